@@ -1,0 +1,1 @@
+"""What promises add up to."""

@@ -1,0 +1,52 @@
+"""Composed profiles: the profile of a mechanism that runs other mechanisms one after the other on the same weighted data set.
+
+Statement (adaptive composition in PDP; Ebadi et al. 2015, used in the proof of Proposition 13 of Fay et al. 2024): if M_i is
+ε_i-PDP and is run n_i times, each run seeing the outputs of the earlier ones, then the whole is (Σ n_i ε_i)-PDP.
+
+This module only writes the sum down and remembers its parts; the accountant derives the guarantee from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from profiles.errors import InvalidProfile
+from profiles.numbers import to_exact
+from profiles.profile import Parameter, Part, Profile, Statistic, make_parameter
+from profiles.terms import Term, number, symbol
+
+
+def compose_adaptively(name: str, parts: Sequence[Profile], *, times: object = 1, times_value: object = None, source: str = "") -> Profile:
+    """Return the profile of ``times`` rounds, each of which runs every profile of ``parts`` once, adaptively: times · Σ ε_i.
+
+    ``times`` is a positive integer or the name of a parameter (its value ``times_value``: a number or ``"positive"``). Statistics and parameters of
+    the same name must agree between the parts. Raises :class:`InvalidProfile`.
+    """
+    if not parts:
+        raise InvalidProfile("a composition needs at least one profile, but none was given; pass the profiles that are run")
+    statistics: dict[str, Statistic] = {}
+    parameters: dict[str, Parameter] = {}
+    for profile in parts:
+        for statistic in profile.record:
+            if statistics.setdefault(statistic.name, statistic) != statistic:
+                raise InvalidProfile(f"the parts declare different ranges for the statistic {statistic.name!r}; give them the same range")
+        for parameter in profile.parameters:
+            if parameters.setdefault(parameter.name, parameter) != parameter:
+                raise InvalidProfile(f"the parts declare different values for the parameter {parameter.name!r}; rename one of them")
+    count: Term
+    if isinstance(times, str):
+        count = symbol(times)
+        if times in parameters or times in statistics:
+            raise InvalidProfile(f"the number of rounds {times!r} is already a name of a part; choose another one")
+        parameters = {times: make_parameter(times, "positive" if times_value is None else times_value), **parameters}
+    else:
+        exact = to_exact(times, "the number of rounds")
+        if exact.denominator != 1 or exact < 1:
+            raise InvalidProfile(f"the number of rounds must be a positive integer, but {exact} was found; give one")
+        count = number(exact)
+    total = reduce(lambda left, right: ("add", left, right), (profile.epsilon for profile in parts))
+    epsilon: Term = total if count == number(1) else ("mul", count, total)
+    return Profile(
+        name, epsilon, tuple(statistics.values()), tuple(parameters.values()), source, tuple(Part(profile, count) for profile in parts)
+    )

@@ -1,0 +1,61 @@
+"""Named errors of the whole project.
+
+Each message is one sentence: what was asked, what was found, what to do. The command line turns every one of them into one line
+on standard error and exit code 2 (or 1, 3 where the error says so); none of them ever implies that a condition is false.
+"""
+
+from __future__ import annotations
+
+
+class PDPError(Exception):
+    """Base of all errors that this project raises on purpose."""
+
+    exit_code = 2
+
+
+class InvalidNumber(PDPError):
+    """A number is malformed, not finite, or out of the accepted size. Says nothing about the profile."""
+
+
+class InvalidExpression(PDPError):
+    """An expression is outside the grammar or its size limits. Says nothing about its value."""
+
+
+class InvalidProfile(PDPError):
+    """A declaration is unusable: unknown symbol, empty range, w missing, or ε undefined or negative (with the witness)."""
+
+
+class UnreadableFile(PDPError):
+    """A file is missing, too large, malformed, or not of the expected format."""
+
+
+class InvalidData(PDPError):
+    """A data set is unusable: empty, NaN or infinite, a missing column, a wrong type, or records outside the declared range."""
+
+
+class InvalidTarget(PDPError):
+    """A target ε* (or a target size, or a precision) is not a usable number."""
+
+
+class InvalidSampling(PDPError):
+    """A sampling rule is unusable for this profile: unknown name, missing constant, or not a probability (with the witness)."""
+
+
+class InvalidArgument(PDPError):
+    """An option or argument of a function or command is unusable."""
+
+
+class Infeasible(PDPError):
+    """No weight w ≥ 1 satisfies the constraint; the message names the condition that is refuted."""
+
+    exit_code = 1
+
+
+class Undecided(PDPError):
+    """The toolkit could neither prove nor refute what it would need for an answer. Never means that the statement is false."""
+
+    exit_code = 3
+
+
+class UnwritableOutput(PDPError):
+    """An output file could not be written; whatever stood there before is untouched."""

@@ -1,0 +1,152 @@
+"""Profile files (TOML) and object references ``package.module:object``: what a user may write after ``pdp verify``."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from profiles.errors import InvalidProfile, PDPError, UnreadableFile
+from profiles.grammar import is_name, parse_expression
+from profiles.profile import Profile, declare
+from profiles.terms import RESERVED, Term
+
+MAX_FILE_BYTES = 1_000_000
+_KEYS = {"name", "epsilon", "record", "parameters", "sampling", "source"}
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingDeclaration:
+    """The ``[sampling]`` table of a profile file: the expression of q and public constants that only q uses.
+
+    Which symbols q may use is checked where q is used, against the statistics, the parameters and these constants.
+    """
+
+    q: Term
+    constants: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A loaded profile with the sampling rule that was declared beside it, if any."""
+
+    profile: Profile
+    sampling: SamplingDeclaration | None = None
+
+
+def load(reference: str) -> Declaration:
+    """Return the declaration behind a path of a ``.toml`` file or a reference ``package.module:object``.
+
+    The object is a :class:`Profile`, a :class:`Declaration`, anything with a ``profile`` attribute (a mechanism of the catalogue), or a
+    function without arguments that returns one of these. Importing runs the module: use references only to code that you trust.
+
+    Raises :class:`UnreadableFile` and everything that :func:`profiles.declare` raises.
+    """
+    if reference.endswith(".toml") or ":" not in reference or Path(reference).exists():
+        return load_file(Path(reference))
+    return _load_object(reference)
+
+
+def load_file(path: Path) -> Declaration:
+    """Return the declaration in a profile file. Raises :class:`UnreadableFile` or a declaration error."""
+    return parse_file(read_text(path, MAX_FILE_BYTES), str(path))
+
+
+def read_text(path: Path, limit: int) -> str:
+    """Return the UTF-8 text of a regular file of at most ``limit`` bytes. Raises :class:`UnreadableFile`."""
+    try:
+        if not path.is_file():
+            found = "a directory" if path.is_dir() else "nothing"
+            raise UnreadableFile(f"a file was expected at {str(path)!r}, but {found} is there; check the path")
+        size = path.stat().st_size
+        if size > limit:
+            raise UnreadableFile(f"{str(path)!r} has {size} bytes, but at most {limit} are accepted; this is probably not the right file")
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise UnreadableFile(f"{str(path)!r} is not UTF-8 text; save it as UTF-8") from None
+    except OSError as error:
+        raise UnreadableFile(f"{str(path)!r} cannot be read ({error.strerror or error}); check its permissions") from None
+    except ValueError as error:
+        raise UnreadableFile(f"{str(path)!r:.200} is not a path ({error}); check it") from None
+
+
+def parse_file(text: str, where: str = "the profile") -> Declaration:
+    """Return the declaration that the TOML ``text`` makes; decimals are read exactly (0.1 is one tenth)."""
+    try:
+        table = tomllib.loads(text, parse_float=Decimal)
+    except (tomllib.TOMLDecodeError, ValueError, RecursionError, ArithmeticError) as error:
+        raise UnreadableFile(f"{where} is not a TOML file ({str(error)[:100]}); correct it") from None
+    for key in table:
+        if key not in _KEYS:
+            raise InvalidProfile(f"{where} has the unknown key {key[:60]!r}; known are {', '.join(sorted(_KEYS))}")
+    for key in ("name", "epsilon"):
+        if not isinstance(table.get(key), str):
+            raise InvalidProfile(f'{where} needs {key} = "...", but found {_shown(table.get(key))}; add it as text')
+    source = table.get("source", "")
+    if not isinstance(source, str):
+        raise InvalidProfile(f"{where} has a source that is not text; write it in quotes")
+    profile = declare(
+        table["name"],
+        table["epsilon"],
+        record=table.get("record"),
+        parameters=table.get("parameters"),
+        source=source,
+    )
+    return Declaration(profile, _sampling(table.get("sampling"), where))
+
+
+def _shown(value: object) -> str:
+    return "nothing" if value is None else f"a value of type {type(value).__name__}"
+
+
+def _sampling(table: object, where: str) -> SamplingDeclaration | None:
+    if table is None:
+        return None
+    if not isinstance(table, Mapping) or not isinstance(table.get("q"), str):
+        raise InvalidProfile(f'{where} has a [sampling] table without q = "..."; write the probability as an expression of the statistics')
+    constants = []
+    for key, value in table.items():
+        if key == "q":
+            continue
+        if not is_name(key) or key in RESERVED:
+            raise InvalidProfile(f"{where} has a [sampling] constant {key[:60]!r} that is not a free identifier; rename it")
+        constants.append((key, value))
+    return SamplingDeclaration(parse_expression(table["q"], "sampling.q"), tuple(constants))
+
+
+def _load_object(reference: str) -> Declaration:
+    module_name, _, attribute = reference.partition(":")
+    parts = [*module_name.split("."), *attribute.split(".")]
+    if not all(part.isidentifier() for part in parts):
+        raise UnreadableFile(f"a profile file or package.module:object was expected, but {reference[:80]!r} was found; check the reference")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        found: Any = importlib.import_module(module_name)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+        return _as_declaration(found, reference)
+    except PDPError:
+        raise
+    except Exception as error:
+        raise UnreadableFile(
+            f"the object {reference[:80]!r} could not be loaded ({type(error).__name__}: {str(error)[:100]}); check module and name"
+        ) from None
+
+
+def _as_declaration(found: Any, reference: str) -> Declaration:
+    if callable(found) and not hasattr(found, "profile"):
+        found = found()
+    if isinstance(found, Declaration):
+        return found
+    profile = found if isinstance(found, Profile) else getattr(found, "profile", None)
+    if isinstance(profile, Profile):
+        return Declaration(profile)
+    raise UnreadableFile(
+        f"a Profile was expected behind {reference[:80]!r}, but an object of type {type(found).__name__} was found; name a profile"
+    )

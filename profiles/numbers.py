@@ -1,0 +1,147 @@
+"""Exact numbers: everything that enters the toolkit becomes a :class:`fractions.Fraction` without rounding."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Rational, Real
+from typing import SupportsFloat
+
+from profiles.errors import InvalidNumber
+
+#: What a caller may pass for an exact number. A float stands for its exact binary value, a string for the decimal that is written.
+ExactLike = int | float | str | Fraction | Decimal | Rational | SupportsFloat
+
+MAX_DIGITS = 1000
+MAX_EXPONENT = 4000
+
+_DECIMAL = re.compile(r"([+-]?)(\d[\d_]*)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,6}))?\Z", re.ASCII)
+
+
+def to_exact(value: object, what: str = "the number") -> Fraction:
+    """Return ``value`` as an exact fraction.
+
+    Integers, fractions and :class:`~decimal.Decimal` are taken as they are; a string is an integer, a decimal (``"0.1"`` is one
+    tenth) or a fraction ``"p/q"``; a Python or NumPy float stands for its exact binary value.
+
+    >>> to_exact("0.1"), to_exact(0.5), to_exact("3/4")
+    (Fraction(1, 10), Fraction(1, 2), Fraction(3, 4))
+
+    Raises :class:`InvalidNumber` for anything else: NaN, infinities, booleans, more than 1000 digits, exponents above 4000.
+    """
+    if isinstance(value, bool):
+        raise InvalidNumber(f"{what} must be a number, but the boolean {value} was found; write 0 or 1 if that is what you mean")
+    if isinstance(value, str):
+        return _from_text(value, what)
+    if isinstance(value, Decimal):
+        if not value.is_finite():
+            raise InvalidNumber(f"{what} must be finite, but {value} was found; give a finite number")
+        exponent = value.as_tuple().exponent
+        if not isinstance(exponent, int) or abs(exponent) > MAX_EXPONENT or len(value.as_tuple().digits) > MAX_DIGITS:
+            raise InvalidNumber(f"{what} has more digits or a larger exponent than is accepted; give a shorter number")
+        return Fraction(value)
+    if isinstance(value, (Integral, Rational)):
+        result = Fraction(int(value)) if isinstance(value, Integral) else Fraction(int(value.numerator), int(value.denominator))
+        if max(result.numerator.bit_length(), result.denominator.bit_length()) > 4 * MAX_EXPONENT:
+            raise InvalidNumber(f"{what} has more digits than is accepted; give a shorter number")
+        return result
+    if isinstance(value, Real) or hasattr(value, "__float__"):
+        return _from_float(value, what)
+    raise InvalidNumber(f"{what} must be a number, but an object of type {type(value).__name__} was found; give a number")
+
+
+def _from_float(value: object, what: str) -> Fraction:
+    try:
+        as_float = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidNumber(f"{what} must be a real number, but {value!r:.60} was found; give a number") from error
+    if not math.isfinite(as_float):
+        raise InvalidNumber(f"{what} must be finite, but {as_float} was found; give a finite number")
+    return Fraction(as_float)
+
+
+def _from_text(text: str, what: str) -> Fraction:
+    shown = text if len(text) <= 40 else text[:37] + "..."
+    stripped = text.strip()
+    if "/" in stripped:
+        numerator, _, denominator = stripped.partition("/")
+        bottom = _from_text(denominator, what)
+        if "/" in denominator or bottom == 0:
+            raise InvalidNumber(f"{what} must be a number, but {shown!r} was found; write it as an integer, a decimal or p/q")
+        return _from_text(numerator, what) / bottom
+    match = _DECIMAL.match(stripped)
+    if match is None or not (match[2] or match[3]):
+        raise InvalidNumber(f"{what} must be a finite number, but {shown!r} was found; write it as an integer, a decimal or p/q")
+    if len(stripped) > MAX_DIGITS or abs(int(match[4] or 0)) > MAX_EXPONENT:
+        raise InvalidNumber(f"{what} has more digits or a larger exponent than is accepted; give a shorter number")
+    whole, part = (match[2] or "").replace("_", ""), match[3] or ""
+    digits = int((whole + part) or "0")
+    scale = int(match[4] or 0) - len(part)
+    value = Fraction(digits * 10**scale) if scale >= 0 else Fraction(digits, 10**-scale)
+    return -value if match[1] == "-" else value
+
+
+def exact_text(value: Fraction) -> str:
+    """Return ``value`` exactly: as a terminating decimal where there is a short one, else as ``p/q``.
+
+    >>> exact_text(Fraction(3, 2)), exact_text(Fraction(1, 3)), exact_text(Fraction(-7))
+    ('1.5', '1/3', '-7')
+    """
+    numerator, denominator = value.numerator, value.denominator
+    if denominator == 1:
+        return str(numerator)
+    twos = (denominator & -denominator).bit_length() - 1
+    odd, fives = denominator >> twos, 0
+    while odd % 5 == 0:
+        odd, fives = odd // 5, fives + 1
+    places = max(twos, fives)
+    if odd != 1 or places > 60:
+        return f"{numerator}/{denominator}"
+    digits = str(abs(numerator) * 10**places // denominator).rjust(places + 1, "0")
+    sign = "-" if numerator < 0 else ""
+    return f"{sign}{digits[:-places]}.{digits[-places:]}"
+
+
+def decimal_text(value: Fraction, digits: int, *, round_up: bool) -> str:
+    """Return ``value`` with ``digits`` significant decimal digits, rounded towards +∞ (``round_up``) or −∞, exactly on that side.
+
+    Large and small values are printed in scientific notation. There is no default side: the caller must know which one is safe.
+
+    >>> decimal_text(Fraction(2, 3), 4, round_up=True), decimal_text(Fraction(2, 3), 4, round_up=False)
+    ('0.6667', '0.6666')
+    """
+    if value == 0:
+        return "0"
+    if digits < 1:
+        raise InvalidNumber(f"at least 1 digit is needed to print a number, but {digits} was asked for")
+    negative, magnitude = value < 0, abs(value)
+    exponent = _decimal_exponent(magnitude)
+    shift = digits - 1 - exponent
+    scaled = magnitude * 10**shift if shift >= 0 else magnitude / 10**-shift
+    floor = scaled.numerator // scaled.denominator
+    away = round_up != negative
+    mantissa = floor + 1 if away and scaled.denominator != 1 else floor
+    text = str(mantissa)
+    if len(text) > digits:
+        exponent, text = exponent + 1, text[:digits]
+    return ("-" if negative else "") + _layout(text, exponent)
+
+
+def _decimal_exponent(magnitude: Fraction) -> int:
+    guess = len(str(magnitude.numerator)) - len(str(magnitude.denominator))
+    power = Fraction(10) ** guess
+    return guess if magnitude >= power else guess - 1
+
+
+def _layout(digits: str, exponent: int) -> str:
+    stripped = digits.rstrip("0") or "0"
+    if 0 <= exponent < 21:
+        padded = stripped.ljust(exponent + 1, "0")
+        whole, part = padded[: exponent + 1], padded[exponent + 1 :]
+        return f"{whole}.{part}" if part else whole
+    if -7 < exponent < 0:
+        return "0." + "0" * (-exponent - 1) + stripped
+    mantissa = stripped[0] + ("." + stripped[1:] if len(stripped) > 1 else "")
+    return f"{mantissa}e{exponent}"

@@ -1,0 +1,274 @@
+"""The frozen PDP profile: what a mechanism promises about one weighted record. It decides nothing; ``proofs_check`` does."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from profiles.errors import InvalidExpression, InvalidProfile
+from profiles.grammar import is_name, parse_expression
+from profiles.numbers import exact_text, to_exact
+from profiles.symbolic import from_sympy, to_rational, to_sympy
+from profiles.terms import RESERVED, Term, count_nodes, free_symbols, to_text
+
+WEIGHT = "w"
+MAX_NAME = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """A record statistic: a scalar through which a record enters a profile, with its closed range [lo, hi]."""
+
+    name: str
+    lo: Fraction
+    hi: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A constant of the mechanism: an exact ``value``, or any real in ``bounds``, or (both None) any positive real."""
+
+    name: str
+    value: Fraction | None = None
+    bounds: tuple[Fraction, Fraction] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A quantified variable of a profile: [lo, hi]; ``hi`` None is +∞; ``open_below`` excludes lo (unspecified positive parameters)."""
+
+    name: str
+    lo: Fraction
+    hi: Fraction | None
+    open_below: bool = False
+
+    def contains(self, value: Fraction) -> bool:
+        """Tell whether ``value`` lies in the range."""
+        above = value > self.lo if self.open_below else value >= self.lo
+        return above and (self.hi is None or value <= self.hi)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One ingredient of a composed profile: ``times`` adaptive uses of ``profile``; ``times`` is a number or a parameter name."""
+
+    profile: Profile
+    times: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A PDP profile ε(w, x) in nats: for all data sets, adding or removing the weighted record (w, x) gives ε(w, x)-indistinguishable
+    outputs (Fay et al. 2024, Definition 4 on weighted data sets).
+
+    Build one with :func:`declare` or from a profile file. ``epsilon`` is the term as it was written, ``record`` the statistics with
+    closed ranges, ``parameters`` the constants; ``source`` says where the promise is proved; ``parts`` says from what it was composed.
+    """
+
+    name: str
+    epsilon: Term
+    record: tuple[Statistic, ...]
+    parameters: tuple[Parameter, ...]
+    source: str = ""
+    parts: tuple[Part, ...] = field(default=(), compare=False)
+
+    @property
+    def text(self) -> str:
+        """The profile in the expression grammar."""
+        return to_text(self.epsilon)
+
+    @property
+    def free_parameters(self) -> tuple[Parameter, ...]:
+        """The parameters without a number: every verdict is quantified over all their values."""
+        return tuple(parameter for parameter in self.parameters if parameter.value is None)
+
+    def record_variables(self) -> tuple[Variable, ...]:
+        """The variables a record-wise statement is quantified over: statistics, then parameters without a number."""
+        statistics = tuple(Variable(s.name, s.lo, s.hi) for s in self.record)
+        free = tuple(
+            Variable(p.name, *p.bounds) if p.bounds is not None else Variable(p.name, Fraction(0), None, open_below=True)
+            for p in self.free_parameters
+        )
+        return statistics + free
+
+    def variables(self) -> tuple[Variable, ...]:
+        """The record variables and the weight w in [1, ∞)."""
+        return (*self.record_variables(), Variable(WEIGHT, Fraction(1), None))
+
+    def symbols(self) -> dict[str, sympy.Symbol]:
+        """SymPy symbols of w, the statistics and all parameters, with the assumptions that their ranges justify."""
+        made = {WEIGHT: sympy.Symbol(WEIGHT, positive=True)}
+        for statistic in self.record:
+            made[statistic.name] = sympy.Symbol(statistic.name, real=True, **_sign(statistic.lo, open_below=False))
+        for parameter in self.parameters:
+            known = parameter.value
+            sign = {"positive": True} if known is None else _sign(known, open_below=False)
+            made[parameter.name] = sympy.Symbol(parameter.name, real=True, **sign)
+        return made
+
+    def values(self) -> dict[str, sympy.Expr]:
+        """Like :meth:`symbols`, but with the exact number in place of every parameter that has one."""
+        made: dict[str, Any] = dict(self.symbols())
+        for parameter in self.parameters:
+            if parameter.value is not None:
+                made[parameter.name] = to_rational(parameter.value)
+        return made
+
+    def expression(self, *, numeric: bool = True) -> sympy.Expr:
+        """Return ε as a SymPy expression, with numbers in place of parameters that have one (``numeric``) or with all symbols."""
+        return to_sympy(self.epsilon, self.values() if numeric else self.symbols())
+
+    def with_parameters(self, **values: object) -> Profile:
+        """Return the profile with some parameters set to exact numbers. Raises :class:`InvalidProfile` for unknown names."""
+        known = {parameter.name for parameter in self.parameters}
+        for name in values:
+            if name not in known:
+                raise InvalidProfile(
+                    f"parameter {name!r} was given, but {self.name!r} has {_listed(known)}; use one of them{_hint(name, known)}"
+                )
+        parameters = tuple(
+            make_parameter(parameter.name, values[parameter.name]) if parameter.name in values else parameter
+            for parameter in self.parameters
+        )
+        parts = tuple(
+            Part(
+                part.profile.with_parameters(**{k: v for k, v in values.items() if k in {p.name for p in part.profile.parameters}}),
+                part.times,
+            )
+            for part in self.parts
+        )
+        return replace(self, parameters=parameters, parts=parts)
+
+    def with_record(self, **ranges: tuple[object, object]) -> Profile:
+        """Return the profile on other ranges of its statistics. Raises :class:`InvalidProfile` for unknown names or empty ranges."""
+        known = {statistic.name for statistic in self.record}
+        for name in ranges:
+            if name not in known:
+                raise InvalidProfile(
+                    f"statistic {name!r} was given, but {self.name!r} has {_listed(known)}; use one of them{_hint(name, known)}"
+                )
+        record = tuple(make_statistic(s.name, ranges[s.name]) if s.name in ranges else s for s in self.record)
+        parts = tuple(
+            Part(part.profile.with_record(**{k: v for k, v in ranges.items() if k in {s.name for s in part.profile.record}}), part.times)
+            for part in self.parts
+        )
+        return replace(self, record=record, parts=parts)
+
+
+def _sign(lo: Fraction, *, open_below: bool) -> dict[str, bool]:
+    if lo > 0 or (open_below and lo >= 0):
+        return {"positive": True}
+    return {"nonnegative": True} if lo == 0 else {}
+
+
+def declare(
+    name: str,
+    epsilon: str | sympy.Expr,
+    *,
+    record: Mapping[str, Sequence[object]] | None = None,
+    parameters: Mapping[str, object] | None = None,
+    source: str = "",
+    ignores_weights: bool = False,
+) -> Profile:
+    """Declare a PDP profile ε(w, x).
+
+    ``epsilon`` is an expression in ``w``, the statistics and the parameters, as SymPy or in the text grammar. ``record`` maps each
+    statistic to its closed range; ``parameters`` maps each parameter to an exact number, to ``"positive"`` (any positive real) or
+    to a range ``[lo, hi]`` with 0 < lo. An expression without ``w`` is refused as a probable mistake, unless ``ignores_weights`` says
+    that the mechanism does not look at weights (in text, ``+ 0*w`` says the same).
+
+    >>> declare("sum", "w*z/b", record={"z": [0, 4]}, parameters={"b": "positive"}).text
+    'w*z/b'
+
+    Raises :class:`InvalidProfile` (unknown symbol, empty range, w missing, reserved name), :class:`InvalidExpression`,
+    :class:`InvalidNumber`. That ε is real, finite and not negative is decided by ``proofs_check.admit``.
+    """
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        raise InvalidProfile(f"a profile needs a printable name of 1 to {MAX_NAME} characters; give one")
+    statistics = tuple(make_statistic(key, value) for key, value in _pairs(record, "record"))
+    constants = tuple(make_parameter(key, value) for key, value in _pairs(parameters, "parameters"))
+    names = [*(item.name for item in statistics), *(item.name for item in constants)]
+    for duplicate in sorted({item for item in names if names.count(item) > 1}):
+        raise InvalidProfile(f"the name {duplicate!r} is declared both as a statistic and as a parameter; rename one of them")
+    term = parse_expression(epsilon, "epsilon") if isinstance(epsilon, str) else from_sympy(epsilon)
+    count_nodes(term, 5_000)
+    used = free_symbols(term)
+    for unknown in sorted(used - {WEIGHT, *names}):
+        known = {WEIGHT, *names}
+        raise InvalidProfile(
+            f"epsilon uses the symbol {unknown!r}, but only {_listed(known)} are declared; declare it as a statistic or a "
+            f"parameter{_hint(unknown, known)}"
+        )
+    if WEIGHT not in used and not ignores_weights:
+        raise InvalidProfile(
+            "epsilon does not contain the weight w; write it in w (or add '+ 0*w' if the mechanism really ignores weights)"
+        )
+    return Profile(name.strip(), term, statistics, constants, source)
+
+
+def _pairs(table: Mapping[str, Any] | None, what: str) -> Iterable[tuple[str, Any]]:
+    if table is None:
+        return ()
+    if not isinstance(table, Mapping):
+        raise InvalidProfile(f"{what} must be a table of names, but {type(table).__name__} was found; write name = value pairs")
+    return table.items()
+
+
+def _check_name(name: object, kind: str) -> str:
+    if not isinstance(name, str) or not is_name(name) or name.startswith("__"):
+        raise InvalidProfile(f"{kind} {str(name)[:60]!r} is not an ASCII identifier of at most 64 characters; rename it")
+    if name in RESERVED:
+        raise InvalidProfile(f"{kind} {name!r} is a reserved name (w is the weight, pi a constant, the others functions); rename it")
+    return name
+
+
+def make_statistic(name: object, bounds: object) -> Statistic:
+    """Return a checked statistic from a name and a pair [lo, hi]."""
+    checked = _check_name(name, "the statistic")
+    lo, hi = _range(bounds, f"the range of {checked}")
+    return Statistic(checked, lo, hi)
+
+
+def make_parameter(name: object, value: object) -> Parameter:
+    """Return a checked parameter from a name and a number, ``"positive"`` or a range [lo, hi] with 0 < lo."""
+    checked = _check_name(name, "the parameter")
+    if value == "positive":
+        return Parameter(checked)
+    if isinstance(value, (list, tuple)):
+        lo, hi = _range(value, f"the range of {checked}")
+        if lo <= 0:
+            raise InvalidProfile(
+                f"the range of the parameter {checked} must be positive, but it starts at {exact_text(lo)}; raise its lower end"
+            )
+        return Parameter(checked, bounds=(lo, hi))
+    return Parameter(checked, to_exact(value, f"the parameter {checked}"))
+
+
+def _range(bounds: object, what: str) -> tuple[Fraction, Fraction]:
+    if isinstance(bounds, (str, bytes, Mapping)) or not isinstance(bounds, Sequence) or len(bounds) != 2:
+        raise InvalidProfile(f"{what} must be a pair [lo, hi] of finite numbers, but {str(bounds)[:60]!r} was found; write both ends")
+    lo, hi = to_exact(bounds[0], f"the lower end of {what}"), to_exact(bounds[1], f"the upper end of {what}")
+    if lo > hi:
+        raise InvalidProfile(
+            f"{what} is empty: its lower end {exact_text(lo)} is above its upper end {exact_text(hi)}; swap or correct them"
+        )
+    return lo, hi
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "nothing"
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, sorted(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+__all__ = [
+    "WEIGHT", "InvalidExpression", "Parameter", "Part", "Profile", "Statistic", "Variable", "declare", "make_parameter", "make_statistic",
+]  # fmt: skip
