@@ -8,19 +8,16 @@ comparisons. Everything else is refused with one sentence that says what was fou
 from __future__ import annotations
 
 import ast
-import math
 import re
 import warnings
-from fractions import Fraction
 
 from profiles.errors import InvalidExpression, InvalidNumber
 from profiles.numbers import to_exact
-from profiles.terms import FUNCTIONS, VARIADIC, Term, number, symbol
+from profiles.terms import FUNCTIONS, MAX_EXPONENT, VARIADIC, Term, constant_value, number, symbol
 
 MAX_CHARACTERS = 20_000
 MAX_NESTING = 100
 MAX_NODES = 5_000
-MAX_EXPONENT = 1_000
 
 _BINARY: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
 _COMPARE: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
@@ -137,7 +134,7 @@ class _Reader:
         if head == "sub":
             return ("add", left, ("neg", right))
         if head == "pow":
-            value = _constant(right)
+            value = constant_value(right)
             if value is not None and abs(value) > MAX_EXPONENT:
                 raise self._refuse(node, f"a power with an exponent above {MAX_EXPONENT}; use a smaller one")
             if value is not None and value.denominator > 10**9:
@@ -179,29 +176,6 @@ class _Reader:
             raise self._refuse(condition, "not a single comparison < <= > >=")
         left, right = self._term(condition.left, depth + 1), self._term(condition.comparators[0], depth + 1)
         return value, (_COMPARE[type(condition.ops[0])], left, right)
-
-
-def _constant(term: Term) -> Fraction | None:
-    """Return the value of a subterm without symbols and functions where it is small enough to compute, else None."""
-    if term[0] == "num":
-        value: Fraction = term[1]
-        return value
-    parts = [_constant(part) for part in term[1:]] if term[0] in ("neg", "div", "add", "mul", "pow") else [None]
-    values = [part for part in parts if part is not None]
-    if len(values) != len(parts):
-        return None
-    if term[0] == "neg":
-        return -values[0]
-    if term[0] == "add":
-        return sum(values, Fraction(0))
-    if term[0] == "mul":
-        return Fraction(math.prod(values))
-    bottom = values[1]
-    if term[0] == "div":
-        return values[0] / bottom if bottom else None
-    if bottom.denominator != 1 or not 0 <= bottom <= MAX_EXPONENT:
-        return None
-    return values[0] ** int(bottom)
 
 
 def _shorten(text: str) -> str:

@@ -20,6 +20,7 @@ SymPy simplifies ``0*(1/(w - 2))`` to 0 on sight; a term keeps it, which is what
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -35,6 +36,9 @@ FUNCTIONS = {
 VARIADIC = {"Min": "min", "min": "min", "Max": "max", "max": "max"}
 RESERVED = frozenset({"w", "pi", "Piecewise", "True", "False", "None", "E", "I", "oo", *FUNCTIONS, *VARIADIC})
 COMPARISONS = ("<", "<=", ">", ">=")
+
+
+MAX_EXPONENT = 1_000
 
 
 def number(value: int | Fraction) -> Term:
@@ -158,3 +162,26 @@ def count_nodes(term: Term, limit: int) -> int:
             raise InvalidExpression(f"an expression of at most {limit} operations was expected, but a larger one was found")
         stack.extend(children(current))
     return total
+
+
+def constant_value(term: Term) -> Fraction | None:
+    """Return the value of a subterm without symbols and functions where it is small enough to compute, else None."""
+    if term[0] == "num":
+        value: Fraction = term[1]
+        return value
+    parts = [constant_value(part) for part in term[1:]] if term[0] in ("neg", "div", "add", "mul", "pow") else [None]
+    values = [part for part in parts if part is not None]
+    if len(values) != len(parts):
+        return None
+    if term[0] == "neg":
+        return -values[0]
+    if term[0] == "add":
+        return sum(values, Fraction(0))
+    if term[0] == "mul":
+        return Fraction(math.prod(values))
+    bottom = values[1]
+    if term[0] == "div":
+        return values[0] / bottom if bottom else None
+    if bottom.denominator != 1 or not 0 <= bottom <= MAX_EXPONENT:
+        return None
+    return values[0] ** int(bottom)

@@ -1,0 +1,190 @@
+"""Enclosures of terms in ball arithmetic (Arb through python-flint).
+
+Statement: where a term is defined and real at every point of a box, :meth:`Enclosure.evaluate` returns a ball that contains all its values there.
+Definedness itself is proved elsewhere; an operation that may be undefined on the box gives an infinite or NaN ball, which satisfies
+no comparison, so that nothing is ever proved from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import flint
+from flint import arb, fmpq
+
+from profiles.terms import Term, constant_value
+
+DEFAULT_PRECISION = 64
+
+
+def working_precision(bits: int) -> Any:
+    """Return a context manager that sets the precision of ball arithmetic to ``bits``."""
+    return flint.ctx.workprec(bits)
+
+
+def ball(value: Fraction) -> arb:
+    """Return the tightest ball around an exact number at the working precision."""
+    return arb(fmpq(value.numerator, value.denominator))
+
+
+def interval(lo: Fraction, hi: Fraction) -> arb:
+    """Return a ball that contains the closed interval [lo, hi]."""
+    return ball(lo).union(ball(hi))
+
+
+def lower_fraction(value: arb) -> Fraction | None:
+    """Return the exact lower end of a ball, None where it is not finite."""
+    return _exact(value.lower())
+
+
+def upper_fraction(value: arb) -> Fraction | None:
+    """Return the exact upper end of a ball, None where it is not finite."""
+    return _exact(value.upper())
+
+
+def _exact(value: arb) -> Fraction | None:
+    if not value.is_finite():
+        return None
+    mantissa, exponent = value.man_exp()
+    power = int(exponent)
+    return Fraction(int(mantissa) * 2**power) if power >= 0 else Fraction(int(mantissa), 2**-power)
+
+
+class Enclosure:
+    """A term compiled for repeated evaluation on boxes; equal subterms are evaluated once per box."""
+
+    __slots__ = ("_names", "_steps", "_slots")
+
+    def __init__(self, term: Term) -> None:
+        self._steps: list[tuple[str, tuple[int, ...], Any]] = []
+        self._slots: dict[Term, int] = {}
+        self._names: list[tuple[int, str]] = []
+        self._compile(term)
+
+    def _compile(self, term: Term) -> int:
+        known = self._slots.get(term)
+        if known is not None:
+            return known
+        head = term[0]
+        payload: Any = None
+        if head in ("num", "sym", "pi"):
+            arguments: tuple[int, ...] = ()
+            payload = term[1] if head != "pi" else None
+        elif head == "piecewise":
+            arguments = tuple(self._compile(value) for value, _ in term[1:])
+            payload = [
+                None if condition[0] == "true" else (condition[0], self._compile(condition[1]), self._compile(condition[2]))
+                for _, condition in term[1:]
+            ]
+        else:
+            arguments = tuple(self._compile(part) for part in term[1:])
+            payload = constant_value(term[2]) if head == "pow" else None
+        self._steps.append((head, arguments, payload))
+        self._slots[term] = len(self._steps) - 1
+        return len(self._steps) - 1
+
+    def evaluate(self, box: Mapping[str, arb]) -> arb:
+        """Return a ball that contains the term's values for all points of ``box`` (name → ball)."""
+        values: list[arb] = []
+        for head, arguments, payload in self._steps:
+            values.append(_apply(head, [values[index] for index in arguments], payload, values, box))
+        return values[-1]
+
+
+def _apply(head: str, arguments: Sequence[arb], payload: Any, values: Sequence[arb], box: Mapping[str, arb]) -> arb:  # noqa: PLR0912
+    match head:
+        case "num":
+            return ball(payload)
+        case "sym":
+            return box[payload]
+        case "pi":
+            return arb.pi()
+        case "add":
+            return sum(arguments[1:], arguments[0])
+        case "mul":
+            result = arguments[0]
+            for factor in arguments[1:]:
+                result = result * factor
+            return result
+        case "neg":
+            return -arguments[0]
+        case "div":
+            return arguments[0] / arguments[1]
+        case "pow":
+            return _power(arguments[0], arguments[1], payload)
+        case "sqrt":
+            return _root(arguments[0])
+        case "abs":
+            return abs(arguments[0])
+        case "min" | "max":
+            result = arguments[0]
+            for other in arguments[1:]:
+                result = result.min(other) if head == "min" else result.max(other)
+            return result
+        case "piecewise":
+            return _piecewise(arguments, payload, values)
+        case _:
+            return getattr(arguments[0], head)()
+
+
+def _nonnegative(value: arb) -> arb:
+    """Return the part of a ball at or above 0; sound only where the value is known to be ≥ 0, as in defined roots and powers."""
+    if value >= 0 or not value.is_finite():
+        return value
+    top = value.upper()
+    return arb(0).union(top) if top > 0 else arb(0)
+
+
+def _root(value: arb) -> arb:
+    if value > 0:
+        return value.sqrt()
+    clipped = _nonnegative(value)
+    top = clipped.upper() if clipped.is_finite() else arb.nan()
+    return arb(0).union(top.sqrt()) if top >= 0 else arb.nan()
+
+
+def _power(base: arb, exponent: arb, known: Fraction | None) -> arb:
+    if known is not None and known.denominator == 1:
+        return _integer_power(base, int(known))
+    if base > 0:
+        return (exponent * base.log()).exp()
+    clipped = _nonnegative(base)
+    if exponent > 0 and clipped.is_finite():
+        top = clipped.upper()
+        return arb(0).union((exponent * top.log()).exp()) if top > 0 else arb(0)
+    return arb.nan()
+
+
+def _integer_power(base: arb, exponent: int) -> arb:
+    if exponent < 0:
+        return 1 / _integer_power(base, -exponent)
+    if exponent % 2 == 0 and exponent and not (base > 0 or base < 0):
+        top = abs(base).upper()
+        return arb(0).union(top**exponent)
+    return base**exponent
+
+
+def _piecewise(branches: Sequence[arb], conditions: Sequence[tuple[str, int, int] | None], values: Sequence[arb]) -> arb:
+    result: arb | None = None
+    for value, condition in zip(branches, conditions, strict=True):
+        holds = True if condition is None else _decide(condition[0], values[condition[1]], values[condition[2]])
+        if holds is False:
+            continue
+        result = value if result is None else result.union(value)
+        if holds is True:
+            break
+    return arb.nan() if result is None else result
+
+
+def _decide(relation: str, left: arb, right: arb) -> bool | None:
+    match relation:
+        case "<":
+            return True if left < right else False if left >= right else None
+        case "<=":
+            return True if left <= right else False if left > right else None
+        case ">":
+            return True if left > right else False if left <= right else None
+        case _:
+            return True if left >= right else False if left < right else None
