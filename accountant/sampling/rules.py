@@ -1,0 +1,255 @@
+"""The sampling rules by name, from an expression, or from a profile file."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from accountant.sampling.feasibility import check_probability
+from profiles import InvalidSampling, InvalidTarget, Profile, SamplingDeclaration, parse_expression, to_exact
+from profiles.grammar import is_name
+from profiles.numbers import exact_text
+from profiles.terms import RESERVED, Term, free_symbols, number, substitute, symbol
+
+IN_RANGE = "the declared range contains every record"
+PUBLIC_STATISTICS = "q depends on a record only through its declared statistics"
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingRule:
+    """A public map q(x) of a Poisson importance sampler: record x is selected independently with probability q(x), weight 1/q(x).
+
+    ``q`` is a term in the record statistics with all constants put in; None where the rule is implicit (``privacy-constrained``:
+    q = 1/w*(x) for ``target_epsilon``). ``hypotheses`` are what the rule needs and nobody has discharged; ``source`` is where it is stated.
+    """
+
+    name: str
+    q: Term | None
+    constants: tuple[tuple[str, Fraction], ...]
+    hypotheses: tuple[str, ...]
+    source: str
+    target_epsilon: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleEntry:
+    """One line of the table of named rules: the sets of constants it accepts, and what makes it from them."""
+
+    name: str
+    formula: str
+    accepts: tuple[tuple[str, ...], ...]
+    build: Callable[[Profile, Mapping[str, Fraction], str | None], Term | None]
+    hypotheses: tuple[str, ...]
+    source: str
+    uses_statistic: bool = False
+
+
+def _uniform_rate(_: Profile, constants: Mapping[str, Fraction], __: str | None) -> Term:
+    if "rate" in constants:
+        return number(constants["rate"])
+    return number(constants["m"] / constants["n"])
+
+
+def _coreset(power: int) -> Callable[[Profile, Mapping[str, Fraction], str | None], Term]:
+    def build(profile: Profile, constants: Mapping[str, Fraction], statistic: str | None) -> Term:
+        z = symbol(_statistic(profile, statistic))
+        fraction, lam = constants["m"] / constants["n"], constants["lam"]
+        norm: Term = z if power == 1 else ("pow", z, number(power))
+        return ("add", number(lam * fraction), ("mul", number((1 - lam) * fraction / constants["mean"]), norm))
+
+    return build
+
+
+def _implicit(_: Profile, __: Mapping[str, Fraction], ___: str | None) -> None:
+    return None
+
+
+def _statistic(profile: Profile, wanted: str | None) -> str:
+    names = [statistic.name for statistic in profile.record]
+    if wanted is not None:
+        if wanted not in names:
+            raise InvalidSampling(f"the statistic {wanted!r} was given, but the profile has {_listed(names)}; name one of them")
+        chosen = wanted
+    elif len(names) != 1:
+        raise InvalidSampling(
+            f"a coreset rule needs the norm as a statistic, but the profile has {_listed(names)}; say which one with the constant statistic"
+        )
+    else:
+        chosen = names[0]
+    if next(s.lo for s in profile.record if s.name == chosen) < 0:
+        raise InvalidSampling(f"a coreset rule needs a norm, but the range of {chosen!r} goes below 0; declare the norm as the statistic")
+    return chosen
+
+
+_CORESET = ("n, m and lam are public", "the data are centred by a public centre", IN_RANGE)
+RULES: Mapping[str, RuleEntry] = {
+    entry.name: entry
+    for entry in (
+        RuleEntry(
+            "uniform",
+            "m/n (or rate)",
+            (("m", "n"), ("rate",)),
+            _uniform_rate,
+            ("n and m (or the rate) are public", IN_RANGE),
+            "Fay et al. 2024, Proposition 3 and Section 5",
+        ),
+        RuleEntry(
+            "coreset-l1",
+            "lam*m/n + (1-lam)*m*z/(n*mean), mean = mean l1 norm",
+            (("m", "n", "lam", "mean"),),
+            _coreset(1),
+            (*_CORESET, "the mean norm is public", "the statistic is the l1 norm"),
+            "Fay et al. 2023, v1, Proposition 6",
+            uses_statistic=True,
+        ),
+        RuleEntry(
+            "coreset-l2",
+            "lam*m/n + (1-lam)*m*z**2/(n*mean), mean = mean squared l2 norm",
+            (("m", "n", "lam", "mean"),),
+            _coreset(2),
+            (*_CORESET, "the mean squared norm is public", "the statistic is the l2 norm"),
+            "Fay et al. 2024, Section 4",
+            uses_statistic=True,
+        ),
+        RuleEntry(
+            "privacy-constrained",
+            "1/w*(x), the largest weight with sampled profile at most the target",
+            ((),),
+            _implicit,
+            (IN_RANGE, "every returned weight satisfies the constraint of Problem 7"),
+            "Fay et al. 2024, Problem 7 and Theorem 10",
+        ),
+    )
+}
+_ALIASES = {"xbar": "mean", "lambda": "lam"}
+
+
+def describe_rules() -> tuple[tuple[str, str, str], ...]:
+    """Return (name, formula, source) of every named rule, for documentation and help."""
+    return tuple((entry.name, entry.formula, entry.source) for entry in RULES.values())
+
+
+def make_rule(
+    name: str, profile: Profile, constants: Mapping[str, object] | None = None, target_epsilon: object | None = None
+) -> SamplingRule:
+    """Return the named sampling rule with its constants put in.
+
+    ``constants``: m (expected sample size), n (size of the data set), lam in [0, 1], mean (also ``xbar``), rate, as exact numbers;
+    ``statistic`` names the norm where the profile has several statistics. ``target_epsilon`` > 0 is for ``privacy-constrained``.
+
+    >>> from profiles import declare
+    >>> make_rule("uniform", declare("sum", "w*z", record={"z": [0, 1]}), {"m": 1, "n": 4}).q
+    ('num', Fraction(1, 4))
+
+    Raises :class:`InvalidSampling` (unknown name or constant, a missing constant, q > 1 or q ≤ 0 at a record that it names),
+    :class:`InvalidTarget`, :class:`InvalidNumber`.
+    """
+    entry = RULES.get(name)
+    if entry is None:
+        raise InvalidSampling(f"the sampling rule {str(name)[:60]!r} is unknown; known are {_listed(RULES)}{_hint(name, RULES)}")
+    given = _canonical(constants or {})
+    statistic = given.pop("statistic", None) if entry.uses_statistic else None
+    if statistic is not None and not isinstance(statistic, str):
+        raise InvalidSampling("the constant statistic must be the name of a record statistic; give it as text")
+    exact = {key: to_exact(value, f"the constant {key}") for key, value in given.items()}
+    _check_names(entry, exact)
+    for key, value in exact.items():
+        _check_range(entry, key, value)
+    if name == "privacy-constrained":
+        if target_epsilon is None:
+            raise InvalidSampling("the rule 'privacy-constrained' needs a target epsilon; give it")
+        target = to_exact(target_epsilon, "the target epsilon")
+        if target <= 0:
+            raise InvalidTarget(f"the target epsilon must be above 0, but {exact_text(target)[:40]} was found; give a positive number")
+        return SamplingRule(name, None, (), entry.hypotheses, entry.source, target)
+    q = entry.build(profile, exact, statistic)
+    if q is not None:
+        check_probability(profile, q)
+    return SamplingRule(name, q, tuple(sorted(exact.items())), entry.hypotheses, entry.source)
+
+
+def rule_from_expression(expression: str | Term, profile: Profile, constants: Mapping[str, object] | None = None) -> SamplingRule:
+    """Return the rule q(x) = ``expression`` in the statistics, the numeric parameters of the profile and ``constants``.
+
+    Raises :class:`InvalidSampling` (unknown symbol, a parameter without a number, q > 1 or q ≤ 0 at a record that it names),
+    :class:`InvalidExpression`, :class:`InvalidNumber`.
+    """
+    term = parse_expression(expression, "q") if isinstance(expression, str) else expression
+    statistics = {statistic.name for statistic in profile.record}
+    numbers = {p.name: p.value for p in profile.parameters if p.value is not None}
+    own: dict[str, Fraction] = {}
+    for key, value in (constants or {}).items():
+        if not is_name(key) or key in RESERVED:
+            raise InvalidSampling(f"the sampling constant {str(key)[:60]!r} is not a free identifier; rename it")
+        if key in statistics or any(key == parameter.name for parameter in profile.parameters):
+            raise InvalidSampling(f"the sampling constant {key!r} is already a name of the profile; rename it")
+        own[key] = to_exact(value, f"the sampling constant {key}")
+    known = {**numbers, **own}
+    for name in sorted(free_symbols(term)):
+        if name in statistics or name in known:
+            continue
+        if any(name == parameter.name for parameter in profile.parameters):
+            raise InvalidSampling(f"q uses the parameter {name!r}, which has no number; give it one, since q must be a public map")
+        raise InvalidSampling(
+            f"q uses the symbol {name!r}, but only {_listed({*statistics, *known})} are known; "
+            f"declare it as a sampling constant{_hint(name, {*statistics, *known})}"
+        )
+    q = substitute(term, {name: number(value) for name, value in known.items()})
+    check_probability(profile, q)
+    used = tuple(sorted((name, value) for name, value in known.items() if name in free_symbols(term)))
+    open_constants = (f"{', '.join(name for name, _ in used)} are public",) if used else ()
+    return SamplingRule("expression", q, used, (*open_constants, PUBLIC_STATISTICS, IN_RANGE), "given as an expression")
+
+
+def rule_from_declaration(
+    profile: Profile, declaration: SamplingDeclaration, constants: Mapping[str, object] | None = None
+) -> SamplingRule:
+    """Return the rule of a profile file's [sampling] table; ``constants`` override or add to those of the table."""
+    return rule_from_expression(declaration.q, profile, {**dict(declaration.constants), **(constants or {})})
+
+
+def _canonical(constants: Mapping[str, object]) -> dict[str, object]:
+    result: dict[str, object] = {}
+    for key, value in constants.items():
+        name = _ALIASES.get(key, key)
+        if name in result:
+            raise InvalidSampling(f"the constant {name!r} is given twice; give it once")
+        result[name] = value
+    return result
+
+
+def _check_names(entry: RuleEntry, given: Mapping[str, Fraction]) -> None:
+    known = {key for keys in entry.accepts for key in keys}
+    for key in given:
+        if key not in known:
+            raise InvalidSampling(
+                f"the rule {entry.name!r} has no constant {str(key)[:60]!r}; it takes {_listed(known)}{_hint(key, {*known, *_ALIASES})}"
+            )
+    if any(set(keys) == set(given) for keys in entry.accepts):
+        return
+    wanted = " or ".join(", ".join(keys) for keys in entry.accepts)
+    missing = min(([key for key in keys if key not in given] for keys in entry.accepts), key=len)
+    if not missing:
+        raise InvalidSampling(f"the rule {entry.name!r} takes {wanted}, but {_listed(given)} were given; give one of the two")
+    raise InvalidSampling(f"the rule {entry.name!r} is {entry.formula} and needs {wanted}, but {', '.join(missing)} is missing; give it")
+
+
+def _check_range(entry: RuleEntry, key: str, value: Fraction) -> None:
+    if key == "lam":
+        if not 0 <= value <= 1:
+            raise InvalidSampling(
+                f"the constant lam of {entry.name!r} must lie in [0, 1], but {exact_text(value)[:40]} was found; correct it"
+            )
+    elif value <= 0:
+        raise InvalidSampling(f"the constant {key} of {entry.name!r} must be above 0, but {exact_text(value)[:40]} was found; correct it")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def _hint(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(str(name), sorted(known), n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
