@@ -94,8 +94,8 @@ def test_a_probability_above_one_has_its_witness():
 def test_a_probability_zero_has_its_witness():
     with pytest.raises(InvalidSampling, match=r"q = 0 at the record z = 0"):
         make_rule("coreset-l2", SUM, {**CORESET, "lam": 0})
-    with pytest.raises(InvalidSampling, match=r"q = -0\.5 < 0 at the record z = 0"):
-        rule_from_expression("z/4 - 1/2", SUM)
+    with pytest.raises(InvalidSampling, match=r"q = -0\.25 < 0 at the record z = 0"):
+        rule_from_expression("z/4 - 1/4", SUM)
 
 
 def test_privacy_constrained_is_implicit_and_needs_a_target():
