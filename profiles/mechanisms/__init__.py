@@ -1,1 +1,19 @@
-"""Mechanisms."""
+"""The catalogue: one mechanism a module, its declared profile beside the sampler that runs it."""
+
+from profiles.mechanisms.catalogue import CatalogueEntry, catalogue
+from profiles.mechanisms.interface import EXACT_ARITHMETIC, Mechanism
+from profiles.mechanisms.k_norm_sum import KNormSum
+from profiles.mechanisms.laplace_sum import LaplaceSum
+from profiles.mechanisms.lloyd import WeightedLloyd
+from profiles.mechanisms.weighted_count import WeightedCount
+
+__all__ = [
+    "EXACT_ARITHMETIC",
+    "CatalogueEntry",
+    "KNormSum",
+    "LaplaceSum",
+    "Mechanism",
+    "WeightedCount",
+    "WeightedLloyd",
+    "catalogue",
+]

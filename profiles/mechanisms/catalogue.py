@@ -1,0 +1,43 @@
+"""The list of the mechanisms that come with the project."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from profiles.mechanisms import k_norm_sum, laplace_sum, lloyd, weighted_count
+from profiles.mechanisms.interface import Mechanism
+from profiles.profile import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueEntry:
+    """One mechanism of the catalogue.
+
+    ``profile`` has every parameter ``"positive"`` and record norms in [0, 4]: what holds for it holds for all constants.
+    ``reference`` names a mechanism with numbers that can be run and audited; ``profiles.load`` accepts it.
+    """
+
+    name: str
+    summary: str
+    source: str
+    hypotheses: tuple[str, ...]
+    profile: Profile
+    reference: str
+
+
+def catalogue() -> tuple[CatalogueEntry, ...]:
+    """Return the entries of the catalogue, simple mechanisms first.
+
+    >>> [entry.name for entry in catalogue()]
+    ['Laplace weighted sum', 'weighted count', 'K-norm weighted sum', 'weighted DP-Lloyd']
+    """
+    general: tuple[tuple[str, Mechanism], ...] = (
+        (laplace_sum.__name__, laplace_sum.general),
+        (weighted_count.__name__, weighted_count.general),
+        (k_norm_sum.__name__, k_norm_sum.general),
+        (lloyd.__name__, lloyd.general),
+    )
+    return tuple(
+        CatalogueEntry(mechanism.name, mechanism.summary, mechanism.source, mechanism.hypotheses, mechanism.profile, f"{module}:default")
+        for module, mechanism in general
+    )

@@ -1,0 +1,156 @@
+"""Weighted data sets as arrays: everything that a sampler accepts is checked here, and nothing is repaired or clipped on the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.errors import InvalidArgument, InvalidData
+from profiles.numbers import ExactLike, exact_text, to_exact
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightedData:
+    """A checked weighted data set: ``points`` of shape (n, d), finite; ``weights`` of shape (n,), finite and at least 1."""
+
+    points: Array
+    weights: Array
+
+
+def read_dataset(dataset: object, dimension: int | None, radius: ExactLike | None = None, p: float = 2) -> WeightedData:
+    """Return a data set as a checked pair: ``dataset`` is an array of records (weights 1) or a tuple ``(data, weights)``.
+
+    Raises :class:`InvalidData`: see :func:`read_points` and :func:`read_weights`.
+    """
+    data, weights = dataset if isinstance(dataset, tuple) and len(dataset) == 2 else (dataset, None)
+    points = read_points(data, dimension)
+    checked = WeightedData(points, read_weights(weights, len(points)))
+    if radius is not None:
+        norms_within(points, p, radius)
+    return checked
+
+
+def read_points(data: object, dimension: int | None, what: str = "the data set") -> Array:
+    """Return records as an array of shape (n, d), n ≥ 0; ``dimension`` None accepts any d.
+
+    Raises :class:`InvalidData` for entries that are not finite real numbers and for a wrong shape.
+    """
+    points = _as_floats(data, what)
+    if points.ndim == 1 and (points.size == 0 or dimension in (None, 1)):
+        points = points.reshape(len(points), 1 if dimension is None else dimension)
+    if points.ndim != 2 or points.shape[1] == 0 or (dimension is not None and points.shape[1] != dimension):
+        wanted = "(n, d) with d ≥ 1" if dimension is None else f"(n, {dimension})"
+        raise InvalidData(f"{what} must have shape {wanted}, but {points.shape} was found; give one row a record")
+    bad = ~np.isfinite(points).all(axis=1)
+    if bad.any():
+        raise InvalidData(f"{what} must be finite, but row {int(bad.argmax())} has NaN or infinite entries; remove or correct it")
+    return points
+
+
+def read_weights(weights: object, count: int) -> Array:
+    """Return the weights of ``count`` records as an array of shape (count,); None stands for weights 1.
+
+    Raises :class:`InvalidData` for a wrong length and for weights that are NaN, infinite or below 1.
+    """
+    if weights is None:
+        return np.ones(count)
+    checked = _as_floats(weights, "the weights")
+    if checked.shape != (count,):
+        raise InvalidData(f"the weights must have shape ({count},), one a record, but {checked.shape} was found; give one weight a record")
+    bad = ~(np.isfinite(checked) & (checked >= 1))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InvalidData(
+            f"weights must be finite and at least 1, but row {row} has {float(checked[row])}; a weight is 1/q for a selection probability q"
+        )
+    return checked
+
+
+def _as_floats(values: object, what: str) -> Array:
+    try:
+        found = np.asarray(values)
+    except (ValueError, TypeError):
+        raise InvalidData(
+            f"{what} must be a rectangular table of numbers, but rows of different lengths were found; fill or cut them"
+        ) from None
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        raise InvalidData(f"{what} must be complete, but masked entries were found; fill or remove them")
+    if found.size == 0 and found.dtype == object:
+        found = found.astype(np.float64)
+    if found.dtype.kind not in "iuf":
+        raise InvalidData(f"{what} must hold real numbers, but entries of type {found.dtype} were found; convert them to numbers")
+    with np.errstate(over="ignore"):
+        return np.asarray(found, dtype=np.float64)
+
+
+def compute_norms(points: Array, p: float) -> Array:
+    """Return ‖x‖_p of each row, 1 ≤ p ≤ ∞, without overflow or underflow of the powers: m · ‖x/m‖_p with m = ‖x‖_∞.
+
+    >>> compute_norms(np.array([[3.0, -4.0], [0.0, 0.0]]), 2).tolist()
+    [5.0, 0.0]
+    """
+    magnitudes = np.abs(points)
+    largest: Array = magnitudes.max(axis=1)
+    if math.isinf(p):
+        return largest
+    with np.errstate(over="ignore", under="ignore"):
+        if p == 1:
+            return np.asarray(magnitudes.sum(axis=1))
+        ratios = magnitudes / np.where(largest > 0, largest, 1.0)[:, np.newaxis]
+        if p == 2:
+            return np.asarray(largest * np.sqrt((ratios * ratios).sum(axis=1)))
+        return np.asarray(largest * (ratios**p).sum(axis=1) ** (1.0 / p))
+
+
+def norms_within(points: Array, p: float, radius: ExactLike) -> Array:
+    """Return ‖x‖_p of each row where all of them are at most ``radius``.
+
+    Nothing is clipped: projecting a record is part of the mechanism's input preparation and belongs to whoever owns the data.
+    Raises :class:`InvalidData` for a record outside the declared domain.
+    """
+    bound = to_exact(radius, "the radius")
+    norms = compute_norms(points, p)
+    bad = norms > float_at_most(bound)
+    if bad.any():
+        row = int(bad.argmax())
+        raise InvalidData(
+            f"records must have an l_{p:g} norm of at most {exact_text(bound)}, but row {row} has {float(norms[row])!r}; rescale or remove "
+            "such records, or declare a larger radius"
+        )
+    return norms
+
+
+def float_at_most(value: Fraction) -> float:
+    """Return the largest float that is not above ``value``: a float exceeds it exactly where it exceeds ``value``."""
+    try:
+        rounded = float(value)
+    except OverflowError:
+        return math.nextafter(math.inf, 0) if value > 0 else -math.inf
+    return rounded if Fraction(rounded) <= value else math.nextafter(rounded, -math.inf)
+
+
+def require_finite(values: Array, what: str) -> Array:
+    """Return ``values`` unless a sum left the range of floats, which is an :class:`InvalidData` error."""
+    if not np.isfinite(values).all():
+        raise InvalidData(f"{what} is beyond the range of floats; rescale the data or the weights")
+    return values
+
+
+def add_up(compute: Callable[[], Array], what: str) -> Array:
+    """Return a computed sum, refusing overflow by name instead of by a warning."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return require_finite(compute(), what)
+
+
+def check_radius(radius: object) -> None:
+    """Refuse a radius that is not a positive number."""
+    exact = to_exact(radius, "the radius")
+    if exact <= 0:
+        raise InvalidArgument(f"the radius of the record domain must be positive, but {exact_text(exact)} was found; give a positive one")

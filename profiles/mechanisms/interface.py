@@ -1,0 +1,129 @@
+"""What every mechanism of the catalogue offers, and the constants it is made from.
+
+A mechanism keeps two things beside each other: its declared PDP profile, which the accountant works with, and the sampler that runs
+it, which an audit tries to catch out.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.errors import InvalidArgument
+from profiles.numbers import ExactLike, exact_text, to_exact
+from profiles.profile import Profile
+
+#: The hypothesis of every guarantee about continuous noise (Mironov 2012 shows what floating point can give away).
+EXACT_ARITHMETIC = "The mechanism computes in exact real arithmetic"
+
+#: The value of a parameter that is not given: any positive real. Such a mechanism has a profile but cannot be run.
+POSITIVE = "positive"
+
+
+@runtime_checkable
+class Mechanism(Protocol):
+    """A mechanism on weighted data sets {(w_i, x_i)} with its declared profile.
+
+    A data set is an array of n records (implied weights 1) or a pair ``(data, weights)``; ``data`` has shape (n, d), or (n,) where
+    d = 1, and n may be 0. Weights are finite and at least 1.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name of the mechanism, which is also the name of its profile."""
+
+    @property
+    def summary(self) -> str:
+        """One line that says what the mechanism outputs."""
+
+    @property
+    def source(self) -> str:
+        """Where the profile is proved: paper and statement."""
+
+    @property
+    def hypotheses(self) -> tuple[str, ...]:
+        """What the profile takes for granted about the implementation and its public inputs."""
+
+    @property
+    def profile(self) -> Profile:
+        """The declared PDP profile ε(w, x), in nats."""
+
+    def statistic(self, data: object) -> dict[str, NDArray[np.float64]]:
+        """Return the record statistics of ``data``: name → array of shape (n,). Raises :class:`InvalidData`."""
+
+    def run(self, data: object, weights: object, rng: np.random.Generator) -> Any:
+        """Return one output on the weighted data set. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
+
+    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """Return ``size`` independent outputs, stacked along the first axis. Raises like :meth:`run`."""
+
+    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """Same as :meth:`sample`: the interface that audits judge."""
+
+
+def require_positive(value: object, what: str) -> None:
+    """Refuse anything but a positive exact number or the word ``"positive"``."""
+    if isinstance(value, str) and value == POSITIVE:
+        return
+    exact = to_exact(value, what)
+    if exact <= 0:
+        raise InvalidArgument(f"{what} must be positive, but {exact_text(exact)} was found; give a positive number")
+
+
+def require_dimension(value: object) -> None:
+    """Refuse anything but an integer of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise InvalidArgument(
+            f"the dimension must be an integer of at least 1, but {str(value)[:40]!r} was found; give the number of columns"
+        )
+
+
+def require_norm(p: object) -> None:
+    """Refuse an exponent p that does not make ‖·‖_p a norm.
+
+    For 0 < p < 1 the triangle inequality fails, (1, 0) + (0, 1) being longer than its parts together, and with it the second
+    inequality in the proof of Proposition 13 ("for some p > 0" there is a slip of the paper: p ≥ 1 is needed).
+    """
+    if isinstance(p, bool) or not isinstance(p, (int, float, np.integer, np.floating)) or math.isnan(p) or p < 1:
+        raise InvalidArgument(
+            f"p must be a number of at least 1 or math.inf, but {str(p)[:40]!r} was found; below 1 the triangle inequality fails and "
+            "the profile would be wrong"
+        )
+
+
+def noise_scale(value: ExactLike, what: str) -> float:
+    """Return the noise scale as the nearest float that is not smaller, so that a rounded scale only adds noise.
+
+    Raises :class:`InvalidArgument` where the scale is not a number but any positive real, or beyond the range of floats.
+    """
+    exact = _given(value, what)
+    try:
+        rounded = float(exact)
+    except OverflowError:
+        raise InvalidArgument(f"{what} must be below 1.7e308 to be sampled, but a larger number was found; rescale the data") from None
+    return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)
+
+
+def whole_number(value: ExactLike, what: str) -> int:
+    """Return a given positive integer. Raises :class:`InvalidArgument` where it is any positive real."""
+    return int(_given(value, what))
+
+
+def _given(value: ExactLike, what: str) -> Fraction:
+    if isinstance(value, str) and value == POSITIVE:
+        raise InvalidArgument(f"running the mechanism needs a number for {what}, but any positive real was declared; give a number")
+    return to_exact(value, what)
+
+
+def check_call(rng: object, size: object) -> None:
+    """Refuse a generator or a number of outputs that cannot be used."""
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidArgument(
+            f"a numpy.random.Generator was expected, but an object of type {type(rng).__name__} was found; pass numpy.random.default_rng()"
+        )
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0:
+        raise InvalidArgument(f"the number of outputs must be an integer of at least 0, but {str(size)[:40]!r} was found; give one")

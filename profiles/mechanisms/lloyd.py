@@ -1,0 +1,226 @@
+"""Weighted DP-Lloyd: k-means with noisy weighted counts and noisy weighted sums (Algorithm 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from profiles.composition import compose_adaptively
+from profiles.errors import InvalidArgument, InvalidData
+from profiles.mechanisms.datasets import Array, WeightedData, add_up, check_radius, norms_within, read_dataset, read_points
+from profiles.mechanisms.interface import (
+    EXACT_ARITHMETIC,
+    POSITIVE,
+    check_call,
+    noise_scale,
+    require_norm,
+    require_positive,
+    whole_number,
+)
+from profiles.mechanisms.k_norm_sum import KNormSum
+from profiles.mechanisms.noise import draw_k_norm
+from profiles.mechanisms.weighted_count import WeightedCount
+from profiles.numbers import ExactLike, to_exact
+from profiles.profile import Profile
+
+PUBLIC_CENTRES = "The initial centres are public: they do not depend on the data set"
+
+_BLOCK = 2**20  # numbers in one temporary array: outputs are computed in blocks of this size
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LloydNoise:
+    """The noise of s independent runs: ``counts`` ξ of shape (s, T, k) and ``sums`` ζ of shape (s, T, k, d)."""
+
+    counts: Array
+    sums: Array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedLloyd:
+    """Claim: weighted DP-Lloyd has the PDP profile ε(w, x) = T·(w/β_count + w·z/β_sum), z = ‖x‖_p.
+
+    In each of T iterations, every record goes to its nearest centre (Euclidean; the first one of a tie), and for each cluster C_j
+
+        c_j = (ζ_j + Σ_{C_j} w x) / (ξ_j + Σ_{C_j} w),   ξ_j ~ Laplace(0, β_count),   ζ_j of density ∝ exp(−‖ζ‖_p/β_sum).
+
+    Why an iteration costs one count and one sum, and not k of each: given the centres so far, which are public by then, the
+    cluster of a record is a function of that record alone. Adding (w, x) therefore changes one of the k counts, by w, and one of
+    the k sums, by w·x; the other 2(k − 1) quantities keep their distributions and cancel from the likelihood ratio (parallel
+    composition over disjoint clusters). So the vector of counts is w/β_count-PDP and the vector of sums w·z/β_sum-PDP, like one
+    weighted count and one K-norm weighted sum; adaptive composition adds up these 2T steps. The profile is composed from the two
+    mechanisms' own profiles accordingly.
+
+    Small counts: Algorithm 2 divides by any noisy count, also by one near 0 or below. Here a cluster whose noisy count is below
+    ``min_count`` keeps its centre of the iteration before. That is post-processing: it looks at the noisy count, never at the
+    true one, and at a centre that is already released or public. The default of 1 is the least weight that a cluster with a
+    record can have; ``min_count=None`` divides always, as the paper does (a quotient that is not a finite float keeps the centre
+    as well). The profile is the same for every choice.
+
+    Only the final centres are the output; the guarantee covers the centres of all iterations.
+
+    ``initial_centres``: shape (k, d), or (k,) where d = 1; they must not be derived from the data. ``iterations`` is T, a positive
+    integer; ``beta_count`` and ``beta_sum`` are positive numbers; each of the three may be ``"positive"`` for a profile that cannot be
+    run. ``p`` ≥ 1 or ``math.inf``; ``radius`` bounds ‖x‖_p.
+
+    Source: Fay et al. 2024, Proposition 13, Equation (3), Algorithm 2. Raises :class:`InvalidArgument`, :class:`InvalidNumber`,
+    :class:`InvalidData` (the centres).
+
+    >>> WeightedLloyd(initial_centres=[-1, 1], iterations=10, beta_count="20.5", beta_sum=30).profile.text
+    'T*(w/beta_count + w*z/beta_sum)'
+    """
+
+    name: ClassVar[str] = "weighted DP-Lloyd"
+    summary: ClassVar[str] = "k-means centres after T iterations with noisy weighted counts and sums"
+    source: ClassVar[str] = "Fay et al. 2024, Proposition 13 and Algorithm 2"
+    hypotheses: ClassVar[tuple[str, ...]] = (EXACT_ARITHMETIC, PUBLIC_CENTRES)
+
+    initial_centres: ArrayLike
+    iterations: ExactLike = POSITIVE
+    beta_count: ExactLike = POSITIVE
+    beta_sum: ExactLike = POSITIVE
+    p: float = 2
+    radius: ExactLike = 4
+    min_count: float | None = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "initial_centres", _freeze_centres(self.initial_centres))
+        require_positive(self.iterations, "the number of iterations")
+        if self.iterations != POSITIVE and to_exact(self.iterations).denominator != 1:
+            raise InvalidArgument(f"the number of iterations must be a positive integer, but {self.iterations} was found; give one")
+        require_positive(self.beta_count, "the noise scale beta_count")
+        require_positive(self.beta_sum, "the noise scale beta_sum")
+        require_norm(self.p)
+        check_radius(self.radius)
+        if self.min_count is not None:
+            require_positive(self.min_count, "min_count")
+            noise_scale(self.min_count, "min_count")
+
+    @property
+    def centres(self) -> Array:
+        """The initial centres as an array of shape (k, d)."""
+        return np.array(self.initial_centres, dtype=np.float64)
+
+    @property
+    def count(self) -> WeightedCount:
+        """The weighted count that an iteration runs, on disjoint clusters."""
+        return WeightedCount(beta_count=self.beta_count)
+
+    @property
+    def sum(self) -> KNormSum:
+        """The weighted sum that an iteration runs, on disjoint clusters."""
+        return KNormSum(beta_sum=self.beta_sum, p=self.p, radius=self.radius, dimension=self.centres.shape[1])
+
+    @property
+    def profile(self) -> Profile:
+        """ε(w, x) = T·(w/β_count + w·z/β_sum) for z = ‖x‖_p in [0, radius], composed from the two parts."""
+        parts = (self.count.profile, self.sum.profile)
+        return compose_adaptively(self.name, parts, times="T", times_value=self.iterations, source=self.source)
+
+    def statistic(self, data: object) -> dict[str, NDArray[np.float64]]:
+        """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
+        return {"z": norms_within(read_points(data, self.centres.shape[1]), self.p, self.radius)}
+
+    def run(self, data: object, weights: object, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return the final centres of one run, shape (k, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
+        output: NDArray[np.float64] = self.sample((data, weights), rng, 1)[0]
+        return output
+
+    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """Return the final centres of ``size`` independent runs, shape (size, k, d).
+
+        Raises :class:`InvalidData`, :class:`InvalidArgument`.
+        """
+        check_call(rng, size)
+        centres = self.centres
+        data = read_dataset(dataset, centres.shape[1], self.radius, self.p)
+        rounds = whole_number(self.iterations, "the number of iterations")
+        block = max(1, _BLOCK // max(1, data.points.size, rounds * centres.size))
+        outputs = np.empty((size, *centres.shape))
+        for start in range(0, size, block):
+            noise = self.draw_noise(rng, min(block, size - start))
+            outputs[start : start + block] = move_centres(data, centres, noise, self.min_count)
+        return outputs
+
+    __call__ = sample
+
+    def draw_noise(self, rng: np.random.Generator, size: int) -> LloydNoise:
+        """Return the noise of ``size`` runs; it does not depend on any data. Raises :class:`InvalidArgument`."""
+        check_call(rng, size)
+        rounds = whole_number(self.iterations, "the number of iterations")
+        clusters, dimension = self.centres.shape
+        counts = rng.laplace(0.0, noise_scale(self.beta_count, "the noise scale beta_count"), size=(size, rounds, clusters))
+        scale = noise_scale(self.beta_sum, "the noise scale beta_sum")
+        return LloydNoise(counts, draw_k_norm(rng, (size, rounds, clusters), dimension, self.p, scale))
+
+
+def move_centres(data: WeightedData, centres: Array, noise: LloydNoise, min_count: float | None) -> Array:
+    """Return the final centres, shape (s, k, d), of the s runs whose noise is given: the deterministic part of Algorithm 2."""
+    runs, rounds, _ = noise.counts.shape
+    current = np.broadcast_to(centres, (runs, *centres.shape)).copy()
+    for t in range(rounds):
+        counts, sums = total_clusters(data, assign_nearest(data.points, current), centres.shape[0])
+        current = _divide(current, counts + noise.counts[:, t], sums + noise.sums[:, t], min_count)
+    return current
+
+
+def assign_nearest(points: Array, centres: Array) -> NDArray[np.intp]:
+    """Return the index of the nearest centre, the first one of a tie: (n, d) and (s, k, d) → (s, n).
+
+    Each record's label is computed from that record and the centres alone, also in floating point, as parallel composition needs it.
+    """
+    runs, clusters, _ = centres.shape
+    nearest = np.full((runs, len(points)), np.inf)
+    labels = np.zeros((runs, len(points)), dtype=np.intp)
+    with np.errstate(over="ignore"):
+        for j in range(clusters):
+            gaps = points[np.newaxis] - centres[:, j, np.newaxis, :]
+            distances = np.einsum("snd,snd->sn", gaps, gaps)
+            labels[distances < nearest] = j
+            np.minimum(nearest, distances, out=nearest)
+    return labels
+
+
+def total_clusters(data: WeightedData, labels: NDArray[np.intp], clusters: int) -> tuple[Array, Array]:
+    """Return the weighted counts Σ w, shape (s, k), and the weighted sums Σ w x, shape (s, k, d), of labelled clusters."""
+    runs, rows = labels.shape
+    bins = (labels + clusters * np.arange(runs)[:, np.newaxis]).ravel()
+
+    def total(values: Array) -> Array:
+        repeated = np.broadcast_to(values, (runs, rows)).ravel()
+        totals = np.bincount(bins, weights=repeated, minlength=runs * clusters)
+        return np.asarray(totals, dtype=np.float64).reshape(runs, clusters)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        weighted = data.points * data.weights[:, np.newaxis]
+    counts = add_up(lambda: total(data.weights), "the sum of the weights")
+    sums = add_up(lambda: np.stack([total(column) for column in weighted.T], axis=-1), "the weighted sum")
+    return counts, sums
+
+
+def _divide(previous: Array, counts: Array, sums: Array, min_count: float | None) -> Array:
+    """Return sums / counts where the noisy count is large enough and the quotient finite, else the previous centre."""
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        quotients = sums / counts[..., np.newaxis]
+    usable = np.isfinite(quotients).all(axis=-1, keepdims=True)
+    if min_count is not None:
+        usable = usable & (counts[..., np.newaxis] >= min_count)
+    return np.where(usable, quotients, previous)
+
+
+def _freeze_centres(centres: object) -> tuple[tuple[float, ...], ...]:
+    checked = read_points(centres, None, "the set of initial centres")
+    if not len(checked):
+        raise InvalidData("at least one initial centre is needed, but none was found; give an array of shape (k, d)")
+    return tuple(tuple(map(float, row)) for row in checked)
+
+
+_PLANE = ((-1.0, 0.0), (1.0, 0.0))
+
+#: Two clusters in the plane, T = 10, β_count = 20.5, β_sum = 30, Euclidean records of norm at most 4.
+default = WeightedLloyd(initial_centres=_PLANE, iterations=10, beta_count="20.5", beta_sum=30)
+#: Any number of iterations and any noise scales: a profile to prove things about.
+general = WeightedLloyd(initial_centres=_PLANE)

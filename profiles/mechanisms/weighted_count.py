@@ -1,0 +1,70 @@
+"""Weighted count: the sum of the weights plus Laplace noise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.mechanisms.datasets import add_up, read_dataset, read_points
+from profiles.mechanisms.interface import EXACT_ARITHMETIC, POSITIVE, check_call, noise_scale, require_positive
+from profiles.numbers import ExactLike
+from profiles.profile import Profile, declare
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightedCount:
+    """Claim: M(S) = ξ + Σ w_i with ξ ~ Laplace(0, β_count) has the PDP profile ε(w, x) = w/β_count, whatever x is.
+
+    Proof: adding (w, x) moves the sum of the weights by w, and |log of the Laplace density ratio| ≤ w/β_count.
+
+    ``beta_count`` is the noise scale, in the unit of the weights: a positive number or ``"positive"``. Only the number of records and
+    their weights are used; the values must be finite numbers, as for every mechanism here.
+
+    Source: Fay et al. 2024, Appendix D.4 (proof of Proposition 13). Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
+
+    >>> WeightedCount(beta_count="20.5").profile.text
+    'w/beta_count'
+    """
+
+    name: ClassVar[str] = "weighted count"
+    summary: ClassVar[str] = "sum of the weights plus Laplace(beta_count) noise"
+    source: ClassVar[str] = "Fay et al. 2024, Appendix D.4, proof of Proposition 13"
+    hypotheses: ClassVar[tuple[str, ...]] = (EXACT_ARITHMETIC,)
+
+    beta_count: ExactLike = POSITIVE
+
+    def __post_init__(self) -> None:
+        require_positive(self.beta_count, "the noise scale beta_count")
+
+    @property
+    def profile(self) -> Profile:
+        """ε(w, x) = w/β_count; there is no record statistic."""
+        return declare(self.name, "w/beta_count", parameters={"beta_count": self.beta_count}, source=self.source)
+
+    def statistic(self, data: object) -> dict[str, NDArray[np.float64]]:
+        """Return no statistic, after checking the records. Raises :class:`InvalidData`."""
+        read_points(data, None)
+        return {}
+
+    def run(self, data: object, weights: object, rng: np.random.Generator) -> float:
+        """Return one noisy count; ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
+        return float(self.sample((data, weights), rng, 1)[0])
+
+    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """Return ``size`` independent noisy counts, shape (size,). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
+        check_call(rng, size)
+        scale = noise_scale(self.beta_count, "the noise scale beta_count")
+        data = read_dataset(dataset, None)
+        total = add_up(lambda: np.asarray(data.weights.sum()), "the sum of the weights")
+        return float(total) + rng.laplace(0.0, scale, size=size)
+
+    __call__ = sample
+
+
+#: β_count = 1.
+default = WeightedCount(beta_count=1)
+#: Any noise scale: a profile to prove things about.
+general = WeightedCount()
