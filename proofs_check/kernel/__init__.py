@@ -1,0 +1,5 @@
+"""The trusted kernel: decides whether a certificate proves its claims. Standard library only; see docs/certificates.md."""
+
+from .checker import CheckedClaim, Report, check
+
+__all__ = ["CheckedClaim", "Report", "check"]

@@ -1,0 +1,20 @@
+"""The one way to say no, and the meter that makes sure an answer comes."""
+
+from __future__ import annotations
+
+
+class Rejected(Exception):
+    """The certificate does not prove what it claims, for the reason given; it says nothing about the claim being false."""
+
+
+class Meter:
+    """A budget of elementary work for one whole certificate; spending more than there is rejects the certificate."""
+
+    def __init__(self, budget: int) -> None:
+        self.left = budget
+
+    def spend(self, amount: int) -> None:
+        """Subtract ``amount``; reject when nothing is left."""
+        self.left -= amount
+        if self.left < 0:
+            raise Rejected("the certificate needs more work than the kernel is willing to do")
