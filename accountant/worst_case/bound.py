@@ -1,0 +1,276 @@
+"""The certified supremum of the sampled profile ψ over all records: an upper and a lower bound with a proof of each."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from accountant.sampled import odds_term, sampled_term, weighted_epsilon
+from accountant.sampling import SamplingRule, show_record
+from accountant.sampling.feasibility import refuse_improper
+from accountant.worst_case import constrained
+from accountant.worst_case.branch import Box, Objective, Outcome, Point, prove_at_most
+from accountant.worst_case.certify import (
+    MANIFEST,
+    ZERO,
+    Candidates,
+    Checked,
+    Claim,
+    bound_trees,
+    boxes,
+    certify,
+    premise,
+    probability_trees,
+)
+from accountant.worst_case.search import guess_maximiser, improve, rounded_down, rounded_up
+from profiles import InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, to_exact
+from profiles.terms import Term, free_symbols
+from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+
+DEFAULT_GAP = Fraction(1, 10**9)
+DEFAULT_BUDGET = 50_000
+_MOST_BITS = 1_000
+_ROUNDS = 30
+_FIRST_TRY = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonBound:
+    """lower ≤ sup over records of ψ ≤ upper, in nats.
+
+    ``at``: a record at which ψ ≥ lower. ``proved_by_balls``: ball arithmetic proved the upper bound and 0 < q ≤ 1;
+    ``checked_by_kernel``: the kernel accepted ``certificate``, else ``kernel_reason`` says why not. ``reached``: upper − lower is at
+    most the gap that was asked for, relatively.
+    ``hypotheses``: what the numbers still rest on. ``boxes``: size of the subdivision in ball arithmetic.
+    """
+
+    lower: Fraction
+    upper: Fraction
+    at: Mapping[str, Fraction]
+    method: str
+    reached: bool
+    proved_by_balls: bool
+    checked_by_kernel: bool
+    kernel_reason: str = ""
+    boxes: int = 0
+    hypotheses: tuple[str, ...] = ()
+    certificate: Mapping[str, Any] | None = field(default=None, repr=False)
+
+    @property
+    def relative_gap(self) -> Fraction:
+        """(upper − lower) / upper, 0 where both are 0."""
+        return (self.upper - self.lower) / self.upper if self.upper else Fraction(0)
+
+    def lower_text(self, digits: int = 12) -> str:
+        """Return the lower bound, rounded down to ``digits`` digits."""
+        return decimal_text(self.lower, digits, round_up=False)
+
+    def upper_text(self, digits: int = 12) -> str:
+        """Return the upper bound, rounded up to ``digits`` digits."""
+        return decimal_text(self.upper, digits, round_up=True)
+
+    def certificate_text(self) -> str | None:
+        """Return the text of the certificate file, None where there is none."""
+        return None if self.certificate is None else json.dumps(self.certificate, indent=1, ensure_ascii=True) + "\n"
+
+
+def bound_epsilon(
+    profile: Profile,
+    rule: SamplingRule,
+    relative_gap: object = DEFAULT_GAP,
+    *,
+    budget: int = DEFAULT_BUDGET,
+    accept_wider: bool = False,
+    premises: Mapping[str, bool] | None = None,
+    well_defined_claim: Mapping[str, Any] | None = None,
+) -> EpsilonBound:
+    """Return certified bounds of sup over records of ψ(x) = log(1 + q(x) (e^ε(1/q(x), x) − 1)) with 0 < q ≤ 1 proved on the whole domain.
+
+    A heuristic proposes the worst record x0; ψ(x0) rounded down is the lower bound L (proved at that record), and ψ ≤ U on all
+    records is proved by branch and bound in ball arithmetic for U just above L, then again by the kernel on the certificate. Any
+    record that branch and bound finds above U takes the place of x0.
+
+    ``relative_gap``: (U − L) ≤ gap·U. ``budget``: most boxes. ``accept_wider``: return the upper bound proven within the budget even
+    if the gap is not reached (``reached`` is then False). ``premises``: verdicts that ``privacy-constrained`` rests on.
+    ``well_defined_claim``: the kernel's premise, by default from the prover.
+
+    Source: Fay et al. 2024, Theorem 6; for ``privacy-constrained`` Theorem 10.
+    Raises :class:`InvalidSampling` (q > 1 or q ≤ 0 at a record that it names, or a parameter of ψ without a finite range),
+    :class:`Undecided` (the gap or 0 < q ≤ 1 not reached within the budget), :class:`InvalidArgument`.
+    """
+    gap = to_exact(relative_gap, "the relative gap")
+    if not Fraction(1, 10**40) <= gap < 1:
+        raise InvalidArgument(f"the relative gap must lie in [1e-40, 1), but {gap!s:.40} was found; give for example 1e-9")
+    if budget < 1:
+        raise InvalidArgument(f"the budget must be at least 1 box, but {budget} was found; raise it")
+    if rule.q is None:
+        if rule.target_epsilon is None:
+            raise InvalidSampling(f"the rule {rule.name!r} has neither a q nor a target epsilon; make it with make_rule")
+        ends = constrained.bound(profile, rule.target_epsilon, premises or {})
+        return EpsilonBound(
+            ends.lower, ends.upper, ends.at, constrained.METHOD, reached=ends.lower == ends.upper, proved_by_balls=False,
+            checked_by_kernel=False, kernel_reason="Theorem 10 is not a rule of the kernel; its conditions are", hypotheses=ends.hypotheses,
+        )  # fmt: skip
+    return _Search(profile, rule.q, gap, budget).run(accept_wider=accept_wider, well_defined=premise(profile, well_defined_claim))
+
+
+class _Search:
+    """One computation of a bound: the terms, the box they range over, and the precision they are evaluated with."""
+
+    __slots__ = ("bits", "box", "budget", "fixed", "gap", "log", "names", "odds", "profile", "q", "weighted")
+
+    def __init__(self, profile: Profile, q: Term, gap: Fraction, budget: int) -> None:
+        self.profile, self.gap, self.budget = profile, gap, budget
+        self.bits = 128
+        psi = sampled_term(profile, q)
+        self.box, self.fixed = _ranges(profile, free_symbols(psi))
+        self.names = tuple(self.box)
+        self.q, self.log = Objective(q, self.names), Objective(psi, self.names)
+        self.odds, self.weighted = Objective(odds_term(profile, q), self.names), Objective(weighted_epsilon(profile, q), self.names)
+
+    def run(self, *, accept_wider: bool, well_defined: Mapping[str, Any]) -> EpsilonBound:
+        with working_precision(128):
+            worst = guess_maximiser(self.q, self.box)
+            least = guess_maximiser(Objective(("neg", self.q.term), self.names), self.box)
+            for point in (worst, least):
+                refuse_improper(self.q.term, Enclosure(self.q.term), {**self.fixed, **point})
+            at = guess_maximiser(self.log, self.box)
+            self.bits = self._bits(at)
+        with working_precision(self.bits):
+            probability = self._prove_probability()
+            lower, upper, at, outcome, order = self._enclose(at)
+            if lower is None or upper is None:
+                raise Undecided(self._failure(lower, None))
+            checked = self._certify(Claim(lower, upper, {**at, **self.fixed}), outcome.boxes, order, well_defined)
+        reached = upper - lower <= self.gap * upper
+        if not (probability or checked.accepted):
+            raise Undecided(
+                f"0 < q <= 1 was to be proved for all records of {self.profile.name!r}, but neither ball arithmetic nor the kernel decided "
+                f"it ({checked.reason}); simplify q or keep it away from 0 and 1"
+            )
+        if not reached and not accept_wider:
+            raise Undecided(self._failure(lower, upper))
+        return EpsilonBound(
+            lower, upper, {**at, **self.fixed}, "branch and bound in ball arithmetic", reached=reached, proved_by_balls=probability,
+            checked_by_kernel=checked.accepted, kernel_reason=checked.reason, boxes=outcome.boxes,
+            hypotheses=() if checked.accepted else ("epsilon is defined and not negative on its domain",), certificate=checked.certificate,
+        )  # fmt: skip
+
+    def _bits(self, at: Point) -> int:
+        """Enough bits for the gap relative to ψ, although form ``log`` adds numbers of the size of e and of 1."""
+        psi, e = self.odds.at(at).log1p(), self.weighted.at(at)
+        if not (psi.is_finite() and e.is_finite()):
+            raise Undecided(f"the sampled profile could not be evaluated at the record {show_record(at)}; narrow the ranges of the profile")
+        small = _magnitude(psi) if psi > 0 else 0
+        needed = 64 + math.ceil(-math.log2(float(self.gap))) + max(0, -small) + max(0, _magnitude(e)) + 8
+        return min(_MOST_BITS, max(128, needed))
+
+    def _prove_probability(self) -> bool:
+        """Prove 0 < q ≤ 1 on the box by ball arithmetic; refuse with a witness where it is false."""
+        above = prove_at_most(self.q, self.box, arb(1), 2_000, exact=Fraction(1))
+        negative = Objective(("neg", self.q.term), self.names)
+        below = prove_at_most(negative, self.box, arb(0), 2_000, exact=Fraction(0), strict=True)
+        for outcome in (above, below):
+            if outcome.counterexample is not None:
+                refuse_improper(self.q.term, Enclosure(self.q.term), outcome.counterexample)
+        return above.proved and below.proved
+
+    def _enclose(self, at: Point) -> tuple[Fraction | None, Fraction | None, Point, Outcome, tuple[str, ...]]:
+        """Return lower, upper, the record of lower, the outcome that proves upper, and the forms in the order in which they did best."""
+        digits = max(12, len(str(self.gap.denominator // self.gap.numerator)) + 4)
+        objectives = {"log": self.log, "exp": self.odds}
+        lower = self._lower(at, digits)
+        order: tuple[str, ...] = ("log", "exp") if lower is not None and lower >= 1 else ("exp", "log")
+        outcome = Outcome(proved=False, bound=None, counterexample=None, boxes=0)
+        best: Fraction | None = None
+        for _ in range(_ROUNDS):
+            if lower is None:
+                break
+            upper = rounded_up(lower * (1 + self.gap * Fraction(9, 10)), digits)
+            for share in sorted({min(_FIRST_TRY, self.budget), self.budget}):
+                for form in order:
+                    outcome = prove_at_most(objectives[form], self.box, _target(form, upper), share)
+                    if outcome.proved:
+                        return lower, upper, at, outcome, (form, *(other for other in order if other != form))
+                    if outcome.counterexample is not None:
+                        break
+                    best = _smaller(best, _psi_bound(form, outcome.bound, digits))
+                if outcome.counterexample is not None:
+                    break
+            if outcome.counterexample is None:
+                break
+            at = improve(self.log, self.box, outcome.counterexample)
+            lower = max(lower, self._lower(at, digits) or lower)
+        return lower, best, at, outcome, order
+
+    def _lower(self, at: Point, digits: int) -> Fraction | None:
+        """Return ψ(at) rounded down: a proven lower bound of the supremum; None if the value is not finite."""
+        ends = [lower_fraction(value) for value in (self.odds.at(at).log1p(), self.log.at(at))]
+        finite = [end for end in ends if end is not None]
+        return None if not finite else rounded_down(max(*finite, Fraction(0)), digits)
+
+    def _certify(self, claim: Claim, boxes_used: int, order: tuple[str, ...], well_defined: Mapping[str, Any]) -> Checked:
+        precision = self.bits
+        trees = Candidates(
+            probability_trees(self.q, self.box, slope=1),
+            probability_trees(self.q, self.box, slope=-1),
+            bound_trees({"log": self.log, "exp": self.odds}, self.box, order, (precision, boxes_used)),
+            [boxes(1, min(1_024, precision + 64)), ZERO, MANIFEST],
+        )
+        return certify(self.profile, self.q.term, claim, trees, well_defined)
+
+    def _failure(self, lower: Fraction | None, upper: Fraction | None) -> str:
+        if lower is None or upper is None:
+            return (
+                f"the supremum of the sampled profile of {self.profile.name!r} was to be bounded, but no finite upper bound was found "
+                f"within {self.budget} boxes; narrow the ranges of the records or keep q further from 0"
+            )
+        return (
+            f"a relative gap of {float(self.gap):.1g} was asked for, but after {self.budget} boxes only "
+            f"{decimal_text(lower, 8, round_up=False)} <= sup <= {decimal_text(upper, 8, round_up=True)} is proved; "
+            "raise the budget or accept a wider gap"
+        )
+
+
+def _ranges(profile: Profile, used: frozenset[str]) -> tuple[Box, Point]:
+    """Return the box of the variables of ψ, and any values for those that ψ does not contain."""
+    box: Box = {}
+    fixed: Point = {}
+    for variable in profile.record_variables():
+        if variable.name in used:
+            if variable.hi is None:
+                raise InvalidSampling(
+                    f"the sampled profile depends on the parameter {variable.name!r}, which may be any positive number, so that its "
+                    "supremum is not a number; give the parameter a value or a range"
+                )
+            box[variable.name] = (variable.lo, variable.hi)
+        else:
+            fixed[variable.name] = variable.lo if variable.hi is not None else Fraction(1)
+    return box, fixed
+
+
+def _magnitude(value: arb) -> int:
+    end = upper_fraction(abs(value))
+    if end is None or end == 0:
+        return 0
+    return end.numerator.bit_length() - end.denominator.bit_length() + 1
+
+
+def _target(form: str, upper: Fraction) -> arb:
+    """Return a ball for the target of a form; comparisons with a ball hold for all its numbers, so its radius is on the safe side."""
+    return ball(upper) if form == "log" else ball(upper).expm1()
+
+
+def _psi_bound(form: str, bound: arb | None, digits: int) -> Fraction | None:
+    end = None if bound is None else upper_fraction(bound if form == "log" else bound.log1p())
+    return None if end is None else rounded_up(max(end, Fraction(0)), digits)
+
+
+def _smaller(left: Fraction | None, right: Fraction | None) -> Fraction | None:
+    return right if left is None else left if right is None else min(left, right)

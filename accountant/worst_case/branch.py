@@ -1,0 +1,150 @@
+"""Best-first branch and bound in ball arithmetic: is f ≤ target on a whole box? Floats decide nothing here."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from accountant.sampling import exact_value
+from accountant.worst_case.gradients import Dual, Gradient
+from profiles.terms import Term
+from proofs_check.enclosures import Enclosure, ball, interval
+
+Box = dict[str, tuple[Fraction, Fraction]]
+Point = dict[str, Fraction]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What branch and bound found about sup f on a box.
+
+    ``proved``: f ≤ target (f < target if strict) everywhere. ``bound``: a proven upper bound of f in any case, None if not finite.
+    ``counterexample``: a point where f is certainly above the target. ``boxes``: how many boxes were evaluated.
+    """
+
+    proved: bool
+    bound: arb | None
+    counterexample: Point | None
+    boxes: int
+
+
+class Objective:
+    """A term on records, ready for bounds on boxes and values at points."""
+
+    __slots__ = ("_at", "_dual", "names", "term")
+
+    def __init__(self, term: Term, names: tuple[str, ...]) -> None:
+        self.term, self.names = term, names
+        self._dual, self._at = Dual(term, names), Enclosure(term)
+
+    def at(self, point: Mapping[str, Fraction]) -> arb:
+        """Return a ball around the value at a point: the exact value where it is rational by arithmetic."""
+        exact = exact_value(self.term, point)
+        return self._at.evaluate({name: ball(value) for name, value in point.items()}) if exact is None else ball(exact)
+
+    def gradient(self, box: Box) -> Gradient:
+        """Return balls around the partial derivatives on ``box`` (None: exactly 0)."""
+        return self._dual.evaluate({name: interval(lo, hi) for name, (lo, hi) in box.items()})[1]
+
+    def above(self, box: Box) -> tuple[arb, str, Point | None]:
+        """Return a ball whose upper end bounds f on ``box``, the variable to bisect next, and the only candidate point if f is monotone.
+
+        Takes the smaller one of the natural enclosure and the mean-value form f(m) + Σ g_i (X_i − m_i), in which every X_i along which f is
+        monotone on the box is first replaced by its better end (the gradient balls of the box stay valid on its face).
+        """
+        value, gradient = self._dual.evaluate({name: interval(lo, hi) for name, (lo, hi) in box.items()})
+        widest = max(self.names, key=lambda name: (box[name][1] - box[name][0], name), default="")
+        if any(slope is not None and not slope.is_finite() for slope in gradient):
+            return value, widest, None
+        face = _face(box, self.names, gradient)
+        middle = {name: (lo + hi) / 2 for name, (lo, hi) in face.items()}
+        centred = self.at(middle)
+        weights: list[tuple[float, str]] = []
+        for name, slope in zip(self.names, gradient, strict=True):
+            lo, hi = face[name]
+            if slope is not None and lo < hi:
+                centred += slope * interval(lo - middle[name], hi - middle[name])
+                weights.append((float(abs(slope).upper()) * float(hi - lo), name))
+        best = centred if not value.is_finite() or centred.upper() < value.upper() else value
+        point = middle if not weights else None
+        return best, max(weights)[1] if weights else widest, point
+
+
+def _face(box: Box, names: tuple[str, ...], gradient: Gradient) -> Box:
+    face = dict(box)
+    for name, slope in zip(names, gradient, strict=True):
+        lo, hi = box[name]
+        if slope is None or slope >= 0:
+            face[name] = (hi, hi)
+        elif slope <= 0:
+            face[name] = (lo, lo)
+    return face
+
+
+def prove_at_most(
+    objective: Objective, box: Box, target: arb, budget: int, *, exact: Fraction | None = None, strict: bool = False
+) -> Outcome:
+    """Decide f ≤ ``target`` on ``box`` with at most ``budget`` boxes, at the working precision.
+
+    ``exact`` is the target as a rational number, where it is one: then a record at which f equals it exactly does not stop the proof.
+    Boxes are taken by largest upper bound; each is cleared, or bisected along the variable that contributes most to its width.
+    """
+    heap: list[tuple[float, int, _Open]] = []
+    pending: list[Box] = [box]
+    count = 0
+    while pending:
+        for current in pending:
+            count += 1
+            value, variable, point = objective.above(current)
+            if point is not None and exact is not None and _exactly_below(objective, point, exact, strict=strict):
+                continue
+            if (value < target) if strict else (value <= target):
+                continue
+            middle = point or {name: (lo + hi) / 2 for name, (lo, hi) in current.items()}
+            if objective.at(middle) > target:
+                return Outcome(proved=False, bound=None, counterexample=middle, boxes=count)
+            key = -float(value.upper()) if value.is_finite() else -math.inf
+            heapq.heappush(heap, (key, count, _Open(current, variable, value)))
+        if not heap:
+            break
+        if count >= budget or not heap[0][2].divisible:
+            return Outcome(proved=False, bound=_largest([item.value for _, _, item in heap], target), counterexample=None, boxes=count)
+        pending = heapq.heappop(heap)[2].halves()
+    return Outcome(proved=True, bound=target, counterexample=None, boxes=count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A box that is not cleared yet, the variable to bisect, and the ball whose upper end bounds f on it."""
+
+    box: Box
+    variable: str
+    value: arb
+
+    @property
+    def divisible(self) -> bool:
+        return self.variable in self.box and self.box[self.variable][0] < self.box[self.variable][1]
+
+    def halves(self) -> list[Box]:
+        lo, hi = self.box[self.variable]
+        middle = (lo + hi) / 2
+        return [{**self.box, self.variable: (lo, middle)}, {**self.box, self.variable: (middle, hi)}]
+
+
+def _exactly_below(objective: Objective, point: Point, exact: Fraction, *, strict: bool) -> bool:
+    value = exact_value(objective.term, point)
+    return value is not None and (value < exact if strict else value <= exact)
+
+
+def _largest(values: list[arb], target: arb) -> arb | None:
+    best = target
+    for value in values:
+        if not value.is_finite():
+            return None
+        best = best.max(value.upper())
+    return best

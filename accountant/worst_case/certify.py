@@ -1,0 +1,217 @@
+"""Certificates of worst-case bounds: proof trees, found by trying and decided by the kernel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from importlib import import_module
+from typing import Any
+
+from accountant.worst_case.branch import Box, Objective, Point
+from accountant.worst_case.kinks import Kink, find_kinks
+from profiles import Profile, exact_text
+from profiles.terms import Term
+
+Tree = dict[str, Any]
+
+MANIFEST: Tree = {"rule": "manifest"}
+ZERO: Tree = {"rule": "zero"}
+_ATTEMPTS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A certificate, whether the kernel accepted it, and what it said if not."""
+
+    certificate: dict[str, Any] | None
+    accepted: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Trees to try, best first, for each step of the two claims."""
+
+    positive: Sequence[Tree]
+    at_most_one: Sequence[Tree]
+    bound: Sequence[tuple[str, Tree]]
+    lower: Sequence[Tree]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """lower ≤ ψ(at), and ψ ≤ upper at every record."""
+
+    lower: Fraction
+    upper: Fraction
+    at: Point
+
+
+def boxes(budget: int, precision: int = 64, *, centred: bool = False) -> Tree:
+    """Return a subdivision step."""
+    tree: Tree = {"rule": "boxes", "budget": budget, "precision": precision}
+    return {**tree, "form": "centred"} if centred else tree
+
+
+def default_claim() -> Tree:
+    """Return the simplest attempt at the premise of all claims."""
+    return {"claim": "well-defined", "verdict": "proved", "proof": {"nonnegative": MANIFEST}}
+
+
+def premise(profile: Profile, given: Mapping[str, Any] | None) -> Tree:
+    """Return the well-definedness claim: the given one, else that of the prover where it is installed, else the simplest attempt.
+
+    Raises what the prover raises for a profile that is not well defined.
+    """
+    if given is not None:
+        return dict(given)
+    try:
+        prover = import_module("proofs_check.admission")
+    except ImportError:
+        return default_claim()
+    return dict(prover.well_defined_claim(profile))
+
+
+def probability_trees(q: Objective, box: Box, *, slope: int) -> list[Tree]:
+    """Return trees for q > 0 (``slope`` = 1) or 1 − q ≥ 0 (``slope`` = −1): sign of the normal form, monotone to an end, subdivision."""
+    reductions = [_monotone(q, box, box, slope, precision=64)]
+    found: list[Tree] = [MANIFEST, *(tree for tree in reductions if tree is not None), boxes(2_000), boxes(2_000, centred=True)]
+    return found if slope > 0 else [*found[1:-2], boxes(200), MANIFEST, *found[-2:]]
+
+
+def _monotone(objective: Objective, box: Box, face: Box, slope: int, *, precision: int, rest: Tree | None = None) -> Tree | None:
+    """Reduce slope·f to the ends at which it is smallest, one variable after the other; None if no variable reduces."""
+    for name, (lo, hi) in face.items():
+        if lo == hi:
+            continue
+        sign = monotone_sign(objective, face, name)
+        if sign == 0:
+            continue
+        increasing = sign * slope > 0
+        end = {**face, name: (lo, lo) if increasing else (hi, hi)}
+        inner = _monotone(objective, box, end, slope, precision=precision, rest=rest)
+        last: Tree = inner or rest or MANIFEST
+        return {
+            "rule": "monotone",
+            "variable": name,
+            "direction": "increasing" if increasing else "decreasing",
+            "slope": boxes(2_000, precision),
+            "end": last,
+        }
+    return None
+
+
+def monotone_sign(objective: Objective, box: Box, name: str, budget: int = 64) -> int:
+    """Return 1 or −1 where the objective is proved increasing or decreasing in ``name`` by its gradient balls, else 0."""
+    index = objective.names.index(name)
+    pending, sign, count = [box], 0, 0
+    while pending:
+        current = pending.pop()
+        count += 1
+        slope = objective.gradient(current)[index]
+        if slope is None:
+            return 0
+        found = 1 if slope >= 0 else -1 if slope <= 0 else 0
+        if found:
+            if sign and found != sign:
+                return 0
+            sign = found
+            continue
+        if count > budget:
+            return 0
+        widest = max(current, key=lambda key: current[key][1] - current[key][0])
+        lo, hi = current[widest]
+        if lo == hi:
+            return 0
+        pending += [{**current, widest: (lo, (lo + hi) / 2)}, {**current, widest: ((lo + hi) / 2, hi)}]
+    return sign
+
+
+def bound_trees(objectives: Mapping[str, Objective], box: Box, order: Sequence[str], size: tuple[int, int]) -> list[tuple[str, Tree]]:
+    """Return (form, tree) pairs for U − ψ ≥ 0: reductions along monotone variables, then centred boxes, then natural ones.
+
+    ``size``: the precision in bits, and the number of boxes that our own branch and bound needed.
+    """
+    precision, estimate = size
+    budget = min(50_000, max(2_000, 40 * estimate))
+    found: list[tuple[str, Tree]] = []
+    for form in order:
+        objective = objectives[form]
+        centred = _with_splits(boxes(budget, precision, centred=True), boxes(budget, precision), find_kinks(objective.term, box))
+        if sum(lo < hi for lo, hi in box.values()) > 1:
+            reduced = _monotone(objective, box, box, -1, precision=precision, rest=centred)
+            found += [(form, reduced)] if reduced is not None else []
+        found.append((form, centred))
+    found += [("exp", ZERO), ("exp", MANIFEST)]
+    for form in order:
+        reduced = _monotone(objectives[form], box, box, -1, precision=precision, rest=boxes(200, precision))
+        found += [(form, reduced)] if reduced is not None else []
+    return [*found, *((form, boxes(min(50_000, 10 * budget), precision)) for form in order)]
+
+
+def _with_splits(smooth: Tree, across: Tree, kinks: Sequence[Kink]) -> Tree:
+    """Use ``smooth`` between the kinks and ``across`` on the narrow pieces that contain one, variable after variable."""
+    if not kinks:
+        return smooth
+    name = kinks[0].name
+    here, rest = [kink for kink in kinks if kink.name == name], [kink for kink in kinks if kink.name != name]
+    piece = _with_splits(smooth, across, rest)
+    tree = piece
+    for kink in sorted(here, key=lambda kink: kink.lo, reverse=True):
+        if kink.lo != kink.hi:
+            tree = {"rule": "split", "variable": name, "at": exact_text(kink.hi), "below": across, "above": tree}
+        tree = {"rule": "split", "variable": name, "at": exact_text(kink.lo), "below": piece, "above": tree}
+    return tree
+
+
+def certify(profile: Profile, q: Term, claim: Claim, trees: Candidates, well_defined: Mapping[str, Any]) -> Checked:
+    """Return the first certificate of the claim that the kernel accepts, or the last one it rejected with its reason."""
+    try:
+        tools = import_module("proofs_check.certificates")
+    except ImportError as error:
+        return Checked(None, accepted=False, reason=f"the kernel is not available ({error.name or error})")
+    choice = {"q-positive": 0, "q-at-most-one": 0, "upper": 0, "lower": 0}
+    options: dict[str, int] = {
+        "q-positive": len(trees.positive), "q-at-most-one": len(trees.at_most_one), "upper": len(trees.bound), "lower": len(trees.lower),
+    }  # fmt: skip
+    certificate: dict[str, Any] = {}
+    reason = ""
+    for _ in range(_ATTEMPTS):
+        form, tree = trees.bound[choice["upper"]]
+        proof = {
+            "q-positive": trees.positive[choice["q-positive"]],
+            "q-at-most-one": trees.at_most_one[choice["q-at-most-one"]],
+            "form": form,
+            "bound": tree,
+        }
+        claims = [
+            dict(well_defined),
+            {"claim": "epsilon-upper", "verdict": "proved", "bound": exact_text(claim.upper), "proof": proof},
+            {
+                "claim": "epsilon-lower",
+                "verdict": "proved",
+                "bound": exact_text(claim.lower),
+                "at": {name: exact_text(value) for name, value in claim.at.items()},
+                "proof": {"bound": trees.lower[choice["lower"]]},
+            },
+        ]
+        certificate = tools.make_certificate(profile, claims, q=q)
+        report = tools.check_text(json.dumps(certificate))
+        if report.accepted:
+            return Checked(certificate, accepted=True, reason="")
+        reason = f"{report.step}: {report.reason}"
+        step = _failed_step(str(report.step))
+        if step is None or choice[step] + 1 >= options[step]:
+            break
+        choice[step] += 1
+    return Checked(certificate, accepted=False, reason=reason)
+
+
+def _failed_step(path: str) -> str | None:
+    if "claims[2]" in path:
+        return "lower"
+    if "claims[1]" not in path:
+        return None
+    return next((name for name in ("q-positive", "q-at-most-one") if name in path), "upper")
