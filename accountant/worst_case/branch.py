@@ -33,6 +33,31 @@ class Outcome:
     boxes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A box that is not decided yet, the variable to bisect, and a ball whose upper end bounds f on the box."""
+
+    box: Box
+    variable: str
+    value: arb
+
+    @property
+    def divisible(self) -> bool:
+        """Whether it can be bisected."""
+        return self.variable in self.box and self.box[self.variable][0] < self.box[self.variable][1]
+
+    @property
+    def middle(self) -> Point:
+        """The centre of the box; its only point, if it has one."""
+        return {name: (lo + hi) / 2 for name, (lo, hi) in self.box.items()}
+
+    def halves(self) -> list[Box]:
+        """The box, bisected."""
+        lo, hi = self.box[self.variable]
+        middle = (lo + hi) / 2
+        return [{**self.box, self.variable: (lo, middle)}, {**self.box, self.variable: (middle, hi)}]
+
+
 class Objective:
     """A term on records, ready for bounds on boxes and values at points."""
 
@@ -51,28 +76,32 @@ class Objective:
         """Return balls around the partial derivatives on ``box`` (None: exactly 0)."""
         return self._dual.evaluate({name: interval(lo, hi) for name, (lo, hi) in box.items()})[1]
 
-    def above(self, box: Box) -> tuple[arb, str, Point | None]:
-        """Return a ball whose upper end bounds f on ``box``, the variable to bisect next, and the only candidate point if f is monotone.
+    def above(self, box: Box) -> Piece:
+        """Return what is left to decide about sup f on ``box``: a face of it, and a ball whose upper end bounds f on that face.
 
-        Takes the smaller one of the natural enclosure and the mean-value form f(m) + Σ g_i (X_i − m_i), in which every X_i along which f is
-        monotone on the box is first replaced by its better end (the gradient balls of the box stay valid on its face).
+        Along a variable in which f is monotone on the box, only its better end is kept, and the rest is looked at again. The ball is the
+        smaller one of the natural enclosure and the mean-value form f(m) + Σ g_i (X_i − m_i).
         """
-        value, gradient = self._dual.evaluate({name: interval(lo, hi) for name, (lo, hi) in box.items()})
-        widest = max(self.names, key=lambda name: (box[name][1] - box[name][0], name), default="")
-        if any(slope is not None and not slope.is_finite() for slope in gradient):
-            return value, widest, None
-        face = _face(box, self.names, gradient)
+        face = box
+        while True:
+            value, gradient = self._dual.evaluate({name: interval(lo, hi) for name, (lo, hi) in face.items()})
+            if any(slope is not None and not slope.is_finite() for slope in gradient):
+                widest = max(self.names, key=lambda name: (face[name][1] - face[name][0], name), default="")
+                return Piece(face, widest, value)
+            smaller = _face(face, self.names, gradient)
+            if smaller == face:
+                break
+            face = smaller
         middle = {name: (lo + hi) / 2 for name, (lo, hi) in face.items()}
         centred = self.at(middle)
-        weights: list[tuple[float, str]] = []
+        variable, most = "", -1.0
         for name, slope in zip(self.names, gradient, strict=True):
             lo, hi = face[name]
             if slope is not None and lo < hi:
                 centred += slope * interval(lo - middle[name], hi - middle[name])
-                weights.append((float(abs(slope).upper()) * float(hi - lo), name))
-        best = centred if not value.is_finite() or centred.upper() < value.upper() else value
-        point = middle if not weights else None
-        return best, max(weights)[1] if weights else widest, point
+                effect = float(abs(slope).upper()) * float(hi - lo)
+                variable, most = (name, effect) if effect > most else (variable, most)
+        return Piece(face, variable, centred if not value.is_finite() or centred.upper() < value.upper() else value)
 
 
 def _face(box: Box, names: tuple[str, ...], gradient: Gradient) -> Box:
@@ -94,46 +123,28 @@ def prove_at_most(
     ``exact`` is the target as a rational number, where it is one: then a record at which f equals it exactly does not stop the proof.
     Boxes are taken by largest upper bound; each is cleared, or bisected along the variable that contributes most to its width.
     """
-    heap: list[tuple[float, int, _Open]] = []
+    heap: list[tuple[float, int, Piece]] = []
     pending: list[Box] = [box]
     count = 0
     while pending:
         for current in pending:
             count += 1
-            value, variable, point = objective.above(current)
-            if point is not None and exact is not None and _exactly_below(objective, point, exact, strict=strict):
+            piece = objective.above(current)
+            if (piece.value < target) if strict else (piece.value <= target):
                 continue
-            if (value < target) if strict else (value <= target):
+            middle = piece.middle
+            if not piece.divisible and exact is not None and _exactly_below(objective, middle, exact, strict=strict):
                 continue
-            middle = point or {name: (lo + hi) / 2 for name, (lo, hi) in current.items()}
             if objective.at(middle) > target:
                 return Outcome(proved=False, bound=None, counterexample=middle, boxes=count)
-            key = -float(value.upper()) if value.is_finite() else -math.inf
-            heapq.heappush(heap, (key, count, _Open(current, variable, value)))
+            key = -float(piece.value.upper()) if piece.value.is_finite() else -math.inf
+            heapq.heappush(heap, (key, count, piece))
         if not heap:
             break
         if count >= budget or not heap[0][2].divisible:
             return Outcome(proved=False, bound=_largest([item.value for _, _, item in heap], target), counterexample=None, boxes=count)
         pending = heapq.heappop(heap)[2].halves()
     return Outcome(proved=True, bound=target, counterexample=None, boxes=count)
-
-
-@dataclass(frozen=True, slots=True)
-class _Open:
-    """A box that is not cleared yet, the variable to bisect, and the ball whose upper end bounds f on it."""
-
-    box: Box
-    variable: str
-    value: arb
-
-    @property
-    def divisible(self) -> bool:
-        return self.variable in self.box and self.box[self.variable][0] < self.box[self.variable][1]
-
-    def halves(self) -> list[Box]:
-        lo, hi = self.box[self.variable]
-        middle = (lo + hi) / 2
-        return [{**self.box, self.variable: (lo, middle)}, {**self.box, self.variable: (middle, hi)}]
 
 
 def _exactly_below(objective: Objective, point: Point, exact: Fraction, *, strict: bool) -> bool:
