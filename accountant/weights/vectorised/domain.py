@@ -1,0 +1,72 @@
+"""Statistics of a batch: exact binary64 columns, inside the declared ranges, or a refusal that counts and shows the offenders."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from accountant.weights.vectorised.results import Floats
+from accountant.weights.vectorised.rounding import round_down, round_up
+from profiles import InvalidData, Profile, exact_text
+from profiles.profile import Statistic
+
+SHOWN = 3
+
+
+def as_columns(statistics: Mapping[str, ArrayLike], names: tuple[str, ...]) -> dict[str, Floats]:
+    """Return the named statistics as contiguous float64 arrays of one length, without rounding any value.
+
+    Raises :class:`InvalidData` for a missing statistic, a wrong type or shape, different lengths, integers that binary64 cannot hold.
+    """
+    columns: dict[str, Floats] = {}
+    for name in names:
+        if name not in statistics:
+            close = difflib.get_close_matches(name, list(statistics), n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            found = ", ".join(sorted(statistics)) or "none"
+            raise InvalidData(f"the profile needs the statistic {name!r}, but the data has {found}; add it{hint}")
+        raw = np.asarray(statistics[name])
+        if raw.ndim != 1 or raw.dtype.kind not in "fiu" or raw.dtype.itemsize > 8:
+            raise InvalidData(
+                f"the statistic {name!r} must be a one-dimensional array of real numbers of at most 64 bits, but {raw.dtype} of "
+                f"{raw.ndim} dimensions was found; convert it"
+            )
+        column = np.ascontiguousarray(raw, dtype=np.float64)
+        if raw.dtype.kind in "iu" and raw.size and max(abs(int(raw.min())), abs(int(raw.max()))) > 2**53:
+            raise InvalidData(f"the statistic {name!r} has integers above 2^53, which binary64 cannot hold exactly; scale them")
+        columns[name] = column
+    if len({column.size for column in columns.values()}) > 1:
+        raise InvalidData("the statistics have different lengths; give one value per record for each of them")
+    return columns
+
+
+def outside(statistic: Statistic, column: Floats) -> NDArray[np.intp]:
+    """Return the rows whose value is NaN, infinite or outside the declared closed range, compared exactly."""
+    if column.size == 0:
+        return np.zeros(0, dtype=np.intp)
+    lowest, highest = round_up(statistic.lo), round_down(statistic.hi)
+    if lowest <= float(column.min()) and float(column.max()) <= highest:
+        return np.zeros(0, dtype=np.intp)
+    return np.flatnonzero(~((column >= lowest) & (column <= highest)))
+
+
+def require_range(profile: Profile, columns: Mapping[str, Floats], first_row: int = 0) -> None:
+    """Raise :class:`InvalidData` unless every value lies in its statistic's declared range; nothing is clipped."""
+    for statistic in profile.record:
+        column = columns[statistic.name]
+        rows = outside(statistic, column)
+        if rows.size:
+            raise describe_outside(statistic, int(rows.size), [(first_row + int(row), float(column[row])) for row in rows[:SHOWN]])
+
+
+def describe_outside(statistic: Statistic, count: int, first: list[tuple[int, float]]) -> InvalidData:
+    """Return the error for ``count`` records outside the declared range; ``first`` holds some row numbers (from 0) and values."""
+    shown = ", ".join(f"row {row}: {value!r}" for row, value in first)
+    plural = "s are" if count != 1 else " is"
+    return InvalidData(
+        f"{count} record{plural} outside the declared range [{exact_text(statistic.lo)}, {exact_text(statistic.hi)}] of {statistic.name!r} "
+        f"({shown}; rows count from 0); correct the data or declare the range that holds for all possible records"
+    )

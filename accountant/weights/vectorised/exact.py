@@ -1,0 +1,137 @@
+"""Structure of a term in the weight: linear or not, affine or not, exactly zero or not. Exact and syntactic, hence sound where defined."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+from profiles.profile import WEIGHT
+from profiles.terms import Term, free_symbols, number
+
+
+def split_weight(term: Term) -> Term | None:
+    """Return a term a free of w such that ``term`` = a·w wherever ``term`` is defined, None where no such form is visible.
+
+    >>> from profiles import parse_expression
+    >>> split_weight(parse_expression("T*w*(1/a + z)"))
+    ('mul', ('sym', 'T'), ('add', ('div', ('num', Fraction(1, 1)), ('sym', 'a')), ('sym', 'z')))
+    """
+    match term:
+        case ("sym", name):
+            return number(1) if name == WEIGHT else None
+        case ("mul", left, right):
+            if WEIGHT not in free_symbols(right):
+                return _times(split_weight(left), right)
+            return _times(split_weight(right), left, flip=True) if WEIGHT not in free_symbols(left) else None
+        case ("div", top, bottom):
+            inner = None if WEIGHT in free_symbols(bottom) else split_weight(top)
+            return None if inner is None else ("div", inner, bottom)
+        case ("neg", part):
+            inner = split_weight(part)
+            return None if inner is None else ("neg", inner)
+        case ("add", *parts):
+            inners = [inner for part in parts if (inner := split_weight(part)) is not None]
+            return ("add", *inners) if len(inners) == len(parts) else None
+    return None
+
+
+def _times(inner: Term | None, factor: Term, *, flip: bool = False) -> Term | None:
+    if inner is None or inner == number(1):
+        return None if inner is None else factor
+    return ("mul", factor, inner) if flip else ("mul", inner, factor)
+
+
+def affine_in_one(term: Term) -> tuple[Fraction, Fraction, str | None] | None:
+    """Return (c, d, name) with ``term`` = c + d·name exactly (name None where d = 0), None where the term has no such visible form."""
+    match term:
+        case ("num", value):
+            return value, Fraction(0), None
+        case ("sym", name):
+            return (Fraction(0), Fraction(1), name) if name != WEIGHT else None
+        case ("neg", part):
+            inner = affine_in_one(part)
+            return None if inner is None else (-inner[0], -inner[1], inner[2])
+        case ("add", *parts):
+            return _affine_sum([affine_in_one(part) for part in parts])
+        case ("mul", left, right):
+            first, second = affine_in_one(left), affine_in_one(right)
+            if first is None or second is None or (first[2] is not None and second[2] is not None):
+                return None
+            scale, form = (first[0], second) if first[2] is None else (second[0], first)
+            return scale * form[0], scale * form[1], form[2]
+        case ("div", top, bottom):
+            form_, by = affine_in_one(top), affine_in_one(bottom)
+            if form_ is None or by is None or by[2] is not None or by[0] == 0:
+                return None
+            return form_[0] / by[0], form_[1] / by[0], form_[2]
+    return None
+
+
+def _affine_sum(forms: list[tuple[Fraction, Fraction, str | None] | None]) -> tuple[Fraction, Fraction, str | None] | None:
+    constant, slope, name = Fraction(0), Fraction(0), None
+    for form in forms:
+        if form is None or (form[2] is not None and name is not None and form[2] != name):
+            return None
+        constant, slope, name = constant + form[0], slope + form[1], form[2] or name
+    return constant, slope, name
+
+
+def exact_value(term: Term, values: Mapping[str, Fraction]) -> Fraction | None:
+    """Return the exact rational value of ``term`` where it has the same one for all values of the missing symbols, else None.
+
+    A product with an exactly zero factor is zero; ``term`` is taken to be defined, which the declaration has proved.
+    """
+    head = term[0]
+    if head == "num":
+        value: Fraction = term[1]
+        return value
+    if head == "sym":
+        return values.get(term[1])
+    if head in ("pi", "piecewise"):
+        return _branch(term, values) if head == "piecewise" else None
+    parts = [exact_value(part, values) for part in term[1:]]
+    if (head == "mul" and any(part == 0 for part in parts)) or (head == "div" and parts[0] == 0):
+        return Fraction(0)
+    known = [part for part in parts if part is not None]
+    if len(known) != len(parts):
+        return None
+    return _apply(head, known)
+
+
+def _apply(head: str, known: list[Fraction]) -> Fraction | None:
+    first = known[0]
+    match head:
+        case "add":
+            return sum(known, Fraction(0))
+        case "mul":
+            return math.prod(known, start=Fraction(1))
+        case "neg":
+            return -first
+        case "div":
+            return first / known[1] if known[1] else None
+        case "abs":
+            return abs(first)
+        case "min" | "max":
+            return min(known) if head == "min" else max(known)
+        case "pow":
+            return first ** int(known[1]) if known[1].denominator == 1 and abs(known[1]) <= 64 and (first or known[1] > 0) else None
+        case "exp" | "cos":
+            return Fraction(1) if first == 0 else None
+        case "log":
+            return Fraction(0) if first == 1 else None
+        case "sqrt" | "sin" | "tan":
+            return Fraction(0) if first == 0 else None
+    return None
+
+
+def _branch(term: Term, values: Mapping[str, Fraction]) -> Fraction | None:
+    for value, condition in term[1:]:
+        if condition[0] == "true":
+            return exact_value(value, values)
+        left, right = exact_value(condition[1], values), exact_value(condition[2], values)
+        if left is None or right is None:
+            return None
+        if {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[condition[0]]:
+            return exact_value(value, values)
+    return None

@@ -1,0 +1,194 @@
+"""The entry point: optimal weights of all records of a batch, fast where binary64 can certify them, refined where it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from accountant.weights.vectorised.compiled import CompiledTerm
+from accountant.weights.vectorised.domain import as_columns, require_range
+from accountant.weights.vectorised.exact import affine_in_one, split_weight
+from accountant.weights.vectorised.general import solve_general
+from accountant.weights.vectorised.linear import Solution, solve_linear
+from accountant.weights.vectorised.refine import Refiner, refuse_records
+from accountant.weights.vectorised.results import ConvexityPremise, Floats, WeightsResult
+from accountant.weights.vectorised.rounding import MAX_FLOAT, Target, U, make_target, nearest
+from profiles import InvalidArgument, InvalidData, InvalidTarget, Profile, exact_text, to_exact
+from profiles.profile import WEIGHT
+from profiles.terms import Term, free_symbols, number, substitute
+
+#: Rows a block: a few dozen temporaries of this length stay in a core's cache.
+BLOCK = 8192
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """The a(x) of ε = a(x)·w: c + d·name with c, d·name ≥ 0 on the domain (``affine``), else a compiled term."""
+
+    compiled: CompiledTerm
+    affine: tuple[float, float, str] | None
+
+    def evaluate(self, columns: Mapping[str, Floats]) -> tuple[Floats, float | Floats]:
+        """Return a and a bound on its relative error (inf where there is none)."""
+        if self.affine is not None:
+            constant, slope, name = self.affine
+            a = columns[name] * slope
+            if constant:
+                a += constant
+            return a, 3 * U  # c, d, product and sum are rounded, of terms that are not negative; underflow only in uncertified rows
+        value, error = self.compiled.bounded(columns)
+        size = next(iter(columns.values())).size
+        a = np.array(np.broadcast_to(value, (size,)), dtype=np.float64)
+        return a, np.where(a > 0, np.broadcast_to(error, (size,)) / a * (1 + 4 * U), np.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightSolver:
+    """A profile, target and premise prepared for batches; build it with :func:`prepare_solver`."""
+
+    profile: Profile
+    target: Target
+    epsilon: Term
+    compiled: CompiledTerm
+    coefficient: Coefficient | None
+
+    @property
+    def is_linear(self) -> bool:
+        """Tell whether ε = a(x)·w was recognised, which is the fastest path."""
+        return self.coefficient is not None
+
+    def solve(self, statistics: Mapping[str, ArrayLike], *, first_row: int = 0) -> WeightsResult:
+        """Return the weights of a batch; ``first_row`` is added to row numbers in errors. See :func:`optimal_weights`."""
+        names = tuple(item.name for item in self.profile.record)
+        columns = as_columns(statistics, names)
+        size = next(iter(columns.values())).size
+        if size == 0:
+            raise InvalidData("the data has no rows; give at least one record")
+        require_range(self.profile, columns, first_row)
+        weights = np.empty(size)
+        certified, safe = np.empty(size, dtype=np.bool_), np.empty(size, dtype=np.bool_)
+        for start in range(0, size, BLOCK):
+            block = slice(start, min(size, start + BLOCK))
+            solution, certain = self._solve_block({name: column[block] for name, column in columns.items()})
+            weights[block], certified[block], safe[block] = solution.weights, solution.certified, certain
+        return self._finish(columns, weights, certified, safe, first_row)
+
+    def _solve_block(self, columns: Mapping[str, Floats]) -> tuple[Solution, bool | NDArray[np.bool_]]:
+        """Return a block's solution and for which rows ε(1, x) ≤ ε* is certain."""
+        with np.errstate(all="ignore"):
+            if self.coefficient is None:
+                return solve_general(self.compiled, columns, self.target)
+            a, error = self.coefficient.evaluate(columns)
+            solution = solve_linear(a, error, self.target)
+            room = self.target.below * (1 - 4 * U)
+            if isinstance(error, float) and float(a.max()) * (1 + error) <= room:
+                return solution, True
+            return solution, a * (1 + error) <= room
+
+    def _finish(
+        self, columns: Mapping[str, Floats], weights: Floats, certified: NDArray[np.bool_], safe: NDArray[np.bool_], first_row: int
+    ) -> WeightsResult:
+        rows = np.flatnonzero(~(certified & safe))
+        infinite = saturated = 0
+        if rows.size:
+            distinct, positions = self._distinct(columns, rows)
+            refiner = Refiner(self.epsilon, self.target.exact)
+            records = [self._record(columns, int(row)) for row in distinct]
+            doubtful = set(np.unique(positions[~safe[rows]]).tolist())
+            broken = [index in doubtful and not refiner.require_feasible(record) for index, record in enumerate(records)]
+            self._refuse(columns, rows[np.array(broken)[positions]], first_row)
+            refined = np.array([refiner.refine(record, float(weights[row])) for record, row in zip(records, distinct, strict=True)])
+            certain_rows = certified[rows]
+            weights[rows] = np.where(certain_rows, weights[rows], refined[positions])
+            infinite = int(np.isinf(weights[rows]).sum())
+            saturated = int((weights[rows] == MAX_FLOAT).sum())
+            rows = rows[~certain_rows]
+        return WeightsResult(weights, weights.size - rows.size, int(rows.size) - infinite, infinite, saturated)
+
+    def _distinct(self, columns: Mapping[str, Floats], rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return one row of each group of ``rows`` whose statistics agree, and for each of ``rows`` the index of its group."""
+        used = [columns[name][rows] + 0.0 for name in columns if name in free_symbols(self.epsilon)]
+        if not used:
+            return rows[:1], np.zeros(rows.size, dtype=np.intp)
+        table: Floats = used[0] if len(used) == 1 else np.stack(used, axis=1)
+        _, first, positions = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        return rows[first], positions.reshape(-1)
+
+    def _record(self, columns: Mapping[str, Floats], row: int) -> dict[str, Fraction]:
+        return {name: Fraction(float(column[row])) for name, column in columns.items()}
+
+    def _refuse(self, columns: Mapping[str, Floats], offenders: NDArray[np.intp], first_row: int) -> None:
+        """Raise :class:`Infeasible` if there are rows that violate assumption-8."""
+        if offenders.size:
+            first = [int(row) for row in offenders[:_SHOWN]]
+            shown = [", ".join(f"{name} = {float(columns[name][row])!r}" for name in columns) for row in first]
+            raise refuse_records(int(offenders.size), [first_row + row for row in first], shown)
+
+
+def prepare_solver(profile: Profile, target_epsilon: object, *, premise: ConvexityPremise) -> WeightSolver:
+    """Return a solver for batches of records.
+
+    Raises :class:`InvalidTarget` (ε* ≤ 0), :class:`InvalidArgument` (a parameter without a number; a premise about something else).
+    """
+    target = to_exact(target_epsilon, "the target epsilon")
+    if target <= 0:
+        raise InvalidTarget(f"the target ε* must be positive, but {exact_text(target)} was found; give a positive number")
+    if target > 10**15:
+        raise InvalidTarget("the target ε* is above 1e15, which means no privacy at all; give a smaller number")
+    free = [parameter.name for parameter in profile.free_parameters]
+    if free:
+        raise InvalidArgument(f"weights need numbers for all parameters, but {', '.join(free)} is unspecified; give it a number")
+    if not profile.record:
+        raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
+    premise.require(profile, target)
+    constants = {item.name: number(item.value) for item in profile.parameters if item.value is not None}
+    epsilon = substitute(profile.epsilon, constants)
+    coefficient = split_weight(epsilon)
+    return WeightSolver(
+        profile, make_target(target), epsilon, CompiledTerm(epsilon), None if coefficient is None else _coefficient(profile, coefficient)
+    )
+
+
+def _coefficient(profile: Profile, term: Term) -> Coefficient:
+    form = affine_in_one(term)
+    affine = None
+    if form is not None and form[2] is not None and form[0] >= 0:
+        lowest = {item.name: item.lo for item in profile.record}[form[2]]
+        if form[1] > 0 and lowest >= 0:
+            affine = (nearest(form[0]), nearest(form[1]), form[2])
+    return Coefficient(CompiledTerm(term), affine)
+
+
+def optimal_weights(
+    profile: Profile, target_epsilon: object, statistics: Mapping[str, ArrayLike], *, premise: ConvexityPremise
+) -> WeightsResult:
+    """Claim: every returned weight satisfies ψ(w) ≤ ε* in exact arithmetic on the binary64 values of w and the statistics, and is at least
+    w*(1 − 1e-12), where w* is the largest feasible weight; inf where ε(w, x) is 0 for every w (such a record is never sampled).
+
+    ``statistics`` maps each record statistic of the profile to an array of length n; ``target_epsilon`` is exact (a decimal string, an
+    integer, a fraction; a float stands for its binary value). ``premise`` says who proved what this relies on.
+
+    Source: Fay et al. 2024, Problem 7 and Theorem 10; rounding: ``docs/rounding.md``. A weight above the largest binary64 number is
+    returned as that number.
+
+    Raises :class:`Infeasible` naming the records with ε(1, x) > ε*; :class:`InvalidData` (NaN, a missing statistic, a value outside the
+    declared range); :class:`InvalidTarget`, :class:`InvalidArgument`.
+    """
+    return prepare_solver(profile, target_epsilon, premise=premise).solve(statistics)
+
+
+def merge_counts(results: Iterable[WeightsResult]) -> tuple[int, int, int, int]:
+    """Return the total (fast, refined, infinite, saturated) rows of several batches."""
+    totals = np.zeros(4, dtype=np.int64)
+    for result in results:
+        totals += (result.fast_rows, result.refined_rows, result.infinite_rows, result.saturated_rows)
+    fast, refined, infinite, saturated = (int(total) for total in totals)
+    return fast, refined, infinite, saturated
+
+
+__all__ = ["WEIGHT", "WeightSolver", "merge_counts", "optimal_weights", "prepare_solver"]
