@@ -15,7 +15,11 @@ import sympy
 from sympy.core.relational import Relational
 
 from profiles.errors import InvalidExpression
-from profiles.terms import Term, number, symbol
+from profiles.terms import Term, children, number, symbol
+
+MAX_BITS = 14_000  # Python prints integers of up to 4,300 digits
+MAX_ROOT_BITS = 1_000  # SymPy factors what it takes a root of
+MAX_CHOICES = 64  # SymPy compares the arguments of Min and Max pairwise
 
 _TO_SYMPY: dict[str, Any] = {
     "exp": sympy.exp, "log": sympy.log, "sqrt": sympy.sqrt, "sin": sympy.sin, "cos": sympy.cos, "tan": sympy.tan,
@@ -38,7 +42,19 @@ def to_sympy(term: Term, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
 
     Raises :class:`InvalidExpression` where SymPy meets an undefined constant (such as ``1/0`` or ``log(0)``).
     """
-    result = _convert(term, symbols)
+    if _count_choices(term) > MAX_CHOICES:
+        raise InvalidExpression(
+            f"the expression has more than {MAX_CHOICES} arguments of Min and Max, which is too many to compare; simplify it"
+        )
+    try:
+        result = _convert(term, symbols)
+        large = any(_bits(value) > MAX_BITS for value in result.atoms(sympy.Rational))
+    except (ArithmeticError, ValueError, TypeError, RecursionError, MemoryError):
+        raise InvalidExpression(
+            "the expression cannot be put together (its constants are too large or not comparable); simplify it"
+        ) from None
+    if large:
+        raise _too_long()
     if result.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo, sympy.I):
         raise InvalidExpression("the expression is undefined or not real where its constants are put together; check it")
     return result
@@ -64,8 +80,51 @@ def _convert(term: Term, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
     if head == "div":
         return arguments[0] / arguments[1]
     if head == "pow":
+        _limit_power(*arguments)
         return arguments[0] ** arguments[1]
+    if head == "sqrt":
+        _limit_power(arguments[0], sympy.Rational(1, 2))
+    if head == "exp":
+        _limit_exp(arguments[0])
     return _TO_SYMPY[head](*arguments)
+
+
+def _count_choices(term: Term) -> int:
+    total, stack = 0, [term]
+    while stack:
+        current = stack.pop()
+        total += len(current) - 1 if current[0] in ("min", "max") else 0
+        stack.extend(children(current))
+    return total
+
+
+def _limit_power(base: Any, exponent: Any) -> None:
+    """Refuse a power whose numbers SymPy would multiply out (integer exponent) or factor (any other) for minutes."""
+    if not exponent.is_Rational:
+        return
+    bits = _bits(base.as_coeff_Mul()[0])
+    if not exponent.is_Integer:
+        bits = max([bits, *map(_bits, base.atoms(sympy.Rational))])
+    if abs(exponent) * bits > MAX_BITS or (not exponent.is_Integer and bits > MAX_ROOT_BITS):
+        raise _too_long()
+
+
+def _limit_exp(argument: Any) -> None:
+    """Refuse exp(c·log a) where SymPy would compute a huge a**c."""
+    for part in sympy.Add.make_args(argument):
+        coefficient = part.as_coeff_Mul()[0]
+        for logarithm in part.atoms(sympy.log):
+            _limit_power(logarithm.args[0], coefficient)
+
+
+def _bits(value: Any) -> int:
+    if not value.is_Rational or value in (-1, 0, 1):
+        return 0
+    return max(int(value.p).bit_length(), int(value.q).bit_length())
+
+
+def _too_long() -> InvalidExpression:
+    return InvalidExpression("the expression contains a power or a number with too many digits; use shorter numbers")
 
 
 def _condition(condition: Term, symbols: Mapping[str, sympy.Expr]) -> Any:
@@ -81,6 +140,8 @@ def from_sympy(expression: object) -> Term:
     """
     try:
         return _term(sympy.sympify(expression, strict=True))
+    except RecursionError:
+        raise InvalidExpression("the expression is nested too deeply; flatten it") from None
     except (sympy.SympifyError, TypeError, AttributeError):
         raise InvalidExpression(
             f"a SymPy expression was expected, but an object of type {type(expression).__name__} was found; declare ε with sympy symbols"
@@ -99,8 +160,10 @@ def _term(node: Any) -> Term:
         return ("exp", number(1))
     if node.is_Symbol:
         return symbol(node.name)
-    if node.is_Add or node.is_Mul:
-        return _fold("add" if node.is_Add else "mul", [_term(part) for part in node.as_ordered_terms()] if node.is_Add else _factors(node))
+    if node.is_Add:
+        return _sum([_term(part) for part in node.as_ordered_terms()])
+    if node.is_Mul:
+        return _product(node)
     if node.is_Pow:
         return _power(node)
     if isinstance(node, sympy.Piecewise):
@@ -114,14 +177,29 @@ def _term(node: Any) -> Term:
     return (head, *(_term(part) for part in node.args))
 
 
-def _factors(node: Any) -> list[Term]:
-    return [_term(part) for part in node.as_ordered_factors()]
+def _sum(parts: list[Term]) -> Term:
+    return reduce(lambda left, right: ("add", left, right), parts)
 
 
-def _fold(head: str, parts: list[Term]) -> Term:
-    if head == "mul" and parts[0] == number(-1) and len(parts) > 1:
-        return ("neg", _fold("mul", parts[1:]))
-    return reduce(lambda left, right: (head, left, right), parts)
+def _product(node: Any) -> Term:
+    """Return a product as numerator over denominator, with a leading minus sign for a negative coefficient."""
+    coefficient, factors = node.as_coeff_mul()
+    if coefficient.is_Float:
+        coefficient = sympy.Rational(coefficient)
+    below = [factor for factor in factors if factor.is_Pow and factor.exp.is_Rational and factor.exp < 0 and factor.base is not sympy.E]
+    above = [_term(factor) for factor in sympy.Mul(*(f for f in factors if f not in below)).as_ordered_factors() if factor != 1]
+    under = [_term(1 / factor) for factor in below]
+    if abs(coefficient.p) != 1:
+        above.insert(0, number(abs(int(coefficient.p))))
+    if coefficient.q != 1:
+        under.insert(0, number(int(coefficient.q)))
+    top = _multiply(above)
+    magnitude = ("div", top, _multiply(under)) if under else top
+    return ("neg", magnitude) if coefficient < 0 else magnitude
+
+
+def _multiply(parts: list[Term]) -> Term:
+    return reduce(lambda left, right: ("mul", left, right), parts) if parts else number(1)
 
 
 def _power(node: Any) -> Term:

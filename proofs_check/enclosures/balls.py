@@ -92,6 +92,92 @@ class Enclosure:
             values.append(_apply(head, [values[index] for index in arguments], payload, values, box))
         return values[-1]
 
+    def evaluate_with_slope(self, box: Mapping[str, arb], name: str) -> tuple[arb, arb]:
+        """Return balls around the values and around the derivative in one variable, by forward differentiation.
+
+        Where two branches of Abs, Min or Max may both be taken, the derivative is the hull of both: then the second ball contains all
+        difference quotients (the mean-value theorem for continuous, piecewise differentiable functions). An undecided Piecewise may
+        jump, so its derivative is NaN.
+        """
+        values: list[arb] = []
+        slopes: list[arb] = []
+        for head, arguments, payload in self._steps:
+            own = [values[index] for index in arguments]
+            result = _apply(head, own, payload, values, box)
+            slopes.append(_differentiate(head, own, [slopes[index] for index in arguments], payload, result, values, name))
+            values.append(result)
+        return values[-1], slopes[-1]
+
+
+def _differentiate(
+    head: str, x: Sequence[arb], dx: Sequence[arb], payload: Any, result: arb, values: Sequence[arb], name: str
+) -> arb:
+    zero = arb(0)
+    if head == "sym":
+        return arb(1) if payload == name else zero
+    if all(slope.is_zero() for slope in dx) and head != "piecewise":
+        return zero
+    match head:
+        case "add":
+            return sum(dx[1:], dx[0])
+        case "mul":
+            total, product = dx[0], x[0]
+            for factor, slope in zip(x[1:], dx[1:], strict=True):
+                total, product = total * factor + product * slope, product * factor
+            return total
+        case "neg":
+            return -dx[0]
+        case "div":
+            return (dx[0] - result * dx[1]) / x[1]
+        case "exp":
+            return result * dx[0]
+        case "log":
+            return dx[0] / x[0]
+        case "sqrt":
+            return dx[0] / (2 * result)
+        case "sin":
+            return x[0].cos() * dx[0]
+        case "cos":
+            return -x[0].sin() * dx[0]
+        case "tan":
+            return (1 + result * result) * dx[0]
+        case "abs":
+            return dx[0] if x[0] >= 0 else -dx[0] if x[0] <= 0 else dx[0].union(-dx[0])
+        case "min" | "max":
+            return _hull_of_active(head, x, dx)
+        case "pow":
+            return _power_slope(x, dx, payload, result)
+        case "piecewise":
+            return _piecewise(dx, payload, values) if _decided(payload, values) else arb.nan()
+    return arb.nan()
+
+
+def _hull_of_active(head: str, x: Sequence[arb], dx: Sequence[arb]) -> arb:
+    def beaten(index: int) -> bool:
+        return any((other > x[index]) if head == "max" else (other < x[index]) for other in x)
+
+    active = [slope for index, slope in enumerate(dx) if not beaten(index)]
+    result = active[0]
+    for slope in active[1:]:
+        result = result.union(slope)
+    return result
+
+
+def _power_slope(x: Sequence[arb], dx: Sequence[arb], known: Fraction | None, result: arb) -> arb:
+    if known is not None:
+        return ball(known) * _power(x[0], ball(known - 1), known - 1) * dx[0]
+    return result * (dx[1] * x[0].log() + x[1] * dx[0] / x[0])
+
+
+def _decided(conditions: Sequence[tuple[str, int, int] | None], values: Sequence[arb]) -> bool:
+    for condition in conditions:
+        holds = True if condition is None else _decide(condition[0], values[condition[1]], values[condition[2]])
+        if holds is None:
+            return False
+        if holds:
+            return True
+    return False
+
 
 def _apply(head: str, arguments: Sequence[arb], payload: Any, values: Sequence[arb], box: Mapping[str, arb]) -> arb:  # noqa: PLR0912
     match head:

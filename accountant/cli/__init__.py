@@ -1,0 +1,1 @@
+"""The command line ``pdp``: one module a command, thin over the library."""

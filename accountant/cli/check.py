@@ -1,0 +1,43 @@
+"""``pdp check``: run the kernel on a certificate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from accountant.cli.options import JsonOption
+from accountant.cli.output import print_json, print_line
+
+NAME = "check"
+HELP = "Check a certificate with the kernel (standard library only): exit 0 accepted, 1 rejected with the step's name."
+EXAMPLE = "Example: pdp check lloyd.json"
+
+
+def main(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="a certificate file")],
+    json: JsonOption = False,  # noqa: FBT002
+) -> int:
+    """Run the command."""
+    from profiles.files import read_text  # noqa: PLC0415
+    from proofs_check.kernel import check  # noqa: PLC0415
+
+    report = check(read_text(file, 5_000_000))
+    if json:
+        print_json(
+            {
+                "accepted": report.accepted,
+                "claims": [{"claim": c.claim, "verdict": c.verdict, "bound": c.bound, "rules": list(c.rules)} for c in report.claims],
+                "step": report.step,
+                "reason": report.reason,
+            }
+        )
+    elif report.accepted:
+        print_line(f"accepted: {file}")
+        for claim in report.claims:
+            bound = "" if claim.bound is None else f" {claim.bound}"
+            print_line(f"    {claim.claim}{bound}: {claim.verdict} (rules: {', '.join(claim.rules)})")
+    else:
+        print_line(f"rejected at {report.step}: {report.reason}")
+    return 0 if report.accepted else 1

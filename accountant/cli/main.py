@@ -1,0 +1,68 @@
+"""Entry point of ``pdp``: the commands, and the one place where errors become a line on standard error and an exit code.
+
+Exit codes: 0 all asked is proved, accepted or consistent; 1 something is refuted, rejected or violated; 3 nothing refuted but something
+unknown; 2 the input is not usable.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+import typer
+
+from accountant.cli import check, claims, epsilon, mechanisms, verify, weight, weights
+from profiles.errors import PDPError
+
+app = typer.Typer(
+    name="pdp",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Formal privacy accounting for personalized differential privacy. Units of privacy loss are nats.",
+)
+for command in (verify, weight, weights, epsilon, check, claims, mechanisms):
+    app.command(name=command.NAME, help=command.HELP, epilog=command.EXAMPLE)(command.main)
+
+
+@app.callback()
+def _root() -> None:
+    """Formal privacy accounting for personalized differential privacy."""
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit with its code. Never shows a traceback unless ``PDP_DEBUG`` is set."""
+    sys.exit(invoke(arguments))
+
+
+def invoke(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    try:
+        result = app(args=arguments, standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except PDPError as error:
+        return _complain(str(error), error.exit_code)
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return _complain("interrupted; nothing was left half-written", 130)
+    except click.ClickException as error:
+        return _complain(f"{error.format_message()} (see 'pdp --help')", 2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if os.environ.get("PDP_DEBUG"):
+            raise
+        return _complain(
+            f"an internal error stopped the command ({type(error).__name__}: {str(error)[:200]}); no result was given; please report it "
+            "with the output of PDP_DEBUG=1",
+            2,
+        )
+
+
+def _complain(message: str, code: int) -> int:
+    print("pdp: " + " ".join(message.split()), file=sys.stderr)  # noqa: T201
+    return code

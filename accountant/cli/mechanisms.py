@@ -1,0 +1,34 @@
+"""``pdp mechanisms``: the catalogue."""
+
+from __future__ import annotations
+
+from accountant.cli.options import JsonOption
+from accountant.cli.output import print_json, print_line, print_table
+
+NAME = "mechanisms"
+HELP = "List the mechanisms of the catalogue: profile, source, and the reference to use as PROFILE."
+EXAMPLE = "Example: pdp mechanisms"
+
+
+def main(json: JsonOption = False) -> int:  # noqa: FBT002
+    """Run the command."""
+    from profiles.mechanisms import catalogue  # noqa: PLC0415
+
+    entries = [
+        {
+            "name": entry.name,
+            "summary": entry.summary,
+            "epsilon": entry.profile.text,
+            "source": entry.source,
+            "reference": entry.reference,
+            "hypotheses": list(entry.hypotheses),
+        }
+        for entry in catalogue()
+    ]
+    if json:
+        print_json(entries)
+        return 0
+    print_table("mechanisms", ("name", "epsilon(w, x)", "source", "reference"),
+                [(e["name"], e["epsilon"], e["source"], e["reference"]) for e in entries])  # type: ignore[misc]  # fmt: skip
+    print_line("verify one with: pdp verify REFERENCE --target-epsilon 3")
+    return 0

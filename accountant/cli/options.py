@@ -1,0 +1,30 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from profiles.errors import InvalidArgument
+
+ProfileArgument = Annotated[str, typer.Argument(metavar="PROFILE", help="a profile file (.toml) or package.module:object")]
+TargetOption = Annotated[str, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats, an exact number such as 3 or 0.1")]
+JsonOption = Annotated[bool, typer.Option("--json", help="print one JSON object on standard output")]
+CertificateOption = Annotated[Path | None, typer.Option("--certificate", metavar="FILE", help="write the proofs to a certificate file")]
+
+
+def parse_assignments(items: Sequence[str], option: str) -> dict[str, str]:
+    """Return ``name=value`` items as a dictionary. Raises :class:`InvalidArgument`."""
+    found: dict[str, str] = {}
+    for item in items:
+        for part in item.split(","):
+            name, equals, value = (piece.strip() for piece in part.partition("="))
+            if not equals or not name or not value:
+                raise InvalidArgument(f"{option} needs name=value, but {item[:60]!r} was found; write for example {option} z=1.5")
+            if name in found:
+                raise InvalidArgument(f"{option} gives {name!r} twice; give it once")
+            found[name] = value
+    return found

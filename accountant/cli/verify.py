@@ -1,0 +1,82 @@
+"""``pdp verify``: a verdict for each condition, the derived μ, and what follows."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, TargetOption
+from accountant.cli.output import print_json, print_line, print_table, write_whole
+
+NAME = "verify"
+HELP = "Decide the conditions of the theory for a profile: proved, refuted with a witness, or unknown with the reason."
+EXAMPLE = "Example: pdp verify examples/lloyd.toml --target-epsilon 20 --certificate lloyd.json"
+
+EXIT = {"proved": 0, "refuted": 1, "unknown": 3}
+
+
+def main(
+    profile: ProfileArgument,
+    target_epsilon: TargetOption,
+    condition: Annotated[list[str] | None, typer.Option("--condition", "-c", metavar="NAME", help="decide only this one (repeatable)")] = None,
+    certificate: CertificateOption = None,
+    json: JsonOption = False,  # noqa: FBT002
+) -> int:
+    """Run the command; the exit code is 0 (all proved), 1 (something refuted) or 3 (something unknown)."""
+    from profiles import load  # noqa: PLC0415
+    from proofs_check.certificates import to_file_text  # noqa: PLC0415
+    from proofs_check.verify import verify  # noqa: PLC0415
+
+    verification = verify(load(profile).profile, target_epsilon, condition)
+    if certificate is not None:
+        write_whole(certificate, to_file_text(verification.certificate()))
+    report = verification.to_json()
+    if json:
+        print_json(report)
+    else:
+        _print(report)
+        if certificate is not None:
+            print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
+    return EXIT[verification.verdict.value]
+
+
+def _print(report: dict[str, Any]) -> None:
+    rows = []
+    for name, decision in report["conditions"].items():
+        witness = decision["witness"]
+        shown = ", ".join(f"{key} = {value}" for key, value in witness.items()) if witness else ""
+        why = decision["reason"] or decision["method"]
+        rows.append((name, decision["verdict"], "yes" if decision["checked_by_kernel"] else "no", shown, why))
+    title = f"{report['profile']}, target epsilon {report['target_epsilon']}"
+    print_table(title, ("condition", "verdict", "checked by kernel", "witness", "method or reason"), rows)
+    _print_region(report["conditions"].get("proposition-16"))
+    _print_convexity(report["strong_convexity"])
+    for name, consequence in report["consequences"].items():
+        print_line(f"{name}: {consequence['verdict']} - {consequence['statement']}")
+        for label in ("discharged", "not_discharged", "open_hypotheses"):
+            for item in consequence[label]:
+                print_line(f"    {label.replace('_', ' ')}: {item}")
+
+
+def _print_region(decision: dict[str, Any] | None) -> None:
+    if decision is None or "region" not in decision:
+        return
+    region = decision["region"]
+    print_line(f"proposition-16 holds exactly where {region['inequality']}")
+    for kind in ("holds", "fails"):
+        boxes = region.get(kind, [])
+        for box in boxes[:6]:
+            print_line(f"    {kind} on " + ", ".join(f"{name} in [{lo}, {hi}]" for name, (lo, hi) in box.items()))
+        if len(boxes) > 6:
+            print_line(f"    {kind} on {len(boxes) - 6} more boxes (see --json)")
+
+
+def _print_convexity(found: dict[str, Any]) -> None:
+    if found["formula"] is None:
+        print_line("strong convexity constant: none proved")
+        return
+    relation = "=" if found["exact"] else ">="
+    print_line(f"strong convexity constant: mu_x {relation} {found['formula']}")
+    if found["lower_bound"] is not None:
+        print_line(f"    for all records: mu_x >= {found['lower_bound']} (rounded down)")

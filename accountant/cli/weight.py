@@ -1,0 +1,42 @@
+"""``pdp weight``: the optimal weight of one record, to any number of digits."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from accountant.cli.options import JsonOption, ProfileArgument, TargetOption, parse_assignments
+from accountant.cli.output import print_json, print_line
+
+NAME = "weight"
+HELP = "Compute the largest weight w with psi <= target for one record, rounded to the feasible side, with a certified enclosure."
+EXAMPLE = "Example: pdp weight examples/lloyd.toml --target-epsilon 20 --at z=1.5 --digits 50"
+
+
+def main(
+    profile: ProfileArgument,
+    target_epsilon: TargetOption,
+    at: Annotated[list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="a statistic of the record (repeatable)")] = None,
+    digits: Annotated[int, typer.Option("--digits", min=1, help="significant digits")] = 30,
+    json: JsonOption = False,  # noqa: FBT002
+) -> int:
+    """Run the command."""
+    from accountant.weights.precise import optimal_weight  # noqa: PLC0415
+    from profiles import load  # noqa: PLC0415
+
+    found = optimal_weight(load(profile).profile, target_epsilon, parse_assignments(at or [], "--at"), digits).to_json()
+    if json:
+        print_json(found)
+        return 0
+    if found["weight"] == "inf":
+        print_line("weight   infinite: the record may be dropped (q = 0)")
+    else:
+        print_line(f"weight   {found['weight']}   (feasible: rounded down)")
+        print_line(f"optimum in [{found['enclosure'][0]}, {found['enclosure'][1]}]")
+    if found["strong_convexity"] is not None:
+        print_line(f"mu       >= {found['strong_convexity']}")
+    if found["bracket"] is not None:
+        print_line(f"bracket  [{found['bracket'][0]}, {found['bracket'][1]}]")
+    print_line(f"method   {found['method']}; {found['evaluations']} evaluations of epsilon")
+    return 0

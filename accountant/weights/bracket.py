@@ -1,0 +1,44 @@
+"""A derived bracket of the optimal weight.
+
+Statement. Let f = exp∘ε be μ-strongly convex on [1, ∞) and differentiable at 1, E = e^ε* − 1, D = e^ε* − f(1). With s = w − 1, strong convexity
+gives f(w) ≥ f(1) + f′(1) s + (μ/2) s², so w violates f(w) ≤ 1 + E w as soon as
+
+    (μ/2) s² − c s − D > 0,   c = E − f′(1).
+
+Hence every feasible weight satisfies s ≤ s₊ = (c + √(c² + 2 μ D)) / μ whenever c² + 2 μ D ≥ 0, and there is no feasible weight at all
+otherwise. The published Algorithm 1 uses 2(e^ε* − v̄)/μ + 1, one less than what its own proof derives (…/μ + 2); the bracket can then exclude
+the root (claim ``fay-2024-algorithm-1-bracket``).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb
+
+from proofs_check.enclosures import ball, upper_fraction, working_precision
+
+
+def upper_bracket(epsilon_at_1: arb, slope_at_1: arb, mu: Fraction, target: Fraction, *, bits: int = 192) -> Fraction | None:
+    """Return a rational b ≥ 1 + s₊: no weight above b is feasible. ``epsilon_at_1``, ``slope_at_1`` enclose ε(1), ε′(1); 0 < ``mu`` ≤ μ.
+
+    None if the enclosures are too wide for a finite bound.
+    """
+    with working_precision(bits):
+        first = epsilon_at_1.exp()
+        constrained = ball(target).exp()
+        slack = constrained - 1 - slope_at_1 * first
+        discriminant = slack * slack + 2 * ball(mu) * (constrained - first)
+        if not discriminant >= 0:
+            discriminant = arb(0).union(abs(discriminant).upper())
+        top = upper_fraction(1 + (slack + discriminant.sqrt()) / ball(mu))
+    if top is None:
+        return None
+    return max(Fraction(1), _round_up(top))
+
+
+def _round_up(value: Fraction, bits: int = 64) -> Fraction:
+    """Return a short dyadic number at or above ``value``, so that brackets stay readable and exact."""
+    shift = max(0, value.denominator.bit_length() - 1 + bits - max(0, value.numerator.bit_length() - value.denominator.bit_length()))
+    shift = min(shift, 4 * bits)
+    return Fraction(-((-value.numerator << shift) // value.denominator), 1 << shift)

@@ -1,0 +1,83 @@
+"""The largest feasible weight without convexity: certified isolation from the right.
+
+Statement: if F > 0 beyond ``hi``, the largest w in [1, hi] with F(w) ≤ 0 lies in the interval that is returned, and everything to its
+right is certified infeasible. Pieces where the sign of F is not certain and F is not certainly monotone are halved; a piece that
+stays undecided down to the resolution (a root where F touches zero) ends the search with a refusal, never with another root.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from accountant.weights.equation import Constraint
+from proofs_check.enclosures import working_precision
+
+RESOLUTION = Fraction(1, 2**60)
+BUDGET = 20_000
+BITS = 192
+
+
+@dataclass(frozen=True, slots=True)
+class RootInterval:
+    """F(lo) ≤ 0 < F(hi), F increasing in between; or lo = hi: the largest feasible weight is exactly that number."""
+
+    lo: Fraction
+    hi: Fraction
+
+
+class UndecidedPiece(Exception):
+    """The sign of F could not be certified on a piece; carries the piece."""
+
+    def __init__(self, lo: Fraction, hi: Fraction) -> None:
+        super().__init__(lo, hi)
+        self.lo, self.hi = lo, hi
+
+
+def isolate_largest(constraint: Constraint, hi: Fraction) -> RootInterval | None:
+    """Return where the largest feasible weight in [1, hi] lies, given F > 0 beyond ``hi``; None if no weight is feasible.
+
+    Raises :class:`UndecidedPiece` where F touches zero or the budget is spent.
+    """
+    stack = [(Fraction(1), max(hi, Fraction(1)))]
+    with working_precision(BITS):
+        for _ in range(BUDGET):
+            if not stack:
+                return None
+            lo, top = stack.pop()
+            if lo == top:
+                sign = constraint.sign(lo)
+                if sign is None:
+                    raise UndecidedPiece(lo, top)
+                if sign <= 0:
+                    return RootInterval(lo, lo)
+                continue
+            if constraint.enclose(lo, top) > 0:
+                continue
+            found = _monotone(constraint, lo, top)
+            if isinstance(found, RootInterval):
+                return found
+            if found:
+                continue
+            if top - lo <= RESOLUTION * top:
+                raise UndecidedPiece(lo, top)
+            middle = (lo + top) / 2
+            stack.append((lo, middle))
+            stack.append((middle, top))
+    lo, top = stack[-1]
+    raise UndecidedPiece(lo, top)
+
+
+def _monotone(constraint: Constraint, lo: Fraction, hi: Fraction) -> RootInterval | bool:
+    """Settle a piece on which F is certainly monotone: its root, True if F > 0 there but possibly at ends already settled, False if not."""
+    slope = constraint.enclose_slope(lo, hi)
+    if not (slope > 0 or slope < 0):
+        return False
+    at_lo, at_hi = constraint.sign(lo), constraint.sign(hi)
+    if at_lo is None or at_hi is None:
+        return False
+    if at_hi <= 0:
+        return RootInterval(hi, hi)
+    if at_lo > 0:
+        return True
+    return RootInterval(lo, lo) if at_lo == 0 and slope > 0 else RootInterval(lo, hi)

@@ -1,0 +1,224 @@
+"""The optimal importance weight of one record to any number of digits (Fay et al. 2024, Problem 7 for one record).
+
+Statement: the result is the largest w ≥ 1 with ψ = log(1 + (e^{ε(w,x)} − 1)/w) ≤ ε*. Under strong convexity of exp∘ε (Assumption 11) and
+ε(1, x) ≤ ε* the constraint e^ε − 1 − E w is convex in w and ≤ 0 at w = 1, so the feasible set is [1, w*] and the root is found by bisection in
+the derived bracket; otherwise all of [1, v] is searched, v from a proof of Assumption 9 at this record. Signs at the ends that are
+reported are certified in ball arithmetic: the weight is feasible, the upper end of the enclosure is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import mpmath
+
+from accountant.weights.bracket import upper_bracket
+from accountant.weights.equation import Constraint, to_mpf
+from accountant.weights.isolation import RootInterval, UndecidedPiece, isolate_largest
+from profiles.errors import Infeasible, InvalidArgument, InvalidData, InvalidProfile, Undecided
+from profiles.numbers import decimal_text, exact_text, to_exact
+from profiles.profile import Parameter, Profile
+from profiles.symbolic import from_sympy
+from proofs_check.admission import admit
+from proofs_check.conditions import assumption_9
+from proofs_check.conditions.assumption_11 import StrongConvexity, derive_strong_convexity
+from proofs_check.conditions.context import Context, to_target
+from proofs_check.enclosures import Enclosure, working_precision
+from proofs_check.results import Verdict
+from proofs_check.strong_convexity import smallest_floor
+
+MAX_DIGITS = 2000
+INFINITY = "inf"
+
+
+@dataclass(frozen=True, slots=True)
+class OptimalWeight:
+    """The largest feasible weight of one record.
+
+    ``weight`` is feasible; the true optimum lies in [``lower``, ``upper``] (``upper`` infeasible unless equal to ``lower``). An
+    ``infinite`` weight means that every w ≥ 1 is feasible from some point on: the record may be dropped (q = 0). ``mu`` is a proved lower bound of
+    μ_x, ``bracket`` what was searched, ``evaluations`` how often ε was evaluated by the bisection.
+    """
+
+    lower: Fraction
+    upper: Fraction
+    digits: int
+    infinite: bool
+    mu: Fraction | None
+    bracket: tuple[Fraction, Fraction] | None
+    method: str
+    evaluations: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stable JSON form of ``pdp weight``; every decimal is rounded to its safe side."""
+        if self.infinite:
+            shown, enclosure = INFINITY, [INFINITY, INFINITY]
+        else:
+            shown = decimal_text(self.lower, self.digits, round_up=False)
+            enclosure = [shown, decimal_text(self.upper, self.digits, round_up=True)]
+        bracket = None
+        if self.bracket is not None:
+            bracket = [exact_text(self.bracket[0]), decimal_text(self.bracket[1], max(20, self.digits), round_up=True)]
+        return {
+            "weight": shown,
+            "enclosure": enclosure,
+            "strong_convexity": None if self.mu is None else decimal_text(self.mu, 20, round_up=False),
+            "bracket": bracket,
+            "method": self.method,
+            "evaluations": self.evaluations,
+        }
+
+
+def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str, object], digits: int = 30) -> OptimalWeight:
+    """Return the largest feasible weight of the record with the given statistics, to ``digits`` significant digits.
+
+    >>> from profiles import declare
+    >>> sum_ = declare("sum", "w*z", record={"z": [0, 4]})
+    >>> optimal_weight(sum_, 3, {"z": 1}, digits=10).to_json()["weight"]
+    '4.564036767'
+
+    Raises :class:`profiles.Infeasible` (no w ≥ 1 is feasible), :class:`profiles.Undecided` (honest refusal), :class:`profiles.InvalidData` (record
+    outside its range), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidProfile` (parameters without a number).
+    """
+    if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MAX_DIGITS:
+        raise InvalidArgument(f"digits must be an integer from 1 to {MAX_DIGITS}, but {digits} was found; choose one in this range")
+    admit(profile)
+    context = Context(specialise(profile, record), to_target(target_epsilon))
+    admit(context.profile)
+    constraint = Constraint(context)
+    convexity = derive_strong_convexity(context)
+    mu = None if convexity is None else smallest_floor(context.profile, convexity)
+    if convexity is not None and mu is not None:
+        return _by_convexity(context, constraint, convexity, mu, digits)
+    return _by_isolation(context, constraint, digits)
+
+
+def specialise(profile: Profile, record: Mapping[str, object]) -> Profile:
+    """Return the profile of one record: every statistic fixed at an exact number inside its range, every parameter a number."""
+    missing = [statistic.name for statistic in profile.record if statistic.name not in record]
+    unknown = [name for name in record if name not in {statistic.name for statistic in profile.record}]
+    if missing or unknown:
+        names = ", ".join(statistic.name for statistic in profile.record) or "none"
+        raise InvalidData(f"the statistics of {profile.name!r} are {names}, but {_faults(missing, unknown)}; give each exactly once (z=1.5)")
+    free = [parameter.name for parameter in profile.free_parameters]
+    if free:
+        raise InvalidProfile(f"a weight needs numbers for all parameters, but {', '.join(free)} has none; set it in the profile")
+    values: dict[str, Fraction] = {}
+    for statistic in profile.record:
+        value = to_exact(record[statistic.name], f"the statistic {statistic.name}")
+        if not statistic.lo <= value <= statistic.hi:
+            raise InvalidData(
+                f"the record has {statistic.name} = {exact_text(value)}, outside the declared range [{exact_text(statistic.lo)}, "
+                f"{exact_text(statistic.hi)}]; correct the record or declare a wider range"
+            )
+        values[statistic.name] = value
+    fixed = tuple(Parameter(name, value) for name, value in values.items())
+    return replace(profile, record=(), parameters=(*profile.parameters, *fixed), parts=())
+
+
+def _faults(missing: list[str], unknown: list[str]) -> str:
+    parts = [f"{', '.join(missing)} is missing"] if missing else []
+    return " and ".join([*parts, *([f"{', '.join(unknown)} is not one of them"] if unknown else [])])
+
+
+def _by_convexity(context: Context, constraint: Constraint, convexity: StrongConvexity, mu: Fraction, digits: int) -> OptimalWeight:
+    with working_precision(192):
+        at_one = Enclosure(from_sympy(context.at_one(context.epsilon))).evaluate({})
+        slope = Enclosure(from_sympy(context.at_one(context.first))).evaluate({})
+    top = upper_bracket(at_one, slope, mu, context.target or Fraction(0))
+    if top is None:
+        return _by_isolation(context, constraint, digits)
+    method = "bisection in the derived bracket (exp(epsilon) strongly convex)"
+    sign = constraint.sign(Fraction(1))
+    if sign == -1 and constraint.sign(top) in (0, 1):
+        root = RootInterval(Fraction(1), top)
+    else:
+        root = _isolate(context, constraint, top)
+        method = "certified isolation in the derived bracket (the target is epsilon(1, x), or below it)"
+    return _finish(constraint, root, digits, mu, (Fraction(1), top), method)
+
+
+def _by_isolation(context: Context, constraint: Constraint, digits: int) -> OptimalWeight:
+    decision = assumption_9.decide(context)
+    if decision.verdict is Verdict.REFUTED:
+        return OptimalWeight(Fraction(1), Fraction(1), digits, True, None, None, "every weight from some point on is feasible: " + decision.method, 0)
+    threshold = decision.details.get("threshold")
+    if decision.verdict is not Verdict.PROVED or threshold is None:
+        raise Undecided(
+            f"the largest feasible weight was asked for, but no explicit bound on feasible weights could be proved ({decision.reason or decision.method}); "
+            "use a profile that satisfies assumption-11, or one that grows provably"
+        )
+    top = to_exact(threshold)
+    method = "certified isolation of the largest root (assumption-11 not proved)"
+    return _finish(constraint, _isolate(context, constraint, top), digits, None, (Fraction(1), top), method)
+
+
+def _isolate(context: Context, constraint: Constraint, top: Fraction) -> RootInterval:
+    try:
+        root = isolate_largest(constraint, top)
+    except UndecidedPiece as piece:
+        raise Undecided(
+            "the largest feasible weight was asked for, but the sign of psi - target could not be certified between "
+            f"{decimal_text(piece.lo, 12, round_up=False)} and {decimal_text(piece.hi, 12, round_up=True)} (it may touch zero there); change the target slightly"
+        ) from None
+    if root is None:
+        raise Infeasible(
+            f"a weight with psi <= {exact_text(context.target or Fraction(0))} was asked for, but none is feasible: assumption-8 is refuted at this record; "
+            "raise the target to at least epsilon(1, x)"
+        )
+    return root
+
+
+def _finish(
+    constraint: Constraint, root: RootInterval, digits: int, mu: Fraction | None, bracket: tuple[Fraction, Fraction], method: str
+) -> OptimalWeight:
+    if root.lo == root.hi:
+        return OptimalWeight(root.lo, root.hi, digits, False, mu, bracket, method, 0)
+    lower, upper, evaluations = bisect(constraint, root, digits)
+    return OptimalWeight(lower, upper, digits, False, mu, bracket, method, evaluations)
+
+
+def bisect(constraint: Constraint, root: RootInterval, digits: int) -> tuple[Fraction, Fraction, int]:
+    """Narrow a root interval to decimals of ``digits`` significant digits by mpmath bisection, and certify both ends in ball arithmetic.
+
+    Returns (lower, upper, evaluations): F(lower) ≤ 0 < F(upper), upper − lower at most two units of the last digit.
+    """
+    evaluate = constraint.in_mpmath()
+    target = constraint.context.target or Fraction(1)
+    guard = 25 + 2 * abs(len(str(target.numerator)) - len(str(target.denominator)))
+    evaluations = 0
+    with mpmath.workdps(digits + guard):
+        lo, hi = to_mpf(root.lo), to_mpf(root.hi)
+        tolerance = mpmath.mpf(10) ** (-digits - 3)
+        while hi - lo > tolerance * lo:
+            middle = (lo + hi) / 2
+            if middle in (lo, hi):
+                break
+            evaluations += 1
+            if evaluate(middle) <= 0:
+                lo = middle
+            else:
+                hi = middle
+        near = Fraction(int(mpmath.floor(mpmath.ldexp(lo, 4 * (digits + guard)))), 2 ** (4 * (digits + guard)))
+    lower, upper = _certify(constraint, root, near, digits)
+    return lower, upper, evaluations
+
+
+def _certify(constraint: Constraint, root: RootInterval, near: Fraction, digits: int) -> tuple[Fraction, Fraction]:
+    """Return decimals around ``near`` with certified signs, moving outward by units of the last digit until they are certain."""
+    unit = Fraction(10) ** (_exponent(near) - digits + 1)
+    bits = 4 * digits + 256
+    base = near // unit
+    lower = next((w for k in range(3) if (w := max(root.lo, (base - k) * unit)) and constraint.sign(w, bits) in (-1, 0)), root.lo)
+    upper = next((w for k in range(1, 4) if (w := min(root.hi, (base + k) * unit)) and constraint.sign(w, bits) == 1), root.hi)
+    return lower, upper
+
+
+def _exponent(value: Fraction) -> int:
+    return len(str(value.numerator // value.denominator)) - 1
+
+
+__all__ = ["INFINITY", "MAX_DIGITS", "OptimalWeight", "bisect", "optimal_weight", "specialise"]

@@ -1,0 +1,1 @@
+"""Why you can believe a statement."""

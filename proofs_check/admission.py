@@ -1,0 +1,111 @@
+"""Admission: a profile is used only after ε is proved real, finite and not negative on its whole domain.
+
+Statement: for all records, all values of the unspecified parameters and all w ≥ 1, every operation of ε as it was written is defined, and ε ≥ 0.
+It is proved by the kernel, or refused with a witness; where neither succeeds the profile is undecided and nothing is derived from it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import lru_cache
+
+from profiles.errors import InvalidExpression, InvalidProfile, Undecided
+from profiles.numbers import exact_text
+from profiles.profile import Profile, Variable
+from profiles.terms import Term, number, substitute, to_text
+from proofs_check.certificates import check_text, make_certificate
+from proofs_check.prover import trees
+from proofs_check.prover.definedness import obligations
+from proofs_check.prover.explore import candidates, explore
+from proofs_check.prover.goals import Goal
+from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
+from proofs_check.prover.search import prove
+from proofs_check.results import Tree
+
+
+@lru_cache(maxsize=256)
+def well_defined_claim(profile: Profile) -> Tree:
+    """Return the kernel's claim that ε is defined and ε ≥ 0 on the domain, with its proof.
+
+    Raises :class:`InvalidProfile` with a witness where that is false, :class:`Undecided` where it could be neither proved nor refuted.
+    """
+    term = numeric_term(profile)
+    variables = profile.variables()
+    for point in _points(term, variables):
+        _refuse_bad_point(term, point)
+    _refuse_vanishing(term, variables)
+    reason = ""
+    for proof in _proofs(profile, term):
+        claim: Tree = {"claim": "well-defined", "verdict": "proved", "proof": proof}
+        report = check_text(json.dumps(make_certificate(profile, [claim])))
+        if report.accepted:
+            return claim
+        reason = report.reason or ""
+    raise Undecided(
+        f"the profile {profile.name!r} was to be proved real, finite and non-negative, but neither a proof nor a witness was found"
+        f"{f' ({reason})' if reason else ''}; narrow its ranges or simplify epsilon"
+    )
+
+
+def admit(profile: Profile) -> Profile:
+    """Return ``profile`` if ε is proved real, finite and not negative on its domain. Raises as :func:`well_defined_claim`."""
+    well_defined_claim(profile)
+    return profile
+
+
+def numeric_term(profile: Profile) -> Term:
+    """Return ε as it was written, with numbers in place of numeric parameters."""
+    values = {p.name: number(p.value) for p in profile.parameters if p.value is not None}
+    return substitute(profile.epsilon, values)
+
+
+def _points(term: Term, variables: tuple[Variable, ...]) -> Iterator[dict[str, Fraction]]:
+    yield from candidates(variables, 400)
+    for part in obligations(term):
+        yield from part.critical_points(variables)
+
+
+def _where(point: Mapping[str, Fraction]) -> str:
+    return ", ".join(f"{name} = {exact_text(value)}" for name, value in point.items())
+
+
+def _refuse_vanishing(term: Term, variables: tuple[Variable, ...]) -> None:
+    for part in obligations(term):
+        ends = part.sign_change(variables)
+        if ends is not None:
+            raise InvalidProfile(
+                f"epsilon divides by {to_text(part.term)}, which changes its sign between {_where(ends[0])} and {_where(ends[1])}; "
+                "restrict the range or change epsilon"
+            )
+
+
+def _refuse_bad_point(term: Term, point: Mapping[str, Fraction]) -> None:
+    where = _where(point)
+    try:
+        value = value_at(term, point)
+    except UndefinedAtPoint as error:
+        raise InvalidProfile(
+            f"epsilon must be a finite real number for all records and all w >= 1, but {error} at {where}; restrict the range or change epsilon"
+        ) from None
+    if as_ball(value) < 0:
+        raise InvalidProfile(f"epsilon must not be negative, but it is at {where}; restrict the range or change epsilon")
+
+
+def _proofs(profile: Profile, term: Term) -> Iterator[Tree]:
+    domain = profile.variables()
+    try:
+        goal = Goal(profile.expression(), domain)
+    except InvalidExpression as error:
+        raise InvalidProfile(f"epsilon of {profile.name!r} is undefined: {error}") from None
+    exploration = explore(goal)
+    if exploration.witness is not None:
+        _refuse_bad_point(term, exploration.witness)
+    nonnegative = prove(goal)
+    hints = {to_text(part.term): tree for part in obligations(term) if (tree := part.prove(profile)) is not None}
+    for tree in (nonnegative, trees.MANIFEST, trees.boxes(2000), *(trees.boxes(500, centred=True),)):
+        if tree is not None:
+            yield {"nonnegative": tree}
+            if hints:
+                yield {"nonnegative": tree, "obligations": hints}

@@ -1,0 +1,79 @@
+"""Certificates: assembling claims into the file of docs/certificates.md, putting them to the kernel, writing them whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from profiles.numbers import exact_text
+from profiles.profile import Parameter, Profile
+from profiles.terms import Term, to_text
+from proofs_check.kernel import Report, check
+from proofs_check.results import Tree
+
+FORMAT = "pdp-certificate"
+VERSION = 1
+
+
+def number_json(value: Fraction) -> str:
+    """Return an exact number as the format writes it: a terminating decimal or p/q."""
+    return exact_text(value)
+
+
+def point_json(point: Mapping[str, Fraction]) -> dict[str, str]:
+    """Return an exact point as the format writes it."""
+    return {name: number_json(value) for name, value in point.items()}
+
+
+def profile_json(profile: Profile) -> dict[str, Any]:
+    """Return the part of a certificate that says which profile it is about."""
+    return {
+        "name": profile.name,
+        "epsilon": profile.text,
+        "record": {s.name: [number_json(s.lo), number_json(s.hi)] for s in profile.record},
+        "parameters": {p.name: _parameter_json(p) for p in profile.parameters},
+    }
+
+
+def _parameter_json(parameter: Parameter) -> Any:
+    if parameter.bounds is not None:
+        return [number_json(end) for end in parameter.bounds]
+    return "positive" if parameter.value is None else number_json(parameter.value)
+
+
+def make_certificate(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> dict[str, Any]:
+    """Return a certificate of ``claims`` (the first of which must be ``well-defined``) as a JSON object."""
+    made: dict[str, Any] = {"format": FORMAT, "version": VERSION, "profile": profile_json(profile)}
+    if target is not None:
+        made["target_epsilon"] = number_json(target)
+    if q is not None:
+        made["sampling"] = {"q": to_text(q)}
+    made["claims"] = list(claims)
+    return made
+
+
+def to_file_text(certificate: Mapping[str, Any]) -> str:
+    """Return the text of a certificate file."""
+    return json.dumps(certificate, indent=1, ensure_ascii=True) + "\n"
+
+
+@lru_cache(maxsize=4096)
+def check_text(text: str) -> Report:
+    """Put a certificate text to the kernel."""
+    return check(text)
+
+
+def report_on(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> Report:
+    """Put claims, behind the profile's own well-definedness, to the kernel."""
+    from proofs_check.admission import well_defined_claim  # noqa: PLC0415
+
+    everything = [well_defined_claim(profile), *claims]
+    return check_text(json.dumps(make_certificate(profile, everything, target=target, q=q)))
+
+
+def checks(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> bool:
+    """Tell whether the kernel accepts the claims."""
+    return report_on(profile, claims, target=target, q=q).accepted

@@ -1,0 +1,72 @@
+"""What follows from the conditions: Theorem 10 and Proposition 12 (Fay et al. 2024), with discharged and open hypotheses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy
+
+from proofs_check.conditions.context import Context
+from proofs_check.results import Decision, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """A theorem applied to the profile: it holds when all ``conditions`` are proved; ``open_hypotheses`` are about the world."""
+
+    statement: str
+    text: str
+    conditions: Sequence[tuple[str, str]]
+    open_hypotheses: Sequence[str]
+
+    @property
+    def verdict(self) -> str:
+        """``proved`` if every condition is proved, ``not applicable`` if one is refuted, else ``unknown``."""
+        verdicts = {verdict for _, verdict in self.conditions}
+        if verdicts <= {"proved"}:
+            return "proved"
+        return "not applicable" if "refuted" in verdicts else "unknown"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {
+            "verdict": self.verdict,
+            "statement": self.text,
+            "discharged": [name for name, verdict in self.conditions if verdict == "proved"],
+            "not_discharged": [f"{name} ({verdict})" for name, verdict in self.conditions if verdict != "proved"],
+            "open_hypotheses": list(self.open_hypotheses),
+        }
+
+
+_MECHANISM = "the mechanism satisfies the declared PDP profile for weighted data sets (neighbouring: add or remove one weighted record)"
+_SAMPLER = "records are selected independently with exactly the probabilities q(x) = 1/w(x), and the map w is fixed before the data are seen"
+
+
+def derive_consequences(context: Context, decisions: Mapping[str, Decision]) -> tuple[Consequence, ...]:
+    """Return Theorem 10 and Proposition 12 for a profile, as far as their conditions were decided."""
+    continuity = ("continuity of epsilon in w (the published Theorem 10 omits it)", "proved" if _continuous(context) else "unknown")
+
+    def verdict(name: str) -> tuple[str, str]:
+        decision = decisions.get(name)
+        return name, Verdict.UNKNOWN.value if decision is None else decision.verdict.value
+
+    theorem_10 = Consequence(
+        "theorem-10",
+        "privacy-constrained sampling has a unique optimal weight w(x) for each record, and the sampled mechanism is target-DP",
+        (verdict("assumption-8"), verdict("assumption-9"), continuity),
+        (_MECHANISM, _SAMPLER),
+    )
+    proposition_12 = Consequence(
+        "proposition-12",
+        "the optimal weight is the largest root in a derived bracket and bisection finds it",
+        (verdict("assumption-8"), verdict("assumption-11"), continuity),
+        (_MECHANISM, _SAMPLER),
+    )
+    return theorem_10, proposition_12
+
+
+def _continuous(context: Context) -> bool:
+    """Tell whether ε is built from operations that are continuous where defined; only Piecewise is not."""
+    return not any(context.weight in node.free_symbols for node in context.epsilon.atoms(sympy.Piecewise))

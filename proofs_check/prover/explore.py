@@ -1,0 +1,198 @@
+"""Branch and bound in ball arithmetic: decides a goal on a box, or finds a point that violates it, or says what is left.
+
+A half-infinite range [a, ∞) is explored through u = a/x in (0, 1] (a > 0) or u = 1/(1 + x − a); pieces that reach infinity are
+never decided here and are reported as the tail, which needs an argument of its own.
+"""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from flint import arb
+
+from profiles.errors import InvalidExpression
+from profiles.profile import Variable
+from profiles.terms import Term
+from proofs_check.enclosures import Enclosure, ball, interval, working_precision
+from proofs_check.prover.goals import Goal
+
+TAIL = Fraction(1, 2**24)
+CONFIRM_BITS = 256
+
+
+class Outcome(Enum):
+    """What an exploration found."""
+
+    HOLDS = "holds"
+    HOLDS_BEFORE_TAIL = "holds before the tail"
+    VIOLATED = "violated"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """The outcome, the number of boxes looked at, and a violating point if there is one."""
+
+    outcome: Outcome
+    boxes: int
+    witness: dict[str, Fraction] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    variable: Variable
+
+    def ends(self) -> tuple[Fraction, Fraction]:
+        if self.variable.hi is None:
+            return Fraction(0), Fraction(1)
+        return self.variable.lo, self.variable.hi
+
+    def value(self, u: Fraction) -> Fraction:
+        """Map a coordinate to a value; for infinite ranges u in (0, 1] decreases from infinity to the lower end."""
+        if self.variable.hi is not None:
+            return u
+        lo = self.variable.lo
+        return lo / u if lo > 0 else lo + 1 / u - 1
+
+    def reaches_tail(self, lo: Fraction, hi: Fraction) -> bool:
+        """Tell whether a coordinate interval touches infinity, or the excluded end of an open range."""
+        if self.variable.hi is not None:
+            return False
+        return lo == 0 or (self.variable.open_below and hi == 1)
+
+
+Cell = tuple[tuple[Fraction, Fraction], ...]
+
+
+def explore(goal: Goal, *, budget: int = 1500, precision: int = 64) -> Exploration:
+    """Decide ``goal`` by branch and bound within ``budget`` boxes. Only balls decide; a violating point is confirmed at 256 bits.
+
+    Raises nothing: a goal outside the grammar is undecided.
+    """
+    try:
+        term = goal.term
+    except InvalidExpression:
+        return Exploration(Outcome.UNDECIDED, 0)
+    violation = violating_point(term, goal.box, candidates(goal.box), strict=goal.strict)
+    if violation is not None:
+        return Exploration(Outcome.VIOLATED, 0, violation)
+    axes = [_Axis(variable) for variable in goal.box]
+    enclosure = Enclosure(term)
+    with working_precision(precision):
+        return _branch(enclosure, term, axes, goal, budget)
+
+
+def _branch(enclosure: Enclosure, term: Term, axes: Sequence[_Axis], goal: Goal, budget: int) -> Exploration:
+    root: Cell = tuple(axis.ends() for axis in axes)
+    order = itertools.count()
+    queue: list[tuple[float, int, Cell]] = [(0.0, next(order), root)]
+    boxes, tail = 0, False
+    while queue:
+        _, _, cell = heapq.heappop(queue)
+        if any(axis.reaches_tail(*side) for axis, side in zip(axes, cell, strict=True)):
+            if _small_tail(axes, cell):
+                tail = True
+                continue
+        else:
+            boxes += 1
+            value = enclosure.evaluate(_balls(axes, cell))
+            if (value > 0) if goal.strict else (value >= 0):
+                continue
+            middle = {axis.variable.name: axis.value((lo + hi) / 2) for axis, (lo, hi) in zip(axes, cell, strict=True)}
+            if violates(term, middle, strict=goal.strict):
+                return Exploration(Outcome.VIOLATED, boxes, _shorten(term, goal, middle))
+        if boxes >= budget or not axes:
+            return Exploration(Outcome.UNDECIDED, boxes)
+        for child in _bisect(axes, cell, root):
+            heapq.heappush(queue, (_priority(enclosure, axes, child), next(order), child))
+        boxes += 1
+    return Exploration(Outcome.HOLDS_BEFORE_TAIL if tail else Outcome.HOLDS, boxes)
+
+
+def _small_tail(axes: Sequence[_Axis], cell: Cell) -> bool:
+    return all(
+        not axis.reaches_tail(lo, hi) or (hi <= TAIL if lo == 0 else hi - lo <= TAIL)
+        for axis, (lo, hi) in zip(axes, cell, strict=True)
+    )
+
+
+def _priority(enclosure: Enclosure, axes: Sequence[_Axis], cell: Cell) -> float:
+    """Most negative midpoint first, so that violations are met early."""
+    point = {axis.variable.name: ball(axis.value((lo + hi) / 2)) for axis, (lo, hi) in zip(axes, cell, strict=True)}
+    value = float(enclosure.evaluate(point).mid())
+    return value if value == value else 0.0  # noqa: PLR0124
+
+
+def _balls(axes: Sequence[_Axis], cell: Cell) -> dict[str, arb]:
+    box = {}
+    for axis, (lo, hi) in zip(axes, cell, strict=True):
+        first, second = axis.value(lo), axis.value(hi)
+        box[axis.variable.name] = interval(min(first, second), max(first, second))
+    return box
+
+
+def _bisect(axes: Sequence[_Axis], cell: Cell, root: Cell) -> Iterator[Cell]:
+    def width(index: int) -> Fraction:
+        whole = root[index][1] - root[index][0]
+        return (cell[index][1] - cell[index][0]) / whole if whole else Fraction(-1)
+
+    widest = max(range(len(axes)), key=width)
+    lo, hi = cell[widest]
+    middle = (lo + hi) / 2
+    for side in ((lo, middle), (middle, hi)):
+        yield (*cell[:widest], side, *cell[widest + 1 :])
+
+
+def candidates(box: Sequence[Variable], limit: int = 1500) -> list[dict[str, Fraction]]:
+    """Return points worth trying first: ends, simple interior points, and widely spread values on infinite ranges."""
+    choices = [_values(variable) for variable in box]
+    points = itertools.islice(itertools.product(*choices), 40 * limit)
+    everything = [dict(zip((variable.name for variable in box), values, strict=True)) for values in points]
+    step = max(1, len(everything) // limit)
+    return everything[::step]
+
+
+def _values(variable: Variable) -> list[Fraction]:
+    lo, hi = variable.lo, variable.hi
+    if hi is None and lo == 0 and variable.open_below:
+        return [Fraction(1), Fraction(1, 10), Fraction(10), Fraction(1, 1000), Fraction(1000), Fraction(1, 10**6), Fraction(10**6)]
+    if hi is None:
+        offsets = (0, 1, Fraction(1, 2), 2, 4, 9, Fraction(1, 100), 99, 999, 10**6, 10**9)
+        return [lo + offset for offset in offsets]
+    shares = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(3, 4), Fraction(1, 100), Fraction(99, 100))
+    return list(dict.fromkeys(lo + share * (hi - lo) for share in shares))
+
+
+def violates(term: Term, point: dict[str, Fraction], *, strict: bool, precision: int = CONFIRM_BITS) -> bool:
+    """Tell whether ball arithmetic certifies that term ≥ 0 (> 0 if strict) fails at the point."""
+    with working_precision(precision):
+        value = Enclosure(term).evaluate({name: ball(number) for name, number in point.items()})
+        return bool(value <= 0) if strict else bool(value < 0)
+
+
+def violating_point(
+    term: Term, box: Sequence[Variable], points: Sequence[dict[str, Fraction]], *, strict: bool
+) -> dict[str, Fraction] | None:
+    """Return the first of ``points`` at which the goal certainly fails, None if there is none."""
+    enclosure = Enclosure(term)
+    with working_precision(CONFIRM_BITS):
+        for point in points:
+            value = enclosure.evaluate({name: ball(number) for name, number in point.items()})
+            if (value <= 0) if strict else (value < 0):
+                return point
+    return None
+
+
+def _shorten(term: Term, goal: Goal, point: dict[str, Fraction]) -> dict[str, Fraction]:
+    """Return a nearby violating point with few decimal digits where there is one."""
+    for digits in (0, 1, 2, 3, 5, 8, 12):
+        short = {name: Fraction(round(value * 10**digits), 10**digits) for name, value in point.items()}
+        inside = all(variable.contains(short[variable.name]) for variable in goal.box)
+        if inside and violates(term, short, strict=goal.strict):
+            return short
+    return point

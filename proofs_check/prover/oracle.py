@@ -1,0 +1,33 @@
+"""Asking the kernel's rules about one goal. The prover proposes trees; only the kernel's own code says whether a tree proves a goal.
+
+The goal that is asked about is the prover's (SymPy differentiated it). A finished claim is put to the kernel once more as a whole, and
+then the kernel derives the goal itself from the profile's text.
+"""
+
+from __future__ import annotations
+
+from profiles.errors import InvalidExpression
+from profiles.terms import to_text
+from proofs_check.kernel.errors import Meter, Rejected
+from proofs_check.kernel.ranges import Range
+from proofs_check.kernel.rules import Goal as KernelGoal
+from proofs_check.kernel.rules import Session, prove
+from proofs_check.kernel.terms import forget
+from proofs_check.prover.goals import Goal
+from proofs_check.results import Tree
+
+
+WORK = 3_000_000
+
+
+def accepts(goal: Goal, tree: Tree) -> bool:
+    """Tell whether the kernel's rules accept ``tree`` as a proof of ``goal``."""
+    try:
+        box = {variable.name: Range(variable.lo, variable.hi, variable.open_below) for variable in goal.box}
+        forget()
+        session = Session(Meter(WORK))
+        term = session.read(to_text(goal.term), box)
+        prove(session, KernelGoal(term, box, goal.strict), tree)
+    except (Rejected, InvalidExpression, RecursionError, ArithmeticError):
+        return False
+    return True

@@ -1,0 +1,135 @@
+"""The value of a term at one exact point, with definedness decided exactly where the subterms are rational."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from profiles.terms import Term, constant_value, to_text
+from proofs_check.enclosures import Enclosure, ball, working_precision
+
+Value = Fraction | arb
+
+MAX_BITS = 20_000
+
+
+class UndefinedAtPoint(Exception):
+    """The term is certainly undefined (or not real) at the point; the message names the subterm."""
+
+
+def value_at(term: Term, point: Mapping[str, Fraction], bits: int = 256) -> Value:
+    """Return the value of ``term`` at ``point``: an exact fraction where all steps are rational, else a ball.
+
+    Raises :class:`UndefinedAtPoint` where the value certainly does not exist as a real number. A ball that is not finite means
+    undecided.
+    """
+    with working_precision(bits):
+        return _value(term, point)
+
+
+def as_ball(value: Value) -> arb:
+    """Return a value as a ball at the working precision."""
+    return ball(value) if isinstance(value, Fraction) else value
+
+
+def _value(term: Term, point: Mapping[str, Fraction]) -> Value:
+    head = term[0]
+    if head == "num":
+        return Fraction(term[1])
+    if head == "sym":
+        return point[term[1]]
+    if head == "piecewise":
+        return _branch(term, point)
+    arguments = [_value(part, point) for part in term[1:]]
+    if all(isinstance(argument, Fraction) for argument in arguments):
+        exact = _exact(head, arguments, term)  # type: ignore[arg-type]
+        if exact is not None and max(exact.numerator.bit_length(), exact.denominator.bit_length()) <= MAX_BITS:
+            return exact
+    _require_domain(head, arguments, term)
+    return _evaluate(head, arguments)
+
+
+def _evaluate(head: str, arguments: list[Value]) -> arb:
+    names = [f"x{index}" for index in range(len(arguments))]
+    flat = (head, *(("sym", name) for name in names))
+    return Enclosure(flat).evaluate({name: as_ball(value) for name, value in zip(names, arguments, strict=True)})
+
+
+def _branch(term: Term, point: Mapping[str, Fraction]) -> Value:
+    for value, condition in term[1:]:
+        if condition[0] == "true":
+            return _value(value, point)
+        gap = as_ball(_value(condition[1], point)) - as_ball(_value(condition[2], point))
+        left, right = _value(condition[1], point), _value(condition[2], point)
+        if isinstance(left, Fraction) and isinstance(right, Fraction):
+            holds: bool | None = {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[condition[0]]
+        else:
+            holds = (condition[0] in ("<", "<=")) if gap < 0 else (condition[0] in (">", ">=")) if gap > 0 else None
+        if holds is None:
+            return arb.nan()
+        if holds:
+            return _value(value, point)
+    return arb.nan()
+
+
+def _exact(head: str, arguments: list[Fraction], term: Term) -> Fraction | None:
+    match head:
+        case "add":
+            return sum(arguments, Fraction(0))
+        case "mul":
+            product = Fraction(1)
+            for factor in arguments:
+                product *= factor
+            return product
+        case "neg":
+            return -arguments[0]
+        case "abs":
+            return abs(arguments[0])
+        case "min":
+            return min(arguments)
+        case "max":
+            return max(arguments)
+        case "div":
+            if arguments[1] == 0:
+                raise UndefinedAtPoint(f"{to_text(term)} divides by zero")
+            return arguments[0] / arguments[1]
+        case "pow":
+            return _exact_power(arguments[0], arguments[1], term)
+        case "exp" | "sin" | "tan" if arguments[0] == 0:
+            return Fraction(int(head == "exp"))
+        case "log" if arguments[0] == 1:
+            return Fraction(0)
+        case "sqrt" if arguments[0] == 0:
+            return Fraction(0)
+    return None
+
+
+def _exact_power(base: Fraction, exponent: Fraction, term: Term) -> Fraction | None:
+    literal = constant_value(term[2]) is not None
+    if exponent.denominator == 1 and abs(exponent) <= 1000 and (literal or base > 0):
+        if base == 0 and exponent < 0:
+            raise UndefinedAtPoint(f"{to_text(term)} divides by zero")
+        return base**int(exponent) if base.numerator.bit_length() * abs(exponent) < MAX_BITS else None
+    if base == 0 and exponent > 0:
+        return Fraction(0)
+    return None
+
+
+def _require_domain(head: str, arguments: list[Any], term: Term) -> None:
+    first = as_ball(arguments[0]) if arguments else arb(0)
+    outside = (
+        (head == "log" and first <= 0)
+        or (head == "sqrt" and first < 0)
+        or (head == "pow" and first < 0 and not _is_integer(arguments[1]))
+        or (head == "pow" and first <= 0 and as_ball(arguments[1]) < 0)
+        or (head == "pow" and isinstance(arguments[0], Fraction) and arguments[0] <= 0 and constant_value(term[2]) is None)
+    )
+    if outside:
+        raise UndefinedAtPoint(f"{to_text(term)} is not a real number")
+
+
+def _is_integer(value: Value) -> bool:
+    return isinstance(value, Fraction) and value.denominator == 1

@@ -1,0 +1,115 @@
+"""The search for a proof tree. It is untrusted: every tree it returns was accepted, goal by goal, by the kernel's own rules.
+
+The tactics, in the order in which they are tried: identity; manifest sign; interval subdivision (after branch and bound in ball
+arithmetic has found the goal true); monotone reduction to an end point; mean-value subdivision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from profiles.errors import InvalidExpression
+from profiles.profile import Variable
+from proofs_check.prover import trees
+from proofs_check.prover.explore import Exploration, Outcome, explore
+from proofs_check.prover.goals import Goal
+from proofs_check.prover.oracle import accepts
+from proofs_check.results import Tree
+
+MAX_DEPTH = 4
+SMALL_BUDGET = 400
+LARGE_BUDGET = 6000
+
+
+def prove(goal: Goal, depth: int = MAX_DEPTH) -> Tree | None:
+    """Return a proof tree of ``goal`` that the kernel's rules accept, or None. None says nothing about the goal."""
+    try:
+        return _prove(goal, depth)
+    except InvalidExpression:
+        return None
+
+
+@lru_cache(maxsize=2048)
+def _prove(goal: Goal, depth: int) -> Tree | None:
+    attempt = _Attempt(goal, depth)
+    for tactic in (_identity, _manifest, _subdivide, _reduce, _subdivide_more):
+        for tree in tactic(attempt):
+            if accepts(goal, tree):
+                return tree
+    return None
+
+
+@dataclass
+class _Attempt:
+    """A goal under attack; the exploration is made once, when a tactic first needs it."""
+
+    goal: Goal
+    depth: int
+    _exploration: Exploration | None = None
+
+    @property
+    def exploration(self) -> Exploration:
+        if self._exploration is None:
+            self._exploration = explore(self.goal, budget=600)
+        return self._exploration
+
+    @property
+    def plausible(self) -> bool:
+        return self.exploration.outcome is not Outcome.VIOLATED
+
+
+Tactic = Callable[[_Attempt], Iterator[Tree]]
+
+
+def _identity(attempt: _Attempt) -> Iterator[Tree]:
+    if not attempt.goal.strict:
+        yield trees.ZERO
+
+
+def _manifest(_attempt: _Attempt) -> Iterator[Tree]:
+    yield trees.MANIFEST
+
+
+def _subdivide(attempt: _Attempt) -> Iterator[Tree]:
+    exploration = attempt.exploration
+    if exploration.outcome is Outcome.HOLDS:
+        yield trees.boxes(4 * exploration.boxes + 50)
+    elif exploration.outcome is Outcome.HOLDS_BEFORE_TAIL:
+        yield trees.boxes(min(4 * exploration.boxes + 50, LARGE_BUDGET))
+
+
+def _reduce(attempt: _Attempt) -> Iterator[Tree]:
+    if attempt.depth == 0 or not attempt.plausible:
+        return
+    for variable in sorted(attempt.goal.box, key=lambda item: item.hi is not None):
+        if attempt.goal.symbol(variable.name) not in attempt.goal.expression.free_symbols:
+            continue
+        for increasing in (True, False):
+            tree = _reduce_to_end(attempt, variable, increasing=increasing)
+            if tree is not None:
+                yield tree
+
+
+def _reduce_to_end(attempt: _Attempt, variable: Variable, *, increasing: bool) -> Tree | None:
+    end = variable.lo if increasing else variable.hi
+    if end is None or (increasing and variable.open_below):
+        return None
+    goal = attempt.goal
+    at_end = prove(goal.at(variable.name, end), attempt.depth - 1)
+    if at_end is None:
+        return None
+    slope = prove(goal.slope(variable.name, increasing=increasing), attempt.depth - 2 if attempt.depth > 1 else 0)
+    return None if slope is None else trees.monotone(variable.name, slope, at_end, increasing=increasing)
+
+
+def _subdivide_more(attempt: _Attempt) -> Iterator[Tree]:
+    if not attempt.plausible or not attempt.goal.box or attempt.depth < MAX_DEPTH:
+        return
+    if all(variable.hi is not None for variable in attempt.goal.box):
+        yield trees.boxes(SMALL_BUDGET, centred=True)
+        if explore(attempt.goal, budget=LARGE_BUDGET).outcome is Outcome.HOLDS:
+            yield trees.boxes(4 * LARGE_BUDGET)
+    else:
+        yield trees.boxes(SMALL_BUDGET)

@@ -1,0 +1,63 @@
+"""Proof trees: construction and a one-line description of what a tree rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from profiles.numbers import exact_text
+from proofs_check.results import Tree
+
+ZERO: Tree = {"rule": "zero"}
+MANIFEST: Tree = {"rule": "manifest"}
+
+_WORDS = {
+    "zero": "identity",
+    "manifest": "sign of a normal form",
+    "boxes": "interval subdivision",
+    "split": "splitting a range",
+    "monotone": "monotonicity",
+    "scale": "positive multiplier",
+    "sum": "sum of non-negative parts",
+    "exp-tangent": "tangent of exp",
+    "log-tangent": "tangent of log",
+}
+
+
+def boxes(budget: int, *, centred: bool = False, precision: int | None = None) -> Tree:
+    """Return a subdivision proof with a budget."""
+    tree: Tree = {"rule": "boxes", "budget": budget}
+    if centred:
+        tree["form"] = "centred"
+    if precision is not None:
+        tree["precision"] = precision
+    return tree
+
+
+def monotone(variable: str, slope: Tree, end: Tree, *, increasing: bool) -> Tree:
+    """Return a reduction to an end point by monotonicity."""
+    direction = "increasing" if increasing else "decreasing"
+    return {"rule": "monotone", "variable": variable, "direction": direction, "slope": slope, "end": end}
+
+
+def split(variable: str, at: Fraction, below: Tree, above: Tree) -> Tree:
+    """Return a proof by splitting a range."""
+    return {"rule": "split", "variable": variable, "at": exact_text(at), "below": below, "above": above}
+
+
+def rules_used(tree: Any) -> Iterator[str]:
+    """Yield the names of the rules in a tree, in the order of the proof."""
+    if isinstance(tree, dict):
+        if isinstance(tree.get("rule"), str):
+            yield tree["rule"]
+        for value in tree.values():
+            yield from rules_used(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from rules_used(value)
+
+
+def describe(tree: Any) -> str:
+    """Return the distinct rules of a tree in words, for a person."""
+    return ", then ".join(dict.fromkeys(_WORDS.get(rule, rule) for rule in rules_used(tree))) or "evaluation at a point"

@@ -1,0 +1,53 @@
+"""What a decision looks like: a verdict with its method, witness or reason, and the proof that the kernel checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+from profiles.numbers import exact_text
+
+
+class Verdict(Enum):
+    """``proved``, ``refuted`` (with a witness) or ``unknown`` (with the reason). Unknown never means false."""
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    UNKNOWN = "unknown"
+
+
+#: A proof tree of the certificate format (docs/certificates.md).
+Tree = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The verdict on one condition of one profile.
+
+    ``claim`` is the kernel's claim (without the others that it needs as premises) and ``checked`` says whether the kernel accepted it;
+    a verdict without that rests on SymPy or ball arithmetic alone. ``details`` are facts worth printing (region, threshold, ...).
+    """
+
+    condition: str
+    verdict: Verdict
+    method: str
+    witness: Mapping[str, Fraction] | None = None
+    reason: str | None = None
+    claim: Tree | None = None
+    checked: bool = False
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stable JSON form; numbers of the witness are exact decimal strings or fractions."""
+        witness = None if self.witness is None else {name: exact_text(value) for name, value in self.witness.items()}
+        return {
+            "verdict": self.verdict.value,
+            "method": self.method,
+            "witness": witness,
+            "reason": self.reason,
+            "checked_by_kernel": self.checked,
+            **self.details,
+        }

@@ -1,0 +1,109 @@
+"""Verification of a profile: a verdict for each condition, the strong convexity constant, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from profiles.errors import InvalidArgument
+from profiles.profile import Profile
+from proofs_check.admission import admit, well_defined_claim
+from proofs_check.certificates import make_certificate
+from proofs_check.conditions import assumption_8, assumption_9, assumption_11, proposition_16, proposition_17
+from proofs_check.conditions.assumption_11 import StrongConvexity, derive_strong_convexity
+from proofs_check.conditions.context import Context, to_target
+from proofs_check.consequences import Consequence, derive_consequences
+from proofs_check.results import Decision, Tree, Verdict
+from proofs_check.strong_convexity import strong_convexity_json
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A named condition: its statement in words and formulas, its source, and what decides it."""
+
+    id: str
+    statement: str
+    source: str
+    decide: Callable[[Context], Decision]
+
+
+_PAPER = "Fay et al. 2024"
+
+#: All conditions, in the order in which they are reported. A new condition is one module and one line here.
+CONDITIONS: dict[str, Condition] = {
+    module.ID: Condition(module.ID, module.STATEMENT, f"{_PAPER}, {name}", module.decide)
+    for module, name in (
+        (assumption_8, "Assumption 8"),
+        (assumption_9, "Assumption 9"),
+        (assumption_11, "Assumption 11"),
+        (proposition_16, "Proposition 16"),
+        (proposition_17, "Proposition 17"),
+    )
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """The verdicts on one profile for one target ε* (nats), the proved lower bound of μ_x if there is one, and the consequences."""
+
+    profile: Profile
+    target: Fraction
+    decisions: Mapping[str, Decision]
+    convexity: StrongConvexity | None = None
+    consequences: Sequence[Consequence] = field(default_factory=tuple)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict: refuted before unknown before proved."""
+        verdicts = {decision.verdict for decision in self.decisions.values()}
+        return next((v for v in (Verdict.REFUTED, Verdict.UNKNOWN) if v in verdicts), Verdict.PROVED)
+
+    def proved(self, condition: str) -> bool:
+        """Tell whether a condition was decided and is proved."""
+        decision = self.decisions.get(condition)
+        return decision is not None and decision.verdict is Verdict.PROVED
+
+    def certificate(self) -> dict[str, Any]:
+        """Return the certificate of every verdict that the kernel accepts."""
+        claims: list[Tree] = [well_defined_claim(self.profile)]
+        claims += [decision.claim for decision in self.decisions.values() if decision.checked and decision.claim is not None]
+        if self.convexity is not None:
+            claims.append({"claim": "strong-convexity", "verdict": "proved", "proof": self.convexity.proof})
+        return make_certificate(self.profile, claims, target=self.target)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stable JSON form of ``pdp verify``."""
+        return {
+            "profile": self.profile.name,
+            "target_epsilon": _text(self.target),
+            "conditions": {name: decision.to_json() for name, decision in self.decisions.items()},
+            "strong_convexity": strong_convexity_json(self.profile, self.convexity),
+            "consequences": {consequence.statement: consequence.to_json() for consequence in self.consequences},
+        }
+
+
+def _text(value: Fraction) -> str:
+    from profiles.numbers import exact_text  # noqa: PLC0415
+
+    return exact_text(value)
+
+
+def verify(profile: Profile, target_epsilon: object, conditions: Sequence[str] | None = None) -> Verification:
+    """Decide conditions of ``profile`` for the target ε* (nats), all of them by default.
+
+    Raises :class:`profiles.InvalidProfile` (ε undefined or negative, with the witness), :class:`profiles.Undecided` (that could not be
+    decided), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidArgument` (unknown condition).
+    """
+    names = list(CONDITIONS) if not conditions else list(dict.fromkeys(conditions))
+    for name in names:
+        if name not in CONDITIONS:
+            raise InvalidArgument(f"the condition {name[:60]!r} is not known; known are {', '.join(CONDITIONS)}")
+    target = to_target(target_epsilon)
+    context = Context(admit(profile), target)
+    convexity = derive_strong_convexity(context) if assumption_11.ID in names else None
+    decisions = {
+        name: assumption_11.decide(context, convexity) if name == assumption_11.ID else CONDITIONS[name].decide(context) for name in names
+    }
+    return Verification(profile, target, decisions, convexity, derive_consequences(context, decisions))
