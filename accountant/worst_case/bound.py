@@ -123,11 +123,12 @@ def bound_epsilon(
 class _Search:
     """One computation of a bound: the terms, the box they range over, and the precision they are evaluated with."""
 
-    __slots__ = ("bits", "box", "budget", "fixed", "gap", "log", "names", "odds", "profile", "q", "weighted")
+    __slots__ = ("bits", "box", "budget", "fixed", "gap", "log", "names", "odds", "profile", "q", "weighted", "worst")
 
     def __init__(self, profile: Profile, q: Term, gap: Fraction, budget: int) -> None:
         self.profile, self.gap, self.budget = profile, gap, budget
         self.bits = 128
+        self.worst: Point = {}
         psi = sampled_term(profile, q)
         self.box, self.fixed = _ranges(profile, free_symbols(psi))
         self.names = tuple(self.box)
@@ -136,9 +137,9 @@ class _Search:
 
     def run(self, *, accept_wider: bool, well_defined: Mapping[str, Any]) -> EpsilonBound:
         with working_precision(128):
-            worst = guess_maximiser(self.q, self.box)
+            self.worst = guess_maximiser(self.q, self.box)
             least = guess_maximiser(Objective(("neg", self.q.term), self.names), self.box)
-            for point in (worst, least):
+            for point in (self.worst, least):
                 refuse_improper(self.q.term, Enclosure(self.q.term), {**self.fixed, **point})
             at = guess_maximiser(self.log, self.box)
             self.bits = self._bits(at)
@@ -218,8 +219,8 @@ class _Search:
     def _certify(self, claim: Claim, boxes_used: int, order: tuple[str, ...], well_defined: Mapping[str, Any]) -> Checked:
         precision = self.bits
         trees = Candidates(
-            probability_trees(self.q, self.box, slope=1),
-            probability_trees(self.q, self.box, slope=-1),
+            probability_trees(self.q, self.box, slope=1, worst=self.worst),
+            probability_trees(self.q, self.box, slope=-1, worst=self.worst),
             bound_trees({"log": self.log, "exp": self.odds}, self.box, order, (precision, boxes_used)),
             [boxes(1, min(1_024, precision + 64)), ZERO, MANIFEST],
         )

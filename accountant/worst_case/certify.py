@@ -11,6 +11,7 @@ from typing import Any
 
 from flint import arb
 
+from accountant.sampling import exact_value
 from accountant.worst_case.branch import Box, Objective, Point
 from accountant.worst_case.kinks import Kink, find_kinks
 from profiles import Profile, exact_text
@@ -76,11 +77,32 @@ def premise(profile: Profile, given: Mapping[str, Any] | None) -> Tree:
     return dict(prover.well_defined_claim(profile))
 
 
-def probability_trees(q: Objective, box: Box, *, slope: int) -> list[Tree]:
-    """Return trees for q > 0 (``slope`` = 1) or 1 − q ≥ 0 (``slope`` = −1): sign of the normal form, monotone to an end, subdivision."""
-    reductions = [_monotone(q, box, box, slope, precision=64)]
-    found: list[Tree] = [MANIFEST, *(tree for tree in reductions if tree is not None), boxes(2_000), boxes(2_000, centred=True)]
-    return found if slope > 0 else [*found[1:-2], boxes(200), MANIFEST, *found[-2:]]
+def probability_trees(q: Objective, box: Box, *, slope: int, worst: Point) -> list[Tree]:
+    """Return trees for q > 0 (``slope`` = 1) or 1 − q ≥ 0 (``slope`` = −1): sign of the normal form, monotone to an end, subdivision.
+
+    ``worst`` is a record where q is extreme; where q is exactly 1 there, inside a range, each side is tried by itself.
+    """
+    reduced = _monotone(q, box, box, slope, precision=64)
+    found = [] if reduced is None else [reduced]
+    split = _split_at_touch(q, box, worst) if slope < 0 and reduced is None else None
+    found += [] if split is None else [split]
+    many = [boxes(2_000), boxes(2_000, centred=True)]
+    return [MANIFEST, *found, *many] if slope > 0 else [*found, boxes(200), MANIFEST, *many]
+
+
+def _split_at_touch(q: Objective, box: Box, worst: Point) -> Tree | None:
+    wide = [name for name, (lo, hi) in box.items() if lo < hi]
+    if len(wide) != 1:
+        return None
+    (name,) = wide
+    lo, hi = box[name]
+    for digits in (1, 100, 10**4, 10**8):
+        at = worst[name].limit_denominator(digits)
+        if lo < at < hi and exact_value(q.term, {**worst, name: at}) == 1:
+            sides = [_monotone(q, half, half, -1, precision=64) for half in ({**box, name: (lo, at)}, {**box, name: (at, hi)})]
+            if None not in sides:
+                return {"rule": "split", "variable": name, "at": exact_text(at), "below": sides[0], "above": sides[1]}
+    return None
 
 
 def _monotone(objective: Objective, box: Box, face: Box, slope: int, *, precision: int, rest: Tree | None = None) -> Tree | None:

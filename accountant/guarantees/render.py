@@ -1,0 +1,107 @@
+"""Printing guarantees: a plain text tree for people, and JSON."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from accountant.guarantees.theorem import AnyGuarantee, Derivation, EpsilonDP, Guarantee, ProfileBound
+from accountant.sampling import show_record
+from profiles import decimal_text
+from profiles.terms import to_text
+
+WIDTH = 80
+OPEN = "under these hypotheses that nobody has discharged:"
+CLOSED = "without open hypotheses"
+
+
+def render(guarantee: AnyGuarantee) -> str:
+    """Return a guarantee as plain text of at most 80 columns: bound, open hypotheses, discharged ones, derivation tree."""
+    lines = [*_wrap(guarantee.subject, ""), *_wrap(_headline(guarantee), "  ")]
+    lines += [line for text in _details(guarantee) for line in _wrap(text, "  ")]
+    if isinstance(guarantee, Guarantee):
+        lines += ["", CLOSED]
+    else:
+        lines += ["", OPEN, *(line for text in guarantee.hypotheses for line in _wrap(text, "  - ", "    "))]
+    if guarantee.discharged:
+        lines += ["", "discharged:"]
+        lines += [line for item in guarantee.discharged for line in _wrap(f"{item.hypothesis} [{item.evidence}]", "  - ", "    ")]
+    lines += ["", "derivation:", *_tree(guarantee.derivation, "  ", "  ")]
+    return "\n".join(lines) + "\n"
+
+
+def to_json(guarantee: AnyGuarantee) -> dict[str, Any]:
+    """Return a guarantee as an object of JSON types; numbers are outward-rounded decimal strings."""
+    bound = guarantee.bound
+    epsilon: dict[str, Any]
+    if isinstance(bound, EpsilonDP):
+        epsilon = {"lower": _down(bound), "upper": _up(bound)}
+    elif isinstance(bound, ProfileBound):
+        epsilon = {"profile": bound.profile.text}
+    else:
+        epsilon = {"profile": bound.profile.text, "q": None if bound.rule.q is None else to_text(bound.rule.q)}
+    return {
+        "subject": guarantee.subject,
+        "notion": guarantee.notion.name.lower().replace("_", "-"),
+        "epsilon": epsilon,
+        "conditional": not isinstance(guarantee, Guarantee),
+        "hypotheses": list(guarantee.hypotheses),
+        "discharged": [
+            {"hypothesis": item.hypothesis, "evidence": item.evidence, "subject": item.subject} for item in guarantee.discharged
+        ],
+        "derivation": _derivation_json(guarantee.derivation),
+    }
+
+
+def _derivation_json(derivation: Derivation) -> dict[str, Any]:
+    return {
+        "rule": derivation.rule,
+        "statement": derivation.statement,
+        "conclusion": derivation.conclusion,
+        "claims": list(derivation.claims),
+        "premises": [_derivation_json(child) for child in derivation.children],
+    }
+
+
+def _headline(guarantee: AnyGuarantee) -> str:
+    bound = guarantee.bound
+    if isinstance(bound, EpsilonDP):
+        return f"epsilon <= {_up(bound)}"
+    if isinstance(bound, ProfileBound):
+        return f"epsilon(w, x) = {bound.profile.text}"
+    return "psi(x) = log(1 + q(x)*(exp(epsilon(1/q(x), x)) - 1))"
+
+
+def _details(guarantee: AnyGuarantee) -> Iterator[str]:
+    yield f"notion: {guarantee.notion.value}"
+    bound = guarantee.bound
+    if isinstance(bound, EpsilonDP):
+        if bound.lower > 0:
+            yield f"the sampled profile is at least {_down(bound)} at {show_record(bound.evidence.at)}, so this derivation gives no less"
+        yield f"checked by kernel: {'yes' if bound.evidence.checked_by_kernel else 'no (' + bound.evidence.kernel_reason + ')'}"
+
+
+def _up(bound: EpsilonDP) -> str:
+    return decimal_text(bound.upper, 12, round_up=True)
+
+
+def _down(bound: EpsilonDP) -> str:
+    return decimal_text(bound.lower, 12, round_up=False)
+
+
+def _tree(derivation: Derivation, first: str, rest: str) -> Iterator[str]:
+    yield from _wrap(derivation.rule, first, rest)
+    texts = [derivation.conclusion, f"by {derivation.statement}"]
+    texts += [f"proof: {', '.join(derivation.claims)}"] if derivation.claims else []
+    bar = "|  " if derivation.children else "   "
+    for text in texts:
+        yield from _wrap(text, rest + bar + " ", rest + bar + "   ")
+    for index, child in enumerate(derivation.children):
+        last = index == len(derivation.children) - 1
+        yield from _tree(child, rest + "+- ", rest + ("   " if last else "|  "))
+
+
+def _wrap(text: str, first: str, rest: str | None = None) -> list[str]:
+    later = first if rest is None else rest
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=later) or [first]

@@ -1,0 +1,236 @@
+"""The rules that make guarantees. Each docstring is the statement that it applies."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import Any
+
+import sympy
+
+from accountant.guarantees.theorem import (
+    AnyGuarantee,
+    ConditionalGuarantee,
+    Derivation,
+    Discharged,
+    EpsilonDP,
+    Guarantee,
+    Notion,
+    ProfileBound,
+    SampledBound,
+    conclude,
+)
+from accountant.sampling import SamplingRule
+from accountant.worst_case import EpsilonBound, bound_epsilon
+from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, exact_text
+from profiles.symbolic import to_sympy
+from profiles.terms import Term, constant_value, to_text
+
+EXACT_REALS = "The mechanism computes in exact real arithmetic"
+DEFINED = "epsilon is defined and not negative on its domain"
+PROBABILITY = "0 < q(x) <= 1 for every record"
+INDEPENDENT = "the sampler selects each record independently with probability exactly q(x)"
+
+
+def base_profile(profile: Profile, hypotheses: Sequence[str] = (EXACT_REALS,)) -> AnyGuarantee:
+    """A mechanism satisfies its declared PDP profile: on all weighted data sets, (w, x) more or less is ε(w, x)-indistinguishable.
+
+    The source is the profile's own; a profile without a source is a hypothesis. ``hypotheses`` are those of the implementation.
+    Source: Fay et al. 2024, Definition 4 on weighted data sets.
+    """
+    open_source = () if profile.source else (f"the mechanism {profile.name!r} has the profile that is declared for it",)
+    derivation = Derivation("declared profile", profile.source or "declared without a source", _profile_text(profile))
+    return conclude(profile.name, Notion.PDP, ProfileBound(profile), derivation, hypotheses=(*hypotheses, *open_source))
+
+
+def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> AnyGuarantee:
+    """If M_i is ε_i-PDP and is run n_i times, each run seeing the outputs of the earlier ones, the whole is (Σ n_i ε_i)-PDP.
+
+    ``profile`` is a composed one; ``parts`` are guarantees of the profiles it was composed from, in their order. That its ε is
+    exactly Σ n_i ε_i is checked by simplifying the difference to 0. Source: Ebadi et al. 2015; Fay et al. 2024, proof of Proposition 13.
+
+    Raises :class:`InvalidArgument` where a guarantee is not about its part, :class:`InvalidProfile` where the sum differs.
+    """
+    if not profile.parts:
+        raise InvalidArgument(f"the profile {profile.name!r} was not composed from parts; use base_profile")
+    if len(parts) != len(profile.parts):
+        raise InvalidArgument(f"{profile.name!r} has {len(profile.parts)} parts, but {len(parts)} guarantees were given; give one for each")
+    hypotheses: list[str] = []
+    known: dict[str, Statistic | Parameter] = {item.name: item for item in profile.record}
+    known.update({item.name: item for item in profile.parameters})
+    for part, guarantee in zip(profile.parts, parts, strict=True):
+        if not isinstance(guarantee.bound, ProfileBound) or guarantee.bound.profile != part.profile:
+            raise InvalidArgument(f"the guarantee of {guarantee.subject!r} is not about the part {part.profile.name!r}; give them in order")
+        items: tuple[Statistic | Parameter, ...] = (*part.profile.record, *part.profile.parameters)
+        for item in items:
+            if known.get(item.name) != item:
+                raise InvalidProfile(
+                    f"{item.name!r} means something else in {profile.name!r} than in its part {part.profile.name!r}; rename it"
+                )
+        hypotheses += [*_integer_times(profile, part.times), *guarantee.hypotheses]
+    _check_sum(profile)
+    shown = " + ".join(f"{to_text(part.times)}*({part.profile.text})" for part in profile.parts)
+    source = f"; {profile.source}" if profile.source else ""
+    derivation = Derivation(
+        "adaptive composition",
+        f"Ebadi et al. 2015; Fay et al. 2024, proof of Proposition 13{source}",
+        f"{_profile_text(profile)} = {shown}",
+        ("sum of the parts: difference simplifies to 0",),
+        tuple(guarantee.derivation for guarantee in parts),
+    )
+    discharged = [item for guarantee in parts for item in guarantee.discharged]
+    return conclude(profile.name, Notion.PDP, ProfileBound(profile), derivation, hypotheses=hypotheses, discharged=discharged)
+
+
+def derive_profile(profile: Profile, hypotheses: Sequence[str] = (EXACT_REALS,)) -> AnyGuarantee:
+    """Return the guarantee of a profile from the leaves up: by adaptive composition where it has parts, else as declared."""
+    if not profile.parts:
+        return base_profile(profile, hypotheses)
+    return adaptive_composition(profile, [derive_profile(part.profile, hypotheses) for part in profile.parts])
+
+
+def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) -> AnyGuarantee:
+    """If M is ε-PDP on weighted data sets, M after Poisson importance sampling with q is ψ-PDP, ψ(x) = log(1 + q(x)(e^ε(1/q(x), x) − 1)).
+
+    Source: Fay et al. 2024, Theorem 6. Raises :class:`InvalidArgument` where the guarantee is not a profile of weighted records.
+    """
+    bound = guarantee.bound
+    if not isinstance(bound, ProfileBound):
+        raise InvalidArgument(
+            f"amplification needs the PDP profile of a mechanism on weighted data sets, but the guarantee of {guarantee.subject!r} is "
+            "about something else; sample before taking the worst case, and once"
+        )
+    derivation = Derivation(
+        "amplification by importance sampling",
+        f"Fay et al. 2024, Theorem 6; sampling rule: {rule.source}",
+        f"psi(x) = log(1 + q(x)*(exp(epsilon(1/q(x), x)) - 1)), {_rule_text(rule)}",
+        (),
+        (guarantee.derivation,),
+    )
+    return conclude(
+        f"{guarantee.subject} after {rule.name} sampling",
+        Notion.PDP,
+        SampledBound(bound.profile, rule),
+        derivation,
+        hypotheses=(*rule.hypotheses, PROBABILITY, DEFINED, INDEPENDENT, *guarantee.hypotheses),
+        discharged=guarantee.discharged,
+    )
+
+
+def worst_case(guarantee: AnyGuarantee, **options: Any) -> AnyGuarantee:
+    """If M is ψ-PDP and ψ ≤ U at every record, M is U-differentially private (add/remove).
+
+    U is computed and proved here, by :func:`accountant.worst_case.bound_epsilon`, to which ``options`` go.
+    Source: Fay et al. 2024, Definitions 2 and 4; Theorem 10 for privacy-constrained sampling.
+    Raises :class:`InvalidArgument` where the guarantee is not about a sampled mechanism, and what ``bound_epsilon`` raises.
+    """
+    bound = guarantee.bound
+    if not isinstance(bound, SampledBound):
+        raise InvalidArgument(
+            f"a worst case over records needs a sampled profile, but the guarantee of {guarantee.subject!r} has none; amplify first "
+            "(with the uniform rule of rate 1 for no sampling)"
+        )
+    evidence = bound_epsilon(bound.profile, bound.rule, **options)
+    derivation = Derivation(
+        "worst case over records",
+        "Fay et al. 2024, Definitions 2 and 4" if bound.rule.q is not None else "Fay et al. 2024, Definitions 2 and 4, Theorem 10",
+        f"psi(x) <= {evidence.upper_text()} at every record",
+        _claims(evidence),
+        (guarantee.derivation,),
+    )
+    found = _discharges(bound.rule, evidence, options.get("premises") or {})
+    closed = tuple(Discharged(hypothesis, reason, guarantee.subject) for hypothesis, reason in found.items())
+    return conclude(
+        guarantee.subject,
+        Notion.ADD_REMOVE_DP,
+        EpsilonDP(evidence.lower, evidence.upper, evidence),
+        derivation,
+        hypotheses=[item for item in (*guarantee.hypotheses, *evidence.hypotheses) if item not in found],
+        discharged=(*guarantee.discharged, *closed),
+    )
+
+
+def post_processing(guarantee: AnyGuarantee, description: str) -> AnyGuarantee:
+    """Whatever is computed from the output of M alone, without the data, has the guarantee of M (Dwork et al. 2006)."""
+    if not description.strip():
+        raise InvalidArgument("post-processing needs a description of what is computed from the output; give one")
+    derivation = Derivation("post-processing", "Dwork et al. 2006", description, (), (guarantee.derivation,))
+    return conclude(
+        f"{description} of {guarantee.subject}", guarantee.notion, guarantee.bound, derivation,
+        hypotheses=(*guarantee.hypotheses, f"{description} uses the data only through the output of the mechanism"),
+        discharged=guarantee.discharged,
+    )  # fmt: skip
+
+
+def discharge(guarantee: AnyGuarantee, hypothesis: str, evidence: str) -> AnyGuarantee:
+    """Return the guarantee with one hypothesis discharged by ``evidence``, which stays on record and in every print.
+
+    Raises :class:`InvalidArgument` where the hypothesis is not open, or the evidence is empty.
+    """
+    if not isinstance(evidence, str) or not evidence.strip():
+        raise InvalidArgument("discharging a hypothesis needs evidence in words; say why it holds")
+    if isinstance(guarantee, Guarantee) or hypothesis not in guarantee.hypotheses:
+        close = difflib.get_close_matches(str(hypothesis), guarantee.hypotheses, n=1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise InvalidArgument(f"{str(hypothesis)[:100]!r} is not an open hypothesis of {guarantee.subject!r}{hint}; give it word for word")
+    remaining = [item for item in guarantee.hypotheses if item != hypothesis]
+    closed = (*guarantee.discharged, Discharged(hypothesis, evidence.strip(), guarantee.subject))
+    return conclude(
+        guarantee.subject, guarantee.notion, guarantee.bound, guarantee.derivation, hypotheses=remaining, discharged=closed
+    )  # fmt: skip
+
+
+def _profile_text(profile: Profile) -> str:
+    return f"epsilon(w, x) = {profile.text}"
+
+
+def _rule_text(rule: SamplingRule) -> str:
+    if rule.q is None:
+        target = "" if rule.target_epsilon is None else f" for the target {exact_text(rule.target_epsilon)}"
+        return f"q(x) = 1/w*(x), the largest feasible weight{target}"
+    return f"q(x) = {to_text(rule.q)}"
+
+
+def _integer_times(profile: Profile, times: Term) -> tuple[str, ...]:
+    value = constant_value(times)
+    if value is None and times[0] == "sym":
+        value = next((p.value for p in profile.parameters if p.name == times[1]), None)
+        if value is None:
+            return (f"{times[1]} is a positive integer, fixed in advance",)
+    if value is None or value.denominator != 1 or value < 1:
+        raise InvalidProfile(f"{to_text(times)} uses of a part were declared in {profile.name!r}; the number of uses is a positive integer")
+    return ()
+
+
+def _check_sum(profile: Profile) -> None:
+    symbols = profile.symbols()
+    parts = (to_sympy(part.times, symbols) * to_sympy(part.profile.epsilon, symbols) for part in profile.parts)
+    difference = to_sympy(profile.epsilon, symbols) - reduce(lambda left, right: left + right, parts)
+    if sympy.expand(difference) != 0 and sympy.simplify(difference) != 0:
+        raise InvalidProfile(f"epsilon of {profile.name!r} is not the sum of its parts: the difference {difference} does not simplify to 0")
+
+
+def _claims(evidence: EpsilonBound) -> tuple[str, ...]:
+    if evidence.checked_by_kernel:
+        return ("well-defined", "epsilon-upper", "epsilon-lower")
+    return (f"{evidence.method} (not checked by the kernel: {evidence.kernel_reason})",)
+
+
+def _discharges(rule: SamplingRule, evidence: EpsilonBound, premises: Mapping[str, bool]) -> dict[str, str]:
+    if rule.q is None:
+        proved = {f"{name} holds": "proved" for name, value in premises.items() if value}
+        if premises.get("feasibility"):
+            proved["every returned weight satisfies the constraint of Problem 7"] = "proved"
+        if premises.get("assumption-9"):
+            proved[PROBABILITY] = "every weight is finite (assumption-9) and at least 1"
+        return proved
+    if evidence.checked_by_kernel:
+        return {DEFINED: "claim well-defined, checked by the kernel", PROBABILITY: "claim epsilon-upper, checked by the kernel"}
+    return {PROBABILITY: "ball arithmetic"} if evidence.proved_by_balls else {}
+
+
+__all__ = [
+    "ConditionalGuarantee", "adaptive_composition", "amplify_by_importance_sampling", "base_profile", "derive_profile", "discharge",
+    "post_processing", "worst_case",
+]  # fmt: skip

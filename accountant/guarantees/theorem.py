@@ -1,0 +1,134 @@
+"""The abstract types of guarantees. Only the rules of this package make them, as in an LCF-style prover only rules make theorems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass
+from enum import Enum
+from fractions import Fraction
+
+from accountant.sampling import SamplingRule
+from accountant.worst_case import EpsilonBound
+from profiles import InvalidArgument, Profile
+
+#: Known to the rules alone. Whoever digs it out proves nothing to anybody else: a derivation can be replayed by calling the rules again.
+_SEAL = object()
+
+
+class Notion(Enum):
+    """What a bound is a bound of. Neighbouring data sets differ in one added or removed record in both."""
+
+    PDP = "personalized differential privacy (PDP), add/remove of one weighted record"
+    ADD_REMOVE_DP = "epsilon-differential privacy, add/remove of one record"
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileBound:
+    """Adding or removing (w, x) gives ε(w, x)-indistinguishable outputs, for the ε of ``profile``."""
+
+    profile: Profile
+
+
+@dataclass(frozen=True, slots=True)
+class SampledBound:
+    """Adding or removing x gives ψ(x)-indistinguishable outputs: the profile after Poisson importance sampling with ``rule``."""
+
+    profile: Profile
+    rule: SamplingRule
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonDP:
+    """ε-differential privacy with ε = ``upper``; this derivation cannot give less than ``lower``; ``evidence`` has the proofs."""
+
+    lower: Fraction
+    upper: Fraction
+    evidence: EpsilonBound
+
+
+Bound = ProfileBound | SampledBound | EpsilonDP
+
+
+@dataclass(frozen=True, slots=True)
+class Discharged:
+    """A hypothesis that is no longer open, what discharged it, and for which mechanism."""
+
+    hypothesis: str
+    evidence: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """One application of a rule: its name, the statement it rests on, what it concluded, the certificate claims, and its premises."""
+
+    rule: str
+    statement: str
+    conclusion: str
+    claims: tuple[str, ...] = ()
+    children: tuple[Derivation, ...] = ()
+
+
+def _check(seal: object) -> None:
+    if seal is not _SEAL:
+        raise InvalidArgument("guarantees are made by the rules of accountant.guarantees only; start with base_profile")
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """A bound without open hypotheses: a theorem about ``subject``."""
+
+    subject: str
+    notion: Notion
+    bound: Bound
+    discharged: tuple[Discharged, ...]
+    derivation: Derivation
+    seal: InitVar[object]
+
+    def __post_init__(self, seal: object) -> None:
+        _check(seal)
+
+    @property
+    def hypotheses(self) -> tuple[str, ...]:
+        """No hypothesis is open."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionalGuarantee:
+    """A bound that holds under ``hypotheses`` (at least one) that nobody has discharged."""
+
+    subject: str
+    notion: Notion
+    bound: Bound
+    hypotheses: tuple[str, ...]
+    discharged: tuple[Discharged, ...]
+    derivation: Derivation
+    seal: InitVar[object]
+
+    def __post_init__(self, seal: object) -> None:
+        _check(seal)
+        if not self.hypotheses:
+            raise InvalidArgument("a conditional guarantee needs an open hypothesis; without one it is a Guarantee")
+
+
+AnyGuarantee = Guarantee | ConditionalGuarantee
+
+
+def conclude(
+    subject: str,
+    notion: Notion,
+    bound: Bound,
+    derivation: Derivation,
+    *,
+    hypotheses: Sequence[str] = (),
+    discharged: Sequence[Discharged] = (),
+) -> AnyGuarantee:
+    """Return the guarantee of the right type. For the rules of this package; not exported.
+
+    A hypothesis stays open if ``hypotheses`` has it, even where it was discharged for another mechanism that went in.
+    """
+    closed, remaining = tuple(dict.fromkeys(discharged)), tuple(dict.fromkeys(hypotheses))
+    if remaining:
+        return ConditionalGuarantee(subject, notion, bound, remaining, closed, derivation, _SEAL)
+    return Guarantee(subject, notion, bound, closed, derivation, _SEAL)
