@@ -7,7 +7,7 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Integral, Rational, Real
-from typing import SupportsFloat
+from typing import Any, SupportsFloat
 
 from profiles.errors import InvalidNumber
 
@@ -17,21 +17,22 @@ ExactLike = int | float | str | Fraction | Decimal | Rational | SupportsFloat
 MAX_DIGITS = 1000
 MAX_EXPONENT = 4000
 
-_DECIMAL = re.compile(r"([+-]?)(\d[\d_]*)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,6}))?\Z", re.ASCII)
+_DECIMAL = re.compile(r"([+-]?)(\d+(?:_\d+)*)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,6}))?\Z", re.ASCII)
 
 
 def to_exact(value: object, what: str = "the number") -> Fraction:
     """Return ``value`` as an exact fraction.
 
     Integers, fractions and :class:`~decimal.Decimal` are taken as they are; a string is an integer, a decimal (``"0.1"`` is one
-    tenth) or a fraction ``"p/q"``; a Python or NumPy float stands for its exact binary value.
+    tenth) or a fraction ``"p/q"``; a Python or NumPy float stands for its exact binary value. Numbers of other libraries are
+    accepted where a float holds them exactly, and refused where they would have to be rounded.
 
     >>> to_exact("0.1"), to_exact(0.5), to_exact("3/4")
     (Fraction(1, 10), Fraction(1, 2), Fraction(3, 4))
 
     Raises :class:`InvalidNumber` for anything else: NaN, infinities, booleans, more than 1000 digits, exponents above 4000.
     """
-    if isinstance(value, bool):
+    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
         raise InvalidNumber(f"{what} must be a number, but the boolean {value} was found; write 0 or 1 if that is what you mean")
     if isinstance(value, str):
         return _from_text(value, what)
@@ -53,12 +54,20 @@ def to_exact(value: object, what: str = "the number") -> Fraction:
 
 
 def _from_float(value: object, what: str) -> Fraction:
+    number: Any = value
+    if getattr(value, "shape", ()) != ():
+        raise InvalidNumber(f"{what} must be one number, but an array of shape {number.shape} was found; give a number")
     try:
-        as_float = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidNumber(f"{what} must be a real number, but {value!r:.60} was found; give a number") from error
+        as_float = float(number)
+        exact = bool(number == as_float)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidNumber(f"{what} must be a real number, but {value!r:.60} was found; give a number") from None
     if not math.isfinite(as_float):
         raise InvalidNumber(f"{what} must be finite, but {as_float} was found; give a finite number")
+    if not exact:
+        raise InvalidNumber(
+            f"{what} must be exact, but {value!r:.60} would have to be rounded; give an integer, a fraction or a decimal string"
+        )
     return Fraction(as_float)
 
 
@@ -67,8 +76,8 @@ def _from_text(text: str, what: str) -> Fraction:
     stripped = text.strip()
     if "/" in stripped:
         numerator, _, denominator = stripped.partition("/")
-        bottom = _from_text(denominator, what)
-        if "/" in denominator or bottom == 0:
+        bottom = Fraction(0) if "/" in denominator else _from_text(denominator, what)
+        if bottom == 0:
             raise InvalidNumber(f"{what} must be a number, but {shown!r} was found; write it as an integer, a decimal or p/q")
         return _from_text(numerator, what) / bottom
     match = _DECIMAL.match(stripped)
@@ -79,6 +88,8 @@ def _from_text(text: str, what: str) -> Fraction:
     whole, part = (match[2] or "").replace("_", ""), match[3] or ""
     digits = int((whole + part) or "0")
     scale = int(match[4] or 0) - len(part)
+    if abs(scale) > MAX_EXPONENT:
+        raise InvalidNumber(f"{what} has more digits or a larger exponent than is accepted; give a shorter number")
     value = Fraction(digits * 10**scale) if scale >= 0 else Fraction(digits, 10**-scale)
     return -value if match[1] == "-" else value
 
@@ -86,22 +97,54 @@ def _from_text(text: str, what: str) -> Fraction:
 def exact_text(value: Fraction) -> str:
     """Return ``value`` exactly: as a terminating decimal where there is a short one, else as ``p/q``.
 
+    Numbers that are too long for :func:`to_exact` that way are written as ``1e4000`` or ``1e-4000`` where they can be.
+
     >>> exact_text(Fraction(3, 2)), exact_text(Fraction(1, 3)), exact_text(Fraction(-7))
     ('1.5', '1/3', '-7')
     """
     numerator, denominator = value.numerator, value.denominator
     if denominator == 1:
-        return str(numerator)
+        return _shorter(value, integer_text(numerator))
     twos = (denominator & -denominator).bit_length() - 1
     odd, fives = denominator >> twos, 0
     while odd % 5 == 0:
         odd, fives = odd // 5, fives + 1
     places = max(twos, fives)
-    if odd != 1 or places > 60:
-        return f"{numerator}/{denominator}"
-    digits = str(abs(numerator) * 10**places // denominator).rjust(places + 1, "0")
+    if odd != 1:
+        return f"{exact_text(Fraction(numerator))}/{exact_text(Fraction(denominator))}"
+    if places > 60:
+        return _shorter(value, f"{integer_text(numerator)}/{integer_text(denominator)}")
+    digits = integer_text(abs(numerator) * 10**places // denominator).rjust(places + 1, "0")
     sign = "-" if numerator < 0 else ""
     return f"{sign}{digits[:-places]}.{digits[-places:]}"
+
+
+def integer_text(value: int) -> str:
+    """Return all decimal digits of an integer, also of one beyond the length that ``str`` accepts."""
+    if value.bit_length() < 10_000:
+        return str(value)
+    if value < 0:
+        return "-" + integer_text(-value)
+    places = value.bit_length() * 3 // 20
+    head, tail = divmod(value, 10**places)
+    return integer_text(head) + integer_text(tail).rjust(places, "0")
+
+
+def _shorter(value: Fraction, text: str) -> str:
+    """Return ``text``, or a terminating decimal in scientific notation where ``text`` is longer than :func:`to_exact` accepts."""
+    if max(map(len, text.split("/"))) <= MAX_DIGITS:
+        return text
+    twos = (value.denominator & -value.denominator).bit_length() - 1
+    fives, odd = 0, value.denominator >> twos
+    while odd % 5 == 0:
+        odd, fives = odd // 5, fives + 1
+    places = max(twos, fives)
+    digits = integer_text(abs(value.numerator) * 10**places // value.denominator)
+    stripped = digits.rstrip("0")
+    exponent = min(len(digits) - len(stripped) - places, MAX_EXPONENT)
+    mantissa = digits[: len(digits) - places - exponent]
+    short = f"{'-' if value < 0 else ''}{mantissa}e{exponent}"
+    return short if len(short) < len(text) else text
 
 
 def decimal_text(value: Fraction, digits: int, *, round_up: bool) -> str:
@@ -123,16 +166,20 @@ def decimal_text(value: Fraction, digits: int, *, round_up: bool) -> str:
     floor = scaled.numerator // scaled.denominator
     away = round_up != negative
     mantissa = floor + 1 if away and scaled.denominator != 1 else floor
-    text = str(mantissa)
+    text = integer_text(mantissa)
     if len(text) > digits:
         exponent, text = exponent + 1, text[:digits]
     return ("-" if negative else "") + _layout(text, exponent)
 
 
 def _decimal_exponent(magnitude: Fraction) -> int:
-    guess = len(str(magnitude.numerator)) - len(str(magnitude.denominator))
-    power = Fraction(10) ** guess
-    return guess if magnitude >= power else guess - 1
+    """Return e with 10^e ≤ magnitude < 10^(e + 1); the float guess from the bit lengths is corrected exactly."""
+    exponent = math.floor((magnitude.numerator.bit_length() - magnitude.denominator.bit_length()) * math.log10(2))
+    while magnitude < Fraction(10) ** exponent:
+        exponent -= 1
+    while magnitude >= Fraction(10) ** (exponent + 1):
+        exponent += 1
+    return exponent
 
 
 def _layout(digits: str, exponent: int) -> str:

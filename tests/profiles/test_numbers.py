@@ -1,0 +1,233 @@
+"""Numbers: exact on the way in, rounded to the stated side on the way out."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+import sympy
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from profiles import InvalidNumber, decimal_text, exact_text, to_exact
+from profiles.numbers import integer_text
+
+
+@pytest.mark.parametrize(
+    ("value", "exact"),
+    [
+        (3, Fraction(3)),
+        (-7, Fraction(-7)),
+        (0.5, Fraction(1, 2)),
+        (0.1, Fraction(3602879701896397, 36028797018963968)),
+        (np.float64(0.1), Fraction(0.1)),
+        (np.float32(0.1), Fraction(float(np.float32(0.1)))),
+        (np.int64(4), Fraction(4)),
+        (np.array(2.5), Fraction(5, 2)),
+        (Decimal("0.1"), Fraction(1, 10)),
+        (Fraction(2, 3), Fraction(2, 3)),
+        (sympy.Rational(2, 3), Fraction(2, 3)),
+        (sympy.Integer(5), Fraction(5)),
+        (mpmath.mpf("0.5"), Fraction(1, 2)),
+        ("0.1", Fraction(1, 10)),
+        (" +1.50 ", Fraction(3, 2)),
+        (".5", Fraction(1, 2)),
+        ("5.", Fraction(5)),
+        ("-2e-3", Fraction(-1, 500)),
+        ("1E2", Fraction(100)),
+        ("3/4", Fraction(3, 4)),
+        ("-1.5 / 0.5", Fraction(-3)),
+        ("1_000", Fraction(1000)),
+    ],
+)
+def test_exact_values(value, exact):
+    assert to_exact(value) == exact
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        True,
+        np.bool_(True),
+        None,
+        [],
+        {},
+        "",
+        " ",
+        "abc",
+        "nan",
+        "inf",
+        "-inf",
+        "1e",
+        ".",
+        "-",
+        "1_",
+        "_1",
+        "1__0",
+        "0x10",
+        "1,5",
+        "1 000",
+        "1/0",
+        "1/",
+        "/2",
+        "1/2/3",
+        "1" + "/1" * 100_000,
+        "1" * 1001,
+        "1" * 1_000_000,
+        "1e4001",
+        "1e-4001",
+        "1e999999",
+        "1e9999999999",
+        "0." + "0" * 900 + "1e-3999",
+        "١",
+        "１",
+        "1\x00",
+        math.nan,
+        math.inf,
+        -math.inf,
+        np.float64("nan"),
+        Decimal("NaN"),
+        Decimal("sNaN"),
+        Decimal("Infinity"),
+        Decimal("1e5000"),
+        10**5000,
+        1j,
+        np.array([0.1]),
+        np.array([1.0, 2.0]),
+        object(),
+    ],
+    ids=lambda value: repr(value)[:20] if not isinstance(value, int) else "integer",
+)
+def test_unusable_numbers_are_named(value):
+    with pytest.raises(InvalidNumber) as caught:
+        to_exact(value, "the scale")
+    assert "the scale" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize(
+    "value", [sympy.pi, sympy.Float("0.1", 50), mpmath.mpf(1) / 3 + mpmath.mpf(2) ** -60, np.longdouble("0.1")], ids=str
+)
+def test_what_would_have_to_be_rounded_is_refused(value):
+    if isinstance(value, np.longdouble) and value == float(value):
+        pytest.skip("long doubles are doubles here")
+    if isinstance(value, mpmath.mpf):
+        with mpmath.workdps(40):
+            value = mpmath.mpf(1) / 3
+    with pytest.raises(InvalidNumber, match="rounded"):
+        to_exact(value)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_floats_are_their_binary_value(value):
+    assert to_exact(value) == Fraction(value)
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**30), max_value=10**30))
+def test_decimals_are_what_is_written(value):
+    assert to_exact(value) == to_exact(str(value)) == Fraction(value)
+
+
+@given(st.fractions())
+def test_exact_text_reads_back(value):
+    assert to_exact(exact_text(value)) == value == Fraction(exact_text(value))
+
+
+@given(st.integers(-(10**30), 10**30), st.integers(-3900, 3900))
+def test_exact_text_of_long_decimals_reads_back(mantissa, exponent):
+    value = Fraction(mantissa) * Fraction(10) ** exponent
+    text = exact_text(value)
+    assert to_exact(text) == value
+    assert max(map(len, text.split("/"))) <= 1000
+
+
+@pytest.mark.parametrize(
+    "text", ["1e4000", "-1e-4000", "9" * 990 + "e4000", "1" + "0" * 900 + "e4000", "0." + "0" * 900 + "1e-3000", "7e-1500/3"]
+)
+def test_exact_text_of_extreme_literals_reads_back(text):
+    assert to_exact(exact_text(to_exact(text))) == to_exact(text)
+
+
+@given(st.integers(0, 2**200), st.integers(9_000, 40_000))
+def test_integers_beyond_the_limit_of_str_are_written(low, bits):
+    value = (1 << bits) + low
+    text, back = integer_text(value), 0
+    for start in range(0, len(text), 4000):
+        piece = text[start : start + 4000]
+        back = back * 10 ** len(piece) + int(piece)
+    assert back == value
+    assert integer_text(-value) == "-" + text
+
+
+def read_back(text: str) -> Fraction:
+    mantissa, _, exponent = text.partition("e")
+    return Fraction(mantissa) * Fraction(10) ** int(exponent or 0)
+
+
+def significant(text: str) -> int:
+    return len(text.partition("e")[0].replace("-", "").replace(".", "").strip("0"))
+
+
+numbers = st.one_of(
+    st.fractions(),
+    st.floats(allow_nan=False, allow_infinity=False).map(Fraction),
+    st.builds(lambda m, e: Fraction(m) * Fraction(10) ** e, st.integers(-(10**25), 10**25), st.integers(-60, 60)),
+    st.builds(lambda e, s, d: s * (Fraction(10) ** e + d), st.integers(-40, 40), st.sampled_from([-1, 1]), st.fractions(-1, 1)),
+)
+
+
+@given(numbers, st.integers(1, 40), st.booleans())
+def test_decimal_text_is_on_its_side_and_tight(value, digits, up):
+    text = decimal_text(value, digits, round_up=up)
+    shown = read_back(text)
+    assert shown >= value if up else shown <= value
+    assert significant(text) <= digits
+    if value:
+        magnitude = abs(value)
+        ulp = Fraction(10) ** (math.floor(mpmath.log10(mpmath.mpf(magnitude.numerator) / magnitude.denominator)) - digits + 2)
+        assert abs(shown - value) < ulp
+
+
+@given(numbers, st.integers(1, 30))
+def test_decimal_text_sides_mirror_and_meet_at_exact_numbers(value, digits):
+    assume(value != 0)
+    below, above = decimal_text(value, digits, round_up=False), decimal_text(value, digits, round_up=True)
+    assert read_back(decimal_text(-value, digits, round_up=True)) == -read_back(below)
+    assert (below == above) == (read_back(below) == value)
+    assert read_back(decimal_text(read_back(above), digits, round_up=True)) == read_back(above)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "down", "up"),
+    [
+        (Fraction(999, 1000), 2, "0.99", "1"),
+        (Fraction(-999, 1000), 2, "-1", "-0.99"),
+        (Fraction(1, 3), 3, "0.333", "0.334"),
+        (Fraction(0), 5, "0", "0"),
+        (Fraction(12345), 2, "12000", "13000"),
+        (Fraction(10) ** 25, 5, "1e25", "1e25"),
+        (Fraction(1, 10**9), 5, "1e-9", "1e-9"),
+        (Fraction(99999), 4, "99990", "100000"),
+        (Fraction(1, 2**20000), 3, "2.51e-6021", "2.52e-6021"),
+        (Fraction(2) ** 20000, 3, "3.98e6020", "3.99e6020"),
+    ],
+)
+def test_decimal_text_examples(value, digits, down, up):
+    assert decimal_text(value, digits, round_up=False) == down
+    assert decimal_text(value, digits, round_up=True) == up
+
+
+def test_decimal_text_prints_any_number_of_digits():
+    text = decimal_text(Fraction(1, 3), 6000, round_up=False)
+    assert text == "0." + "3" * 6000
+
+
+@pytest.mark.parametrize("digits", [0, -1])
+def test_no_digits_is_an_error(digits):
+    with pytest.raises(InvalidNumber):
+        decimal_text(Fraction(1, 3), digits, round_up=True)
