@@ -13,7 +13,7 @@ import warnings
 
 from profiles.errors import InvalidExpression, InvalidNumber
 from profiles.numbers import to_exact
-from profiles.terms import FUNCTIONS, MAX_EXPONENT, VARIADIC, Term, constant_value, number, symbol
+from profiles.terms import FUNCTIONS, MAX_EXPONENT, VARIADIC, Term, constant_value, is_long_power, number, symbol
 
 MAX_CHARACTERS = 20_000
 MAX_NESTING = 100
@@ -48,6 +48,8 @@ def parse_expression(text: str, what: str = "the expression") -> Term:
         raise InvalidExpression(f"{what} has {len(stripped)} characters, but at most {MAX_CHARACTERS} are accepted; shorten it")
     if not stripped.isascii() or any(ord(character) < 32 and character not in "\t\n\r" for character in stripped):
         raise InvalidExpression(f"{what} has characters outside printable ASCII; write it in plain ASCII")
+    if "#" in stripped:
+        raise InvalidExpression(f"{what} has a comment sign #, which could hide a part of it; write comments outside the quotes")
     _limit_nesting(stripped, what)
     return _Reader(" ".join(stripped.split()), what).read()
 
@@ -137,6 +139,9 @@ class _Reader:
             value = constant_value(right)
             if value is not None and abs(value) > MAX_EXPONENT:
                 raise self._refuse(node, f"a power with an exponent above {MAX_EXPONENT}; use a smaller one")
+            base = constant_value(left)
+            if value is not None and base is not None and is_long_power(base, value):
+                raise self._refuse(node, "a power of numbers with too many digits; use a shorter one")
             if value is not None and value.denominator > 10**9:
                 raise self._refuse(node, "a power whose exponent has too many digits; use a shorter one")
         return (head, left, right)

@@ -34,11 +34,12 @@ FUNCTIONS = {
     "exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "Abs": "abs", "abs": "abs",
 }  # fmt: skip
 VARIADIC = {"Min": "min", "min": "min", "Max": "max", "max": "max"}
-RESERVED = frozenset({"w", "pi", "Piecewise", "True", "False", "None", "E", "I", "oo", *FUNCTIONS, *VARIADIC})
+RESERVED = frozenset({"w", "pi", "Piecewise", "True", "False", "None", *FUNCTIONS, *VARIADIC})
 COMPARISONS = ("<", "<=", ">", ">=")
 
 
 MAX_EXPONENT = 1_000
+MAX_BITS = 20_000
 
 
 def number(value: int | Fraction) -> Term:
@@ -165,7 +166,7 @@ def count_nodes(term: Term, limit: int) -> int:
 
 
 def constant_value(term: Term) -> Fraction | None:
-    """Return the value of a subterm without symbols and functions where it is small enough to compute, else None."""
+    """Return the value of a subterm without symbols and functions where it is rational and small enough to compute, else None."""
     if term[0] == "num":
         value: Fraction = term[1]
         return value
@@ -179,9 +180,15 @@ def constant_value(term: Term) -> Fraction | None:
         return sum(values, Fraction(0))
     if term[0] == "mul":
         return Fraction(math.prod(values))
-    bottom = values[1]
+    base, bottom = values
     if term[0] == "div":
-        return values[0] / bottom if bottom else None
-    if bottom.denominator != 1 or not 0 <= bottom <= MAX_EXPONENT:
+        return base / bottom if bottom else None
+    if bottom.denominator != 1 or (base == 0 and bottom < 0) or is_long_power(base, bottom):
         return None
-    return values[0] ** int(bottom)
+    return Fraction(base ** int(bottom))
+
+
+def is_long_power(base: Fraction, exponent: Fraction) -> bool:
+    """Tell whether ``base ** exponent`` would have more digits than anything here computes, as towers of powers soon do."""
+    bits = max(base.numerator.bit_length(), base.denominator.bit_length()) if base not in (-1, 0, 1) else 0
+    return abs(exponent) * bits > MAX_BITS
