@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from profiles.errors import InvalidProfile
-from profiles.numbers import to_exact
+from profiles.numbers import exact_text, to_exact
 from profiles.profile import Parameter, Part, Profile, Statistic, make_parameter
 from profiles.terms import Term, number, symbol
 
@@ -20,8 +20,8 @@ from profiles.terms import Term, number, symbol
 def compose_adaptively(name: str, parts: Sequence[Profile], *, times: object = 1, times_value: object = None, source: str = "") -> Profile:
     """Return the profile of ``times`` rounds, each of which runs every profile of ``parts`` once, adaptively: times · Σ ε_i.
 
-    ``times`` is a positive integer or the name of a parameter (its value ``times_value``: a number or ``"positive"``). Statistics and parameters of
-    the same name must agree between the parts. Raises :class:`InvalidProfile`.
+    ``times`` is a positive integer or the name of a parameter (its value ``times_value``: a positive integer or ``"positive"``).
+    Statistics and parameters of the same name must agree between the parts. Raises :class:`InvalidProfile`.
     """
     if not parts:
         raise InvalidProfile("a composition needs at least one profile, but none was given; pass the profiles that are run")
@@ -34,16 +34,23 @@ def compose_adaptively(name: str, parts: Sequence[Profile], *, times: object = 1
         for parameter in profile.parameters:
             if parameters.setdefault(parameter.name, parameter) != parameter:
                 raise InvalidProfile(f"the parts declare different values for the parameter {parameter.name!r}; rename one of them")
+    for clash in sorted(statistics.keys() & parameters.keys()):
+        raise InvalidProfile(f"the name {clash!r} is a statistic of one part and a parameter of another; rename one of them")
     count: Term
     if isinstance(times, str):
         count = symbol(times)
         if times in parameters or times in statistics:
             raise InvalidProfile(f"the number of rounds {times!r} is already a name of a part; choose another one")
-        parameters = {times: make_parameter(times, "positive" if times_value is None else times_value), **parameters}
+        rounds = make_parameter(times, "positive" if times_value is None else times_value)
+        if rounds.value is not None and (rounds.value.denominator != 1 or rounds.value < 1):
+            raise InvalidProfile(
+                f"the number of rounds {times} must be a positive integer, but {exact_text(rounds.value)} was found; give one"
+            )
+        parameters = {times: rounds, **parameters}
     else:
         exact = to_exact(times, "the number of rounds")
         if exact.denominator != 1 or exact < 1:
-            raise InvalidProfile(f"the number of rounds must be a positive integer, but {exact} was found; give one")
+            raise InvalidProfile(f"the number of rounds must be a positive integer, but {exact_text(exact)} was found; give one")
         count = number(exact)
     total = reduce(lambda left, right: ("add", left, right), (profile.epsilon for profile in parts))
     epsilon: Term = total if count == number(1) else ("mul", count, total)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import keyword
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -197,6 +198,8 @@ def declare(
         raise InvalidProfile(f"the name {duplicate!r} is declared both as a statistic and as a parameter; rename one of them")
     term = parse_expression(epsilon, "epsilon") if isinstance(epsilon, str) else from_sympy(epsilon)
     count_nodes(term, 5_000)
+    if not isinstance(epsilon, str):
+        parse_expression(to_text(term), "epsilon")  # the same limits as in a file, so that a certificate's text can be read again
     used = free_symbols(term)
     for unknown in sorted(used - {WEIGHT, *names}):
         known = {WEIGHT, *names}
@@ -222,6 +225,8 @@ def _pairs(table: Mapping[str, Any] | None, what: str) -> Iterable[tuple[str, An
 def _check_name(name: object, kind: str) -> str:
     if not isinstance(name, str) or not is_name(name) or name.startswith("__"):
         raise InvalidProfile(f"{kind} {str(name)[:60]!r} is not an ASCII identifier of at most 64 characters; rename it")
+    if keyword.iskeyword(name):
+        raise InvalidProfile(f"{kind} {name!r} is a keyword that expressions cannot use; rename it (lam for lambda)")
     if name in RESERVED:
         raise InvalidProfile(f"{kind} {name!r} is a reserved name (w is the weight, pi a constant, the others functions); rename it")
     return name
@@ -237,7 +242,7 @@ def make_statistic(name: object, bounds: object) -> Statistic:
 def make_parameter(name: object, value: object) -> Parameter:
     """Return a checked parameter from a name and a number, ``"positive"`` or a range [lo, hi] with 0 < lo."""
     checked = _check_name(name, "the parameter")
-    if value == "positive":
+    if isinstance(value, str) and value == "positive":
         return Parameter(checked)
     if isinstance(value, (list, tuple)):
         lo, hi = _range(value, f"the range of {checked}")
@@ -251,13 +256,20 @@ def make_parameter(name: object, value: object) -> Parameter:
 
 def _range(bounds: object, what: str) -> tuple[Fraction, Fraction]:
     if isinstance(bounds, (str, bytes, Mapping)) or not isinstance(bounds, Sequence) or len(bounds) != 2:
-        raise InvalidProfile(f"{what} must be a pair [lo, hi] of finite numbers, but {str(bounds)[:60]!r} was found; write both ends")
+        raise InvalidProfile(f"{what} must be a pair [lo, hi] of finite numbers, but {_shown(bounds)} was found; write both ends")
     lo, hi = to_exact(bounds[0], f"the lower end of {what}"), to_exact(bounds[1], f"the upper end of {what}")
     if lo > hi:
         raise InvalidProfile(
             f"{what} is empty: its lower end {exact_text(lo)} is above its upper end {exact_text(hi)}; swap or correct them"
         )
     return lo, hi
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(str(value)[:60])
+    except ValueError:  # an integer beyond the length that str accepts
+        return f"an object of type {type(value).__name__}"
 
 
 def _listed(names: Iterable[str]) -> str:
