@@ -16,7 +16,7 @@ from profiles.grammar import is_name, parse_expression
 from profiles.profile import Profile, declare
 from profiles.terms import RESERVED, Term
 
-MAX_FILE_BYTES = 1_000_000
+MAX_FILE_BYTES = 100_000  # an expression has at most 20,000 characters; TOML parsing takes quadratic time on hostile text
 _KEYS = {"name", "epsilon", "record", "parameters", "sampling", "source"}
 
 
@@ -47,9 +47,16 @@ def load(reference: str) -> Declaration:
 
     Raises :class:`UnreadableFile` and everything that :func:`profiles.declare` raises.
     """
-    if reference.endswith(".toml") or ":" not in reference or Path(reference).exists():
+    if reference.endswith(".toml") or ":" not in reference or _exists(reference):
         return load_file(Path(reference))
     return _load_object(reference)
+
+
+def _exists(reference: str) -> bool:
+    try:
+        return Path(reference).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def load_file(path: Path) -> Declaration:
@@ -77,10 +84,12 @@ def read_text(path: Path, limit: int) -> str:
 
 def parse_file(text: str, where: str = "the profile") -> Declaration:
     """Return the declaration that the TOML ``text`` makes; decimals are read exactly (0.1 is one tenth)."""
+    if len(text) > MAX_FILE_BYTES:
+        raise UnreadableFile(f"{where} has {len(text)} characters, but at most {MAX_FILE_BYTES} are accepted; shorten it")
     try:
         table = tomllib.loads(text, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError, ArithmeticError) as error:
-        raise UnreadableFile(f"{where} is not a TOML file ({str(error)[:100]}); correct it") from None
+        raise UnreadableFile(f"{where} is not a TOML file ({_one_line(error)}); correct it") from None
     for key in table:
         if key not in _KEYS:
             raise InvalidProfile(f"{where} has the unknown key {key[:60]!r}; known are {', '.join(sorted(_KEYS))}")
@@ -135,8 +144,12 @@ def _load_object(reference: str) -> Declaration:
         raise
     except Exception as error:
         raise UnreadableFile(
-            f"the object {reference[:80]!r} could not be loaded ({type(error).__name__}: {str(error)[:100]}); check module and name"
+            f"the object {reference[:80]!r} could not be loaded ({type(error).__name__}: {_one_line(error)}); check module and name"
         ) from None
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:100]
 
 
 def _as_declaration(found: Any, reference: str) -> Declaration:
