@@ -22,6 +22,7 @@ from accountant.worst_case.certify import (
     Candidates,
     Checked,
     Claim,
+    Subgoal,
     bound_trees,
     boxes,
     certify,
@@ -217,11 +218,12 @@ class _Search:
         return None if not finite else rounded_down(max(*finite, Fraction(0)), digits)
 
     def _certify(self, claim: Claim, boxes_used: int, order: tuple[str, ...], well_defined: Mapping[str, Any]) -> Checked:
-        precision = self.bits
+        precision, objectives = self.bits, {"log": self.log, "exp": self.odds}
+        goals = [Subgoal(form, objectives[form], _target(form, claim.upper)) for form in order]
         trees = Candidates(
             probability_trees(self.q, self.box, slope=1, worst=self.worst),
             probability_trees(self.q, self.box, slope=-1, worst=self.worst),
-            bound_trees({"log": self.log, "exp": self.odds}, self.box, order, (precision, boxes_used)),
+            bound_trees(goals, self.box, precision=precision, estimate=boxes_used),
             [boxes(1, min(1_024, precision + 64)), ZERO, MANIFEST],
         )
         return certify(self.profile, self.q.term, claim, trees, well_defined)

@@ -12,7 +12,7 @@ from typing import Any
 from flint import arb
 
 from accountant.sampling import exact_value
-from accountant.worst_case.branch import Box, Objective, Point
+from accountant.worst_case.branch import Box, Objective, Point, prove_at_most
 from accountant.worst_case.kinks import Kink, find_kinks
 from profiles import Profile, exact_text
 from profiles.terms import Term
@@ -161,26 +161,60 @@ def _leaning(slope: arb) -> int:
     return 1 if slope >= -noise else -1 if slope <= noise else 0
 
 
-def bound_trees(objectives: Mapping[str, Objective], box: Box, order: Sequence[str], size: tuple[int, int]) -> list[tuple[str, Tree]]:
+@dataclass(frozen=True, slots=True)
+class Subgoal:
+    """One form of the goal U − ψ ≥ 0: the objective that has to stay at or below ``target``."""
+
+    form: str
+    objective: Objective
+    target: arb
+
+
+def bound_trees(goals: Sequence[Subgoal], box: Box, *, precision: int, estimate: int) -> list[tuple[str, Tree]]:
     """Return (form, tree) pairs for U − ψ ≥ 0: reductions along monotone variables, then centred boxes, then natural ones.
 
-    ``size``: the precision in bits, and the number of boxes that our own branch and bound needed.
+    ``estimate`` is the number of boxes that our own branch and bound needed.
     """
-    precision, estimate = size
     budget = min(50_000, max(2_000, 40 * estimate))
+    natural = boxes(min(budget, 5_000), precision)
+    several = sum(lo < hi for lo, hi in box.values()) > 1
     found: list[tuple[str, Tree]] = []
-    for form in order:
-        objective = objectives[form]
-        centred = _with_splits(boxes(budget, precision, centred=True), boxes(budget, precision), find_kinks(objective.term, box))
-        if sum(lo < hi for lo, hi in box.values()) > 1:
-            reduced = _monotone(objective, box, box, -1, precision=precision, rest=centred)
-            found += [(form, reduced)] if reduced is not None else []
-        found.append((form, centred))
+    for goal in goals:
+        smooth = boxes(budget, precision, centred=True)
+        centred = _without_rough_ends(goal, box, _with_splits(smooth, natural, find_kinks(goal.objective.term, box)), natural)
+        if several:
+            reduced = _monotone(goal.objective, box, box, -1, precision=precision, rest=centred)
+            found += [(goal.form, reduced)] if reduced is not None else []
+        found.append((goal.form, centred))
     found += [("exp", ZERO), ("exp", MANIFEST)]
-    for form in order:
-        reduced = _monotone(objectives[form], box, box, -1, precision=precision, rest=boxes(200, precision))
-        found += [(form, reduced)] if reduced is not None else []
-    return [*found, *((form, boxes(min(50_000, 10 * budget), precision)) for form in order)]
+    for goal in goals:
+        reduced = _monotone(goal.objective, box, box, -1, precision=precision, rest=boxes(200, precision))
+        found += [(goal.form, reduced)] if reduced is not None else []
+    return [*found, *((goal.form, natural) for goal in goals)]
+
+
+def _without_rough_ends(goal: Subgoal, box: Box, tree: Tree, natural: Tree) -> Tree:
+    """Cut off ends of a range where a derivative is infinite (as of sqrt at 0), if the goal is clear there without derivatives."""
+    for name, (lo, hi) in box.items():
+        for end, inward in ((lo, hi - lo), (hi, lo - hi)):
+            tip = tuple(sorted((end, end + inward / 2**20)))
+            if lo == hi or all(slope is None or slope.is_finite() for slope in goal.objective.gradient({**box, name: (tip[0], tip[1])})):
+                continue
+            cut = _clear_until(goal, box, name, (end, inward))
+            if cut is not None:
+                pieces = {"below": natural, "above": tree} if inward > 0 else {"below": tree, "above": natural}
+                tree = {"rule": "split", "variable": name, "at": exact_text(cut), **pieces}
+    return tree
+
+
+def _clear_until(goal: Subgoal, box: Box, name: str, ray: tuple[Fraction, Fraction]) -> Fraction | None:
+    end, inward = ray
+    for halvings in (2, 4, 8, 16, 30):
+        cut = end + inward / 2**halvings
+        slab = {**box, name: (min(end, cut), max(end, cut))}
+        if prove_at_most(goal.objective, slab, goal.target, 200).proved:
+            return cut
+    return None
 
 
 def _with_splits(smooth: Tree, across: Tree, kinks: Sequence[Kink]) -> Tree:
