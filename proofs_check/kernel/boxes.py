@@ -2,142 +2,109 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from . import intervals as iv
 from .errors import Meter, Rejected
 from .intervals import Interval, Num
-from .ranges import Box, Program, Range
+from .ranges import Box, Program
 from .terms import Term
 
 Piece = tuple[Interval, ...]
-_GEOMETRIC, _FARTHEST = 8, 4096
+_FARTHEST = 4096
+
+
+def is_decided(value: Interval, *, strict: bool) -> bool:
+    """Whether an enclosure shows that a value is >= 0 (> 0 if strict)."""
+    return value[0][0] > 0 or (not strict and value[0][0] == 0)
 
 
 def _size(a: Num) -> int:
-    """k with 2**(k - 1) <= |a| < 2**k."""
+    # k with 2**(k - 1) <= |a| < 2**k
     return a[0].bit_length() + a[1]
 
 
-def cut(x: Interval, p: int, *, from_zero: bool) -> Num:
-    """A point strictly inside x: 1 or geometrically growing if x is unbounded, shrinking if x starts at an open zero."""
+def _middle(x: Interval, p: int) -> Num:
+    m, e = iv.add((x[0], x[0]), (x[1], x[1]), p)[0]
+    return m, e - 1
+
+
+def _cut(x: Interval, p: int, *, from_zero: bool) -> Num:
+    # a point strictly inside x: 1 or geometrically growing if x is unbounded, shrinking if x starts at an open zero
     lo, hi = x
-    if hi == iv.INF:
-        if lo[0] <= 0 or _size(lo) < 1:
-            return iv.ONE
-        k = _size(lo)
+    if hi == iv.INF and (lo[0] <= 0 or _size(lo) < 1):
+        return iv.ONE
+    k = _size(lo) if hi == iv.INF else 1 - _size(hi)
+    if hi == iv.INF or (lo[0] == 0 and from_zero):
         if k > _FARTHEST:
-            raise Rejected("unbounded pieces cannot be decided")
-        return (1, k if k < _GEOMETRIC else 2 * k)
-    if lo[0] == 0 and from_zero:
-        k = _size(hi) - 1
-        if k < -_FARTHEST:
-            raise Rejected("pieces at zero cannot be decided")
-        return (1, k - 1 if k > -_GEOMETRIC else 2 * k)
-    if lo[0] > 0 and _size(hi) - _size(lo) > 3:
-        return (1, (_size(hi) + _size(lo)) // 2)
-    m, e = iv.add((lo, lo), (hi, hi), p)[0]
-    middle = iv.down(m, e - 1, p)
+            raise Rejected("unbounded pieces, or pieces at an open zero, cannot be decided")
+        k = max(k, 1) * 2 if k > 8 else k + (hi != iv.INF)
+        return (1, k if hi == iv.INF else -k)
+    middle = (1, (_size(hi) + _size(lo)) // 2) if lo[0] > 0 and _size(hi) - _size(lo) > 3 else _middle(x, p)
     if iv.compare(middle, lo) <= 0 or iv.compare(middle, hi) >= 0:
         raise Rejected("a piece cannot be bisected any further at this precision")
     return middle
 
 
 class Search:
-    """Bisection for one term over one box. ``slopes`` are its partial derivatives: they steer the bisection and, for the
-    centred form only, enter the enclosures, for which they have to exist on the whole box.
-    """
+    """Bisection for one term, given in one or more equal forms, over one box."""
 
+    # The slopes are the term's partial derivatives: they steer the bisection and, for the centred form only, enter the enclosures, for
+    # which the term has to be differentiable on the whole box.
     def __init__(self, forms: list[Term], slopes: dict[str, Term], box: Box, p: int, meter: Meter) -> None:
-        self.p, self.box = p, box
-        self.names = sorted(frozenset().union(*(f.free for f in forms)))
-        self.forms = Program(forms, p, meter)
-        self.value = Program(forms[:1], p, meter)
-        self.slopes = Program([slopes[v] for v in self.names], p, meter) if len(slopes) >= len(self.names) else None
+        self.p, self.box, self.names = p, box, sorted(frozenset().union(*(f.free for f in forms)))
+        self.forms, self.value = Program(forms, p, meter), Program(forms[:1], p, meter)
+        self.slopes = Program([slopes[v] for v in self.names], p, meter) if slopes.keys() >= set(self.names) else None
 
-    def enclose(self, piece: Piece) -> Interval:
-        """Natural enclosures of all forms of the term, intersected."""
-        results = self.forms.run(dict(zip(self.names, piece, strict=True)))
-        found = results[0]
-        for other in results[1:]:
+    def _enclose(self, piece: Piece) -> Interval:
+        found, *others = self.forms.run(dict(zip(self.names, piece, strict=True)))
+        for other in others:
             found = iv.meet(found, other)
         return found
 
-    def centre(self, piece: Piece) -> tuple[Num, ...] | None:
-        """A point of the box inside a bounded piece."""
-        points: list[Num] = []
+    def _centred(self, piece: Piece, slopes: list[Interval]) -> Interval:
+        # f(c) + sum of slope * (x - c), by the mean value theorem in one coordinate after the other; c must be a point of the box
+        centre: dict[str, Interval] = {}
         for v, x in zip(self.names, piece, strict=True):
-            if x[1] == iv.INF or max(abs(x[0][1]), abs(x[1][1])) > 2 * _FARTHEST:
-                return None
-            m, e = iv.add((x[0], x[0]), (x[1], x[1]), self.p)[0]
-            if not self.box[v].contains(iv.to_fraction((m, e - 1))):
-                return None
-            points.append((m, e - 1))
-        return tuple(points)
-
-    def centred(self, piece: Piece, slopes: list[Interval]) -> Interval:
-        """f(c) + sum of slope * (x - c): the mean value theorem, one coordinate after the other."""
-        middle = self.centre(piece)
-        if middle is None:
-            return iv.WHOLE
-        total = self.value.run({v: (c, c) for v, c in zip(self.names, middle, strict=True)})[0]
-        for x, c, slope in zip(piece, middle, slopes, strict=True):
-            step = iv.add(x, iv.negate((c, c)), self.p)
-            total = iv.add(total, iv.mul(slope, step, self.p), self.p)
+            m, e = _middle(x, self.p) if x[1] != iv.INF else iv.INF
+            if abs(e) > 2 * _FARTHEST or not self.box[v].contains(Fraction(m) * Fraction(2) ** e):
+                return iv.WHOLE
+            centre[v] = ((m, e), (m, e))
+        total = self.value.run(centre)[0]
+        for x, c, slope in zip(piece, centre.values(), slopes, strict=True):
+            total = iv.add(total, iv.mul(slope, iv.add(x, iv.negate(c), self.p), self.p), self.p)
         return total
 
-    def widest(self, piece: Piece, depth: tuple[int, ...], slopes: list[Interval] | None) -> int:
-        """The coordinate with the largest slope times width; the least bisected one among equals."""
+    def _widest(self, piece: Piece, depth: tuple[int, ...], slopes: list[Interval] | None) -> int:
+        # the coordinate with the largest slope times width; the least bisected one among equals
         best, found = iv.ZERO, -1
         for i, x in enumerate(piece):
-            if iv.compare(x[0], x[1]) >= 0:
-                continue
             width = iv.add(x, iv.negate((x[0], x[0])), self.p)
-            slope = iv.absolute(slopes[i]) if slopes else (iv.ONE, iv.ONE)
-            effect = iv.mul(slope, width, self.p)[1]
-            order = iv.compare(effect, best) if effect[1] < iv.INF[1] or best[1] < iv.INF[1] else 0
-            if found < 0 or order > 0 or (order == 0 and depth[i] < depth[found]):
+            effect = iv.mul(iv.absolute(slopes[i]) if slopes else (iv.ONE, iv.ONE), width, self.p)[1]
+            order = iv.compare(effect, best)
+            if iv.compare(x[0], x[1]) < 0 and (found < 0 or order > 0 or (order == 0 and depth[i] < depth[found])):
                 best, found = effect, i
         if found < 0:
             raise Rejected("the enclosure of a single point does not decide")
         return found
 
     def prove(self, *, strict: bool, budget: int, centred: bool) -> None:
-        """The term is >= 0 (> 0 if strict) on the whole box; rejects if at most budget pieces do not show it."""
-        start = tuple(self.box[v].hull(self.p) for v in self.names)
-        stack: list[tuple[Piece, tuple[int, ...]]] = [(start, (0,) * len(start))]
-        seen = 0
-        while stack:
+        """Show that the term is >= 0 (> 0 if strict) on the whole box; reject if at most budget pieces do not show it."""
+        stack = [(tuple(self.box[v].hull(self.p) for v in self.names), (0,) * len(self.names))]
+        for _ in range(budget):
             piece, depth = stack.pop()
-            seen += 1
-            if seen > budget:
-                raise Rejected(f"{budget} boxes are not enough")
-            value = self.enclose(piece)
-            if decides(value, strict=strict):
-                continue
-            slopes = None
-            if self.slopes and (centred or len(piece) > 1):
-                slopes = self.slopes.run(dict(zip(self.names, piece, strict=True)))
+            value = self._enclose(piece)
+            use = self.slopes is not None and not is_decided(value, strict=strict) and (centred or len(piece) > 1)
+            slopes = self.slopes.run(dict(zip(self.names, piece, strict=True))) if self.slopes and use else None
             if centred and slopes is not None:
-                value = iv.meet(value, self.centred(piece, slopes))
-                if decides(value, strict=strict):
-                    continue
-            if value[1][0] < 0 or (strict and value[1][0] == 0):
-                raise Rejected("the goal is false on a whole piece")
-            i = self.widest(piece, depth, slopes)
-            stack.extend(self.halves(piece, depth, i))
-
-    def halves(self, piece: Piece, depth: tuple[int, ...], i: int) -> list[tuple[Piece, tuple[int, ...]]]:
-        """The two closed halves of a piece along one coordinate."""
-        at = cut(piece[i], self.p, from_zero=self.box[self.names[i]].open)
-        deeper = (*depth[:i], depth[i] + 1, *depth[i + 1 :])
-        low, high = (piece[i][0], at), (at, piece[i][1])
-        return [((*piece[:i], half, *piece[i + 1 :]), deeper) for half in (high, low)]
-
-
-def decides(value: Interval, *, strict: bool) -> bool:
-    """Whether an enclosure proves the sign."""
-    return value[0][0] > 0 or (not strict and value[0][0] == 0)
-
-
-def single_points(box: Box) -> dict[str, Range]:
-    """The variables that have one value only."""
-    return {v: r for v, r in box.items() if r.lo == r.hi}
+                value = iv.meet(value, self._centred(piece, slopes))
+            if not is_decided(value, strict=strict):
+                if value[1][0] < 0 or (strict and value[1][0] == 0):
+                    raise Rejected("the goal is false on a whole piece")
+                i = self._widest(piece, depth, slopes)
+                at = _cut(piece[i], self.p, from_zero=self.box[self.names[i]].open)
+                deeper = (*depth[:i], depth[i] + 1, *depth[i + 1 :])
+                stack += [((*piece[:i], half, *piece[i + 1 :]), deeper) for half in ((at, piece[i][1]), (piece[i][0], at))]
+            if not stack:
+                return
+        raise Rejected(f"{budget} boxes are not enough")

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 
 from .claims import check_claim, read_statement
 from .errors import Meter, Rejected
-from .rules import Session, read_fields, read_list
-from .syntax import read_json
+from .rules import prove
+from .session import Session
+from .syntax import read_fields, read_json, read_list
 from .terms import forget
 
-WORK = 10_000_000
+_WORK = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaim:
-    """One accepted claim: its name and verdict, the bound that it states if it states one, and the rules used."""
+    """One accepted claim: its name and verdict, the bound that it states if it states one, and the rules it rests on."""
 
     claim: str
     verdict: str
@@ -32,26 +33,18 @@ class Report:
     step: str | None = None
     reason: str | None = None
 
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """All rules that the claims rest on."""
-        return tuple(sorted({rule for claim in self.claims for rule in claim.rules}))
-
 
 def _check(session: Session, document: str) -> tuple[CheckedClaim, ...]:
-    """All claims of a certificate; raises when one is not proved."""
     with session.at("certificate"):
         required, optional = {"format", "version", "profile", "claims"}, frozenset({"target_epsilon", "sampling"})
         whole = read_fields(read_json(document), required, optional)
         if whole["format"] != "pdp-certificate" or whole["version"] != 1 or isinstance(whole["version"], bool):
             raise Rejected("not a pdp-certificate of version 1")
-    statement = read_statement(session, whole["profile"], whole.get("target_epsilon"), whole.get("sampling"))
-    accepted: list[CheckedClaim] = []
-    for i, claim in enumerate(read_list(whole["claims"])):
+    statement, accepted = read_statement(session, whole), list[CheckedClaim]()
+    for i, value in enumerate(read_list(whole["claims"])):
         with session.at(f"claims[{i}]"):
-            if not isinstance(claim, dict):
-                raise Rejected("a claim must be an object")
-            if not accepted and (claim.get("claim"), claim.get("verdict")) != ("well-defined", "proved"):
+            claim = read_fields(value, {"claim", "verdict", "proof"}, frozenset({"bound", "at"}))
+            if i == 0 and (claim["claim"], claim["verdict"]) != ("well-defined", "proved"):
                 raise Rejected("the first claim must be well-defined, proved")
             session.rules = {}
             bound = check_claim(session, statement, claim)
@@ -63,11 +56,11 @@ def _check(session: Session, document: str) -> tuple[CheckedClaim, ...]:
 
 def check(document: str) -> Report:
     """Check the text of a certificate. Whatever goes wrong on the way, of whatever kind, is a rejection."""
-    session = Session(Meter(WORK))
+    session = Session(Meter(_WORK), prove)
     forget()
     try:
         return Report(accepted=True, claims=_check(session, document))
-    except Exception as problem:  # noqa: BLE001 - the worst outcome must be a rejection
+    except Exception as problem:
         reason = str(problem) if isinstance(problem, Rejected) else f"{type(problem).__name__} while checking"
         return Report(accepted=False, step="".join(session.path) or "certificate", reason=reason)
     finally:

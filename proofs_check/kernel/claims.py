@@ -7,56 +7,62 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .errors import Rejected
-from .intervals import Interval, compare
-from .ranges import Box, Range, enclose
-from .rules import Goal, Session, Tree, prove, read_choice, read_fields
-from .syntax import read_name, read_number, read_term
-from .terms import Term, add, apply, at, differentiate, divide, mul, negate, num, postorder, rebuild, smoothness, substitute, subtract, var
+from .ranges import Box, Range
+from .rules import Tree, show
+from .session import Goal, Session
+from .slopes import WEIGHTS, show_kink, slope_at
+from .syntax import read_choice, read_fields, read_mapping, read_name, read_number, read_term, variables
+from .terms import Term, differentiate, exp, log, num, substitute, var
 
-ONE, W = num(1), "w"
-_WEIGHTS = Range(Fraction(1), None)
-_KINK_PRECISION = 256
+_ONE, _W, _AT_ONE = num(1), var("w"), Range(Fraction(1), Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a certificate is about: the profile, its records, and the target and sampling rule if there are any."""
+    """What the claims are about: the profile, its records, and the target and sampling rule if there are any."""
 
     epsilon: Term
     records: Box
     target: Fraction | None
-    sampling: object
+    q: Term | None
 
     @property
     def domain(self) -> Box:
         """Records and weights w >= 1."""
-        return {**self.records, W: _WEIGHTS}
+        return {**self.records, "w": WEIGHTS}
 
-    def at_one(self) -> Term:
-        """epsilon(1, x)."""
-        return at(self.epsilon, {W: Fraction(1)})
+    def epsilon_at(self, w: Term) -> Term:
+        """Return epsilon(w, x)."""
+        return substitute(self.epsilon, {"w": w})
 
-    def goal_target(self) -> Fraction:
-        """The target epsilon, which this claim needs."""
+    def goal_target(self) -> Term:
+        """Return the target epsilon, which this claim needs."""
         if self.target is None:
             raise Rejected("this claim needs a target_epsilon")
-        return self.target
+        return num(self.target)
 
-    def growth(self) -> Term:
-        """E = exp(target) - 1 > 0."""
-        return subtract(apply("exp", num(self.goal_target())), ONE)
+    def above(self, epsilon: Term, w: Term, form: object) -> Term:
+        """Return a term that is > 0 exactly where epsilon > log(1 + E w), E = exp(target) - 1 > 0."""
+        line = _ONE + (exp(self.goal_target()) - _ONE) * w
+        return epsilon - log(line) if read_choice(form, "log", "exp") else exp(epsilon) - line
+
+    def sampled(self) -> tuple[Term, Term, Term]:
+        """Return q, e = epsilon(1/q, x) and psi = e + log(q + (1 - q) exp(-e)) = log(1 + q (exp(e) - 1))."""
+        if self.q is None:
+            raise Rejected("this claim needs a sampling rule")
+        e = self.epsilon_at(_ONE / self.q)
+        return self.q, e, e + log(self.q + (_ONE - self.q) * exp(-e))
 
 
-def read_statement(session: Session, profile: object, target: object, sampling: object) -> Statement:
-    """The statement of a certificate; numeric parameters go to the session, to be substituted everywhere."""
+def read_statement(session: Session, whole: Tree) -> Statement:
+    """Read the statement of a certificate; numeric parameters go to the session, to be substituted everywhere."""
     with session.at("profile"):
-        fields = read_fields(profile, {"name", "epsilon", "record", "parameters"})
-        if not isinstance(fields["name"], str) or len(fields["name"]) > 1000:
+        profile = read_fields(whole["profile"], {"name", "epsilon", "record", "parameters"})
+        if not isinstance(profile["name"], str) or len(profile["name"]) > 1000:
             raise Rejected("the name must be a string of moderate length")
-        records = {read_name(v): _read_range(r) for v, r in _mapping(fields["record"]).items()}
-        for word, value in _mapping(fields["parameters"]).items():
-            name = read_name(word)
-            if name in records:
+        records = {read_name(v): _read_range(ends) for v, ends in read_mapping(profile["record"]).items()}
+        for name, value in read_mapping(profile["parameters"]).items():
+            if read_name(name) in records:
                 raise Rejected(f"the name {name} is used twice")
             if value == "positive":
                 records[name] = Range(Fraction(0), None, open=True)
@@ -66,363 +72,191 @@ def read_statement(session: Session, profile: object, target: object, sampling: 
                     raise Rejected(f"the range of the parameter {name} must be positive")
             else:
                 session.constants[name] = num(read_number(value))
-        epsilon = read_term(fields["epsilon"], {**session.constants, **{v: var(v) for v in records}, W: var(W)})
+        names = {**session.constants, **variables(records)}
+        epsilon = read_term(profile["epsilon"], {**names, "w": var("w")})
     with session.at("target_epsilon"):
-        bound = None if target is None else read_number(target)
-        if bound is not None and bound <= 0:
+        target = read_number(whole["target_epsilon"]) if "target_epsilon" in whole else None
+        if target is not None and target <= 0:
             raise Rejected("the target epsilon must be positive")
-    return Statement(epsilon, records, bound, sampling)
-
-
-def _mapping(value: object) -> Mapping[str, object]:
-    if not isinstance(value, dict) or len(value) > 100:
-        raise Rejected("expected an object of moderate size")
-    return value
+    with session.at("sampling"):
+        q = read_term(read_fields(whole["sampling"], {"q"})["q"], names) if "sampling" in whole else None
+    return Statement(epsilon, records, target, q)
 
 
 def _read_range(value: object) -> Range:
-    if not isinstance(value, list) or len(value) != 2:  # noqa: PLR2004 - two ends
+    if not isinstance(value, list) or len(value) != 2:
         raise Rejected("a range must be a list of two numbers")
     return Range(read_number(value[0]), read_number(value[1]))
 
 
-def _read_point(value: object, box: Box) -> dict[str, Fraction]:
-    """A number inside its range for every variable of the box, and for nothing else."""
-    fields = read_fields(value, set(box))
-    point = {v: read_number(fields[v]) for v in box}
-    for v, q in point.items():
-        if not box[v].contains(q):
-            raise Rejected(f"{v} is outside its range")
+def _point(session: Session, proof: Tree, box: Box) -> dict[str, Fraction]:
+    # a number inside its range for every variable of the box, and for nothing else
+    with session.at(".at"):
+        point = {v: read_number(q) for v, q in read_fields(proof["at"], set(box)).items()}
+        for v, q in point.items():
+            if not box[v].contains(q):
+                raise Rejected(f"{v} is outside its range")
     return point
 
 
-def _show(session: Session, field: str, proof: Tree, goal: Goal) -> None:
-    with session.at("." + field):
-        prove(session, goal, proof[field])
+def _local(session: Session, s: Statement, point: Mapping[str, Fraction]) -> tuple[Term, Term]:
+    # epsilon and its derivative in w near the weight of a point, for the record of the point: terms in w alone
+    epsilon = substitute(s.epsilon, {v: q for v, q in point.items() if v != "w"})
+    return epsilon, slope_at(session, epsilon, {"w": Range(point["w"], point["w"])}, {"w": WEIGHTS})
 
 
-def _point(session: Session, proof: Tree, box: Box) -> dict[str, Fraction]:
-    with session.at(".at"):
-        return _read_point(proof["at"], box)
-
-
-def _slope_at(session: Session, term: Term, box: Box, whole: Box) -> Term:
-    """The derivative in w of a term at the points of a box, one-sided at the border of the whole box.
-
-    Operations on w are resolved on the whole box, or strictly and hence in a neighbourhood of every point.
-    """
-    depth = len(session.path)
-    try:
-        resolved = session.resolve(term, W, whole)
-    except Rejected:
-        del session.path[depth:]
-        resolved = session.resolve(term, W, box, strict=True)
-    session.check_smooth(resolved, W, box)
-    return differentiate(resolved, W)
-
-
-def _curvature(slope: Term) -> Term:
-    """K = epsilon'' + epsilon'**2."""
-    return add(differentiate(slope, W), mul(slope, slope))
-
-
-def _local_slope(session: Session, s: Statement, point: dict[str, Fraction]) -> Term:
-    """epsilon' near the weight of a point, for the record of the point: a term in w alone."""
-    record = {v: q for v, q in point.items() if v != W}
-    weight = point.get(W, Fraction(1))
-    return _slope_at(session, at(s.epsilon, record), {W: Range(weight, weight)}, {W: _WEIGHTS})
-
-
-def well_defined(session: Session, s: Statement, proof: Tree) -> None:
-    """epsilon is defined and >= 0 on records x [1, inf)."""
+def _well_defined(session: Session, s: Statement, proof: Tree) -> None:
     session.define(s.epsilon, s.domain)
-    _show(session, "nonnegative", proof, Goal(s.epsilon, s.domain))
+    show(session, proof, "nonnegative", Goal(s.epsilon, s.domain))
 
 
-def assumption_8(session: Session, s: Statement, proof: Tree) -> None:
-    """epsilon(1, x) <= target for all records."""
-    _show(session, "bound", proof, Goal(subtract(num(s.goal_target()), s.at_one()), s.records))
+def _assumption_8(session: Session, s: Statement, proof: Tree) -> None:
+    show(session, proof, "bound", Goal(s.goal_target() - s.epsilon_at(_ONE), s.records))
 
 
-def not_assumption_8(session: Session, s: Statement, proof: Tree) -> None:
-    """epsilon(1, x) > target at a record."""
-    point = _point(session, proof, s.records)
-    _show(session, "bound", proof, Goal(at(subtract(s.at_one(), num(s.goal_target())), point), {}, strict=True))
+def _not_assumption_8(session: Session, s: Statement, proof: Tree) -> None:
+    excess = substitute(s.epsilon_at(_ONE) - s.goal_target(), _point(session, proof, s.records))
+    show(session, proof, "bound", Goal(excess, {}, strict=True))
 
 
-def _above(s: Statement, epsilon: Term, w: Term, form: object) -> Term:
-    """A term that is > 0 exactly where epsilon > log(1 + E w)."""
-    line = add(ONE, mul(s.growth(), w))
-    if read_choice(form, "log", "exp") == "log":
-        return subtract(epsilon, apply("log", line))
-    return subtract(apply("exp", epsilon), line)
-
-
-def assumption_9(session: Session, s: Statement, proof: Tree) -> None:
-    """From a threshold on, epsilon > log(1 + E w): directly, or at the threshold and with w epsilon' >= 1 beyond it."""
+def _assumption_9(session: Session, s: Statement, proof: Tree) -> None:
     with session.at(".threshold"):
         threshold = session.read(proof["threshold"], s.records)
-    _show(session, "threshold-proof", proof, Goal(subtract(threshold, ONE), s.records))
+    show(session, proof, "threshold-proof", Goal(threshold - _ONE, s.records))
     offset = "s"
     while offset in s.records or offset in session.constants:
         offset += "_"
-    weight, box = add(threshold, var(offset)), {**s.records, offset: Range(Fraction(0), None)}
-    epsilon = substitute(s.epsilon, {W: weight})
+    weight, box = threshold + var(offset), {**s.records, offset: Range(Fraction(0), None)}
+    epsilon = s.epsilon_at(weight)
     if "direct" in proof:
-        _show(session, "direct", proof, Goal(_above(s, epsilon, weight, proof["form"]), box, strict=True))
+        show(session, proof, "direct", Goal(s.above(epsilon, weight, proof["form"]), box, strict=True))
         return
-    start = _above(s, substitute(s.epsilon, {W: threshold}), threshold, "log")
-    _show(session, "start", proof, Goal(start, s.records, strict=True))
+    show(session, proof, "start", Goal(s.above(s.epsilon_at(threshold), threshold, "log"), s.records, strict=True))
+    # d/dw (epsilon - log(1 + E w)) >= 1/w - E/(1 + E w) > 0 from the threshold on
     slope = differentiate(session.smooth(epsilon, offset, box), offset)
-    _show(session, "slope", proof, Goal(subtract(mul(weight, slope), ONE), box))
+    show(session, proof, "slope", Goal(weight * slope - _ONE, box))
 
 
-def not_assumption_9(session: Session, s: Statement, proof: Tree) -> None:
-    """At a record epsilon <= log(1 + E w) for all large w."""
-    point = _point(session, proof, s.records)
-    with session.at(".threshold"):
-        threshold = read_number(proof["threshold"])
-        if threshold < 1:
-            raise Rejected("the threshold must be at least 1")
-    tail = negate(_above(s, at(s.epsilon, point), var(W), proof["form"]))
-    _show(session, "tail", proof, Goal(tail, {W: Range(threshold, None)}))
+def _not_assumption_9(session: Session, s: Statement, proof: Tree) -> None:
+    epsilon, threshold = substitute(s.epsilon, _point(session, proof, s.records)), read_number(proof["threshold"])
+    if threshold < 1:
+        raise Rejected("the threshold must be at least 1")
+    show(session, proof, "tail", Goal(-s.above(epsilon, _W, proof["form"]), {"w": Range(threshold, None)}))
 
 
-def strongly_convex(session: Session, s: Statement, proof: Tree) -> None:
-    """exp(epsilon) has a second derivative in w, at least the floor, which is > 0; epsilon >= 0 makes both forms do."""
+def _curvature(slope: Term) -> Term:
+    # K with (exp epsilon)'' = K exp(epsilon)
+    return differentiate(slope, "w") + slope * slope
+
+
+def _strongly_convex(session: Session, s: Statement, proof: Tree) -> None:
     with session.at(".floor"):
         floor = session.read(proof["floor"], s.records)
-    _show(session, "positive", proof, Goal(floor, s.records, strict=True))
-    curvature = _curvature(_slope_at(session, s.epsilon, s.domain, s.domain))
-    if read_choice(proof["form"], "log", "exp") == "exp":
-        curvature = mul(curvature, apply("exp", s.epsilon))
-    _show(session, "curvature", proof, Goal(subtract(curvature, floor), s.domain))
+    show(session, proof, "positive", Goal(floor, s.records, strict=True))
+    curvature = _curvature(slope_at(session, s.epsilon, s.domain, s.domain))
+    # epsilon >= 0, so K >= floor implies K exp(epsilon) >= floor
+    curvature = curvature if read_choice(proof["form"], "log", "exp") else curvature * exp(s.epsilon)
+    show(session, proof, "curvature", Goal(curvature - floor, s.domain))
 
 
-def not_assumption_11(session: Session, s: Statement, proof: Tree) -> None:
-    """exp(epsilon) has a second derivative <= 0 at a point, or no derivative there."""
+def _not_assumption_11(session: Session, s: Statement, proof: Tree) -> None:
     point = _point(session, proof, s.domain)
-    if "kink" in proof:
-        _kink(session, s, point, proof["kink"])
-        return
-    curvature = _curvature(_local_slope(session, s, point))
-    _show(session, "curvature", proof, Goal(negate(at(curvature, point)), {}))
+    _, slope = _local(session, s, point)
+    show(session, proof, "curvature", Goal(-substitute(_curvature(slope), point), {}))
 
 
-def _proposition_16(epsilon: Term, slope: Term) -> Term:
-    return subtract(subtract(ONE, apply("exp", negate(epsilon))), slope)
-
-
-def proposition_16(session: Session, s: Statement, proof: Tree) -> None:
-    """epsilon'(1, x) < 1 - exp(-epsilon(1, x)) for all records; at the border w = 1 the right derivative counts."""
-    one = Range(Fraction(1), Fraction(1))
-    slope = at(_slope_at(session, s.epsilon, {**s.records, W: one}, s.domain), {W: Fraction(1)})
-    _show(session, "bound", proof, Goal(_proposition_16(s.at_one(), slope), s.records, strict=True))
-
-
-def not_proposition_16(session: Session, s: Statement, proof: Tree) -> None:
-    """epsilon'(1, x) >= 1 - exp(-epsilon(1, x)) at a record."""
-    point = {**_point(session, proof, s.records), W: Fraction(1)}
-    slope = at(_local_slope(session, s, point), point)
-    _show(session, "bound", proof, Goal(negate(_proposition_16(at(s.epsilon, point), slope)), {}))
-
-
-def proposition_17(session: Session, s: Statement, proof: Tree) -> None:
-    """w epsilon' >= epsilon on records x [1, inf)."""
-    slope = _slope_at(session, s.epsilon, s.domain, s.domain)
-    _show(session, "bound", proof, Goal(subtract(mul(var(W), slope), s.epsilon), s.domain))
-
-
-def not_proposition_17(session: Session, s: Statement, proof: Tree) -> None:
-    """w epsilon' < epsilon at a point, or no derivative there."""
+def _not_smooth(session: Session, s: Statement, proof: Tree) -> None:
     point = _point(session, proof, s.domain)
-    if "kink" in proof:
-        _kink(session, s, point, proof["kink"])
-        return
-    slope = _local_slope(session, s, point)
-    _show(session, "bound", proof, Goal(at(subtract(s.epsilon, mul(var(W), slope)), point), {}, strict=True))
-
-
-def _kink(session: Session, s: Statement, point: dict[str, Fraction], flag: object) -> None:
-    """epsilon of the record is not differentiable in w at the point.
-
-    Just left and right of the point epsilon equals two smooth terms. Were epsilon differentiable there, it would be
-    continuous, so both terms would take its value and its derivative at the point.
-    """
     with session.at(".kink"):
-        if flag is not True:
+        if proof["kink"] is not True:
             raise Rejected("kink must be true")
-        if point[W] <= 1:
-            raise Rejected("a kink must lie at w > 1")
-        epsilon = at(s.epsilon, {v: q for v, q in point.items() if v != W})
-        weight = {W: point[W]}
-        left, right = _beside(session, epsilon, weight, -1), _beside(session, epsilon, weight, 1)
-        values = _enclose(session, at(left, weight)), _enclose(session, at(right, weight))
-        slopes = [_enclose(session, at(differentiate(side, W), weight)) for side in (left, right)]
-        if not _disjoint(*values) and not _disjoint(*slopes):
-            raise Rejected("the one-sided derivatives are not shown to differ")
+        show_kink(session, substitute(s.epsilon, {v: q for v, q in point.items() if v != "w"}), point["w"])
 
 
-def _enclose(session: Session, closed: Term) -> Interval:
-    return enclose(closed, {}, _KINK_PRECISION, session.meter)
+def _proposition_16(session: Session, s: Statement, proof: Tree) -> None:
+    slope = substitute(slope_at(session, s.epsilon, {**s.records, "w": _AT_ONE}, s.domain), {"w": _ONE})
+    show(session, proof, "bound", Goal(_ONE - exp(-s.epsilon_at(_ONE)) - slope, s.records, strict=True))
 
 
-def _disjoint(x: Interval, y: Interval) -> bool:
-    return compare(x[1], y[0]) < 0 or compare(y[1], x[0]) < 0
+def _not_proposition_16(session: Session, s: Statement, proof: Tree) -> None:
+    point = {**_point(session, proof, s.records), "w": Fraction(1)}
+    epsilon, slope = _local(session, s, point)
+    show(session, proof, "bound", Goal(substitute(slope - (_ONE - exp(-epsilon)), point), {}))
 
 
-def _beside(session: Session, term: Term, weight: dict[str, Fraction], side: int) -> Term:
-    """A term that is smooth at the weight and equals the given one just right (side 1) or left (-1) of it."""
-    new: dict[Term, Term] = {}
-    for node in postorder(term):
-        args = tuple(new[a] for a in node.args)
-        if W not in node.free or node.op not in ("abs", "min", "max", "piecewise"):
-            new[node] = rebuild(node, args)
-        elif node.op == "abs":
-            new[node] = args[0] if _sign_beside(session, args[0], weight, side) >= 0 else negate(args[0])
-        elif node.op == "piecewise":
-            new[node] = _case_beside(session, node, args, weight, side)
-        else:
-            first = _sign_beside(session, subtract(args[0], args[1]), weight, side) >= 0
-            new[node] = args[0] if first == (node.op == "max") else args[1]
-    _check_smooth_at(session, new[term], weight)
-    return new[term]
+def _proposition_17(session: Session, s: Statement, proof: Tree) -> None:
+    slope = slope_at(session, s.epsilon, s.domain, s.domain)
+    show(session, proof, "bound", Goal(_W * slope - s.epsilon, s.domain))
 
 
-def _case_beside(session: Session, node: Term, args: tuple[Term, ...], weight: dict[str, Fraction], side: int) -> Term:
-    """The value of a Piecewise just beside the weight."""
-    for i, sign in enumerate(node.value if isinstance(node.value, tuple) else ()):
-        value, left, right = args[3 * i : 3 * i + 3]
-        gap = subtract(right, left) if sign in ("<", "<=") else subtract(left, right)
-        found = _sign_beside(session, gap, weight, side)
-        if found > 0 or (found == 0 and sign in ("<=", ">=")):
-            return value
-    return args[-1]
+def _not_proposition_17(session: Session, s: Statement, proof: Tree) -> None:
+    point = _point(session, proof, s.domain)
+    epsilon, slope = _local(session, s, point)
+    show(session, proof, "bound", Goal(substitute(epsilon - _W * slope, point), {}, strict=True))
 
 
-def _sign_beside(session: Session, term: Term, weight: dict[str, Fraction], side: int) -> int:
-    """The sign of a term just beside the weight: its sign there, else that of its slope, or 0 if it is zero altogether."""
-    _check_smooth_at(session, term, weight)
-    value = at(term, weight)
-    for candidate, direction in ((value, 1), (at(differentiate(term, W), weight), side)):
-        low, high = _enclose(session, candidate)
-        if low[0] > 0 or high[0] < 0:
-            return direction if low[0] > 0 else -direction
-        if not session.is_zero(candidate, {}):
-            break
-        if session.is_zero(term, {W: _WEIGHTS}):
-            return 0
-    raise Rejected("the sign of an argument beside the point is not decided")
-
-
-def _check_smooth_at(session: Session, term: Term, weight: dict[str, Fraction]) -> None:
-    session.check_smooth(term, W, {W: Range(weight[W], weight[W])}) if smoothness(term, W) else None
-
-
-def _sampled(session: Session, s: Statement) -> Term:
-    """The sampling rule q, over records."""
-    if s.sampling is None:
-        raise Rejected("this claim needs a sampling rule")
-    with session.at(".sampling"):
-        fields = read_fields(s.sampling, {"q"})
-        return read_term(fields["q"], {**session.constants, **{v: var(v) for v in s.records}})
-
-
-def _sampled_profile(s: Statement, q: Term) -> tuple[Term, Term]:
-    """e = epsilon(1/q, x) and psi = e + log(q + (1 - q) exp(-e)) = log(1 + q (exp(e) - 1))."""
-    e = substitute(s.epsilon, {W: divide(ONE, q)})
-    inner = add(q, mul(subtract(ONE, q), apply("exp", negate(e))))
-    return e, add(e, apply("log", inner))
-
-
-def epsilon_upper(session: Session, s: Statement, proof: Tree, bound: Fraction) -> None:
-    """psi <= bound for all records."""
-    q = _sampled(session, s)
+def _epsilon_upper(session: Session, s: Statement, proof: Tree) -> None:
+    q, e, psi = s.sampled()
     session.define(q, s.records)
-    _show(session, "q-positive", proof, Goal(q, s.records, strict=True))
-    _show(session, "q-at-most-one", proof, Goal(subtract(ONE, q), s.records))
-    e, psi = _sampled_profile(s, q)
-    if read_choice(proof["form"], "log", "exp") == "log":
-        goal = subtract(num(bound), psi)
-    else:
-        goal = subtract(subtract(apply("exp", num(bound)), ONE), mul(q, subtract(apply("exp", e), ONE)))
-    _show(session, "bound", proof, Goal(goal, s.records))
+    show(session, proof, "q-positive", Goal(q, s.records, strict=True))
+    show(session, proof, "q-at-most-one", Goal(_ONE - q, s.records))
+    bound = num(read_number(proof["claimed"]))
+    log_form = read_choice(proof["form"], "log", "exp")
+    show(session, proof, "bound", Goal(bound - psi if log_form else exp(bound) - _ONE - q * (exp(e) - _ONE), s.records))
 
 
-def epsilon_lower(session: Session, s: Statement, proof: Tree, bound: Fraction, point: dict[str, Fraction]) -> None:
-    """psi >= bound at a record."""
-    q = at(_sampled(session, s), point)
-    session.define(q, {})
-    session.discharge(Goal(q, {}, strict=True))
-    session.discharge(Goal(subtract(ONE, q), {}))
-    _, psi = _sampled_profile(s, q)
-    _show(session, "bound", proof, Goal(subtract(at(psi, point), num(bound)), {}))
+def _epsilon_lower(session: Session, s: Statement, proof: Tree) -> None:
+    q, _, psi = s.sampled()
+    point, claimed = _point(session, proof, s.records), num(read_number(proof["claimed"]))
+    value = substitute(q, point)
+    session.define(value, {})
+    session.discharge(Goal(value, {}, strict=True))
+    session.discharge(Goal(_ONE - value, {}))
+    show(session, proof, "bound", Goal(substitute(psi, point) - claimed, {}))
 
 
-Claim = Callable[[Session, Statement, Tree], None]
-_FLOOR = {"floor", "positive", "form", "curvature"}
-_KINK = {"at", "kink"}
-_THRESHOLD = {"threshold", "threshold-proof"}
-CLAIMS: dict[tuple[str, str], tuple[Claim, tuple[set[str], ...]]] = {
-    ("well-defined", "proved"): (well_defined, ({"nonnegative"},)),
-    ("assumption-8", "proved"): (assumption_8, ({"bound"},)),
-    ("assumption-8", "refuted"): (not_assumption_8, ({"at", "bound"},)),
-    ("assumption-9", "proved"): (assumption_9, (_THRESHOLD | {"start", "slope"}, _THRESHOLD | {"direct", "form"})),
-    ("assumption-9", "refuted"): (not_assumption_9, ({"at", "threshold", "form", "tail"},)),
-    ("assumption-11", "proved"): (strongly_convex, (_FLOOR,)),
-    ("assumption-11", "refuted"): (not_assumption_11, ({"at", "curvature"}, _KINK)),
-    ("proposition-16", "proved"): (proposition_16, ({"bound"},)),
-    ("proposition-16", "refuted"): (not_proposition_16, ({"at", "bound"},)),
-    ("proposition-17", "proved"): (proposition_17, ({"bound"},)),
-    ("proposition-17", "refuted"): (not_proposition_17, ({"at", "bound"}, _KINK)),
-    ("strong-convexity", "proved"): (strongly_convex, (_FLOOR,)),
+_FLOOR, _THRESHOLD, _KINK = {"floor", "positive", "form", "curvature"}, {"threshold", "threshold-proof"}, {"at", "kink"}
+_CLAIMS: dict[tuple[object, object], list[tuple[set[str], Callable[[Session, Statement, Tree], None]]]] = {
+    ("well-defined", "proved"): [({"nonnegative"}, _well_defined)],
+    ("assumption-8", "proved"): [({"bound"}, _assumption_8)],
+    ("assumption-8", "refuted"): [({"at", "bound"}, _not_assumption_8)],
+    ("assumption-9", "proved"): [(_THRESHOLD | {"start", "slope"}, _assumption_9), (_THRESHOLD | {"direct", "form"}, _assumption_9)],
+    ("assumption-9", "refuted"): [({"at", "threshold", "form", "tail"}, _not_assumption_9)],
+    ("assumption-11", "proved"): [(_FLOOR, _strongly_convex)],
+    ("assumption-11", "refuted"): [({"at", "curvature"}, _not_assumption_11), (_KINK, _not_smooth)],
+    ("proposition-16", "proved"): [({"bound"}, _proposition_16)],
+    ("proposition-16", "refuted"): [({"at", "bound"}, _not_proposition_16)],
+    ("proposition-17", "proved"): [({"bound"}, _proposition_17)],
+    ("proposition-17", "refuted"): [({"at", "bound"}, _not_proposition_17), (_KINK, _not_smooth)],
+    ("strong-convexity", "proved"): [(_FLOOR, _strongly_convex)],
+    ("epsilon-upper", "proved"): [({"q-positive", "q-at-most-one", "form", "bound"}, _epsilon_upper)],
+    ("epsilon-lower", "proved"): [({"bound"}, _epsilon_lower)],
 }
-
-
-def _read_obligations(session: Session, s: Statement, trees: object) -> None:
-    """The certificate's own proofs of side conditions, by the text of their terms."""
-    extra = {f"s{'_' * i}" for i in range(4)} - session.constants.keys()
-    names = {**{v: var(v) for v in [*extra, *s.records, W]}, **session.constants}
-    session.obligations, session.used = {}, set()
-    for source, tree in _mapping(trees).items():
-        session.obligations[read_term(source, names)] = tree
+_OWN_FIELDS = {"epsilon-upper": {"bound"}, "epsilon-lower": {"bound", "at"}}
 
 
 def check_claim(session: Session, s: Statement, claim: Tree) -> str | None:
-    """Check one claim; returns the bound that it states, as text, if it states one."""
-    name, verdict = claim.get("claim"), claim.get("verdict")
-    bound: str | None = None
-    body: Claim
-    if (name, verdict) == ("epsilon-upper", "proved"):
-        fields = read_fields(claim, {"claim", "verdict", "bound", "proof"})
-        limit, choices = read_number(fields["bound"]), ({"q-positive", "q-at-most-one", "form", "bound"},)
-        bound = str(fields["bound"])
-
-        def body(session: Session, s: Statement, proof: Tree) -> None:
-            epsilon_upper(session, s, proof, limit)
-
-    elif (name, verdict) == ("epsilon-lower", "proved"):
-        fields = read_fields(claim, {"claim", "verdict", "bound", "at", "proof"})
-        limit, choices = read_number(fields["bound"]), ({"bound"},)
-        point = _point(session, fields, s.records)
-        bound = str(fields["bound"])
-
-        def body(session: Session, s: Statement, proof: Tree) -> None:
-            epsilon_lower(session, s, proof, limit, point)
-
-    else:
-        fields = read_fields(claim, {"claim", "verdict", "proof"})
-        if not isinstance(name, str) or not isinstance(verdict, str) or (name, verdict) not in CLAIMS:
-            raise Rejected("unknown claim or verdict")
-        body, found = CLAIMS[name, verdict]
-        choices = found
-    proof = fields["proof"]
+    """Check one claim; return the bound that it states, as text, if it states one."""
+    name = claim.get("claim")
+    if not isinstance(name, str) or not isinstance(claim.get("verdict"), str) or (name, claim["verdict"]) not in _CLAIMS:
+        raise Rejected("unknown claim or verdict")
+    own = _OWN_FIELDS.get(name, set())
+    fields, choices = read_fields(claim, {"claim", "verdict", "proof", *own}), _CLAIMS[name, claim["verdict"]]
     with session.at(".proof"):
-        keys = set(proof) if isinstance(proof, dict) else set()
-        required = next((c for c in choices if c <= keys), choices[0])
-        tree = read_fields(proof, required, frozenset({"obligations"}))
-        _read_obligations(session, s, tree.get("obligations", {}))
-        body(session, s, tree)
+        proof = read_mapping(fields["proof"])
+        required, body = next((choice for choice in choices if choice[0] <= proof.keys()), choices[0])
+        proof = {**read_fields(proof, required, frozenset({"obligations"}))}
+        _read_obligations(session, s, proof.pop("obligations", {}))
+        body(session, s, {**proof, **({"claimed": fields["bound"]} if own else {}), **({"at": fields["at"]} if "at" in own else {})})
         if len(session.used) < len(session.obligations):
             raise Rejected("an obligation is given that the claim does not have")
-    return str(tree["floor"]) if name == "strong-convexity" else bound
+    return str(fields["bound"]) if own else str(proof["floor"]) if name == "strong-convexity" else None
+
+
+def _read_obligations(session: Session, s: Statement, trees: object) -> None:
+    # the certificate's own proofs of side conditions, by the text of their terms; s and s_ are offsets of assumption-9
+    names = {**variables({"s": 0, "s_": 0, "s__": 0}), **variables(s.domain), **session.constants}
+    session.obligations, session.used, session.proved = {}, set(), set()
+    for source, tree in read_mapping(trees).items():
+        if session.obligations.setdefault(read_term(source, names), tree) is not tree:
+            raise Rejected("an obligation is given twice")

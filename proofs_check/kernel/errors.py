@@ -8,13 +8,13 @@ class Rejected(Exception):
 
 
 class Meter:
-    """A budget of elementary work for one whole certificate; spending more than there is rejects the certificate."""
+    """A budget of elementary work for one whole certificate."""
 
     def __init__(self, budget: int) -> None:
         self.left = budget
 
     def spend(self, amount: int) -> None:
-        """Subtract ``amount``; reject when nothing is left."""
+        """Subtract an amount; reject when nothing is left."""
         self.left -= amount
         if self.left < 0:
             raise Rejected("the certificate needs more work than the kernel is willing to do")

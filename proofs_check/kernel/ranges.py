@@ -29,33 +29,52 @@ class Range:
         return (self.lo < q if self.open else self.lo <= q) and (self.hi is None or q <= self.hi)
 
     def hull(self, p: int) -> Interval:
-        """An interval that contains the range."""
+        """Return an interval that contains the range."""
         return iv.from_fraction(self.lo, p)[0], iv.INF if self.hi is None else iv.from_fraction(self.hi, p)[1]
 
 
 Box = Mapping[str, Range]
-
-
-def _piecewise(node: Term, args: list[Interval]) -> Interval:
-    """The hull of the values that some point of the box may select."""
-    comparisons = node.value if isinstance(node.value, tuple) else ()
-    result: Interval | None = None
-    for i, sign in enumerate(comparisons):
-        value, left, right = args[3 * i : 3 * i + 3]
-        if sign in (">", ">="):
-            left, right = right, left
-        strict = sign in ("<", ">")
-        never, always = iv.compare(left[0], right[1]), iv.compare(left[1], right[0])
-        if never > 0 or (strict and never == 0):
-            continue
-        result = value if result is None else iv.join(result, value)
-        if always < 0 or (not strict and always == 0):
-            return result
-    return args[-1] if result is None else iv.join(result, args[-1])
-
-
 _UNARY = {"exp": iv.exp, "log": iv.log, "sin": iv.sin, "cos": iv.cos}
 _BINARY = {"add": iv.add, "mul": iv.mul}
+
+
+def _piecewise(comparisons: tuple[str, ...], args: list[Interval]) -> Interval:
+    # the hull of the values that some point of the box may select
+    possible: list[Interval] = []
+    for i, sign in enumerate((*comparisons, "")):
+        possible.append(args[3 * i])
+        if not sign:
+            break
+        left, right = args[3 * i + 1 : 3 * i + 3] if sign[0] == "<" else args[3 * i + 2 : 3 * i : -1]
+        never, always = iv.compare(left[0], right[1]), iv.compare(left[1], right[0])
+        if never > 0 or (sign in "<>" and never == 0):
+            possible.pop()
+        elif always < 0 or (sign not in "<>" and always == 0):
+            break
+    result = possible[0]
+    for other in possible[1:]:
+        result = iv.join(result, other)
+    return result
+
+
+def _evaluate(node: Term, args: list[Interval], p: int) -> Interval:
+    # one operation; the result contains every value at which the operation is defined
+    op, c = node.op, number(node.args[1]) if node.op == "pow" else number(node)
+    if op in _UNARY:
+        return _UNARY[op](args[0], p)
+    if op in _BINARY:
+        return _BINARY[op](args[0], args[1], p)
+    if op == "div":
+        return iv.mul(args[0], iv.reciprocal(args[1], p + 8), p)
+    if op == "pow":
+        return iv.exp(iv.mul(args[1], iv.log(args[0], p + 16), p + 16), p) if c is None else iv.power(args[0], c, p)
+    if op == "piecewise" and isinstance(node.value, tuple):
+        return _piecewise(node.value, args)
+    if op in ("abs", "max"):
+        return iv.absolute(args[0]) if op == "abs" else iv.maximum(args[0], args[1])
+    if op == "pi" or c is not None:
+        return iv.pi(p) if c is None else iv.from_fraction(c, p)
+    raise Rejected(f"no interval evaluation of {op}")
 
 
 class Program:
@@ -64,67 +83,25 @@ class Program:
     def __init__(self, terms: list[Term], p: int, meter: Meter) -> None:
         order = postorder(*terms)
         place = {node: i for i, node in enumerate(order)}
-        self.p, self.meter = p, meter
-        self.results = [place[t] for t in terms]
-        self.constants: list[Interval | None] = [None] * len(order)
-        self.steps: list[tuple[int, Term, str, tuple[int, ...]]] = []
-        for i, node in enumerate(order):
-            q, args = number(node), tuple(place[a] for a in node.args)
-            if q is not None:
-                self.constants[i] = iv.from_fraction(q, p)
-            elif node.free:
-                self.steps.append((i, node, node.op, args))
-            else:
-                self.constants[i] = self._evaluate(node, [self._constant(a) for a in args])
-        self.cost = 1 + (len(self.steps) + 1) * (1 + p // 128)
-        self.meter.spend(len(order) * (1 + p // 128))
-
-    def _constant(self, i: int) -> Interval:
-        """The interval of a closed node."""
-        return self.constants[i] or iv.WHOLE
-
-    def _evaluate(self, node: Term, args: list[Interval]) -> Interval:
-        """One operation; the result contains every value at which the operation is defined."""
-        op, p = node.op, self.p
-        if op in _BINARY:
-            return _BINARY[op](args[0], args[1], p)
-        if op in _UNARY:
-            return _UNARY[op](args[0], p)
-        if op == "div":
-            return iv.mul(args[0], iv.reciprocal(args[1], p + 8), p)
-        if op == "pow":
-            c = number(node.args[1])
-            if c is not None:
-                return iv.power(args[0], c, p)
-            return iv.exp(iv.mul(args[1], iv.log(args[0], p + 16), p + 16), p)
-        if op == "pi":
-            return iv.pi(p)
-        if op == "abs":
-            return iv.absolute(args[0])
-        if op in ("min", "max"):
-            if op == "max":
-                return iv.maximum(args[0], args[1])
-            return iv.negate(iv.maximum(iv.negate(args[0]), iv.negate(args[1])))
-        if op == "piecewise":
-            return _piecewise(node, args)
-        raise Rejected(f"no interval evaluation of {op}")
+        self.p, self.meter, self.results = p, meter, [place[t] for t in terms]
+        self.start = [iv.WHOLE] * len(order)
+        steps = [(i, node, [place[a] for a in node.args]) for i, node in enumerate(order)]
+        self.steps = [step for step in steps if step[1].free]
+        meter.spend(len(order) * (1 + p // 128))
+        for i, node, args in steps:
+            if not node.free:
+                self.start[i] = _evaluate(node, [self.start[a] for a in args], p)
+        self.cost = (len(self.steps) + 2) * (1 + p // 128)
 
     def run(self, box: Mapping[str, Interval]) -> list[Interval]:
-        """Enclosures of the terms at every point of the box at which they are defined."""
+        """Enclose the terms at every point of the box at which they are defined."""
         self.meter.spend(self.cost)
-        p, values = self.p, self.constants.copy()
-        for i, node, op, args in self.steps:
-            if op == "mul":
-                values[i] = iv.mul(values[args[0]] or iv.WHOLE, values[args[1]] or iv.WHOLE, p)
-            elif op == "add":
-                values[i] = iv.add(values[args[0]] or iv.WHOLE, values[args[1]] or iv.WHOLE, p)
-            elif op == "var":
-                values[i] = box[str(node.value)]
-            else:
-                values[i] = self._evaluate(node, [values[a] or iv.WHOLE for a in args])
-        return [values[i] or iv.WHOLE for i in self.results]
+        values = self.start.copy()
+        for i, node, args in self.steps:
+            values[i] = box[str(node.value)] if node.op == "var" else _evaluate(node, [values[a] for a in args], self.p)
+        return [values[i] for i in self.results]
 
 
-def enclose(term: Term, box: Box, p: int, meter: Meter) -> Interval:
-    """One interval evaluation of a term over a box."""
+def enclose(term: Term, box: Box, meter: Meter, p: int = 64) -> Interval:
+    """Enclose a term over a box by one interval evaluation."""
     return Program([term], p, meter).run({v: box[v].hull(p) for v in term.free})[0]

@@ -1,222 +1,194 @@
-"""Reading: JSON text, exact numbers, identifiers, and the profile grammar. Nothing here is ever evaluated as Python."""
+"""Reading: JSON text, its fields, exact numbers, and the profile grammar. Nothing here is ever evaluated as Python."""
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Mapping
 from fractions import Fraction
 
 from .errors import Rejected
-from .terms import Term, apply, divide, make, negate, num, postorder, power
+from .terms import Term, make, num, postorder, var
 
 MAX_TEXT, MAX_EXPRESSION, MAX_DEPTH, MAX_EXPRESSION_NODES = 5_000_000, 20_000, 200, 5_000
-_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
-_DIGITS = frozenset("0123456789")
+_LETTERS, _DIGITS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"), frozenset("0123456789")
+_CHARACTERS = _LETTERS | _DIGITS | frozenset(" .,+-*/()<>=")
 _ONE_ARGUMENT = {"exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "Abs": "abs", "abs": "abs"}
-_TWO_ARGUMENTS = {"Min": "min", "min": "min", "Max": "max", "max": "max"}
-RESERVED = frozenset({*_ONE_ARGUMENT, *_TWO_ARGUMENTS, "sqrt", "tan", "Piecewise", "True", "False", "w", "pi"})
-_COMPARISONS = ("<=", ">=", "<", ">")
-_LEVELS = {"+": 1, "-": 1, "*": 2, "/": 2, "**": 4}
+_SEVERAL_ARGUMENTS = {"Min": -1, "min": -1, "Max": 1, "max": 1}
+RESERVED = frozenset({*_ONE_ARGUMENT, *_SEVERAL_ARGUMENTS, "sqrt", "tan", "Piecewise", "True", "False", "None", "w", "pi"})
+_COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 
 def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """A JSON object whose keys are distinct."""
     if len(dict(pairs)) != len(pairs):
         raise Rejected("a JSON object has the same key twice")
     return dict(pairs)
 
 
-def _not_a_number(literal: str) -> object:
-    """No JSON literal but a short integer: exact numbers are strings."""
-    raise Rejected(f"{literal[:20]} is not allowed: numbers are strings")
-
-
-def _integer(literal: str) -> object:
-    """A short JSON integer."""
-    return int(literal) if len(literal) <= 20 else _not_a_number(literal)
+def _literal(word: str) -> int:
+    if len(word) > 20 or not set(word) <= _DIGITS | {"-"}:
+        raise Rejected(f"{word[:20]} is not allowed: exact numbers are strings")
+    return int(word)
 
 
 def read_json(document: str) -> object:
-    """The JSON value of a text of bounded size, with distinct keys and without binary floats."""
+    """Read a JSON value of bounded size, with distinct keys and without binary floats."""
     if len(document) > MAX_TEXT:
         raise Rejected("the text is too long")
-    return json.loads(
-        document, object_pairs_hook=_pairs, parse_constant=_not_a_number, parse_float=_not_a_number, parse_int=_integer
-    )
+    return json.loads(document, object_pairs_hook=_pairs, parse_constant=_literal, parse_float=_literal, parse_int=_literal)
 
 
-def read_name(word: object) -> str:
-    """An ASCII identifier that is not reserved."""
-    if not isinstance(word, str) or not word or len(word) > 100 or word[0] in _DIGITS or not set(word) <= _LETTERS | _DIGITS:
-        raise Rejected("a name must be an ASCII identifier")
-    if word in RESERVED:
-        raise Rejected(f"the name {word} is reserved")
+def read_fields(value: object, required: set[str], optional: frozenset[str] = frozenset()) -> Mapping[str, object]:
+    """Read a JSON object with exactly the required keys, and possibly optional ones."""
+    fields = read_mapping(value)
+    missing, unknown = sorted(required - fields.keys()), sorted(fields.keys() - required - optional)
+    if missing or unknown:
+        raise Rejected(f"missing field {missing[0]}" if missing else f"unknown field {unknown[0][:40]}")
+    return fields
+
+
+def read_mapping(value: object) -> Mapping[str, object]:
+    """Read a JSON object of moderate size."""
+    if not isinstance(value, dict) or len(value) > 1000:
+        raise Rejected("expected an object of moderate size")
+    return value
+
+
+def read_list(value: object) -> list[object]:
+    """Read a JSON list of moderate length."""
+    if not isinstance(value, list) or len(value) > 1000:
+        raise Rejected("expected a list of moderate length")
+    return value
+
+
+def read_integer(value: object, low: int, high: int) -> int:
+    """Read a JSON integer within bounds; a boolean is not an integer."""
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise Rejected(f"expected an integer from {low} to {high}")
+    return value
+
+
+def read_choice(value: object, yes: str, no: str) -> bool:
+    """Read one of two words; whether it is the first."""
+    if value not in (yes, no):
+        raise Rejected(f"expected {yes} or {no}")
+    return value == yes
+
+
+def read_name(word: str) -> str:
+    """Read an ASCII identifier that is not reserved."""
+    if not word or len(word) > 100 or word[0] in _DIGITS or not set(word) <= _LETTERS | _DIGITS or word in RESERVED:
+        raise Rejected(f"{word[:40]!r} is reserved or not an ASCII identifier")
     return word
 
 
 def _decimal(word: str) -> Fraction:
-    """An unsigned decimal with optional fraction and exponent, digit by digit."""
     mantissa, marker, tail = word.replace("E", "e").partition("e")
-    whole, point, digits = mantissa.partition(".")
-    sign, exponent = (tail[0], tail[1:]) if tail[:1] in ("+", "-") else ("+", tail)
+    whole, _, digits = mantissa.partition(".")
+    exponent = tail[1:] if tail[:1] in ("+", "-") else tail
     fine = set(whole + digits + exponent) <= _DIGITS and whole + digits and bool(marker) == bool(exponent)
     if not fine or len(whole + digits) > 2000 or len(exponent) > 6 or int(exponent or "0") > 10_000:
         raise Rejected(f"{word[:40]!r} is not an exact number of moderate size")
-    value = Fraction(int(whole + digits), 10 ** len(digits))
-    scale = 10 ** int(exponent or "0")
-    return value * scale if sign == "+" else value / scale
+    value, scale = Fraction(int(whole + digits), 10 ** len(digits)), 10 ** int(exponent or "0")
+    return value / scale if tail[:1] == "-" else value * scale
 
 
 def read_number(word: object) -> Fraction:
-    """An exact number: [sign] decimal [/ decimal]."""
+    """Read an exact number: [sign] decimal [/ decimal]."""
     if not isinstance(word, str) or len(word) > 4100:
         raise Rejected("a number must be a string of moderate length")
-    body = word.strip(" ")
-    negative, body = body[:1] == "-", body[1:] if body[:1] in ("+", "-") else body
-    upper, slash, lower = body.partition("/")
+    upper, slash, lower = (word[1:] if word[:1] in ("+", "-") else word).partition("/")
     value, divisor = _decimal(upper), _decimal(lower) if slash else Fraction(1)
     if not divisor:
         raise Rejected("a number has the denominator zero")
-    return -value / divisor if negative else value / divisor
-
-
-def _tokens(source: str) -> list[str]:
-    """Numbers, names and operators; anything else is rejected."""
-    tokens, i = [], 0
-    while i < len(source):
-        c, start = source[i], i
-        if c in " \t\r\n":
-            i += 1
-            continue
-        if c in _DIGITS or (c == "." and source[i + 1 : i + 2] in _DIGITS):
-            while i < len(source) and (source[i] in _DIGITS or source[i] == "."):
-                i += 1
-            if source[i : i + 1] in ("e", "E"):
-                i += 2 if source[i + 1 : i + 2] in ("+", "-") else 1
-                while i < len(source) and source[i] in _DIGITS:
-                    i += 1
-        elif c in _LETTERS:
-            while i < len(source) and source[i] in _LETTERS | _DIGITS:
-                i += 1
-        elif source[i : i + 2] in ("**", "<=", ">="):
-            i += 2
-        elif c in "+-*/(),<>":
-            i += 1
-        else:
-            raise Rejected(f"unexpected character {c!r}")
-        tokens.append(source[start:i])
-    return tokens
-
-
-class _Parser:
-    """Precedence climbing with Python's precedences: + - below * / below unary + - below ** (to the right)."""
-
-    def __init__(self, tokens: list[str], names: Mapping[str, Term]) -> None:
-        self.tokens, self.names, self.i, self.depth = [*tokens, ""], names, 0, 0
-
-    def take(self, *expected: str) -> str:
-        """The next token, which must be one of those expected (if any are given)."""
-        token = self.tokens[self.i]
-        if not token or (expected and token not in expected):
-            raise Rejected(f"expected {' or '.join(expected) or 'an expression'}, found {token[:40] or 'the end'}")
-        self.i += 1
-        return token
-
-    def expression(self, level: int) -> Term:
-        """An expression whose binary operators bind at least as tightly as level."""
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise Rejected("an expression is nested too deeply")
-        token = self.take()
-        if token in ("+", "-"):
-            left = self.expression(3)
-            left = negate(left) if token == "-" else left
-        elif token == "(":
-            left = self.expression(1)
-            self.take(")")
-        elif token[0] in _DIGITS or token[0] == ".":
-            left = num(_decimal(token))
-        elif token[0] in _LETTERS:
-            left = self.word(token)
-        else:
-            raise Rejected(f"unexpected {token}")
-        while _LEVELS.get(self.tokens[self.i], 0) >= level:
-            operator = self.take()
-            right = self.expression(3 if operator == "**" else _LEVELS[operator] + 1)
-            left = _binary(operator, left, right)
-        self.depth -= 1
-        return left
-
-    def word(self, name: str) -> Term:
-        """A name, or a call of a known function."""
-        if self.tokens[self.i] != "(":
-            if name == "pi":
-                return make("pi")
-            if name not in self.names:
-                raise Rejected(f"the name {name[:40]} is not known here")
-            return self.names[name]
-        self.take("(")
-        if name == "Piecewise":
-            return self.piecewise()
-        args = [self.expression(1)]
-        while self.take(",", ")") == ",":
-            args.append(self.expression(1))
-        return _call(name, args)
-
-    def piecewise(self) -> Term:
-        """(value, condition), ..., (value, True))"""
-        args: list[Term] = []
-        comparisons: list[str] = []
-        while True:
-            self.take("(")
-            args.append(self.expression(1))
-            self.take(",")
-            if self.tokens[self.i] == "True":
-                self.i += 1
-                self.take(")")
-                self.take(")")
-                return make("piecewise", tuple(args), tuple(comparisons))
-            args.append(self.expression(1))
-            comparisons.append(self.take(*_COMPARISONS))
-            args.append(self.expression(1))
-            self.take(")")
-            self.take(",")
-
-
-def _binary(operator: str, a: Term, b: Term) -> Term:
-    """a operator b, kept as it is written: definedness is judged on what was written."""
-    if operator == "**":
-        return power(a, b)
-    if operator == "/":
-        return divide(a, b)
-    return make("mul" if operator == "*" else "add", (a, negate(b) if operator == "-" else b))
-
-
-def _call(name: str, args: list[Term]) -> Term:
-    """A function of the grammar with the number of arguments that it takes."""
-    if name in _TWO_ARGUMENTS and len(args) >= 2:
-        result = args[0]
-        for other in args[1:]:
-            result = make(_TWO_ARGUMENTS[name], (result, other))
-        return result
-    if len(args) == 1 and name in _ONE_ARGUMENT:
-        return apply(_ONE_ARGUMENT[name], args[0])
-    if len(args) == 1 and name == "sqrt":
-        return power(args[0], num(Fraction(1, 2)))
-    if len(args) == 1 and name == "tan":
-        return divide(apply("sin", args[0]), apply("cos", args[0]))
-    raise Rejected(f"{name[:40]} is not a function of {len(args)} arguments")
+    return -value / divisor if word[0] == "-" else value / divisor
 
 
 def read_term(source: object, names: Mapping[str, Term]) -> Term:
-    """The term of an expression over the given names."""
-    if not isinstance(source, str) or len(source) > MAX_EXPRESSION:
-        raise Rejected(f"an expression must be a string of at most {MAX_EXPRESSION} characters")
-    parser = _Parser(_tokens(source), names)
-    term = parser.expression(1)
-    if parser.tokens[parser.i]:
-        raise Rejected(f"unexpected {parser.tokens[parser.i][:40]} after the expression")
+    """Read an expression over the given names, each node exactly as it is written."""
+    if not isinstance(source, str) or len(source) > MAX_EXPRESSION or not set(source) <= _CHARACTERS:
+        raise Rejected(f"an expression must be at most {MAX_EXPRESSION} ASCII characters of the grammar")
+    try:
+        tree = ast.parse(source.strip(" "), mode="eval").body
+    except (SyntaxError, ValueError) as problem:
+        raise Rejected("an expression does not follow the grammar") from problem
+    term = _Reader(source.strip(" "), names).read(tree, MAX_DEPTH)
     if len(postorder(term)) > MAX_EXPRESSION_NODES:
         raise Rejected("an expression is too large")
     return term
 
+
+class _Reader:
+    def __init__(self, source: str, names: Mapping[str, Term]) -> None:
+        self.source, self.names = source, {**names, "pi": make("pi")}
+
+    def read(self, node: ast.expr, depth: int) -> Term:
+        if depth == 0:
+            raise Rejected("an expression is nested too deeply")
+        chain: list[ast.BinOp] = []
+        while isinstance(node, ast.BinOp):  # long sums are deep on the left: no recursion there
+            chain.append(node)
+            node = node.left
+        result = self.leaf(node, depth - 1)
+        for link in reversed(chain):
+            result = self.binary(link.op, result, self.read(link.right, depth - 1))
+        return result
+
+    def binary(self, operator: ast.operator, a: Term, b: Term) -> Term:
+        if isinstance(operator, ast.Add | ast.Sub):
+            return make("add", a, -b if isinstance(operator, ast.Sub) else b)
+        if isinstance(operator, ast.Mult | ast.Div):
+            return make("mul" if isinstance(operator, ast.Mult) else "div", a, b)
+        if isinstance(operator, ast.Pow):
+            return a**b
+        raise Rejected("an operator does not belong to the grammar")
+
+    def leaf(self, node: ast.expr, depth: int) -> Term:
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub):
+            argument = self.read(node.operand, depth)
+            return -argument if isinstance(node.op, ast.USub) else argument
+        if isinstance(node, ast.Constant):  # read the digits that are written, not the binary float that Python made of them
+            return num(_decimal(self.source[node.col_offset : node.end_col_offset]))
+        if isinstance(node, ast.Name) and node.id in self.names:
+            return self.names[node.id]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords and node.args:
+            return self.call(node.func.id, node.args, depth)
+        raise Rejected(f"{self.source[node.col_offset : node.end_col_offset][:40]!r} does not belong to the grammar or is not known here")
+
+    def call(self, name: str, nodes: list[ast.expr], depth: int) -> Term:
+        if name == "Piecewise":
+            return self.piecewise(nodes, depth)
+        args = [self.read(node, depth) for node in nodes]
+        if name in _SEVERAL_ARGUMENTS and len(args) >= 2:
+            sign = num(_SEVERAL_ARGUMENTS[name])
+            result = sign * args[0]
+            for other in args[1:]:
+                result = make("max", result, sign * other)
+            return sign * result
+        if len(args) == 1 and name in _ONE_ARGUMENT:
+            return make(_ONE_ARGUMENT[name], args[0])
+        if len(args) == 1 and name == "sqrt":
+            return args[0] ** num(Fraction(1, 2))
+        if len(args) == 1 and name == "tan":
+            return make("sin", args[0]) / make("cos", args[0])
+        raise Rejected(f"{name[:40]} is not a function of {len(args)} arguments")
+
+    def piecewise(self, nodes: list[ast.expr], depth: int) -> Term:
+        args, comparisons = list[Term](), list[str]()
+        for i, pair in enumerate(nodes):
+            if not isinstance(pair, ast.Tuple) or len(pair.elts) != 2:
+                raise Rejected("Piecewise takes pairs (value, condition)")
+            value, condition = pair.elts
+            args.append(self.read(value, depth))
+            if i == len(nodes) - 1 and isinstance(condition, ast.Constant) and condition.value is True:
+                return make("piecewise", *args, value=tuple(comparisons))
+            if not isinstance(condition, ast.Compare) or len(condition.ops) != 1 or type(condition.ops[0]) not in _COMPARISONS:
+                raise Rejected("a condition must be one comparison < <= > >=")
+            comparisons.append(_COMPARISONS[type(condition.ops[0])])
+            args.extend(self.read(side, depth) for side in (condition.left, condition.comparators[0]))
+        raise Rejected("the last condition of a Piecewise must be True")
+
+
+def variables(names: Mapping[str, object]) -> dict[str, Term]:
+    """Return the variables of these names."""
+    return {v: var(v) for v in names}
