@@ -7,7 +7,7 @@ import time
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles import InvalidExpression, InvalidNumber, InvalidProfile, PDPError, Profile, UnreadableFile, load, load_file, parse_file
@@ -133,12 +133,14 @@ def test_every_bad_file_is_named_in_one_line(text, error):
     assert len(message) < 400
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_a_profile_or_a_named_error(text):
     with contextlib.suppress(PDPError):
         assert isinstance(parse_file(text).profile, Profile)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60), st.text(max_size=20), st.text(max_size=20))
 def test_any_strings_in_the_fields_are_a_profile_or_a_named_error(epsilon, statistic, value):
     def quote(text: str) -> str:

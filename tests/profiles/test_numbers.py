@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from profiles import InvalidNumber, decimal_text, exact_text, to_exact
@@ -123,21 +123,25 @@ def test_what_would_have_to_be_rounded_is_refused(value):
         to_exact(value)
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_floats_are_their_binary_value(value):
     assert to_exact(value) == Fraction(value)
 
 
+@settings(deadline=None)
 @given(st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**30), max_value=10**30))
 def test_decimals_are_what_is_written(value):
     assert to_exact(value) == to_exact(str(value)) == Fraction(value)
 
 
+@settings(deadline=None)
 @given(st.fractions())
 def test_exact_text_reads_back(value):
     assert to_exact(exact_text(value)) == value == Fraction(exact_text(value))
 
 
+@settings(deadline=None)
 @given(st.integers(-(10**30), 10**30), st.integers(-3900, 3900))
 def test_exact_text_of_long_decimals_reads_back(mantissa, exponent):
     value = Fraction(mantissa) * Fraction(10) ** exponent
@@ -153,6 +157,7 @@ def test_exact_text_of_extreme_literals_reads_back(text):
     assert to_exact(exact_text(to_exact(text))) == to_exact(text)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**200), st.integers(9_000, 40_000))
 def test_integers_beyond_the_limit_of_str_are_written(low, bits):
     value = (1 << bits) + low
@@ -181,6 +186,7 @@ numbers = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(numbers, st.integers(1, 40), st.booleans())
 def test_decimal_text_is_on_its_side_and_tight(value, digits, up):
     text = decimal_text(value, digits, round_up=up)
@@ -193,6 +199,7 @@ def test_decimal_text_is_on_its_side_and_tight(value, digits, up):
         assert abs(shown - value) < ulp
 
 
+@settings(deadline=None)
 @given(numbers, st.integers(1, 30))
 def test_decimal_text_sides_mirror_and_meet_at_exact_numbers(value, digits):
     assume(value != 0)
