@@ -1,0 +1,61 @@
+"""How a record statistic is read from a row: a column, or a norm over the numeric columns, by a stated binary64 formula.
+
+===========  ==================================================================================================
+``l1``       s = 0; s ← fl(s + |x_j|) over the columns j in their order in the file
+``l2^2``     s = 0; s ← fl(s + fl(x_j · x_j)) in the same order
+``l2``       fl(√s) with the s of ``l2^2``
+``linf``     the largest |x_j|, exactly
+===========  ==================================================================================================
+
+The statistic **is** that binary64 number: it is what is compared with the declared range, and what the weights are computed from. It
+differs from the norm over the reals by a relative (d + 1) 2^-53 at most for d columns; declare a range that leaves room for it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from profiles import InvalidArgument
+from profiles.grammar import is_name
+
+NORMS = ("l1", "l2", "l2^2", "linf")
+_NORM = re.compile(r"(l1|l2\^2|l2|linf)(?:\((.*)\))?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticSpec:
+    """The statistic ``name`` is column ``column``, or the norm ``norm`` of the columns ``only`` (all numeric ones where empty) but ``without``."""
+
+    name: str
+    column: str | None = None
+    norm: str | None = None
+    only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+def parse_statistic(text: str) -> StatisticSpec:
+    """Return the spec that ``text`` writes: ``z=COLUMN``, ``z=l2``, ``z=l2(a,b)`` (those columns), ``z=l2(-label)`` (all but those).
+
+    ``z=column:l2`` names a column that is called like a norm.
+
+    >>> parse_statistic("z=l2(-label)")
+    StatisticSpec(name='z', column=None, norm='l2', only=(), without=('label',))
+
+    Raises :class:`InvalidArgument`.
+    """
+    name, equals, source = (part.strip() for part in text.partition("="))
+    if not equals or not source or not is_name(name):
+        raise InvalidArgument(
+            f"a statistic must be written NAME=COLUMN or NAME=l1|l2|l2^2|linf, but {text[:80]!r} was found; write one of these"
+        )
+    match = _NORM.match(source)
+    if match is None:
+        return StatisticSpec(name, column=source.removeprefix("column:"))
+    listed = [part.strip() for part in match[2].split(",")] if match[2] is not None else []
+    only, without = [part for part in listed if not part.startswith("-")], [part[1:] for part in listed if part.startswith("-")]
+    if "" in listed or "-" in listed or (match[2] is not None and not listed) or (only and without):
+        raise InvalidArgument(
+            f"the columns of a norm must be names, or names that each begin with '-', but {text[:80]!r} was found; write NAME=l2(a,b) or NAME=l2(-label)"
+        )
+    return StatisticSpec(name, norm=match[1], only=tuple(only), without=tuple(without))

@@ -1,0 +1,157 @@
+"""CSV, Parquet and Arrow tables as streams of record batches."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from accountant.dataset.frames import Batch, compute_statistics, require_finite
+from accountant.dataset.specs import StatisticSpec
+from accountant.weights.vectorised.results import Floats
+from profiles import InvalidData, UnreadableFile
+
+_BLOCK_BYTES = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowFrame:
+    """A record batch; ``as_text`` says that its columns are still text (CSV), to be read as numbers where they are needed."""
+
+    label: str
+    table: Any
+    first_row: int
+    numeric: tuple[str, ...]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """All columns."""
+        names: list[str] = self.table.schema.names
+        return names
+
+    def column(self, name: str) -> Floats:
+        """Return a column as finite float64 values, each exactly the number in the file or the one nearest to its decimal."""
+        array = self.table.column(name)
+        if array.null_count:
+            row = self.first_row + int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
+            raise InvalidData(f"the column {name!r} of {self.label} has a missing value in row {row} (rows count from 0); fill or drop it")
+        kind = array.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            numbers = self._parse(name, array)
+        elif _is_number(kind):
+            try:
+                numbers = pc.cast(array, pa.float64())
+            except pa.ArrowInvalid:
+                raise InvalidData(
+                    f"the column {name!r} of {self.label} has integers that binary64 cannot hold exactly; scale them"
+                ) from None
+        else:
+            raise InvalidData(f"the column {name!r} of {self.label} must hold numbers, but its type is {kind}; choose or convert a column")
+        return require_finite(np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64), self.label, name, self.first_row)
+
+    def _parse(self, name: str, array: Any) -> Any:
+        try:
+            return pc.cast(pc.utf8_trim_whitespace(array), pa.float64())
+        except pa.ArrowInvalid:
+            row, text = next((row, text) for row, text in enumerate(array.to_pylist()) if _to_number(text) is None)
+            raise InvalidData(
+                f"the column {name!r} of {self.label} must hold numbers, but {text[:40]!r} was found in row {self.first_row + row} (rows count from 0); "
+                "correct it or choose another column"
+            ) from None
+
+
+def _to_number(text: str) -> float | None:
+    try:
+        return float(pc.cast(pa.scalar(text.strip()), pa.float64()).as_py())
+    except pa.ArrowInvalid:
+        return None
+
+
+def _is_number(kind: Any) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
+    """A table file (``format`` csv or parquet) or an Arrow table in memory."""
+
+    path: Path | None
+    format: str
+    batch_rows: int
+    table: Any = None
+
+    @property
+    def label(self) -> str:
+        """How errors name the data set."""
+        return "the table" if self.path is None else self.path.name
+
+    def batches(self, specs: Sequence[StatisticSpec]) -> Iterator[Batch]:
+        """Yield the rows in order with the statistics of ``specs``."""
+        first_row, numeric = 0, None
+        for table in self._tables():
+            if not table.num_rows:
+                continue
+            if numeric is None:
+                self._check_names(table.schema.names)
+                numeric = self._numeric(table)
+            for start in range(0, table.num_rows, self.batch_rows):
+                part = table.slice(start, self.batch_rows)
+                frame = ArrowFrame(self.label, part, first_row, numeric)
+                yield Batch(first_row, part.num_rows, compute_statistics(frame, specs), part)
+                first_row += part.num_rows
+        if not first_row:
+            raise InvalidData(f"{self.label} has no rows; give at least one record")
+
+    def _check_names(self, names: Sequence[str]) -> None:
+        for name in names:
+            if list(names).count(name) > 1:
+                raise InvalidData(f"{self.label} has two columns named {name!r}; rename one of them")
+
+    def _numeric(self, table: Any) -> tuple[str, ...]:
+        """Return the columns of numbers. A text column counts if any of its first values is a number, so that a stray word is an error later."""
+        found = []
+        for name, kind in zip(table.schema.names, table.schema.types, strict=True):
+            if pa.types.is_string(kind) and self.format == "csv":
+                if any(_to_number(text) is not None for text in table.column(name).slice(0, 1000).to_pylist()):
+                    found.append(name)
+            elif _is_number(kind):
+                found.append(name)
+        return tuple(found)
+
+    def _tables(self) -> Iterator[Any]:
+        if self.table is not None:
+            yield from self.table.to_batches(max_chunksize=self.batch_rows)
+            return
+        with contextlib.ExitStack() as stack:
+            try:
+                reader = self._open_csv(stack) if self.format == "csv" else self._open_parquet(stack)
+                yield from reader
+            except (pa.ArrowInvalid, pa.ArrowException, EOFError) as error:
+                reason = str(error).splitlines()[0][:160]
+                kind = InvalidData if "Expected" in reason and "columns" in reason else UnreadableFile
+                raise kind(f"{self.label} could not be read as {self.format}: {reason}; correct the file") from None
+            except OSError as error:
+                raise UnreadableFile(f"{self.label} could not be read ({str(error)[:160]}); check the file") from None
+
+    def _open_csv(self, stack: contextlib.ExitStack) -> Iterator[Any]:
+        parsing = pyarrow.csv.ParseOptions(newlines_in_values=True)
+        reading = pyarrow.csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False)
+        with pa.input_stream(str(self.path), compression="detect") as stream, pyarrow.csv.open_csv(stream, reading, parsing) as reader:
+            names = reader.schema.names
+        # every column as text: numbers are parsed where a statistic needs them, all else is passed on as it is written
+        converting = pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+        stream = stack.enter_context(pa.input_stream(str(self.path), compression="detect"))
+        return iter(stack.enter_context(pyarrow.csv.open_csv(stream, reading, parsing, converting)))
+
+    def _open_parquet(self, stack: contextlib.ExitStack) -> Iterator[Any]:
+        opened = stack.enter_context(pq.ParquetFile(str(self.path), memory_map=False, pre_buffer=False))
+        batches: Iterator[Any] = opened.iter_batches(batch_size=self.batch_rows, use_threads=False)
+        return batches

@@ -1,0 +1,175 @@
+"""Weights for a data file: checked whole, then weighed and written batch by batch, in memory that does not grow with the file."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from accountant.dataset.frames import Batch, Source
+from accountant.dataset.opening import BATCH_ROWS, open_dataset
+from accountant.dataset.specs import StatisticSpec
+from accountant.dataset.writers import open_writer, output_format
+from accountant.weights.vectorised import ConvexityPremise, WeightsResult, prepare_solver, probabilities
+from accountant.weights.vectorised.domain import SHOWN, describe_outside, outside
+from accountant.weights.vectorised.results import Floats
+from accountant.weights.vectorised.size import epsilon_for_size
+from profiles import InvalidArgument, InvalidData, Profile, to_exact
+
+#: Called with the number of rows weighed so far and the number of all rows.
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class WeightsSummary:
+    """What was computed for a data set: n, ε*, the expected sample size Σ q (nats, counts), weights' range, and how rows were certified."""
+
+    rows: int
+    target_epsilon: Fraction
+    expected_size: float
+    min_weight: float
+    max_weight: float
+    infinite_rows: int
+    saturated_rows: int
+    fast_rows: int
+    refined_rows: int
+    out: Path | None
+
+
+def complete_specs(profile: Profile, specs: Sequence[StatisticSpec]) -> tuple[StatisticSpec, ...]:
+    """Return one spec for each statistic of the profile; a statistic without one is the column of its name. Raises :class:`InvalidArgument`."""
+    names = [statistic.name for statistic in profile.record]
+    given: dict[str, StatisticSpec] = {}
+    for spec in specs:
+        if spec.name not in names:
+            close = difflib.get_close_matches(spec.name, names, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise InvalidArgument(
+                f"the statistic {spec.name!r} was given, but {profile.name!r} has {', '.join(names) or 'none'}; use one of them{hint}"
+            )
+        if spec.name in given:
+            raise InvalidArgument(f"the statistic {spec.name!r} was given twice; give it once")
+        given[spec.name] = spec
+    return tuple(given.get(name) or StatisticSpec(name, column=name) for name in names)
+
+
+def check_range(profile: Profile, source: Source, specs: Sequence[StatisticSpec]) -> int:
+    """Read the whole data set and return n; raise :class:`InvalidData` that counts the records outside the declared ranges."""
+    counts = {statistic.name: 0 for statistic in profile.record}
+    first: dict[str, list[tuple[int, float]]] = {statistic.name: [] for statistic in profile.record}
+    rows = 0
+    for batch in source.batches(specs):
+        rows = batch.first_row + batch.size
+        for statistic in profile.record:
+            column = batch.statistics[statistic.name]
+            found = outside(statistic, column)
+            counts[statistic.name] += int(found.size)
+            room = SHOWN - len(first[statistic.name])
+            first[statistic.name] += [(batch.first_row + int(row), float(column[row])) for row in found[:room]]
+    for statistic in profile.record:
+        if counts[statistic.name]:
+            raise describe_outside(statistic, counts[statistic.name], first[statistic.name])
+    return rows
+
+
+def iter_weights(
+    profile: Profile, target_epsilon: object, source: Source, specs: Sequence[StatisticSpec], *, premise: ConvexityPremise
+) -> Iterator[tuple[Batch, WeightsResult]]:
+    """Yield each batch with its weights."""
+    solver = prepare_solver(profile, target_epsilon, premise=premise)
+    for batch in source.batches(specs):
+        yield batch, solver.solve(batch.statistics, first_row=batch.first_row)
+
+
+def compute_weights_file(
+    profile: Profile,
+    data: Any,
+    out: str | os.PathLike[str] | None,
+    *,
+    premise: ConvexityPremise,
+    target_epsilon: object = None,
+    target_size: object = None,
+    specs: Sequence[StatisticSpec] = (),
+    format: str | None = None,  # noqa: A002
+    batch_rows: int = BATCH_ROWS,
+    progress: Progress | None = None,
+) -> WeightsSummary:
+    """Compute the optimal weights of all records of ``data`` and write them to ``out`` (nowhere where it is None).
+
+    Claim: ``out`` holds for every record a weight w with ψ(w) ≤ ε* and w ≥ w*(1 − 1e-12), and q = 1/w rounded down; or nothing is written and
+    an error says why. Give either ``target_epsilon`` or ``target_size`` (see :func:`epsilon_for_size`).
+
+    The data is read twice (more often for ``target_size``) in batches of ``batch_rows``; memory does not grow with the number of records.
+
+    Raises :class:`UnreadableFile`, :class:`InvalidData`, :class:`Infeasible`, :class:`InvalidTarget`, :class:`InvalidArgument`,
+    :class:`UnwritableOutput`.
+    """
+    if (target_epsilon is None) == (target_size is None):
+        raise InvalidArgument("either a target epsilon or a target size is needed, not both; give one of them")
+    path = None if out is None else Path(out)
+    if path is not None:
+        output_format(path)
+        if isinstance(data, (str, os.PathLike)) and path.exists() and Path(data).exists() and path.samefile(data):
+            raise InvalidArgument(f"the output {path} is the input; name another file")
+    source, chosen = open_dataset(data, format=format, batch_rows=batch_rows), complete_specs(profile, specs)
+    if target_epsilon is not None:
+        target = to_exact(target_epsilon, "the target epsilon")
+        prepare_solver(profile, target, premise=premise)  # refuse an unusable target before the data is read
+    rows = check_range(profile, source, chosen)
+    if target_epsilon is None:
+
+        def statistics() -> Iterator[Mapping[str, Floats]]:
+            return (batch.statistics for batch in source.batches(chosen))
+
+        target = epsilon_for_size(profile, target_size, statistics, premise=premise).epsilon
+    totals = _Totals()
+    stream = iter_weights(profile, target, source, chosen, premise=premise)
+    if path is None:
+        for _, result in stream:
+            totals.add(result, probabilities(result.weights), rows, progress)
+    else:
+        with open_writer(path, rows) as write:
+            for batch, result in stream:
+                q = probabilities(result.weights)
+                write(batch.table, result.weights, q)
+                totals.add(result, q, rows, progress)
+            if totals.rows != rows:
+                raise InvalidData(f"{source.label} changed while it was read: {rows} rows, then {totals.rows}; run again on a stable file")
+    return totals.summary(target, path)
+
+
+class _Totals:
+    """Running totals over batches."""
+
+    __slots__ = ("_fast", "_infinite", "_max", "_min", "_refined", "_saturated", "_sums", "rows")
+
+    def __init__(self) -> None:
+        self.rows = self._fast = self._refined = self._infinite = self._saturated = 0
+        self._sums: list[float] = []
+        self._min, self._max = math.inf, 1.0
+
+    def add(self, result: WeightsResult, q: Floats, all_rows: int, progress: Progress | None) -> None:
+        """Add one batch."""
+        self.rows += result.weights.size
+        self._fast += result.fast_rows
+        self._refined += result.refined_rows
+        self._infinite += result.infinite_rows
+        self._saturated += result.saturated_rows
+        self._sums.append(math.fsum(q.tolist()))
+        self._min = min(self._min, float(np.min(result.weights)))
+        self._max = max(self._max, float(np.max(result.weights)))
+        if progress is not None:
+            progress(self.rows, all_rows)
+
+    def summary(self, target: Fraction, out: Path | None) -> WeightsSummary:
+        """Return the totals."""
+        return WeightsSummary(
+            self.rows, target, math.fsum(self._sums), self._min, self._max, self._infinite, self._saturated, self._fast, self._refined, out
+        )

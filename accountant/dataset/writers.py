@@ -1,0 +1,126 @@
+"""Output files that appear whole or not at all: written beside the target, flushed to disk, renamed; removed on any failure."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from accountant.weights.vectorised.results import Floats
+from profiles import InvalidData, UnwritableOutput
+
+#: Writes one batch: input columns (or None), weights, probabilities.
+WriteBatch = Callable[[Any, Floats, Floats], None]
+FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npy": "npy"}
+ADDED = ("weight", "q")
+
+
+def output_format(path: Path) -> str:
+    """Return the format of an output file by its suffix; raise :class:`UnwritableOutput` for others and for folders that do not exist."""
+    found = FORMATS.get(path.suffix.lower())
+    if found is None:
+        raise UnwritableOutput(f"the output {path} must end in .csv, .parquet or .npy; rename it")
+    if path.is_dir():
+        raise UnwritableOutput(f"the output {path} is a folder; name a file in it")
+    if not path.parent.is_dir():
+        raise UnwritableOutput(f"the folder of the output {path} does not exist; create it first")
+    return found
+
+
+@contextlib.contextmanager
+def replace_file(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a binary file that becomes ``path`` on success; on any exception (Ctrl-C included) it is removed and ``path`` is untouched.
+
+    Raises :class:`UnwritableOutput` where the system refuses to write.
+    """
+    temporary: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        temporary = Path(name)
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fchmod(stream.fileno(), _mode(path))
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+        temporary = None
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise UnwritableOutput(
+            f"the output {path} could not be written ({error.strerror or str(error)[:100]}); check folder, space and rights"
+        ) from None
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+def _mode(path: Path) -> int:
+    with contextlib.suppress(OSError):
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # not every file system lets a folder be opened
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextlib.contextmanager
+def open_writer(path: Path, rows: int) -> Iterator[WriteBatch]:
+    """Yield a function that writes batches, ``rows`` rows in all.
+
+    CSV and Parquet hold the input columns (where the input is a table), then ``weight`` and ``q``; NPY holds the weights only, as a float64
+    array of length ``rows``. Floats are written so that reading them gives the same binary64 number.
+    """
+    kind = output_format(path)
+    with replace_file(path) as stream:
+        if kind == "npy":
+            np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (rows,)})  # type: ignore[no-untyped-call, unused-ignore]
+            yield lambda _table, weights, _q: _write_raw(stream, weights)
+            return
+        with contextlib.ExitStack() as stack:
+            writer: Any = None
+
+            def write(table: Any, weights: Floats, q: Floats) -> None:
+                nonlocal writer
+                joined = join_columns(table, weights, q)
+                if writer is None:
+                    writer = _open_table(kind, stream, joined.schema, stack)
+                writer.write_batch(joined)
+
+            yield write
+
+
+def _write_raw(stream: IO[bytes], weights: Floats) -> None:
+    stream.write(np.ascontiguousarray(weights, dtype="<f8").tobytes())
+
+
+def _open_table(kind: str, stream: IO[bytes], schema: Any, stack: contextlib.ExitStack) -> Any:
+    if kind == "csv":
+        return stack.enter_context(pyarrow.csv.CSVWriter(stream, schema, write_options=pyarrow.csv.WriteOptions(quoting_style="needed")))
+    return stack.enter_context(pq.ParquetWriter(stream, schema))
+
+
+def join_columns(table: Any, weights: Floats, q: Floats) -> Any:
+    """Return a record batch of the input columns, ``weight`` and ``q``."""
+    columns = {} if table is None else dict(zip(table.schema.names, table.columns, strict=True))
+    for name in ADDED:
+        if name in columns:
+            raise InvalidData(f"the data already has a column {name!r}, which the output adds; rename it in the input")
+    columns["weight"], columns["q"] = pa.array(weights), pa.array(q)
+    return pa.RecordBatch.from_arrays(list(columns.values()), names=list(columns))
