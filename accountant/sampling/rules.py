@@ -199,7 +199,7 @@ def rule_from_expression(expression: str | Term, profile: Profile, constants: Ma
     q = substitute(term, {name: number(value) for name, value in known.items()})
     check_probability(profile, q)
     used = tuple(sorted((name, value) for name, value in known.items() if name in free_symbols(term)))
-    open_constants = (f"{', '.join(name for name, _ in used)} are public",) if used else ()
+    open_constants = (f"{', '.join(name for name, _ in used)} {'are' if len(used) > 1 else 'is'} public",) if used else ()
     return SamplingRule("expression", q, used, (*open_constants, PUBLIC_STATISTICS, IN_RANGE), "given as an expression")
 
 

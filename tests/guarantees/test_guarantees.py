@@ -1,0 +1,194 @@
+"""Guarantees are made by rules only, carry their hypotheses, and say so in every print."""
+
+import dataclasses
+import json
+from fractions import Fraction
+
+import pytest
+
+from accountant.guarantees import (
+    DEFINED,
+    EXACT_REALS,
+    PROBABILITY,
+    ConditionalGuarantee,
+    Derivation,
+    EpsilonDP,
+    Guarantee,
+    Notion,
+    ProfileBound,
+    adaptive_composition,
+    amplify_by_importance_sampling,
+    base_profile,
+    derive_profile,
+    discharge,
+    post_processing,
+    render,
+    to_json,
+    worst_case,
+)
+from accountant.sampling import make_rule, rule_from_expression
+from profiles import InvalidArgument, InvalidProfile, compose_adaptively, declare
+from profiles.profile import Part
+
+SUM = declare("K-norm weighted sum", "w*z/beta_sum", record={"z": [0, "1.5113"]}, parameters={"beta_sum": 30}, source="sum source")
+COUNT = declare("weighted count", "w/beta_count", parameters={"beta_count": "20.5"}, source="count source")
+LLOYD = compose_adaptively(
+    "weighted DP-Lloyd", [COUNT, SUM], times="T", times_value=10, source="Fay et al. 2024, Proposition 13"
+)  # fmt: skip
+RULE = make_rule("coreset-l2", LLOYD, {"m": 5000, "n": 48740, "lam": "0.5", "mean": "1.26396"})
+
+
+@pytest.fixture(scope="module")
+def lloyd_after_coreset():
+    return worst_case(amplify_by_importance_sampling(derive_profile(LLOYD), RULE))
+
+
+def discharge_all(guarantee):
+    for hypothesis in guarantee.hypotheses:
+        guarantee = discharge(guarantee, hypothesis, "said in the data sheet")
+    return guarantee
+
+
+def test_the_print_of_lloyd_after_coreset_sampling(lloyd_after_coreset):
+    text = render(lloyd_after_coreset)
+    assert isinstance(lloyd_after_coreset, ConditionalGuarantee)
+    for part in ("Theorem 6", "Proposition 13", "adaptive composition", "epsilon <= 7.9014986322", "checked by kernel: yes"):
+        assert part in text
+    open_part, rest = text.split("under these hypotheses that nobody has discharged:")[1].split("discharged:")
+    for hypothesis in (
+        "n, m and lam are public",
+        "the mean squared norm is public",
+        "the data are centred by a public centre",
+        EXACT_REALS,
+    ):
+        assert f"- {hypothesis}" in open_part
+    assert PROBABILITY in rest
+    assert "checked" in rest
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_the_json_says_the_same(lloyd_after_coreset):
+    found = json.loads(json.dumps(to_json(lloyd_after_coreset)))
+    assert found["notion"] == "add-remove-dp"
+    assert Fraction(found["epsilon"]["lower"]) <= Fraction("7.90149862508") <= Fraction(found["epsilon"]["upper"])
+    assert found["conditional"] is True
+    assert "the mean squared norm is public" in found["hypotheses"]
+    assert {item["hypothesis"] for item in found["discharged"]} == {DEFINED, PROBABILITY}
+    assert found["derivation"]["claims"] == ["well-defined", "epsilon-upper", "epsilon-lower"]
+    assert found["derivation"]["premises"][0]["premises"][0]["rule"] == "adaptive composition"
+
+
+def test_discharging_everything_gives_the_other_type(lloyd_after_coreset):
+    closed = discharge_all(lloyd_after_coreset)
+    assert isinstance(closed, Guarantee)
+    assert closed.hypotheses == ()
+    assert "without open hypotheses" in render(closed)
+    assert "nobody has discharged" not in render(closed)
+    assert "said in the data sheet" in render(closed)
+    assert isinstance(closed.bound, EpsilonDP)
+
+
+def test_users_cannot_make_or_alter_guarantees(lloyd_after_coreset):
+    derivation = Derivation("a", "b", "c")
+    with pytest.raises(InvalidArgument):
+        Guarantee("x", Notion.PDP, ProfileBound(SUM), (), derivation, object())
+    with pytest.raises(InvalidArgument):
+        ConditionalGuarantee("x", Notion.PDP, ProfileBound(SUM), ("h",), (), derivation, None)
+    with pytest.raises((TypeError, ValueError)):
+        dataclasses.replace(lloyd_after_coreset, hypotheses=("nothing",))
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        lloyd_after_coreset.hypotheses = ()
+
+
+def test_a_profile_without_a_source_is_a_hypothesis():
+    own = declare("mine", "w*z", record={"z": [0, 1]})
+    assert "the mechanism 'mine' has the profile that is declared for it" in base_profile(own).hypotheses
+    assert base_profile(SUM).hypotheses == (EXACT_REALS,)
+    assert isinstance(base_profile(SUM, hypotheses=()), Guarantee)
+
+
+def test_composition_checks_that_epsilon_is_the_sum():
+    wrong = dataclasses.replace(LLOYD, parts=(*LLOYD.parts, Part(COUNT, ("num", Fraction(1)))))
+    with pytest.raises(InvalidProfile, match="not the sum"):
+        derive_profile(wrong)
+    fewer = dataclasses.replace(LLOYD, parts=LLOYD.parts[:1])
+    with pytest.raises(InvalidProfile, match="not the sum"):
+        derive_profile(fewer)
+
+
+def test_composition_checks_its_parts():
+    with pytest.raises(InvalidArgument, match="in order"):
+        adaptive_composition(LLOYD, [base_profile(SUM), base_profile(COUNT)])
+    with pytest.raises(InvalidArgument, match="one for each"):
+        adaptive_composition(LLOYD, [base_profile(SUM)])
+    with pytest.raises(InvalidArgument, match="not composed"):
+        adaptive_composition(SUM, [])
+    other = dataclasses.replace(LLOYD, parameters=tuple(p for p in LLOYD.parameters if p.name != "beta_sum"))
+    with pytest.raises(InvalidProfile, match="means something else"):
+        derive_profile(other)
+
+
+def test_the_number_of_uses_is_an_integer():
+    half = dataclasses.replace(
+        LLOYD, parameters=tuple(dataclasses.replace(p, value=Fraction(1, 2)) if p.name == "T" else p for p in LLOYD.parameters)
+    )
+    with pytest.raises(InvalidProfile, match="positive integer"):
+        derive_profile(half)
+    unspecified = compose_adaptively("l", [COUNT, SUM], times="T")
+    assert "T is a positive integer, fixed in advance" in derive_profile(unspecified).hypotheses
+
+
+def test_nested_compositions_are_derived_from_the_leaves():
+    twice = compose_adaptively("twice", [LLOYD], times=2, source="s")
+    text = render(derive_profile(twice))
+    assert text.count("adaptive composition") == 2
+    assert text.count("declared profile") == 2
+
+
+def test_a_hypothesis_discharged_for_one_part_stays_open_for_the_other():
+    parts = [discharge(base_profile(COUNT), EXACT_REALS, "a discrete sampler"), base_profile(SUM)]
+    whole = adaptive_composition(LLOYD, parts)
+    assert EXACT_REALS in whole.hypotheses
+    assert whole.discharged[0].subject == "weighted count"
+
+
+def test_rules_refuse_guarantees_of_the_wrong_kind(lloyd_after_coreset):
+    with pytest.raises(InvalidArgument, match="amplif"):
+        amplify_by_importance_sampling(lloyd_after_coreset, RULE)
+    with pytest.raises(InvalidArgument, match="amplify first"):
+        worst_case(derive_profile(LLOYD))
+
+
+def test_post_processing_keeps_the_bound(lloyd_after_coreset):
+    after = post_processing(lloyd_after_coreset, "nearest-centre labels")
+    assert after.bound == lloyd_after_coreset.bound
+    assert "nearest-centre labels uses the data only through the output of the mechanism" in after.hypotheses
+    with pytest.raises(InvalidArgument):
+        post_processing(lloyd_after_coreset, " ")
+
+
+def test_discharging_needs_the_words_and_a_reason(lloyd_after_coreset):
+    with pytest.raises(InvalidArgument, match="did you mean 'the mean squared norm is public'"):
+        discharge(lloyd_after_coreset, "the mean squared norm is publik", "x")
+    with pytest.raises(InvalidArgument, match="evidence"):
+        discharge(lloyd_after_coreset, "the mean squared norm is public", " ")
+    with pytest.raises(InvalidArgument, match="not an open hypothesis"):
+        discharge(discharge_all(lloyd_after_coreset), "the mean squared norm is public", "again")
+
+
+def test_privacy_constrained_sampling_rests_on_its_conditions():
+    rule = make_rule("privacy-constrained", LLOYD, target_epsilon=2)
+    sampled = amplify_by_importance_sampling(derive_profile(LLOYD), rule)
+    proved = worst_case(sampled, premises={"assumption-8": True, "assumption-9": True, "feasibility": True})
+    assert (proved.bound.lower, proved.bound.upper) == (2, 2)
+    assert PROBABILITY not in proved.hypotheses
+    assert "Theorem 10" in render(proved)
+    open_one = worst_case(sampled, premises={})
+    assert "assumption-8 holds" in open_one.hypotheses
+    assert PROBABILITY in open_one.hypotheses
+
+
+def test_an_expression_rule_is_carried_too():
+    rule = rule_from_expression("c + z/10", LLOYD, {"c": "0.2"})
+    found = worst_case(amplify_by_importance_sampling(derive_profile(LLOYD), rule))
+    assert "c is public" in found.hypotheses
