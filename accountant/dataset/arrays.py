@@ -50,7 +50,7 @@ class ArrayFrame:
                 f"the column {name!r} of {self.label} must hold numbers of at most 64 bits, but its type is {stored.dtype}; convert it"
             )
         if stored.dtype.itemsize == 8 and stored.dtype.kind in "iu" and max(abs(int(stored.min())), abs(int(stored.max()))) > 2**53:
-            raise InvalidData(f"the column {name!r} of {self.label} has integers that binary64 cannot hold exactly; scale them")
+            raise InvalidData(f"the column {name!r} of {self.label} has integers above 2^53; scale them")
         return require_finite(np.array(stored, dtype=np.float64), self.label, name, self.first_row)
 
 
@@ -80,14 +80,10 @@ class ArraySource:
         rows = self.array if self.path is None else self._map()
         if rows.dtype.names is None:
             if rows.ndim not in (1, 2) or rows.dtype.kind not in "fiu":
-                raise InvalidData(
-                    f"{self.label} must be a table of numbers, but {rows.dtype} of {rows.ndim} dimensions was found; convert it"
-                )
+                raise InvalidData(f"{self.label} must be a table of numbers, but {rows.dtype} of {rows.ndim} dimensions was found")
             rows = rows.reshape(-1, 1) if rows.ndim == 1 else rows
         elif rows.ndim != 1:
-            raise InvalidData(
-                f"{self.label} must be one-dimensional where it has fields, but {rows.ndim} dimensions were found; flatten it"
-            )
+            raise InvalidData(f"{self.label} has fields and must be one-dimensional, but has {rows.ndim} dimensions; flatten it")
         if not rows.shape[0]:
             raise InvalidData(f"{self.label} has no rows; give at least one record")
         return rows

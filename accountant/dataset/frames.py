@@ -16,7 +16,7 @@ from profiles import InvalidData
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some consecutive rows: the number of the first (from 0), their statistics, and their columns as an Arrow record batch, if there are."""
+    """Some consecutive rows: the number of the first (from 0), their statistics, and their columns as an Arrow record batch or None."""
 
     first_row: int
     size: int
@@ -108,7 +108,7 @@ def require_finite(values: Floats, label: str, name: str, first_row: int) -> Flo
     if bad.size:
         shown = ", ".join(f"row {first_row + int(row)}: {float(values[row])}" for row in bad[:3])
         raise InvalidData(
-            f"the column {name!r} of {label} must hold finite numbers, but {bad.size} others were found in one batch ({shown}; rows count from 0); "
-            "correct or drop those rows"
+            f"the column {name!r} of {label} must hold finite numbers, but {bad.size} others were found in one batch "
+            f"({shown}; rows count from 0); correct or drop those rows"
         )
     return values

@@ -18,7 +18,8 @@ from profiles import InvalidArgument, UnreadableFile
 BATCH_ROWS = 65_536
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 _FORMATS = {
-    ".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npy": "npy", ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight",
+    ".csv": "csv", ".parquet": "parquet", ".pq": "parquet", ".npy": "npy",
+    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight",
 }  # fmt: skip
 
 
@@ -35,9 +36,7 @@ def open_dataset(data: Any, *, format: str | None = None, batch_rows: int = BATC
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         return TableSource(None, "table", batch_rows, data if isinstance(data, pa.Table) else pa.Table.from_batches([data]))
     if not isinstance(data, (str, os.PathLike)):
-        raise InvalidArgument(
-            f"data must be a path, an array or an Arrow table, but an object of type {type(data).__name__} was found; give one"
-        )
+        raise InvalidArgument(f"data must be a path, an array or an Arrow table, but {type(data).__name__} was found; give one")
     path = Path(data)
     _require_file(path)
     match format or find_format(path):

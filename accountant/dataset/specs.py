@@ -25,7 +25,7 @@ _NORM = re.compile(r"(l1|l2\^2|l2|linf)(?:\((.*)\))?\Z")
 
 @dataclass(frozen=True, slots=True)
 class StatisticSpec:
-    """The statistic ``name`` is column ``column``, or the norm ``norm`` of the columns ``only`` (all numeric ones where empty) but ``without``."""
+    """The statistic ``name`` is column ``column``, or the norm ``norm`` of the columns ``only`` (or all numeric ones) but ``without``."""
 
     name: str
     column: str | None = None
@@ -46,9 +46,7 @@ def parse_statistic(text: str) -> StatisticSpec:
     """
     name, equals, source = (part.strip() for part in text.partition("="))
     if not equals or not source or not is_name(name):
-        raise InvalidArgument(
-            f"a statistic must be written NAME=COLUMN or NAME=l1|l2|l2^2|linf, but {text[:80]!r} was found; write one of these"
-        )
+        raise InvalidArgument(f"a statistic must be written NAME=COLUMN or NAME=l1|l2|l2^2|linf, but {text[:80]!r} was found")
     match = _NORM.match(source)
     if match is None:
         return StatisticSpec(name, column=source.removeprefix("column:"))
@@ -56,6 +54,7 @@ def parse_statistic(text: str) -> StatisticSpec:
     only, without = [part for part in listed if not part.startswith("-")], [part[1:] for part in listed if part.startswith("-")]
     if "" in listed or "-" in listed or (match[2] is not None and not listed) or (only and without):
         raise InvalidArgument(
-            f"the columns of a norm must be names, or names that each begin with '-', but {text[:80]!r} was found; write NAME=l2(a,b) or NAME=l2(-label)"
+            f"the columns of a norm must be names, or names that each begin with '-', but {text[:80]!r} was found; "
+            "write NAME=l2(a,b) or NAME=l2(-label)"
         )
     return StatisticSpec(name, norm=match[1], only=tuple(only), without=tuple(without))

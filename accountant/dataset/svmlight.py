@@ -27,7 +27,7 @@ _MAX_LINE = 1 << 26
 _LOOKS_RIGHT = re.compile(rb"[^\s:,]+(\s+(qid:\d+|\d+:[^\s:,]+))+\s*(#.*)?\Z")
 
 
-def open_binary(path: Path) -> IO[bytes]:
+def open_binary(path: Path) -> IO[bytes] | gzip.GzipFile:
     """Return the file opened for reading bytes, decompressed by its suffix."""
     match path.suffix:
         case ".bz2":
@@ -169,7 +169,5 @@ def _reader(spec: StatisticSpec) -> _Reader:
 
 def _index(name: str) -> int:
     if not name.isdecimal():
-        raise InvalidArgument(
-            f"svmlight columns are feature numbers or 'label', but {name[:40]!r} was asked for; name a feature by its number"
-        )
+        raise InvalidArgument(f"svmlight columns are feature numbers or 'label', but {name[:40]!r} was asked for; give its number")
     return int(name)

@@ -50,9 +50,7 @@ class ArrowFrame:
             try:
                 numbers = pc.cast(array, pa.float64())
             except pa.ArrowInvalid:
-                raise InvalidData(
-                    f"the column {name!r} of {self.label} has integers that binary64 cannot hold exactly; scale them"
-                ) from None
+                raise InvalidData(f"the column {name!r} of {self.label} has integers above 2^53; scale them") from None
         else:
             raise InvalidData(f"the column {name!r} of {self.label} must hold numbers, but its type is {kind}; choose or convert a column")
         return require_finite(np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64), self.label, name, self.first_row)
@@ -63,8 +61,8 @@ class ArrowFrame:
         except pa.ArrowInvalid:
             row, text = next((row, text) for row, text in enumerate(array.to_pylist()) if _to_number(text) is None)
             raise InvalidData(
-                f"the column {name!r} of {self.label} must hold numbers, but {text[:40]!r} was found in row {self.first_row + row} (rows count from 0); "
-                "correct it or choose another column"
+                f"the column {name!r} of {self.label} must hold numbers, but {text[:40]!r} was found in row {self.first_row + row} "
+                "(rows count from 0); correct it or choose another column"
             ) from None
 
 
@@ -116,7 +114,7 @@ class TableSource:
                 raise InvalidData(f"{self.label} has two columns named {name!r}; rename one of them")
 
     def _numeric(self, table: Any) -> tuple[str, ...]:
-        """Return the columns of numbers. A text column counts if any of its first values is a number, so that a stray word is an error later."""
+        """Return the columns of numbers; a text column counts if any early value is a number, so that a stray word is an error later."""
         found = []
         for name, kind in zip(table.schema.names, table.schema.types, strict=True):
             if pa.types.is_string(kind) and self.format == "csv":

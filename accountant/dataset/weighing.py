@@ -44,7 +44,7 @@ class WeightsSummary:
 
 
 def complete_specs(profile: Profile, specs: Sequence[StatisticSpec]) -> tuple[StatisticSpec, ...]:
-    """Return one spec for each statistic of the profile; a statistic without one is the column of its name. Raises :class:`InvalidArgument`."""
+    """Return one spec for each statistic of the profile, by default the column of its name. Raises :class:`InvalidArgument`."""
     names = [statistic.name for statistic in profile.record]
     given: dict[str, StatisticSpec] = {}
     for spec in specs:
@@ -103,8 +103,8 @@ def compute_weights_file(
 ) -> WeightsSummary:
     """Compute the optimal weights of all records of ``data`` and write them to ``out`` (nowhere where it is None).
 
-    Claim: ``out`` holds for every record a weight w with ψ(w) ≤ ε* and w ≥ w*(1 − 1e-12), and q = 1/w rounded down; or nothing is written and
-    an error says why. Give either ``target_epsilon`` or ``target_size`` (see :func:`epsilon_for_size`).
+    Claim: ``out`` holds for every record a weight w with ψ(w) ≤ ε* and w ≥ w*(1 − 1e-12), and q = 1/w rounded down; or nothing is
+    written and an error says why. Give either ``target_epsilon`` or ``target_size`` (see :func:`epsilon_for_size`).
 
     The data is read twice (more often for ``target_size``) in batches of ``batch_rows``; memory does not grow with the number of records.
 

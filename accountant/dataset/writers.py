@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import csv
+import io
 import os
 import tempfile
 from collections.abc import Callable, Iterator
@@ -11,7 +13,6 @@ from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet as pq
 
 from accountant.weights.vectorised.results import Floats
@@ -93,16 +94,7 @@ def open_writer(path: Path, rows: int) -> Iterator[WriteBatch]:
             np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (rows,)})  # type: ignore[no-untyped-call, unused-ignore]
             yield lambda _table, weights, _q: _write_raw(stream, weights)
             return
-        with contextlib.ExitStack() as stack:
-            writer: Any = None
-
-            def write(table: Any, weights: Floats, q: Floats) -> None:
-                nonlocal writer
-                joined = join_columns(table, weights, q)
-                if writer is None:
-                    writer = _open_table(kind, stream, joined.schema, stack)
-                writer.write_batch(joined)
-
+        with _csv_writer(stream) if kind == "csv" else _parquet_writer(stream) as write:
             yield write
 
 
@@ -110,10 +102,41 @@ def _write_raw(stream: IO[bytes], weights: Floats) -> None:
     stream.write(np.ascontiguousarray(weights, dtype="<f8").tobytes())
 
 
-def _open_table(kind: str, stream: IO[bytes], schema: Any, stack: contextlib.ExitStack) -> Any:
-    if kind == "csv":
-        return stack.enter_context(pyarrow.csv.CSVWriter(stream, schema, write_options=pyarrow.csv.WriteOptions(quoting_style="needed")))
-    return stack.enter_context(pq.ParquetWriter(stream, schema))
+@contextlib.contextmanager
+def _parquet_writer(stream: IO[bytes]) -> Iterator[WriteBatch]:
+    with contextlib.ExitStack() as stack:
+        writer: Any = None
+
+        def write(table: Any, weights: Floats, q: Floats) -> None:
+            nonlocal writer
+            joined = join_columns(table, weights, q)
+            if writer is None:
+                writer = stack.enter_context(pq.ParquetWriter(stream, joined.schema))
+            writer.write_batch(joined)
+
+        yield write
+
+
+@contextlib.contextmanager
+def _csv_writer(stream: IO[bytes]) -> Iterator[WriteBatch]:
+    # Arrow's CSV writer puts every text cell in quotes; the cells of a CSV input are text, and are to come out as they went in
+    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+    writer, started = csv.writer(text, lineterminator="\n"), False
+
+    def write(table: Any, weights: Floats, q: Floats) -> None:
+        nonlocal started
+        joined = join_columns(table, weights, q)
+        if not started:
+            writer.writerow(joined.schema.names)
+            started = True
+        writer.writerows(zip(*(column.to_pylist() for column in joined.columns), strict=True))
+
+    try:
+        yield write
+        text.flush()
+    finally:
+        with contextlib.suppress(OSError, ValueError):
+            text.detach()
 
 
 def join_columns(table: Any, weights: Floats, q: Floats) -> Any:

@@ -5,5 +5,6 @@ from accountant.weights.vectorised.size import SizedTarget, epsilon_for_size
 from accountant.weights.vectorised.solver import WeightSolver, optimal_weights, prepare_solver
 
 __all__ = [
-    "ConvexityPremise", "SizedTarget", "WeightSolver", "WeightsResult", "epsilon_for_size", "optimal_weights", "prepare_solver", "probabilities",
+    "ConvexityPremise", "SizedTarget", "WeightSolver", "WeightsResult",
+    "epsilon_for_size", "optimal_weights", "prepare_solver", "probabilities",
 ]  # fmt: skip

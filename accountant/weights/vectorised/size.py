@@ -60,21 +60,25 @@ def epsilon_for_size(
     if goal <= 0:
         raise InvalidTarget(f"the target size must be positive, but {exact_text(goal)} was found; give a positive number")
     low = premise.least_target if premise.least_target > 0 else Fraction(1, 10**12)
-    low_size, rows = measure_size(profile, low, batches, premise)
+
+    def measure(epsilon: Fraction) -> tuple[float, int]:
+        return measure_size(profile, epsilon, batches, premise)
+
+    low_size, rows = measure(low)
     if goal > rows:
         raise InvalidTarget(f"the target size {exact_text(goal)} is above the number of records {rows}; give at most that")
     if Fraction(low_size) < goal * (1 - Fraction(tolerance)):
         raise InvalidTarget(
-            f"the target size {exact_text(goal)} is not reachable: the least target ε* = {decimal_text(low, 9, round_up=True)} (assumption-8) already "
-            f"has the expected size {low_size:.9g}; use that target, which samples less for the same privacy"
+            f"the target size {exact_text(goal)} is not reachable: the least ε* = {decimal_text(low, 9, round_up=True)} (assumption-8) "
+            f"already has the expected size {low_size:.9g}; use that target, which samples less for the same privacy"
         )
     if Fraction(low_size) <= goal:
         return SizedTarget(low, low_size, rows)
-    return _bisect(profile, goal, batches, premise, low, low_size, tolerance)
+    return _bisect(measure, goal, low, low_size, tolerance)
 
 
 def _bisect(
-    profile: Profile, goal: Fraction, batches: Batches, premise: ConvexityPremise, low: Fraction, low_size: float, tolerance: float
+    measure: Callable[[Fraction], tuple[float, int]], goal: Fraction, low: Fraction, low_size: float, tolerance: float
 ) -> SizedTarget:
     wanted = float(goal)
     high, high_size, rows = low, low_size, 0
@@ -84,10 +88,8 @@ def _bisect(
         high = Fraction(min(_LARGEST, float(low) * step))
         step = min(step * step, 1e3)
         if high <= low:
-            raise InvalidTarget(
-                f"the target size {exact_text(goal)} needs ε* above {_LARGEST:g}, which means no privacy; give a larger size"
-            )
-        high_size, rows = measure_size(profile, high, batches, premise)
+            raise InvalidTarget(f"the target size {exact_text(goal)} needs ε* above {_LARGEST:g}; give a larger size")
+        high_size, rows = measure(high)
     left, right = _height(low_size, wanted), _height(high_size, wanted)
     for number in range(_MOST_STEPS):
         if high_size >= wanted * (1 - tolerance) or math.nextafter(float(low), math.inf) >= float(high):
@@ -97,7 +99,7 @@ def _bisect(
         middle = Fraction(math.exp(a + (b - a) * min(max(share, 1e-6), 1 - 1e-6)))
         if not low < middle < high:
             middle = (low + high) / 2
-        size, rows = measure_size(profile, middle, batches, premise)
+        size, rows = measure(middle)
         height = _height(size, wanted)
         if Fraction(size) > goal:
             low, left, right = middle, height, right / 2
