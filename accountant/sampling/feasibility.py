@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
 from profiles import InvalidSampling, Profile, decimal_text, exact_text
-from profiles.terms import Term
+from profiles.terms import Term, children, constant_value, to_text
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 
 Record = Mapping[str, Fraction]
@@ -27,7 +27,13 @@ def check_probability(profile: Profile, q: Term) -> None:
 
 
 def refuse_improper(q: Term, enclosure: Enclosure, record: Record) -> None:
-    """Raise :class:`InvalidSampling` where q is certainly above 1 or not positive at ``record``."""
+    """Raise :class:`InvalidSampling` where q is certainly undefined, above 1 or not positive at ``record``."""
+    for operation, argument, allows_zero in domains(q):
+        if _outside(argument, record, allows_zero=allows_zero):
+            raise InvalidSampling(
+                f"the sampling rule is undefined at the record {show_record(record)}, because of {operation} of {to_text(argument)[:60]}; "
+                "restrict the range or change q"
+            )
     exact = exact_value(q, record)
     if exact is None:
         with working_precision(128):
@@ -46,6 +52,26 @@ def refuse_improper(q: Term, enclosure: Enclosure, record: Record) -> None:
             f"the sampling rule has {reads} at the record {show_record(record)}, where the weight 1/q is not finite and positive; "
             "keep q above 0 on the whole declared range (for a coreset rule: lam > 0)"
         )
+
+
+def domains(term: Term) -> Iterator[tuple[str, Term, bool]]:
+    """Yield (operation, argument, whether 0 is allowed) for every subterm of ``term`` whose argument must not be negative."""
+    if term[0] in ("sqrt", "log"):
+        yield term[0], term[1], term[0] == "sqrt"
+    elif term[0] == "pow":
+        exponent = constant_value(term[2])
+        if exponent is None or exponent.denominator != 1:
+            yield "a power", term[1], exponent is not None and exponent > 0
+    for part in children(term):
+        yield from domains(part)
+
+
+def _outside(argument: Term, record: Record, *, allows_zero: bool) -> bool:
+    exact = exact_value(argument, record)
+    if exact is not None:
+        return exact < 0 or (exact == 0 and not allows_zero)
+    with working_precision(128):
+        return bool(Enclosure(argument).evaluate({name: ball(number) for name, number in record.items()}) < 0)
 
 
 def shown(value: Fraction) -> str:

@@ -13,7 +13,7 @@ from flint import arb
 
 from accountant.sampled import odds_term, sampled_term, weighted_epsilon
 from accountant.sampling import SamplingRule, show_record
-from accountant.sampling.feasibility import refuse_improper
+from accountant.sampling.feasibility import domains, refuse_improper
 from accountant.worst_case import constrained
 from accountant.worst_case.branch import Box, Objective, Outcome, Point, prove_at_most
 from accountant.worst_case.certify import (
@@ -149,15 +149,15 @@ class _Search:
             lower, upper, at, outcome, order = self._enclose(at)
             if lower is None or upper is None:
                 raise Undecided(self._failure(lower, None))
+            reached = upper - lower <= self.gap * upper
+            if not reached and not accept_wider:
+                raise Undecided(self._failure(lower, upper))
             checked = self._certify(Claim(lower, upper, {**at, **self.fixed}), outcome.boxes, order, well_defined)
-        reached = upper - lower <= self.gap * upper
         if not (probability or checked.accepted):
             raise Undecided(
                 f"0 < q <= 1 was to be proved for all records of {self.profile.name!r}, but neither ball arithmetic nor the kernel decided "
                 f"it ({checked.reason}); simplify q or keep it away from 0 and 1"
             )
-        if not reached and not accept_wider:
-            raise Undecided(self._failure(lower, upper))
         return EpsilonBound(
             lower, upper, {**at, **self.fixed}, "branch and bound in ball arithmetic", reached=reached, proved_by_balls=probability,
             checked_by_kernel=checked.accepted, kernel_reason=checked.reason, boxes=outcome.boxes,
@@ -181,7 +181,12 @@ class _Search:
         for outcome in (above, below):
             if outcome.counterexample is not None:
                 refuse_improper(self.q.term, Enclosure(self.q.term), outcome.counterexample)
-        return above.proved and below.proved
+        return above.proved and below.proved and all(self._stays_inside(part, zero) for _, part, zero in domains(self.q.term))
+
+    def _stays_inside(self, argument: Term, zero: bool) -> bool:  # noqa: FBT001 - one of the three fields of a domain
+        """Prove that the argument of a root, logarithm or power in q is in its domain: an enclosure alone would clip it."""
+        negative = Objective(("neg", argument), self.names)
+        return prove_at_most(negative, self.box, arb(0), 2_000, exact=Fraction(0), strict=not zero).proved
 
     def _enclose(self, at: Point) -> tuple[Fraction | None, Fraction | None, Point, Outcome, tuple[str, ...]]:
         """Return lower, upper, the record of lower, the outcome that proves upper, and the forms in the order in which they did best."""

@@ -180,6 +180,15 @@ def test_an_improper_probability_is_refused_with_its_witness_even_between_grid_p
         bound_of("w*z", "1/2 - Max(0, 1/2 + 1/100 - 1000*Abs(z-77/300))", {"z": [0, 1]})
 
 
+def test_a_probability_that_is_undefined_somewhere_is_refused():
+    with pytest.raises(InvalidSampling, match="undefined at the record z = "):
+        bound_of("w*z", "1/2 + sqrt(z-1)/10", {"z": [0, 2]})
+    with pytest.raises((InvalidSampling, Undecided)):
+        bound_of("w*z", "1/2 + sqrt((z-77/300)**2 - 1/10**6)/10", {"z": [0, 1]})
+    assert_sound(bound_of("w*z", "1/2 + sqrt(z)/10", {"z": [0, 2]}))
+    assert_sound(bound_of("w*z", "1/2 + (z+1)**0.3/10", {"z": [0, 2]}))
+
+
 def test_a_parameter_without_a_number_has_no_numeric_supremum():
     with pytest.raises(InvalidSampling, match="any positive number"):
         bound_of("w*z*b", "1/2", {"z": [0, 1]}, {"b": "positive"})
