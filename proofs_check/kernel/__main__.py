@@ -1,7 +1,5 @@
 """``python -m proofs_check.kernel FILE``, or this file as a script: 0 accepted, 1 rejected, 2 the file cannot be used."""
 
-from __future__ import annotations
-
 import sys
 
 if not __package__:  # started as a script: nothing but this folder needs to be importable

@@ -1,7 +1,5 @@
 """The rule ``boxes``: bisection of a box until every piece has an enclosure of the right sign."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from . import intervals as iv
@@ -24,11 +22,6 @@ def _size(a: Num) -> int:
     return a[0].bit_length() + a[1]
 
 
-def _middle(x: Interval, p: int) -> Num:
-    m, e = iv.add((x[0], x[0]), (x[1], x[1]), p)[0]
-    return m, e - 1
-
-
 def _cut(x: Interval, p: int, *, from_zero: bool) -> Num:
     # a point strictly inside x: 1 or geometrically growing if x is unbounded, shrinking if x starts at an open zero
     lo, hi = x
@@ -40,7 +33,7 @@ def _cut(x: Interval, p: int, *, from_zero: bool) -> Num:
             raise Rejected("unbounded pieces, or pieces at an open zero, cannot be decided")
         k = max(k, 1) * 2 if k > 8 else k + (hi != iv.INF)
         return (1, k if hi == iv.INF else -k)
-    middle = (1, (_size(hi) + _size(lo)) // 2) if lo[0] > 0 and _size(hi) - _size(lo) > 3 else _middle(x, p)
+    middle = (1, (_size(hi) + _size(lo)) // 2) if lo[0] > 0 and _size(hi) - _size(lo) > 3 else iv.middle(x, p)
     if iv.compare(middle, lo) <= 0 or iv.compare(middle, hi) >= 0:
         raise Rejected("a piece cannot be bisected any further at this precision")
     return middle
@@ -66,7 +59,7 @@ class Search:
         # f(c) + sum of slope * (x - c), by the mean value theorem in one coordinate after the other; c must be a point of the box
         centre: dict[str, Interval] = {}
         for v, x in zip(self.names, piece, strict=True):
-            m, e = _middle(x, self.p) if x[1] != iv.INF else iv.INF
+            m, e = iv.middle(x, self.p) if x[1] != iv.INF else iv.INF
             if abs(e) > 2 * _FARTHEST or not self.box[v].contains(Fraction(m) * Fraction(2) ** e):
                 return iv.WHOLE
             centre[v] = ((m, e), (m, e))

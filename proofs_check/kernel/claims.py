@@ -1,8 +1,6 @@
 """The claims: each derives its goals from the profile's own text; a proof can only say how they are shown."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,10 +9,11 @@ from .ranges import Box, Range
 from .rules import Tree, show
 from .session import Goal, Session
 from .slopes import WEIGHTS, show_kink, slope_at
-from .syntax import read_choice, read_fields, read_mapping, read_name, read_number, read_term, variables
+from .syntax import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
 from .terms import Term, differentiate, exp, log, num, substitute, var
 
 _ONE, _W, _AT_ONE = num(1), var("w"), Range(Fraction(1), Fraction(1))
+_FLOOR, _THRESHOLD = {"floor", "positive", "form", "curvature"}, {"threshold", "threshold-proof"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,33 +25,6 @@ class Statement:
     target: Fraction | None
     q: Term | None
 
-    @property
-    def domain(self) -> Box:
-        """Records and weights w >= 1."""
-        return {**self.records, "w": WEIGHTS}
-
-    def epsilon_at(self, w: Term) -> Term:
-        """Return epsilon(w, x)."""
-        return substitute(self.epsilon, {"w": w})
-
-    def goal_target(self) -> Term:
-        """Return the target epsilon, which this claim needs."""
-        if self.target is None:
-            raise Rejected("this claim needs a target_epsilon")
-        return num(self.target)
-
-    def above(self, epsilon: Term, w: Term, form: object) -> Term:
-        """Return a term that is > 0 exactly where epsilon > log(1 + E w), E = exp(target) - 1 > 0."""
-        line = _ONE + (exp(self.goal_target()) - _ONE) * w
-        return epsilon - log(line) if read_choice(form, "log", "exp") else exp(epsilon) - line
-
-    def sampled(self) -> tuple[Term, Term, Term]:
-        """Return q, e = epsilon(1/q, x) and psi = e + log(q + (1 - q) exp(-e)) = log(1 + q (exp(e) - 1))."""
-        if self.q is None:
-            raise Rejected("this claim needs a sampling rule")
-        e = self.epsilon_at(_ONE / self.q)
-        return self.q, e, e + log(self.q + (_ONE - self.q) * exp(-e))
-
 
 def read_statement(session: Session, whole: Tree) -> Statement:
     """Read the statement of a certificate; numeric parameters go to the session, to be substituted everywhere."""
@@ -60,20 +32,18 @@ def read_statement(session: Session, whole: Tree) -> Statement:
         profile = read_fields(whole["profile"], {"name", "epsilon", "record", "parameters"})
         if not isinstance(profile["name"], str) or len(profile["name"]) > 1000:
             raise Rejected("the name must be a string of moderate length")
-        records = {read_name(v): _read_range(ends) for v, ends in read_mapping(profile["record"]).items()}
-        for name, value in read_mapping(profile["parameters"]).items():
+        records = {read_name(v): _read_range(ends) for v, ends in read_fields(profile["record"]).items()}
+        for name, value in read_fields(profile["parameters"]).items():
             if read_name(name) in records:
                 raise Rejected(f"the name {name} is used twice")
-            if value == "positive":
-                records[name] = Range(Fraction(0), None, open=True)
-            elif isinstance(value, list):
-                records[name] = _read_range(value)
-                if records[name].lo <= 0:
+            if isinstance(value, list) or value == "positive":
+                records[name] = _read_range(value) if isinstance(value, list) else Range(Fraction(0), open=True)
+                if not records[name].open and records[name].lo <= 0:
                     raise Rejected(f"the range of the parameter {name} must be positive")
             else:
                 session.constants[name] = num(read_number(value))
         names = {**session.constants, **variables(records)}
-        epsilon = read_term(profile["epsilon"], {**names, "w": var("w")})
+        epsilon = read_term(profile["epsilon"], {**names, "w": _W})
     with session.at("target_epsilon"):
         target = read_number(whole["target_epsilon"]) if "target_epsilon" in whole else None
         if target is not None and target <= 0:
@@ -84,64 +54,48 @@ def read_statement(session: Session, whole: Tree) -> Statement:
 
 
 def _read_range(value: object) -> Range:
-    if not isinstance(value, list) or len(value) != 2:
-        raise Rejected("a range must be a list of two numbers")
-    return Range(read_number(value[0]), read_number(value[1]))
+    lo, hi = read_list(value, 2)
+    return Range(read_number(lo), read_number(hi))
 
 
 def _point(session: Session, proof: Tree, box: Box) -> dict[str, Fraction]:
     # a number inside its range for every variable of the box, and for nothing else
     with session.at(".at"):
         point = {v: read_number(q) for v, q in read_fields(proof["at"], set(box)).items()}
-        for v, q in point.items():
-            if not box[v].contains(q):
-                raise Rejected(f"{v} is outside its range")
+        if not all(box[v].contains(q) for v, q in point.items()):
+            raise Rejected("the point is outside the declared ranges")
     return point
 
 
-def _local(session: Session, s: Statement, point: Mapping[str, Fraction]) -> tuple[Term, Term]:
-    # epsilon and its derivative in w near the weight of a point, for the record of the point: terms in w alone
-    epsilon = substitute(s.epsilon, {v: q for v, q in point.items() if v != "w"})
-    return epsilon, slope_at(session, epsilon, {"w": Range(point["w"], point["w"])}, {"w": WEIGHTS})
+def _target(s: Statement) -> Term:
+    if s.target is None:
+        raise Rejected("this claim needs a target_epsilon")
+    return num(s.target)
 
 
-def _well_defined(session: Session, s: Statement, proof: Tree) -> None:
-    session.define(s.epsilon, s.domain)
-    show(session, proof, "nonnegative", Goal(s.epsilon, s.domain))
+def _condition(session: Session, s: Statement, proof: Tree, claim: tuple[str, str]) -> None:
+    # t >= 0 (> 0) for all records and weights, or w = 1 only; refuted: -t > 0 (>= 0) at one of these points
+    at_one, refuted = claim[0] in ("assumption-8", "proposition-16"), claim[1] == "refuted"
+    epsilon, whole = s.epsilon, {**s.records, "w": WEIGHTS}
+    box = {**s.records, "w": _AT_ONE} if at_one else whole
+    point: dict[str, Fraction] = {"w": Fraction(1)} if at_one else {}
+    if refuted:
+        point |= _point(session, proof, s.records if at_one else box)
+        epsilon, whole = _at_record(s, point), {"w": WEIGHTS}
+        box = {"w": Range(point["w"], point["w"])}
+    if claim[0] == "assumption-8":
+        term, strict = _target(s) - epsilon, False
+    else:
+        slope = slope_at(session, epsilon, box, whole)
+        term = {"assumption-11": _curvature(slope), "proposition-16": _ONE - exp(-epsilon) - slope}.get(claim[0], _W * slope - epsilon)
+        strict = claim[0] != "proposition-17"
+    term, left = substitute(term, point), {v: r for v, r in box.items() if v not in point}
+    field = "curvature" if claim[0] == "assumption-11" else "bound"
+    show(session, proof, field, Goal(-term if refuted else term, left, strict != refuted))
 
 
-def _assumption_8(session: Session, s: Statement, proof: Tree) -> None:
-    show(session, proof, "bound", Goal(s.goal_target() - s.epsilon_at(_ONE), s.records))
-
-
-def _not_assumption_8(session: Session, s: Statement, proof: Tree) -> None:
-    excess = substitute(s.epsilon_at(_ONE) - s.goal_target(), _point(session, proof, s.records))
-    show(session, proof, "bound", Goal(excess, {}, strict=True))
-
-
-def _assumption_9(session: Session, s: Statement, proof: Tree) -> None:
-    with session.at(".threshold"):
-        threshold = session.read(proof["threshold"], s.records)
-    show(session, proof, "threshold-proof", Goal(threshold - _ONE, s.records))
-    offset = "s"
-    while offset in s.records or offset in session.constants:
-        offset += "_"
-    weight, box = threshold + var(offset), {**s.records, offset: Range(Fraction(0), None)}
-    epsilon = s.epsilon_at(weight)
-    if "direct" in proof:
-        show(session, proof, "direct", Goal(s.above(epsilon, weight, proof["form"]), box, strict=True))
-        return
-    show(session, proof, "start", Goal(s.above(s.epsilon_at(threshold), threshold, "log"), s.records, strict=True))
-    # d/dw (epsilon - log(1 + E w)) >= 1/w - E/(1 + E w) > 0 from the threshold on
-    slope = differentiate(session.smooth(epsilon, offset, box), offset)
-    show(session, proof, "slope", Goal(weight * slope - _ONE, box))
-
-
-def _not_assumption_9(session: Session, s: Statement, proof: Tree) -> None:
-    epsilon, threshold = substitute(s.epsilon, _point(session, proof, s.records)), read_number(proof["threshold"])
-    if threshold < 1:
-        raise Rejected("the threshold must be at least 1")
-    show(session, proof, "tail", Goal(-s.above(epsilon, _W, proof["form"]), {"w": Range(threshold, None)}))
+def _at_record(s: Statement, point: dict[str, Fraction]) -> Term:
+    return substitute(s.epsilon, {v: q for v, q in point.items() if v != "w"})
 
 
 def _curvature(slope: Term) -> Term:
@@ -149,114 +103,115 @@ def _curvature(slope: Term) -> Term:
     return differentiate(slope, "w") + slope * slope
 
 
-def _strongly_convex(session: Session, s: Statement, proof: Tree) -> None:
-    with session.at(".floor"):
-        floor = session.read(proof["floor"], s.records)
-    show(session, proof, "positive", Goal(floor, s.records, strict=True))
-    curvature = _curvature(slope_at(session, s.epsilon, s.domain, s.domain))
-    # epsilon >= 0, so K >= floor implies K exp(epsilon) >= floor
-    curvature = curvature if read_choice(proof["form"], "log", "exp") else curvature * exp(s.epsilon)
-    show(session, proof, "curvature", Goal(curvature - floor, s.domain))
-
-
-def _not_assumption_11(session: Session, s: Statement, proof: Tree) -> None:
-    point = _point(session, proof, s.domain)
-    _, slope = _local(session, s, point)
-    show(session, proof, "curvature", Goal(-substitute(_curvature(slope), point), {}))
-
-
-def _not_smooth(session: Session, s: Statement, proof: Tree) -> None:
-    point = _point(session, proof, s.domain)
+def _kink(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
+    point = _point(session, proof, {**s.records, "w": WEIGHTS})
     with session.at(".kink"):
         if proof["kink"] is not True:
             raise Rejected("kink must be true")
-        show_kink(session, substitute(s.epsilon, {v: q for v, q in point.items() if v != "w"}), point["w"])
+        show_kink(session, _at_record(s, point), point["w"])
 
 
-def _proposition_16(session: Session, s: Statement, proof: Tree) -> None:
-    slope = substitute(slope_at(session, s.epsilon, {**s.records, "w": _AT_ONE}, s.domain), {"w": _ONE})
-    show(session, proof, "bound", Goal(_ONE - exp(-s.epsilon_at(_ONE)) - slope, s.records, strict=True))
+def _well_defined(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
+    domain = {**s.records, "w": WEIGHTS}
+    session.define(s.epsilon, domain)
+    show(session, proof, "nonnegative", Goal(s.epsilon, domain))
 
 
-def _not_proposition_16(session: Session, s: Statement, proof: Tree) -> None:
-    point = {**_point(session, proof, s.records), "w": Fraction(1)}
-    epsilon, slope = _local(session, s, point)
-    show(session, proof, "bound", Goal(substitute(slope - (_ONE - exp(-epsilon)), point), {}))
+def _above(s: Statement, epsilon: Term, w: Term, form: object) -> Term:
+    # a term that is > 0 exactly where epsilon > log(1 + E w), with E = exp(target) - 1 > 0
+    line = _ONE + (exp(_target(s)) - _ONE) * w
+    return epsilon - log(line) if read_choice(form, "log", "exp") else exp(epsilon) - line
 
 
-def _proposition_17(session: Session, s: Statement, proof: Tree) -> None:
-    slope = slope_at(session, s.epsilon, s.domain, s.domain)
-    show(session, proof, "bound", Goal(_W * slope - s.epsilon, s.domain))
+def _assumption_9(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
+    with session.at(".threshold"):
+        threshold = session.read(proof["threshold"], s.records)
+    show(session, proof, "threshold-proof", Goal(threshold - _ONE, s.records))
+    offset = "s"
+    while offset in s.records or offset in session.constants:
+        offset += "_"
+    weight, box = threshold + var(offset), {**s.records, offset: Range(Fraction(0))}
+    epsilon = substitute(s.epsilon, {"w": weight})
+    if "direct" in proof:
+        show(session, proof, "direct", Goal(_above(s, epsilon, weight, proof["form"]), box, strict=True))
+    else:  # d/dw (epsilon - log(1 + E w)) >= 1/w - E/(1 + E w) > 0 from the threshold on
+        start = _above(s, substitute(s.epsilon, {"w": threshold}), threshold, "log")
+        show(session, proof, "start", Goal(start, s.records, strict=True))
+        slope = differentiate(session.smooth(epsilon, offset, box), offset)
+        show(session, proof, "slope", Goal(weight * slope - _ONE, box))
 
 
-def _not_proposition_17(session: Session, s: Statement, proof: Tree) -> None:
-    point = _point(session, proof, s.domain)
-    epsilon, slope = _local(session, s, point)
-    show(session, proof, "bound", Goal(substitute(epsilon - _W * slope, point), {}, strict=True))
+def _not_assumption_9(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
+    epsilon, threshold = _at_record(s, _point(session, proof, s.records)), read_number(proof["threshold"])
+    if threshold < 1:
+        raise Rejected("the threshold must be at least 1")
+    show(session, proof, "tail", Goal(-_above(s, epsilon, _W, proof["form"]), {"w": Range(threshold)}))
 
 
-def _epsilon_upper(session: Session, s: Statement, proof: Tree) -> None:
-    q, e, psi = s.sampled()
-    session.define(q, s.records)
-    show(session, proof, "q-positive", Goal(q, s.records, strict=True))
-    show(session, proof, "q-at-most-one", Goal(_ONE - q, s.records))
-    bound = num(read_number(proof["claimed"]))
-    log_form = read_choice(proof["form"], "log", "exp")
-    show(session, proof, "bound", Goal(bound - psi if log_form else exp(bound) - _ONE - q * (exp(e) - _ONE), s.records))
+def _strongly_convex(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
+    with session.at(".floor"):
+        floor = session.read(proof["floor"], s.records)
+    show(session, proof, "positive", Goal(floor, s.records, strict=True))
+    domain = {**s.records, "w": WEIGHTS}
+    curvature = _curvature(slope_at(session, s.epsilon, domain, domain))
+    # epsilon >= 0, so K >= floor implies K exp(epsilon) >= floor
+    curvature = curvature if read_choice(proof["form"], "log", "exp") else curvature * exp(s.epsilon)
+    show(session, proof, "curvature", Goal(curvature - floor, domain))
 
 
-def _epsilon_lower(session: Session, s: Statement, proof: Tree) -> None:
-    q, _, psi = s.sampled()
-    point, claimed = _point(session, proof, s.records), num(read_number(proof["claimed"]))
-    value = substitute(q, point)
-    session.define(value, {})
-    session.discharge(Goal(value, {}, strict=True))
-    session.discharge(Goal(_ONE - value, {}))
-    show(session, proof, "bound", Goal(substitute(psi, point) - claimed, {}))
+def _sampled(session: Session, s: Statement, proof: Tree, claim: tuple[str, str]) -> None:
+    if s.q is None:
+        raise Rejected("this claim needs a sampling rule")
+    lower, bound = claim[0] == "epsilon-lower", num(read_number(proof["claimed"]))
+    point = _point(session, proof, s.records) if lower else {}
+    q, box = substitute(s.q, point), {v: r for v, r in s.records.items() if v not in point}
+    session.define(q, box)
+    for field, goal in (("q-positive", Goal(q, box, strict=True)), ("q-at-most-one", Goal(_ONE - q, box))):
+        session.discharge(goal) if lower else show(session, proof, field, goal)
+    e = substitute(substitute(s.epsilon, {"w": _ONE / q}), point)
+    psi = e + log(q + (_ONE - q) * exp(-e))  # log(1 + q (exp(e) - 1))
+    exact = not lower and not read_choice(proof["form"], "log", "exp")
+    term = exp(bound) - _ONE - q * (exp(e) - _ONE) if exact else bound - psi
+    show(session, proof, "bound", Goal(-term if lower else term, box))
 
 
-_FLOOR, _THRESHOLD, _KINK = {"floor", "positive", "form", "curvature"}, {"threshold", "threshold-proof"}, {"at", "kink"}
-_CLAIMS: dict[tuple[object, object], list[tuple[set[str], Callable[[Session, Statement, Tree], None]]]] = {
+_Check = Callable[[Session, Statement, Tree, tuple[str, str]], None]
+_CLAIMS: dict[tuple[object, object], list[tuple[set[str], _Check]]] = {
     ("well-defined", "proved"): [({"nonnegative"}, _well_defined)],
-    ("assumption-8", "proved"): [({"bound"}, _assumption_8)],
-    ("assumption-8", "refuted"): [({"at", "bound"}, _not_assumption_8)],
+    ("assumption-8", "proved"): [({"bound"}, _condition)],
+    ("assumption-8", "refuted"): [({"at", "bound"}, _condition)],
     ("assumption-9", "proved"): [(_THRESHOLD | {"start", "slope"}, _assumption_9), (_THRESHOLD | {"direct", "form"}, _assumption_9)],
     ("assumption-9", "refuted"): [({"at", "threshold", "form", "tail"}, _not_assumption_9)],
     ("assumption-11", "proved"): [(_FLOOR, _strongly_convex)],
-    ("assumption-11", "refuted"): [({"at", "curvature"}, _not_assumption_11), (_KINK, _not_smooth)],
-    ("proposition-16", "proved"): [({"bound"}, _proposition_16)],
-    ("proposition-16", "refuted"): [({"at", "bound"}, _not_proposition_16)],
-    ("proposition-17", "proved"): [({"bound"}, _proposition_17)],
-    ("proposition-17", "refuted"): [({"at", "bound"}, _not_proposition_17), (_KINK, _not_smooth)],
+    ("assumption-11", "refuted"): [({"at", "curvature"}, _condition), ({"at", "kink"}, _kink)],
+    ("proposition-16", "proved"): [({"bound"}, _condition)],
+    ("proposition-16", "refuted"): [({"at", "bound"}, _condition)],
+    ("proposition-17", "proved"): [({"bound"}, _condition)],
+    ("proposition-17", "refuted"): [({"at", "bound"}, _condition), ({"at", "kink"}, _kink)],
     ("strong-convexity", "proved"): [(_FLOOR, _strongly_convex)],
-    ("epsilon-upper", "proved"): [({"q-positive", "q-at-most-one", "form", "bound"}, _epsilon_upper)],
-    ("epsilon-lower", "proved"): [({"bound"}, _epsilon_lower)],
+    ("epsilon-upper", "proved"): [({"q-positive", "q-at-most-one", "form", "bound"}, _sampled)],
+    ("epsilon-lower", "proved"): [({"bound"}, _sampled)],
 }
 _OWN_FIELDS = {"epsilon-upper": {"bound"}, "epsilon-lower": {"bound", "at"}}
 
 
-def check_claim(session: Session, s: Statement, claim: Tree) -> str | None:
-    """Check one claim; return the bound that it states, as text, if it states one."""
-    name = claim.get("claim")
-    if not isinstance(name, str) or not isinstance(claim.get("verdict"), str) or (name, claim["verdict"]) not in _CLAIMS:
+def check_claim(session: Session, s: Statement, value: object) -> tuple[str, str, str | None]:
+    """Check one claim; return its name, its verdict, and the bound that it states, as text, if it states one."""
+    claim = read_fields(value)
+    name, verdict = str(claim.get("claim")), str(claim.get("verdict"))
+    if (name, verdict) not in _CLAIMS:
         raise Rejected("unknown claim or verdict")
-    own = _OWN_FIELDS.get(name, set())
-    fields, choices = read_fields(claim, {"claim", "verdict", "proof", *own}), _CLAIMS[name, claim["verdict"]]
+    own, choices = _OWN_FIELDS.get(name, set[str]()), _CLAIMS[name, verdict]
+    fields = read_fields(claim, {"claim", "verdict", "proof", *own})
     with session.at(".proof"):
-        proof = read_mapping(fields["proof"])
+        proof = dict(read_fields(fields["proof"]))
         required, body = next((choice for choice in choices if choice[0] <= proof.keys()), choices[0])
-        proof = {**read_fields(proof, required, frozenset({"obligations"}))}
-        _read_obligations(session, s, proof.pop("obligations", {}))
-        body(session, s, {**proof, **({"claimed": fields["bound"]} if own else {}), **({"at": fields["at"]} if "at" in own else {})})
-        if len(session.used) < len(session.obligations):
-            raise Rejected("an obligation is given that the claim does not have")
-    return str(fields["bound"]) if own else str(proof["floor"]) if name == "strong-convexity" else None
-
-
-def _read_obligations(session: Session, s: Statement, trees: object) -> None:
-    # the certificate's own proofs of side conditions, by the text of their terms; s and s_ are offsets of assumption-9
-    names = {**variables({"s": 0, "s_": 0, "s__": 0}), **variables(s.domain), **session.constants}
-    session.obligations, session.used, session.proved = {}, set(), set()
-    for source, tree in read_mapping(trees).items():
-        if session.obligations.setdefault(read_term(source, names), tree) is not tree:
-            raise Rejected("an obligation is given twice")
+        read_fields(proof, required, frozenset({"obligations"}))
+        # the certificate's own proofs of side conditions, by the text of their terms; s, s_ and s__ are offsets of assumption-9
+        names = {**variables({"s": 0, "s_": 0, "s__": 0, **s.records, "w": 0}), **session.constants}
+        trees = [(read_term(source, names), tree) for source, tree in read_fields(proof.pop("obligations", {})).items()]
+        session.obligations, session.used = dict(trees), set()
+        body(session, s, {**proof, **{"claimed" if key == "bound" else key: fields[key] for key in own}}, (name, verdict))
+        if len(session.used) < len(trees):
+            raise Rejected("an obligation is given twice, or one that the claim does not have")
+    return name, verdict, str(fields["bound"]) if own else str(proof["floor"]) if name == "strong-convexity" else None

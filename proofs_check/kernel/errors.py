@@ -1,7 +1,5 @@
 """The one way to say no, and the meter that makes sure an answer comes."""
 
-from __future__ import annotations
-
 
 class Rejected(Exception):
     """The certificate does not prove what it claims, for the reason given; it says nothing about the claim being false."""
@@ -10,8 +8,7 @@ class Rejected(Exception):
 class Meter:
     """A budget of elementary work for one whole certificate."""
 
-    def __init__(self, budget: int) -> None:
-        self.left = budget
+    left = 10_000_000
 
     def spend(self, amount: int) -> None:
         """Subtract an amount; reject when nothing is left."""

@@ -3,8 +3,6 @@
 # beyond it, so that comparisons and products need no special cases. An interval (lo, hi) stands for the *finite* reals between its
 # ends, which is why 0 * [1, inf] = 0 is sound. p is the precision in bits, at most about 1,200.
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -189,7 +187,7 @@ def _log_point(a: Num, p: int) -> Interval:
 
 
 def exp(x: Interval, p: int) -> Interval:
-    """Enclose exp(x)."""
+    """Enclose the values of exp."""
     if x[0] == x[1]:
         return _exp_point(x[0], p)
     return ZERO if x[0] == _NEG_INF else _exp_point(x[0], p)[0], INF if x[1] == INF else _exp_point(x[1], p)[1]
@@ -203,31 +201,33 @@ def log(x: Interval, p: int) -> Interval:
 
 
 def _cos_point(a: Num, p: int) -> Interval:
-    # cos(a) for |a| < 2**64, by reduction modulo 2 pi to |r| <= 3.2 and the Taylor series. A term is off by at most 5 units (floors of
-    # the term and of r**2), the tail after the first vanished term by at most 16 units, and r is off by 2 |q| + 1 units.
-    wp = p + 24 + max(a[0].bit_length() + a[1], 0)
-    x, pi = _fixed(a, wp), _pi(wp)
-    q = (x + pi) // (2 * pi)
-    square, total, term, n = (x - 2 * q * pi) ** 2 >> wp, 0, 1 << wp, 0
+    # cos(a) for |a| < 2**k by k doublings, cos 2t = 2 cos(t)**2 - 1, from the Taylor series at |t| <= 1. t**2 is off by at most 4 units, a
+    # term of the series by 4, the tail by 8; a doubling turns an error of d units into at most 4 d + 2 d**2 / 2**wp + 1 <= 8 d units.
+    k = max(a[0].bit_length() + a[1], 0)
+    wp = p + 16 + 3 * k
+    square, total, term, n = _fixed((a[0], a[1] - k), wp) ** 2 >> wp, 0, 1 << wp, 0
     while term:
         total += -term if n % 2 else term
         term, n = (term * square >> wp) // ((2 * n + 1) * (2 * n + 2)), n + 1
-    slack = 8 * n + 18 + 2 * abs(q)
-    return meet((down(total - slack, -wp, p), up(total + slack, -wp, p)), (_NEG_ONE, ONE))
+    for _ in range(k):
+        total = (total * total >> (wp - 1)) - (1 << wp)
+    slack = (4 * n + 8) << (3 * k)
+    return down(total - slack, -wp, p), up(total + slack, -wp, p)
+
+
+def middle(x: Interval, p: int) -> Num:
+    """Return a point near the middle of a bounded interval."""
+    m, e = add((x[0], x[0]), (x[1], x[1]), p)[0]
+    return m, e - 1
 
 
 def cos(x: Interval, p: int) -> Interval:
-    """Enclose cos(x): the values at the ends, and 1 or -1 if a multiple of pi may lie between."""
+    """Enclose the values of cos: |cos(x) - cos(c)| <= |x - c|."""
     if max(m.bit_length() + e for m, e in x) > 64:
         return _NEG_ONE, ONE
-    a, b, pi = _fixed(x[0], p + 70), _fixed(x[1], p + 70) + 1, _pi(p + 70)
-    first = -(-a // (pi + 1 if a >= 0 else pi))  # at most the least k with k pi >= x[0]
-    last = b // (pi if b >= 0 else pi + 1)
-    if first < last:
-        return _NEG_ONE, ONE
-    result = join(_cos_point(x[0], p), _cos_point(x[1], p))
-    end = _NEG_ONE if first % 2 else ONE
-    return join(result, (end, end)) if first == last else result
+    c = middle(x, p)
+    radius = absolute(add(x, negate((c, c)), p))[1]
+    return meet(add(_cos_point(c, p), ((-radius[0], radius[1]), radius), p), (_NEG_ONE, ONE))
 
 
 def pi(p: int) -> Interval:
@@ -236,7 +236,7 @@ def pi(p: int) -> Interval:
 
 
 def sin(x: Interval, p: int) -> Interval:
-    """Enclose sin(x) = cos(x - pi/2)."""
+    """Enclose the values of sin, as sin(x) = cos(x - pi/2)."""
     return cos(add(x, mul(pi(p + 8), ((-1, -1), (-1, -1)), p + 8), p + 8), p)
 
 
@@ -256,11 +256,9 @@ def power(x: Interval, c: Fraction, p: int) -> Interval:
         return reciprocal(power(x, -c, p + 8), p) if c else (ONE, ONE)
     if c.denominator == 1 and x[0][0] >= 0:
         return _natural_power(x[0], c.numerator, p, down), _natural_power(x[1], c.numerator, p, up)
+    if c.denominator == 1 and (c.numerator % 2 == 0 or x[1][0] <= 0):
+        return power(absolute(x), c, p) if c.numerator % 2 == 0 else negate(power(negate(x), c, p))
     if c.denominator == 1:
-        if c.numerator % 2 == 0:
-            return power(absolute(x), c, p)
-        if x[1][0] <= 0:
-            return negate(power(negate(x), c, p))
         return negate(power((ZERO, negate(x)[1]), c, p))[0], power((ZERO, x[1]), c, p)[1]
     if x[1][0] < 0:
         return WHOLE

@@ -3,8 +3,6 @@
 # merge), log a, a sum a standing for the base of a power a**c (polynomials), or a rational constant under a fractional power. A monomial
 # is a sorted tuple of (number of the atom, rational exponent). Rewriting is an identity at every point at which the term is defined.
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import reduce
@@ -20,17 +18,6 @@ Content = Poly | Mono | Fraction | Term
 _MAX_TERMS, _MAX_EXPANSION = 20_000, 12
 _NULL, _UNIT = Fraction(0), Fraction(1)
 _ONE: Poly = {(): _UNIT}
-
-
-def _root(q: Fraction, c: Fraction) -> Fraction | None:
-    # q**c for q > 0 if it is rational and small; integer roots by Newton's iteration from above
-    parts, d = [], c.denominator
-    for n in (q.numerator, q.denominator) if max(bits(q), 64 * d, 64 * abs(c)) <= 4096 else ():
-        root = 1 << -(-n.bit_length() // d)
-        while root**d > n:
-            root = ((d - 1) * root + n // root ** (d - 1)) // d
-        parts.append(root if root**d == n else 0)
-    return Fraction(parts[0], parts[1]) ** c.numerator if parts and all(parts) else None
 
 
 def _sign(x: Interval) -> int:
@@ -200,8 +187,7 @@ class Normaliser:
             return reduce(self._times, [self._single(a, e * c) for a, e in mono], {(): self._scalar(k, int(c))})
         least = min((2 if k > 0 else 0, *(self._known_sign(a) for a, _ in mono)))
         inside = tuple((a, e) for a, e in mono if not least and self._known_sign(a) < 2)
-        root = _root(abs(k), c)
-        result = self._atom("const", abs(k), c) if root is None else {(): root}
+        result = self._atom("const", abs(k), c)
         if k < 0 or inside:
             base: Poly = {inside: Fraction(1 if k > 0 else -1)}
             result = self._times(result, self._atom("sum", base, c))
@@ -217,18 +203,15 @@ class Normaliser:
         return result
 
     def _log(self, p: Poly) -> Poly:
-        # positive factors are taken out, and log(exp(m)) = m
+        # log(exp(m) r) = m + log r
         if not p:
             raise Rejected("log of zero is not defined")
-        k, mono, rest = self._content(p, whole=False)
-        result = self._plus({} if k == 1 else self._atom("log", {(): k}), {} if rest == _ONE else self._atom("log", rest))
-        for a, e in mono:
+        result: Poly = {}
+        for a, e in self._content(p, whole=False)[1]:
             kind, content, _ = self.atoms[a]
-            inner: Poly = {(): content} if isinstance(content, Fraction) else {((a, _UNIT),): _UNIT}
-            inner = content if kind == "sum" and isinstance(content, dict) else inner
-            part = {content: _UNIT} if kind == "exp" and isinstance(content, tuple) else self._atom("log", inner)
-            result = self._plus(result, self._times({(): e}, part))
-        return result
+            if kind == "exp" and isinstance(content, tuple):
+                p, result = self._times(p, {((a, -e),): _UNIT}), self._plus(result, {content: e})
+        return result if p == _ONE else self._plus(result, self._atom("log", p))
 
     def poly(self, term: Term) -> Poly:
         """Return the normal form of a term."""
@@ -263,7 +246,7 @@ class Normaliser:
         if a not in self.terms:
             inner = content if isinstance(content, Term) else num(content) if isinstance(content, Fraction) else self.term(content)
             self.terms[a] = log(inner) if kind == "log" else inner
-        return self.terms[a] if e == 1 else self.terms[a] ** num(e)
+        return self.terms[a] if e == 1 else make("pow", self.terms[a], num(e))
 
     def term(self, p: Poly) -> Term:
         """Return the normal form as a term again."""

@@ -1,8 +1,6 @@
 """Boxes: what each variable ranges over, and interval evaluation of terms over boxes."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,7 +15,7 @@ class Range:
     """[lo, hi], or (lo, hi] if open; without hi, all finite numbers from lo on. Never empty."""
 
     lo: Fraction
-    hi: Fraction | None
+    hi: Fraction | None = None
     open: bool = False
 
     def __post_init__(self) -> None:
@@ -34,71 +32,62 @@ class Range:
 
 
 Box = Mapping[str, Range]
-_UNARY = {"exp": iv.exp, "log": iv.log, "sin": iv.sin, "cos": iv.cos}
-_BINARY = {"add": iv.add, "mul": iv.mul}
 
 
 def _piecewise(comparisons: tuple[str, ...], args: list[Interval]) -> Interval:
     # the hull of the values that some point of the box may select
-    possible: list[Interval] = []
-    for i, sign in enumerate((*comparisons, "")):
-        possible.append(args[3 * i])
-        if not sign:
-            break
+    result: Interval | None = None
+    for i, sign in enumerate(comparisons):
         left, right = args[3 * i + 1 : 3 * i + 3] if sign[0] == "<" else args[3 * i + 2 : 3 * i : -1]
         never, always = iv.compare(left[0], right[1]), iv.compare(left[1], right[0])
-        if never > 0 or (sign in "<>" and never == 0):
-            possible.pop()
-        elif always < 0 or (sign not in "<>" and always == 0):
-            break
-    result = possible[0]
-    for other in possible[1:]:
-        result = iv.join(result, other)
-    return result
+        if never < 0 or (sign[-1] == "=" and never == 0):
+            result = iv.join(result or args[3 * i], args[3 * i])
+        if always < 0 or (sign[-1] == "=" and always == 0):
+            return result or args[3 * i]
+    return iv.join(result or args[-1], args[-1])
 
 
-def _evaluate(node: Term, args: list[Interval], p: int) -> Interval:
-    # one operation; the result contains every value at which the operation is defined
-    op, c = node.op, number(node.args[1]) if node.op == "pow" else number(node)
-    if op in _UNARY:
-        return _UNARY[op](args[0], p)
-    if op in _BINARY:
-        return _BINARY[op](args[0], args[1], p)
-    if op == "div":
-        return iv.mul(args[0], iv.reciprocal(args[1], p + 8), p)
-    if op == "pow":
-        return iv.exp(iv.mul(args[1], iv.log(args[0], p + 16), p + 16), p) if c is None else iv.power(args[0], c, p)
-    if op == "piecewise" and isinstance(node.value, tuple):
-        return _piecewise(node.value, args)
-    if op in ("abs", "max"):
-        return iv.absolute(args[0]) if op == "abs" else iv.maximum(args[0], args[1])
-    if op == "pi" or c is not None:
-        return iv.pi(p) if c is None else iv.from_fraction(c, p)
-    raise Rejected(f"no interval evaluation of {op}")
+def _power(x: Interval, y: Interval, node: Term, p: int) -> Interval:
+    c = number(node.args[1])
+    return iv.exp(iv.mul(y, iv.log(x, p + 16), p + 16), p) if c is None else iv.power(x, c, p)
+
+
+_EVALUATE: dict[str, Callable[[list[Interval], Term, int], Interval]] = {
+    "add": lambda x, _, p: iv.add(x[0], x[1], p),
+    "mul": lambda x, _, p: iv.mul(x[0], x[1], p),
+    "div": lambda x, _, p: iv.mul(x[0], iv.reciprocal(x[1], p + 8), p),
+    "pow": lambda x, node, p: _power(x[0], x[1], node, p),
+    "exp": lambda x, _, p: iv.exp(x[0], p),
+    "log": lambda x, _, p: iv.log(x[0], p),
+    "sin": lambda x, _, p: iv.sin(x[0], p),
+    "cos": lambda x, _, p: iv.cos(x[0], p),
+    "abs": lambda x, _node, _p: iv.absolute(x[0]),
+    "max": lambda x, _node, _p: iv.maximum(x[0], x[1]),
+    "num": lambda _, node, p: iv.from_fraction(number(node) or Fraction(0), p),
+    "pi": lambda _x, _node, p: iv.pi(p),
+    "piecewise": lambda x, node, _: _piecewise(node.value if isinstance(node.value, tuple) else (), x),
+}
 
 
 class Program:
-    """Terms compiled for repeated interval evaluation: each shared node is evaluated once a box."""
+    """Terms compiled for repeated interval evaluation: each shared node is evaluated once a box, a constant node once."""
 
     def __init__(self, terms: list[Term], p: int, meter: Meter) -> None:
         order = postorder(*terms)
         place = {node: i for i, node in enumerate(order)}
-        self.p, self.meter, self.results = p, meter, [place[t] for t in terms]
-        self.start = [iv.WHOLE] * len(order)
+        self.p, self.meter, self.results, self.start = p, meter, [place[t] for t in terms], [iv.WHOLE] * len(order)
         steps = [(i, node, [place[a] for a in node.args]) for i, node in enumerate(order)]
-        self.steps = [step for step in steps if step[1].free]
-        meter.spend(len(order) * (1 + p // 128))
+        self.steps, self.cost = [step for step in steps if step[1].free], (len(order) + 2) * (1 + p // 128)
+        self.meter.spend(self.cost)
         for i, node, args in steps:
-            if not node.free:
-                self.start[i] = _evaluate(node, [self.start[a] for a in args], p)
-        self.cost = (len(self.steps) + 2) * (1 + p // 128)
+            self.start[i] = iv.WHOLE if node.free else _EVALUATE[node.op]([self.start[a] for a in args], node, p)
 
     def run(self, box: Mapping[str, Interval]) -> list[Interval]:
         """Enclose the terms at every point of the box at which they are defined."""
         self.meter.spend(self.cost)
         values = self.start.copy()
         for i, node, args in self.steps:
-            values[i] = box[str(node.value)] if node.op == "var" else _evaluate(node, [values[a] for a in args], self.p)
+            values[i] = box[str(node.value)] if node.op == "var" else _EVALUATE[node.op]([values[a] for a in args], node, self.p)
         return [values[i] for i in self.results]
 
 

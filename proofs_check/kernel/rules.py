@@ -1,7 +1,5 @@
 """The rules: a proof tree proves that a term is >= 0 (or > 0) on a box."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -14,7 +12,7 @@ from .syntax import read_choice, read_fields, read_integer, read_list, read_numb
 from .terms import Term, differentiate, exp, log, num, postorder, substitute, var
 
 Tree = Mapping[str, object]
-_ONE, _MAX_DEPTH = num(1), 60
+_MAX_DEPTH = 60
 
 
 def show(session: Session, tree: Tree, name: str, goal: Goal) -> None:
@@ -28,10 +26,10 @@ def _fix(goal: Goal) -> Term:
     return substitute(goal.term, {v: r.lo for v, r in goal.box.items() if r.lo == r.hi})
 
 
-def _variable(name: object, goal: Goal) -> str:
+def _range(name: object, goal: Goal) -> tuple[str, Range]:
     if not isinstance(name, str) or name not in goal.box:
         raise Rejected("there is no such variable in the goal's box")
-    return name
+    return name, goal.box[name]
 
 
 def _zero(session: Session, goal: Goal, _: Tree) -> None:
@@ -45,7 +43,7 @@ def _manifest(session: Session, goal: Goal, _: Tree) -> None:
     shift = {v: var(v) + num(goal.box[v].lo) for v in term.free}
     moved = {v: replace(r, lo=Fraction(0), hi=None if r.hi is None else r.hi - r.lo) for v, r in goal.box.items() if v in shift}
     for form, box in ((term, goal.box), (substitute(term, shift), moved)):
-        normaliser = session.normaliser(box, form.free)
+        normaliser = session.normaliser(form, box)
         poly = normaliser.poly(form)
         if max(normaliser.manifest(poly), normaliser.manifest(normaliser.cleared(poly, signed=True))) > int(goal.strict):
             return
@@ -70,7 +68,7 @@ def _boxes(session: Session, goal: Goal, tree: Tree) -> None:
 def _forms(session: Session, term: Term, goal: Goal) -> list[Term]:
     # the term, and its normal form as a term if there is one that is not much larger
     try:
-        normaliser = session.normaliser(goal.box, term.free)
+        normaliser = session.normaliser(term, goal.box)
         other = normaliser.term(normaliser.poly(term))
     except Rejected:
         return [term]
@@ -78,8 +76,7 @@ def _forms(session: Session, term: Term, goal: Goal) -> list[Term]:
 
 
 def _split(session: Session, goal: Goal, tree: Tree) -> None:
-    v, cut = _variable(tree["variable"], goal), read_number(tree["at"])
-    old = goal.box[v]
+    (v, old), cut = _range(tree["variable"], goal), read_number(tree["at"])
     if not old.contains(cut) or cut in (old.lo, old.hi):
         raise Rejected("the range must be split strictly inside")
     show(session, tree, "below", replace(goal, box={**goal.box, v: replace(old, hi=cut)}))
@@ -87,8 +84,7 @@ def _split(session: Session, goal: Goal, tree: Tree) -> None:
 
 
 def _monotone(session: Session, goal: Goal, tree: Tree) -> None:
-    v, rising = _variable(tree["variable"], goal), read_choice(tree["direction"], "increasing", "decreasing")
-    old = goal.box[v]
+    (v, old), rising = _range(tree["variable"], goal), read_choice(tree["direction"], "increasing", "decreasing")
     end = old.lo if rising else old.hi
     if end is None or not old.contains(end):
         raise Rejected(f"the range of {v} has no closed end to reduce to")
@@ -123,26 +119,25 @@ def _tangent(session: Session, goal: Goal, tree: Tree, remainder: Term) -> None:
 
 def _exp_tangent(session: Session, goal: Goal, tree: Tree) -> None:
     m = session.read(tree["exponent"], goal.box)
-    _tangent(session, goal, tree, exp(m) - _ONE - m)
+    _tangent(session, goal, tree, exp(m) - num(1) - m)
 
 
 def _log_tangent(session: Session, goal: Goal, tree: Tree) -> None:
     a = session.read(tree["argument"], goal.box)
     show(session, tree, "argument-positive", Goal(a, goal.box, strict=True))
-    _tangent(session, goal, tree, a - _ONE - log(a))
+    _tangent(session, goal, tree, a - num(1) - log(a))
 
 
-_NO_FIELDS: frozenset[str] = frozenset()
-_RULES: dict[str, tuple[Callable[[Session, Goal, Tree], None], set[str], frozenset[str]]] = {
-    "zero": (_zero, set(), _NO_FIELDS),
-    "manifest": (_manifest, set(), _NO_FIELDS),
-    "boxes": (_boxes, {"budget"}, frozenset({"form", "precision"})),
-    "split": (_split, {"variable", "at", "below", "above"}, _NO_FIELDS),
-    "monotone": (_monotone, {"variable", "direction", "slope", "end"}, _NO_FIELDS),
-    "scale": (_scale, {"factor", "positive", "product"}, _NO_FIELDS),
-    "sum": (_sum, {"parts", "proofs"}, frozenset({"strict"})),
-    "exp-tangent": (_exp_tangent, {"exponent", "coefficient", "nonnegative", "rest"}, _NO_FIELDS),
-    "log-tangent": (_log_tangent, {"argument", "coefficient", "argument-positive", "nonnegative", "rest"}, _NO_FIELDS),
+_RULES: dict[str, tuple[Callable[[Session, Goal, Tree], None], str, str]] = {  # with required and optional fields
+    "zero": (_zero, "", ""),
+    "manifest": (_manifest, "", ""),
+    "boxes": (_boxes, "budget", "form precision"),
+    "split": (_split, "variable at below above", ""),
+    "monotone": (_monotone, "variable direction slope end", ""),
+    "scale": (_scale, "factor positive product", ""),
+    "sum": (_sum, "parts proofs", "strict"),
+    "exp-tangent": (_exp_tangent, "exponent coefficient nonnegative rest", ""),
+    "log-tangent": (_log_tangent, "argument coefficient argument-positive nonnegative rest", ""),
 }
 
 
@@ -155,5 +150,5 @@ def prove(session: Session, goal: Goal, tree: object) -> None:
     if not isinstance(name, str) or name not in _RULES:
         raise Rejected("expected a proof tree with a known rule")
     rule, required, optional = _RULES[name]
-    rule(session, goal, read_fields(tree, {"rule", *required}, optional))
+    rule(session, goal, read_fields(tree, {"rule", *required.split()}, frozenset(optional.split())))
     session.rules[name] = None

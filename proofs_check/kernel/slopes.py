@@ -1,16 +1,14 @@
 """Derivatives in the weight at points: one-sided at the border w = 1, and the proof that there is none."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from .errors import Rejected
 from .intervals import Interval, compare
 from .ranges import Box, Range, enclose
-from .session import Session, resolve
+from .session import Goal, Session, resolve
 from .terms import Term, differentiate, substitute
 
-WEIGHTS = Range(Fraction(1), None)
+WEIGHTS = Range(Fraction(1))
 
 
 def slope_at(session: Session, term: Term, box: Box, whole: Box) -> Term:
@@ -19,10 +17,10 @@ def slope_at(session: Session, term: Term, box: Box, whole: Box) -> Term:
     # that differentiability needs.
     depth = len(session.path)
     try:
-        resolved = resolve(term, "w", lambda gap, strict: session.shows(gap, whole, strict=strict))
+        resolved = resolve(term, "w", lambda gap, strict: session.shows(Goal(gap, whole, strict)))
     except Rejected:
         del session.path[depth:]
-        resolved = resolve(term, "w", lambda gap, _: session.shows(gap, box, strict=True))
+        resolved = resolve(term, "w", lambda gap, _: session.shows(Goal(gap, box, strict=True)))
     session.check_smooth(resolved, "w", box)
     return differentiate(resolved, "w")
 
@@ -33,7 +31,8 @@ def show_kink(session: Session, term: Term, w: Fraction) -> None:
     # both would take its value and its derivative at w.
     if w <= 1:
         raise Rejected("a kink must lie at w > 1")
-    left, right = (resolve(term, "w", lambda gap, strict: _sign(session, gap, w, side) >= strict) for side in (-1, 1))
+    left = resolve(term, "w", lambda gap, strict: _sign(session, gap, w, -1) >= strict)
+    right = resolve(term, "w", lambda gap, strict: _sign(session, gap, w, 1) >= strict)
     for side in (left, right):
         session.check_smooth(side, "w", {"w": Range(w, w)})
     pairs = [(left, right), (differentiate(left, "w"), differentiate(right, "w"))]

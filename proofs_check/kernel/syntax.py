@@ -1,22 +1,26 @@
 """Reading: JSON text, its fields, exact numbers, and the profile grammar. Nothing here is ever evaluated as Python."""
 
-from __future__ import annotations
-
 import ast
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import reduce
 
 from .errors import Rejected
 from .terms import Term, make, num, postorder, var
 
-MAX_TEXT, MAX_EXPRESSION, MAX_DEPTH, MAX_EXPRESSION_NODES = 5_000_000, 20_000, 200, 5_000
+_MAX_TEXT, _MAX_EXPRESSION, _MAX_DEPTH, _MAX_NODES, _MAX_ITEMS = 5_000_000, 20_000, 200, 5_000, 1_000
 _LETTERS, _DIGITS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"), frozenset("0123456789")
-_CHARACTERS = _LETTERS | _DIGITS | frozenset(" .,+-*/()<>=")
-_ONE_ARGUMENT = {"exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "Abs": "abs", "abs": "abs"}
-_SEVERAL_ARGUMENTS = {"Min": -1, "min": -1, "Max": 1, "max": 1}
-RESERVED = frozenset({*_ONE_ARGUMENT, *_SEVERAL_ARGUMENTS, "sqrt", "tan", "Piecewise", "True", "False", "None", "w", "pi"})
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_OPERATORS = {ast.Add: "add", ast.Sub: "add", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
+_FUNCTIONS: dict[str, Callable[[Term], Term]] = {
+    **{name: lambda a, name=name: make(name, a) for name in ("exp", "log", "sin", "cos", "abs")},  # type: ignore[misc]
+    "Abs": lambda a: make("abs", a),
+    "sqrt": lambda a: make("pow", a, num(Fraction(1, 2))),
+    "tan": lambda a: make("sin", a) / make("cos", a),
+}
+_EXTREMA = {"Max": 1, "max": 1, "Min": -1, "min": -1}
+_RESERVED = {*_FUNCTIONS, *_EXTREMA, "Piecewise", "True", "False", "None", "w", "pi"}
 
 
 def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -33,31 +37,24 @@ def _literal(word: str) -> int:
 
 def read_json(document: str) -> object:
     """Read a JSON value of bounded size, with distinct keys and without binary floats."""
-    if len(document) > MAX_TEXT:
+    if len(document) > _MAX_TEXT:
         raise Rejected("the text is too long")
     return json.loads(document, object_pairs_hook=_pairs, parse_constant=_literal, parse_float=_literal, parse_int=_literal)
 
 
-def read_fields(value: object, required: set[str], optional: frozenset[str] = frozenset()) -> Mapping[str, object]:
-    """Read a JSON object with exactly the required keys, and possibly optional ones."""
-    fields = read_mapping(value)
-    missing, unknown = sorted(required - fields.keys()), sorted(fields.keys() - required - optional)
-    if missing or unknown:
-        raise Rejected(f"missing field {missing[0]}" if missing else f"unknown field {unknown[0][:40]}")
-    return fields
-
-
-def read_mapping(value: object) -> Mapping[str, object]:
-    """Read a JSON object of moderate size."""
-    if not isinstance(value, dict) or len(value) > 1000:
+def read_fields(value: object, required: set[str] | None = None, optional: frozenset[str] = frozenset()) -> Mapping[str, object]:
+    """Read a JSON object of moderate size; with exactly the required keys, if any, and possibly optional ones."""
+    if not isinstance(value, dict) or len(value) > _MAX_ITEMS:
         raise Rejected("expected an object of moderate size")
+    if required is not None and not required <= value.keys() <= required | optional:
+        raise Rejected(f"missing or unknown fields: {', '.join(sorted((required ^ value.keys()) - optional))[:200]}")
     return value
 
 
-def read_list(value: object) -> list[object]:
-    """Read a JSON list of moderate length."""
-    if not isinstance(value, list) or len(value) > 1000:
-        raise Rejected("expected a list of moderate length")
+def read_list(value: object, length: int | None = None) -> list[object]:
+    """Read a JSON list of moderate or the given length."""
+    if not isinstance(value, list) or len(value) > _MAX_ITEMS or length not in (None, len(value)):
+        raise Rejected("expected a list of moderate length" if length is None else f"expected a list of {length}")
     return value
 
 
@@ -77,7 +74,7 @@ def read_choice(value: object, yes: str, no: str) -> bool:
 
 def read_name(word: str) -> str:
     """Read an ASCII identifier that is not reserved."""
-    if not word or len(word) > 100 or word[0] in _DIGITS or not set(word) <= _LETTERS | _DIGITS or word in RESERVED:
+    if not word or len(word) > 100 or word[0] in _DIGITS or not set(word) <= _LETTERS | _DIGITS or word in _RESERVED:
         raise Rejected(f"{word[:40]!r} is reserved or not an ASCII identifier")
     return word
 
@@ -89,7 +86,7 @@ def _decimal(word: str) -> Fraction:
     fine = set(whole + digits + exponent) <= _DIGITS and whole + digits and bool(marker) == bool(exponent)
     if not fine or len(whole + digits) > 2000 or len(exponent) > 6 or int(exponent or "0") > 10_000:
         raise Rejected(f"{word[:40]!r} is not an exact number of moderate size")
-    value, scale = Fraction(int(whole + digits), 10 ** len(digits)), 10 ** int(exponent or "0")
+    value, scale = Fraction(int(whole + digits), 10 ** len(digits)), Fraction(10 ** int(exponent or "0"))
     return value / scale if tail[:1] == "-" else value * scale
 
 
@@ -104,16 +101,21 @@ def read_number(word: object) -> Fraction:
     return -value / divisor if word[0] == "-" else value / divisor
 
 
+def variables(names: Mapping[str, object]) -> dict[str, Term]:
+    """Return the variables of these names."""
+    return {v: var(v) for v in names}
+
+
 def read_term(source: object, names: Mapping[str, Term]) -> Term:
     """Read an expression over the given names, each node exactly as it is written."""
-    if not isinstance(source, str) or len(source) > MAX_EXPRESSION or not set(source) <= _CHARACTERS:
-        raise Rejected(f"an expression must be at most {MAX_EXPRESSION} ASCII characters of the grammar")
+    if not isinstance(source, str) or len(source) > _MAX_EXPRESSION or not set(source) <= _LETTERS | _DIGITS | set(" .,+-*/()<>="):
+        raise Rejected(f"an expression must be at most {_MAX_EXPRESSION} characters of the grammar")
     try:
         tree = ast.parse(source.strip(" "), mode="eval").body
     except (SyntaxError, ValueError) as problem:
         raise Rejected("an expression does not follow the grammar") from problem
-    term = _Reader(source.strip(" "), names).read(tree, MAX_DEPTH)
-    if len(postorder(term)) > MAX_EXPRESSION_NODES:
+    term = _Reader(source.strip(" "), names).read(tree, _MAX_DEPTH)
+    if len(postorder(term)) > _MAX_NODES:
         raise Rejected("an expression is too large")
     return term
 
@@ -123,72 +125,45 @@ class _Reader:
         self.source, self.names = source, {**names, "pi": make("pi")}
 
     def read(self, node: ast.expr, depth: int) -> Term:
-        if depth == 0:
-            raise Rejected("an expression is nested too deeply")
         chain: list[ast.BinOp] = []
-        while isinstance(node, ast.BinOp):  # long sums are deep on the left: no recursion there
+        while isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS and depth:  # long sums are deep on the left: no recursion
             chain.append(node)
             node = node.left
         result = self.leaf(node, depth - 1)
         for link in reversed(chain):
-            result = self.binary(link.op, result, self.read(link.right, depth - 1))
+            right = self.read(link.right, depth - 1)
+            result = make(_OPERATORS[type(link.op)], result, -right if isinstance(link.op, ast.Sub) else right)
         return result
 
-    def binary(self, operator: ast.operator, a: Term, b: Term) -> Term:
-        if isinstance(operator, ast.Add | ast.Sub):
-            return make("add", a, -b if isinstance(operator, ast.Sub) else b)
-        if isinstance(operator, ast.Mult | ast.Div):
-            return make("mul" if isinstance(operator, ast.Mult) else "div", a, b)
-        if isinstance(operator, ast.Pow):
-            return a**b
-        raise Rejected("an operator does not belong to the grammar")
-
     def leaf(self, node: ast.expr, depth: int) -> Term:
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub):
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub) and depth > 0:
             argument = self.read(node.operand, depth)
             return -argument if isinstance(node.op, ast.USub) else argument
-        if isinstance(node, ast.Constant):  # read the digits that are written, not the binary float that Python made of them
+        if isinstance(node, ast.Constant):  # the digits that are written, not the binary float that Python made of them
             return num(_decimal(self.source[node.col_offset : node.end_col_offset]))
         if isinstance(node, ast.Name) and node.id in self.names:
             return self.names[node.id]
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords and node.args:
-            return self.call(node.func.id, node.args, depth)
-        raise Rejected(f"{self.source[node.col_offset : node.end_col_offset][:40]!r} does not belong to the grammar or is not known here")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords and depth > 0:
+            name, args = node.func.id, node.args
+            if name == "Piecewise" and args:
+                return self.piecewise(args, depth)
+            if name in _FUNCTIONS and len(args) == 1:
+                return _FUNCTIONS[name](self.read(args[0], depth))
+            if name in _EXTREMA and len(args) >= 2:
+                sign = num(_EXTREMA[name])
+                return sign * reduce(lambda a, b: make("max", a, b), [sign * self.read(a, depth) for a in args])
+        word = self.source[node.col_offset : node.end_col_offset][:40]
+        raise Rejected(f"{word!r} does not belong to the grammar, is nested too deeply, or is not known here")
 
-    def call(self, name: str, nodes: list[ast.expr], depth: int) -> Term:
-        if name == "Piecewise":
-            return self.piecewise(nodes, depth)
-        args = [self.read(node, depth) for node in nodes]
-        if name in _SEVERAL_ARGUMENTS and len(args) >= 2:
-            sign = num(_SEVERAL_ARGUMENTS[name])
-            result = sign * args[0]
-            for other in args[1:]:
-                result = make("max", result, sign * other)
-            return sign * result
-        if len(args) == 1 and name in _ONE_ARGUMENT:
-            return make(_ONE_ARGUMENT[name], args[0])
-        if len(args) == 1 and name == "sqrt":
-            return args[0] ** num(Fraction(1, 2))
-        if len(args) == 1 and name == "tan":
-            return make("sin", args[0]) / make("cos", args[0])
-        raise Rejected(f"{name[:40]} is not a function of {len(args)} arguments")
-
-    def piecewise(self, nodes: list[ast.expr], depth: int) -> Term:
+    def piecewise(self, pairs: list[ast.expr], depth: int) -> Term:
         args, comparisons = list[Term](), list[str]()
-        for i, pair in enumerate(nodes):
-            if not isinstance(pair, ast.Tuple) or len(pair.elts) != 2:
-                raise Rejected("Piecewise takes pairs (value, condition)")
-            value, condition = pair.elts
+        for pair in pairs:
+            value, condition = pair.elts if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else (pair, pair)
             args.append(self.read(value, depth))
-            if i == len(nodes) - 1 and isinstance(condition, ast.Constant) and condition.value is True:
+            if pair is pairs[-1] and isinstance(condition, ast.Constant) and condition.value is True:
                 return make("piecewise", *args, value=tuple(comparisons))
             if not isinstance(condition, ast.Compare) or len(condition.ops) != 1 or type(condition.ops[0]) not in _COMPARISONS:
-                raise Rejected("a condition must be one comparison < <= > >=")
+                break
             comparisons.append(_COMPARISONS[type(condition.ops[0])])
-            args.extend(self.read(side, depth) for side in (condition.left, condition.comparators[0]))
-        raise Rejected("the last condition of a Piecewise must be True")
-
-
-def variables(names: Mapping[str, object]) -> dict[str, Term]:
-    """Return the variables of these names."""
-    return {v: var(v) for v in names}
+            args += [self.read(side, depth) for side in (condition.left, condition.comparators[0])]
+        raise Rejected("Piecewise takes pairs (value, one comparison), the last one (value, True)")

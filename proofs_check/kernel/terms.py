@@ -1,6 +1,7 @@
 """Terms: shared, immutable expression graphs; substitution, derivatives, and what a term needs in order to be defined."""
 # Subtraction, sqrt, tan and Min are not operations of their own: a - b is a + (-1) b, sqrt a is a**(1/2), tan a is sin a / cos a,
-# Min(a, b) is -Max(-a, -b). An exponent that is a rational number is stored as a number, so "constant exponent" has one meaning.
+# Min(a, b) is -Max(-a, -b). Arithmetic on two numbers is done at once where it is defined, and nothing else is simplified by ``make``, so
+# that an exponent that is a rational number always is a number, and definedness can be judged on what was written.
 
 from __future__ import annotations
 
@@ -9,8 +10,7 @@ from fractions import Fraction
 
 from .errors import Rejected
 
-Payload = Fraction | str | tuple[str, ...] | None
-MAX_NODES, MAX_EXPONENT, MAX_BITS = 50_000, 1_000_000, 50_000
+_MAX_NODES, _MAX_EXPONENT, MAX_BITS = 50_000, 1_000_000, 50_000
 BRANCHING = ("abs", "max", "piecewise")
 
 
@@ -19,17 +19,15 @@ class Term:
 
     __slots__ = ("args", "free", "op", "value")
 
-    def __init__(self, op: str, args: tuple[Term, ...], value: Payload) -> None:
+    def __init__(self, op: str, args: tuple[Term, ...], value: Fraction | str | tuple[str, ...] | None) -> None:
         self.op, self.args, self.value = op, args, value
-        own = frozenset([value]) if op == "var" and isinstance(value, str) else frozenset()
-        self.free: frozenset[str] = own.union(*(a.free for a in args))
+        self.free: frozenset[str] = frozenset([str(value)] if op == "var" else []).union(*(a.free for a in args))
 
     def __add__(self, other: Term) -> Term:
         return other if number(self) == 0 else self if number(other) == 0 else make("add", self, other)
 
     def __neg__(self) -> Term:
-        value = number(self)
-        return make("mul", num(-1), self) if value is None else num(-value)
+        return make("mul", num(-1), self)
 
     def __sub__(self, other: Term) -> Term:
         return self + (-other)
@@ -42,16 +40,8 @@ class Term:
     def __truediv__(self, other: Term) -> Term:
         return make("div", self, other)
 
-    def __pow__(self, other: Term) -> Term:
-        c = rational_value(other)
-        if c is None:
-            return make("pow", self, other)
-        if max(abs(c.numerator), c.denominator) > MAX_EXPONENT:
-            raise Rejected(f"an exponent is larger than {MAX_EXPONENT}")
-        return make("pow", self, num(c))
 
-
-_shared: dict[tuple[str, tuple[int, ...], Payload], Term] = {}
+_shared: dict[object, Term] = {}
 
 
 def forget() -> None:
@@ -59,14 +49,28 @@ def forget() -> None:
     _shared.clear()
 
 
-def make(op: str, *args: Term, value: Payload = None) -> Term:
-    """Return the node, exactly as asked for (no simplification)."""
+def make(op: str, *args: Term, value: Fraction | str | tuple[str, ...] | None = None) -> Term:
+    """Return the node, exactly as asked for but for arithmetic on numbers."""
+    a, b = (number(args[0]), number(args[1])) if len(args) == 2 else (None, None)
+    if op == "pow" and b is not None and max(abs(b.numerator), b.denominator) > _MAX_EXPONENT:
+        raise Rejected(f"an exponent is larger than {_MAX_EXPONENT}")
+    value = _fold(op, a, b) if a is not None and b is not None else value
+    op, args = ("num", ()) if isinstance(value, Fraction) else (op, args)
     key = (op, tuple(map(id, args)), value)
     if key not in _shared:
-        if len(_shared) > 4 * MAX_NODES:
+        if len(_shared) > 4 * _MAX_NODES:
             raise Rejected("the certificate makes too many terms")
         _shared[key] = Term(op, args, value)
     return _shared[key]
+
+
+def _fold(op: str, a: Fraction, b: Fraction) -> Fraction | None:
+    # a op b if it is rational, defined, and of moderate size
+    if op in ("add", "mul") or (op == "div" and b):
+        result = a + b if op == "add" else a * b if op == "mul" else a / b
+        return result if bits(result) <= MAX_BITS else None
+    small = op == "pow" and b.denominator == 1 and abs(b) * (bits(a) + 1) <= MAX_BITS and (a or b >= 0)
+    return Fraction(a**b.numerator) if small else None
 
 
 def num(q: Fraction | int) -> Term:
@@ -80,21 +84,21 @@ def var(name: str) -> Term:
 
 
 def exp(a: Term) -> Term:
-    """Return exp(a)."""
+    """Return the exponential of a."""
     return make("exp", a)
 
 
 def log(a: Term) -> Term:
-    """Return log(a)."""
+    """Return the logarithm of a."""
     return make("log", a)
 
 
 def number(term: Term) -> Fraction | None:
     """Return the value of a numeric term."""
-    return term.value if term.op == "num" and isinstance(term.value, Fraction) else None
+    return term.value if isinstance(term.value, Fraction) else None
 
 
-def bits(q: Fraction | int) -> int:
+def bits(q: Fraction) -> int:
     """Return the length of the longer of numerator and denominator."""
     return max(q.numerator.bit_length(), q.denominator.bit_length())
 
@@ -102,57 +106,25 @@ def bits(q: Fraction | int) -> int:
 def postorder(*roots: Term) -> list[Term]:
     """Return every node below the roots once, arguments before the nodes that use them."""
     done: dict[Term, None] = {}
-    stack = [(root, False) for root in reversed(roots)]
+    stack = [(root, False) for root in roots]
     while stack:
         node, ready = stack.pop()
         if ready:
             done[node] = None
         elif node not in done:
-            stack.append((node, True))
-            stack.extend((a, False) for a in reversed(node.args) if a not in done)
-    if len(done) > MAX_NODES:
-        raise Rejected(f"a term has more than {MAX_NODES} nodes")
+            stack += [(node, True), *((a, False) for a in node.args if a not in done)]
+    if len(done) > _MAX_NODES:
+        raise Rejected(f"a term has more than {_MAX_NODES} nodes")
     return list(done)
-
-
-def _rational(op: str, a: Fraction, b: Fraction) -> Fraction | None:
-    if op == "add":
-        return a + b
-    if op == "mul":
-        return a * b
-    if op == "div":
-        return a / b if b else None
-    small = op == "pow" and b.denominator == 1 and abs(b) * (bits(a) + 1) <= MAX_BITS and (a or b >= 0)
-    return Fraction(a**b.numerator) if small else None
-
-
-def rational_value(term: Term) -> Fraction | None:
-    """Return the exact value of a term made of numbers and + * / ** only, provided that it is defined and not large."""
-    values: dict[Term, Fraction] = {}
-    for node in postorder(term) if not term.free else ():
-        value = number(node)
-        if value is None and len(node.args) == 2:
-            value = _rational(node.op, values[node.args[0]], values[node.args[1]])
-        if value is None or bits(value) > MAX_BITS:
-            return None
-        values[node] = value
-    return values.get(term)
-
-
-def rebuild(node: Term, args: tuple[Term, ...]) -> Term:
-    """Return the same operation on other arguments."""
-    if args == node.args:
-        return node
-    return args[0] ** args[1] if node.op == "pow" else make(node.op, *args, value=node.value)
 
 
 def substitute(term: Term, values: Mapping[str, Term | Fraction]) -> Term:
     """Return the term with every variable replaced at once, by terms or numbers."""
     new: dict[Term, Term] = {}
     for node in postorder(term):
-        target = values.get(str(node.value)) if node.op == "var" else None
-        target = num(target) if isinstance(target, Fraction) else target
-        new[node] = rebuild(node, tuple(new[a] for a in node.args)) if target is None else target
+        target = values.get(str(node.value), node) if node.op == "var" else node
+        changed = make(node.op, *(new[a] for a in node.args), value=node.value) if node.args else target
+        new[node] = num(changed) if isinstance(changed, Fraction) else changed
     return new[term]
 
 
@@ -176,16 +148,15 @@ def smoothness(term: Term, v: str) -> list[Term]:
     nodes = [node for node in postorder(term) if v in node.free]
     if any(node.op in BRANCHING for node in nodes):
         raise Rejected(f"an operation on {v} is not resolved, so there is no derivative")
-    roots = [node.args[0] for node in nodes if node.op == "pow" and (number(node.args[1]) or Fraction(0)).denominator != 1]
-    return [base for base in roots if v in base.free]
+    powers = [(node.args[0], number(node.args[1])) for node in nodes if node.op == "pow"]
+    return [base for base, c in powers if c is not None and c.denominator != 1]
 
 
 def _power_slope(node: Term, d: Mapping[Term, Term]) -> Term:
-    a, b = node.args
-    c = number(b)
+    (a, b), c = node.args, number(node.args[1])
     if c is not None:
-        return b * (a ** num(c - 1) if c != 1 else num(1)) * d[a] if c else num(0)
-    return node * (d[b] * log(a) + (b * (d[a] / a) if a.free and number(d[a]) != 0 else num(0)))
+        return b * make("pow", a, num(c - 1)) * d[a]
+    return node * (d[b] * log(a) + (b * (d[a] / a) if number(d[a]) != 0 else num(0)))
 
 
 _SLOPES: dict[str, Callable[[Term, Mapping[Term, Term]], Term]] = {
@@ -212,15 +183,12 @@ def differentiate(term: Term, v: str) -> Term:
 
 
 def text(term: Term) -> str:
-    """Return the term for people, cut when long; the grammar reads it back unless it was cut or has a Piecewise."""
+    """Return the term for people, cut when long."""
     shown: dict[Term, str] = {}
-    signs = {"add": " + ", "mul": "*", "div": "/", "pow": "**"}
     for node in postorder(term):
-        if not node.args:
-            word = "..." if isinstance(node.value, Fraction) and bits(node.value) > 2000 else str(node.value or node.op)
-            word = word if word[0] != "-" and "/" not in word else f"({word})"
-        else:
-            word = f"{signs[node.op] if node.op in signs else ', '}".join(shown[a] for a in node.args)
-            word = f"({word})" if node.op in signs else f"{node.op}({word})"
+        long = isinstance(node.value, Fraction) and bits(node.value) > 2000
+        sign = {"add": " + ", "mul": "*", "div": "/", "pow": "**"}.get(node.op, ", ")
+        word = f"({sign.join(shown[a] for a in node.args)})" if node.args else "..." if long else str(node.value or node.op)
+        word = f"{node.op}{word}" if sign == ", " and node.args else word if word[0] != "-" and "/" not in word else f"({word})"
         shown[node] = word if len(word) <= 400 else word[:390] + " ..."
     return shown[term]
