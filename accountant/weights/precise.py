@@ -198,10 +198,10 @@ def bisect(constraint: Constraint, root: RootInterval, digits: int) -> tuple[Fra
             if middle in (lo, hi):
                 break
             evaluations += 1
-            if evaluate(middle) <= 0:
-                lo = middle
-            else:
-                hi = middle
+            # the sign of F at distance (hi − lo) from its root needs only as many digits as the bracket has already
+            with mpmath.workprec(max(0, -int(mpmath.mag((hi - lo) / lo))) + 4 * guard):
+                feasible = evaluate(middle) <= 0
+            lo, hi = (middle, hi) if feasible else (lo, middle)
         near = Fraction(int(mpmath.floor(mpmath.ldexp(lo, 4 * (digits + guard)))), 2 ** (4 * (digits + guard)))
     lower, upper = _certify(constraint, root, near, digits)
     return lower, upper, evaluations

@@ -14,12 +14,12 @@ import sympy
 from profiles.numbers import exact_text
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import to_text
+from profiles.terms import substitute, to_text
 from proofs_check.certificates import point_json
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import accept
+from proofs_check.conditions.decide import accept, settle
 from proofs_check.prover import trees
-from proofs_check.prover.asymptotics import eventually_exceeds
+from proofs_check.prover.asymptotics import eventually_exceeds, leading_coefficient
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import as_ball, value_at
@@ -38,6 +38,7 @@ def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
     return (
         _prove_uniformly(context)
+        or _prove_directly(context)
         or _refute(context)
         or _prove_by_growth(context)
         or Decision(ID, Verdict.UNKNOWN, "none", reason="no threshold v could be proved for all records, and no record was found where none exists")
@@ -55,9 +56,7 @@ def _prove_uniformly(context: Context) -> Decision | None:
         claim = _claim_from(context, threshold)
         if claim is not None:
             details = {"threshold": exact_text(threshold)}
-            decision = accept(context, ID, Verdict.PROVED, claim, method="slope lemma from an explicit threshold", details=details)
-            if decision.checked:
-                return decision
+            return Decision(ID, Verdict.PROVED, "slope lemma from an explicit threshold", claim=claim, checked=True, details=details)
     return None
 
 
@@ -75,19 +74,48 @@ def _thresholds(context: Context) -> Iterator[Fraction]:
                 return
 
 
+def _offset(context: Context) -> sympy.Symbol:
+    """Return the symbol of s = w − threshold ≥ 0, as the kernel names it: ``s`` with as many underscores as it takes to be new."""
+    name, taken = "s", {variable.name for variable in context.records} | {parameter.name for parameter in context.profile.parameters}
+    while name in taken:
+        name += "_"
+    return sympy.Symbol(name, nonnegative=True)
+
+
 def _claim_from(context: Context, threshold: Fraction) -> Tree | None:
     at_threshold = _excess(context).subs(context.weight, to_rational(threshold))
-    start = prove(context.for_records(at_threshold, strict=True))
-    if start is None:
-        return None
-    beyond = (*context.records, Variable("w", threshold, None))
-    epsilon, smooth = resolve(context.epsilon, beyond, context.weight)
+    offset = _offset(context)
+    beyond = (*context.records, Variable(offset.name, Fraction(0), None))
+    weight = to_rational(threshold) + offset
+    epsilon, smooth = resolve(context.epsilon.subs(context.weight, weight), beyond, offset)
     if not smooth:
         return None
-    slope = prove(Goal(context.weight * sympy.diff(epsilon, context.weight) - 1, beyond))
-    if slope is None:
-        return None
-    return {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST, "start": start, "slope": slope}
+    goals = {
+        "start": context.for_records(at_threshold, strict=True),
+        "slope": Goal(weight * sympy.diff(epsilon, offset) - 1, beyond),
+    }
+    return settle(context, ID, {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST}, goals)
+
+
+def _prove_directly(context: Context) -> Decision | None:
+    """Prove ε > log(1 + E w) for all w from a threshold on as one goal; reaches logarithmic growth and oscillating profiles."""
+    numeric = all(variable.hi is not None for variable in context.records)
+    attempts = [("exp", Fraction(start)) for start in TAIL_STARTS]
+    attempts += [("log", threshold) for threshold in _thresholds(context)] if numeric else []
+    offset = _offset(context)
+    beyond = (*context.records, Variable(offset.name, Fraction(0), None))
+    for form, threshold in attempts:
+        weight = to_rational(threshold) + offset
+        line = 1 + context.growth * weight
+        epsilon = context.epsilon.subs(context.weight, weight)
+        gap = epsilon - sympy.log(line) if form == "log" else sympy.exp(epsilon) - line
+        fixed: Tree = {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST, "form": form}
+        claim = settle(context, ID, fixed, {"direct": Goal(gap, beyond, strict=True)})
+        if claim is not None:
+            details = {"threshold": exact_text(threshold)}
+            method = "comparison of epsilon with log(1 + E w) from an explicit threshold"
+            return Decision(ID, Verdict.PROVED, method, claim=claim, checked=True, details=details)
+    return None
 
 
 def _refute(context: Context) -> Decision | None:
@@ -111,8 +139,39 @@ def _refute(context: Context) -> Decision | None:
 
 
 def _prove_by_growth(context: Context) -> Decision | None:
-    """Fall back on the leading term of ε as w → ∞, record by record; the kernel has no rule for it yet."""
+    """Prove it from the leading power of ε, for parameters without numbers too.
+
+    With ε ≥ a·w and a > 0 free of w the threshold is 1 + 4E/a²: from e^ε − (1 + ε/2)² = (e^{ε/2} − 1 − ε/2)(e^{ε/2} + 1 + ε/2) ≥ 0,
+    e^ε − 1 − E w ≥ ε + ε²/4 − E w ≥ w (a + a² w/4 − E), which is positive for w ≥ 1 + 4E/a². Where the kernel does not accept that, the
+    growth of the leading term alone decides, and the verdict says that it is not checked by the kernel.
+    """
     if not eventually_exceeds(context.epsilon, context.weight, context.growth, context.records):
         return None
-    details = {"threshold": None, "leading_term": to_text(from_sympy(context.epsilon))}
+    leading = leading_coefficient(context.epsilon, context.weight)
+    if leading is not None and leading[1].denominator == 1:
+        decision = _prove_by_tangent(context, leading[0])
+        if decision is not None:
+            return decision
+    details = {"threshold": None}
     return Decision(ID, Verdict.PROVED, "leading term as w grows (positive power with positive coefficient)", details=details)
+
+
+def _prove_by_tangent(context: Context, slope: sympy.Expr) -> Decision | None:
+    offset = _offset(context)
+    threshold = to_text(from_sympy(1 + 4 * context.growth / slope**2))
+    half = context.epsilon.subs(context.weight, sympy.Symbol("v") + offset) / 2
+    exponent = to_text(substitute(from_sympy(half), {"v": from_sympy(1 + 4 * context.growth / slope**2)}))
+    proof: Tree = {
+        "threshold": threshold,
+        "threshold-proof": trees.MANIFEST,
+        "form": "exp",
+        "direct": {
+            "rule": "exp-tangent",
+            "exponent": exponent,
+            "coefficient": f"exp({exponent}) + 1 + ({exponent})",
+            "nonnegative": trees.MANIFEST,
+            "rest": trees.MANIFEST,
+        },
+    }
+    decision = accept(context, ID, Verdict.PROVED, proof, method="tangent of exp from an explicit threshold", details={"threshold": threshold})
+    return decision if decision.checked else None

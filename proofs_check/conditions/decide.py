@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from profiles.numbers import exact_text
-from proofs_check.certificates import checks, point_json
+from proofs_check.certificates import checks, point_json, report_on
 from proofs_check.conditions.context import Context
 from proofs_check.prover.explore import Outcome, explore
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.search import prove
+from proofs_check.prover.search import proofs, prove
 from proofs_check.prover.smooth import kink_points
 from proofs_check.prover.trees import describe
 from proofs_check.results import Decision, Tree, Verdict
@@ -25,10 +25,29 @@ def decide_for_all(context: Context, condition: str, goal: Goal, *, field: str) 
     exploration = explore(goal)
     if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
         return refute_at(context, condition, goal, exploration.witness, field=field)
-    tree = prove(goal)
-    if tree is not None:
-        return accept(context, condition, Verdict.PROVED, {field: tree}, method=describe(tree))
+    claim = settle(context, condition, {}, {field: goal})
+    if claim is not None:
+        return Decision(condition, Verdict.PROVED, describe(claim["proof"]), claim=claim, checked=True)
     return unknown(condition, exploration.outcome)
+
+
+def settle(context: Context, condition: str, fixed: Tree, goals: Mapping[str, Goal], *, verdict: str = "proved") -> Tree | None:
+    """Return the claim with a tree in each field of ``goals`` that the kernel accepts as a whole, None if there is none.
+
+    The kernel derives the goals of a claim by itself; where it rejects one field's tree, the next tree for that field is tried.
+    """
+    supplies = {field: proofs(goal) for field, goal in goals.items()}
+    chosen = {field: next(supply, None) for field, supply in supplies.items()}
+    while all(tree is not None for tree in chosen.values()):
+        claim: Tree = {"claim": condition, "verdict": verdict, "proof": {**fixed, **chosen}}
+        report = report_on(context.profile, [claim], target=context.target)
+        if report.accepted:
+            return claim
+        failed = next((field for field in goals if f".proof.{field}" in (report.step or "")), None)
+        if failed is None:
+            return None
+        chosen[failed] = next(supplies[failed], None)
+    return None
 
 
 def unknown(condition: str, outcome: Outcome) -> Decision:
@@ -45,9 +64,12 @@ def unknown(condition: str, outcome: Outcome) -> Decision:
 def refute_at(context: Context, condition: str, goal: Goal, point: Mapping[str, Fraction], *, field: str) -> Decision:
     """Return the refutation by a point at which the goal certainly fails."""
     negated = Goal(-substituted(goal, point), (), not goal.strict)
-    tree = prove(negated) or {"rule": "boxes", "budget": 1, "precision": 256}
-    proof = {"at": point_json(point), field: tree}
-    return accept(context, condition, Verdict.REFUTED, proof, method="witness", witness=point)
+    for tree in (*proofs(negated), {"rule": "boxes", "budget": 1, "precision": 256}):
+        proof = {"at": point_json(point), field: tree}
+        decision = accept(context, condition, Verdict.REFUTED, proof, method="witness", witness=point)
+        if decision.checked:
+            break
+    return decision
 
 
 def substituted(goal: Goal, point: Mapping[str, Fraction]) -> Any:

@@ -10,12 +10,12 @@ from profiles.errors import InvalidExpression
 from profiles.terms import to_text
 from proofs_check.kernel.errors import Meter, Rejected
 from proofs_check.kernel.ranges import Range
-from proofs_check.kernel.rules import Goal as KernelGoal
-from proofs_check.kernel.rules import Session, prove
+from proofs_check.kernel.rules import prove
+from proofs_check.kernel.session import Goal as KernelGoal
+from proofs_check.kernel.session import Session
 from proofs_check.kernel.terms import forget
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
-
 
 WORK = 3_000_000
 
@@ -25,7 +25,7 @@ def accepts(goal: Goal, tree: Tree) -> bool:
     try:
         box = {variable.name: Range(variable.lo, variable.hi, variable.open_below) for variable in goal.box}
         forget()
-        session = Session(Meter(WORK))
+        session = Session(Meter(WORK), prove)
         term = session.read(to_text(goal.term), box)
         prove(session, KernelGoal(term, box, goal.strict), tree)
     except (Rejected, InvalidExpression, RecursionError, ArithmeticError):

@@ -1,7 +1,7 @@
 """The search for a proof tree. It is untrusted: every tree it returns was accepted, goal by goal, by the kernel's own rules.
 
 The tactics, in the order in which they are tried: identity; manifest sign; interval subdivision (after branch and bound in ball
-arithmetic has found the goal true); monotone reduction to an end point; mean-value subdivision.
+arithmetic has found the goal true); monotone reduction to an end point; separation of bounded oscillations; mean-value subdivision.
 """
 
 from __future__ import annotations
@@ -10,8 +10,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+import sympy
+
 from profiles.errors import InvalidExpression
 from profiles.profile import Variable
+from profiles.symbolic import from_sympy
+from profiles.terms import to_text
 from proofs_check.prover import trees
 from proofs_check.prover.explore import Exploration, Outcome, explore
 from proofs_check.prover.goals import Goal
@@ -25,20 +29,27 @@ LARGE_BUDGET = 6000
 
 def prove(goal: Goal, depth: int = MAX_DEPTH) -> Tree | None:
     """Return a proof tree of ``goal`` that the kernel's rules accept, or None. None says nothing about the goal."""
-    try:
-        return _prove(goal, depth)
-    except InvalidExpression:
-        return None
+    return _first(goal, depth)
 
 
 @lru_cache(maxsize=2048)
-def _prove(goal: Goal, depth: int) -> Tree | None:
+def _first(goal: Goal, depth: int) -> Tree | None:
+    return next(proofs(goal, depth), None)
+
+
+def proofs(goal: Goal, depth: int = MAX_DEPTH) -> Iterator[Tree]:
+    """Yield different proof trees of ``goal``, cheap ones first.
+
+    More than one is wanted because the kernel derives the goal of a claim in its own way: it may write the same function differently.
+    """
     attempt = _Attempt(goal, depth)
-    for tactic in (_identity, _manifest, _subdivide, _reduce, _subdivide_more):
-        for tree in tactic(attempt):
-            if accepts(goal, tree):
-                return tree
-    return None
+    try:
+        for tactic in (_identity, _manifest, _subdivide, _reduce, _separate_oscillation, _subdivide_more):
+            for tree in tactic(attempt):
+                if accepts(goal, tree):
+                    yield tree
+    except InvalidExpression:
+        return
 
 
 @dataclass
@@ -102,6 +113,31 @@ def _reduce_to_end(attempt: _Attempt, variable: Variable, *, increasing: bool) -
         return None
     slope = prove(goal.slope(variable.name, increasing=increasing), attempt.depth - 2 if attempt.depth > 1 else 0)
     return None if slope is None else trees.monotone(variable.name, slope, at_end, increasing=increasing)
+
+
+def _separate_oscillation(attempt: _Attempt) -> Iterator[Tree]:
+    """Replace c·sin(·) and c·cos(·) with a constant c by −|c|: the goal is the sum of what is left and of c·sin(·) + |c| ≥ 0."""
+    if attempt.depth == 0 or not attempt.plausible:
+        return
+    parts, rest = [], sympy.S.Zero
+    for summand in sympy.Add.make_args(sympy.expand(attempt.goal.expression)):
+        coefficient, factor = summand.as_coeff_Mul()
+        if isinstance(factor, (sympy.sin, sympy.cos)) and coefficient.is_Rational:
+            parts.append(summand + abs(coefficient))
+            rest -= abs(coefficient)
+        else:
+            rest += summand
+    if not parts:
+        return
+    kept = prove(Goal(rest, attempt.goal.box, attempt.goal.strict), attempt.depth - 1)
+    if kept is None:
+        return
+    tree: Tree = {
+        "rule": "sum",
+        "parts": [to_text(from_sympy(part)) for part in (rest, *parts)],
+        "proofs": [kept, *(trees.boxes(1) for _ in parts)],
+    }
+    yield {**tree, "strict": 0} if attempt.goal.strict else tree
 
 
 def _subdivide_more(attempt: _Attempt) -> Iterator[Tree]:

@@ -10,8 +10,9 @@ import sympy
 from sympy.core.relational import Relational
 
 from profiles.profile import Variable
-from proofs_check.prover.explore import Outcome, candidates, explore
+from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.search import prove
 
 _KINKED = (sympy.Abs, sympy.Min, sympy.Max, sympy.Piecewise)
 
@@ -19,7 +20,7 @@ _KINKED = (sympy.Abs, sympy.Min, sympy.Max, sympy.Piecewise)
 def _holds(expression: sympy.Expr, box: tuple[Variable, ...]) -> bool:
     if expression.is_nonnegative:
         return True
-    return explore(Goal(expression, box), budget=300).outcome is Outcome.HOLDS
+    return prove(Goal(expression, box), 2) is not None
 
 
 def resolve(expression: sympy.Expr, box: tuple[Variable, ...], weight: sympy.Symbol) -> tuple[sympy.Expr, bool]:
@@ -62,9 +63,9 @@ def _decide_piecewise(node: Any, box: tuple[Variable, ...]) -> sympy.Expr | None
             return None
         gap = condition.rhs - condition.lhs if condition.rel_op in ("<", "<=") else condition.lhs - condition.rhs
         strict = condition.rel_op in ("<", ">")
-        if explore(Goal(gap, box, strict), budget=300).outcome is Outcome.HOLDS:
+        if prove(Goal(gap, box, strict), 2) is not None:
             return value
-        if explore(Goal(-gap, box, not strict), budget=300).outcome is not Outcome.HOLDS:
+        if prove(Goal(-gap, box, not strict), 2) is None:
             return None
     return None
 

@@ -1,0 +1,51 @@
+"""``pdp epsilon``: certified bounds on the worst record's sampled privacy loss, with derivation and open hypotheses."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, parse_assignments
+from accountant.cli.output import print_json, print_line, write_whole
+
+NAME = "epsilon"
+HELP = "Bound sup over records of the sampled profile psi from above and below, prove 0 < q <= 1, and say what the bound rests on."
+EXAMPLE = "Example: pdp epsilon examples/lloyd.toml --rule coreset-l2 --constant m=2000,n=48740,lam=0.5,mean=1.26396"
+
+
+def main(
+    profile: ProfileArgument,
+    rule: Annotated[str | None, typer.Option("--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2 or privacy-constrained")] = None,
+    q: Annotated[str | None, typer.Option("--q", metavar="EXPR", help="selection probability as an expression of the statistics")] = None,
+    constant: Annotated[list[str] | None, typer.Option("--constant", metavar="NAME=VALUE", help="a public constant of the rule (repeatable)")] = None,
+    target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="for privacy-constrained")] = None,
+    relative_gap: Annotated[str, typer.Option("--relative-gap", metavar="G", help="(upper - lower) / upper to reach")] = "1e-9",
+    certificate: CertificateOption = None,
+    json: JsonOption = False,  # noqa: FBT002
+) -> int:
+    """Run the command."""
+    from accountant.epsilon import derive_epsilon  # noqa: PLC0415
+    from proofs_check.certificates import to_file_text  # noqa: PLC0415
+
+    found = derive_epsilon(
+        profile,
+        rule=rule,
+        q=q,
+        constants=parse_assignments(constant or [], "--constant"),
+        target_epsilon=target_epsilon,
+        relative_gap=relative_gap,
+    )
+    if certificate is not None:
+        write_whole(certificate, to_file_text(found.certificate()))
+    if json:
+        print_json(found.to_json())
+    else:
+        _print(found)
+        if certificate is not None:
+            print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
+    return 0
+
+
+def _print(found: Any) -> None:
+    print_line(found.render())

@@ -1,0 +1,93 @@
+"""``pdp weights``: optimal weights for a data set, for a target ε* or a target sample size."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from accountant.cli.options import JsonOption, ProfileArgument
+from accountant.cli.output import print_json, print_line
+from profiles.errors import InvalidArgument
+
+NAME = "weights"
+HELP = "Compute the optimal weight of every record of a data set (CSV, Parquet, NPY, svmlight), each guaranteed to satisfy psi <= target."
+EXAMPLE = "Example: pdp weights examples/lloyd.toml --target-epsilon 20 --data points.csv --statistic z=l2 --out weights.parquet"
+
+
+DECLARED = "the declared ranges and parameters were fixed without looking at this data set"
+SIZED = (
+    "the target epsilon was computed from this data set to reach the sample size: it is not public, and printing or using it needs an argument"
+    " of its own (such as a public n and a public distribution of the statistics)"
+)
+
+
+def main(
+    profile: ProfileArgument,
+    data: Annotated[str, typer.Option("--data", metavar="FILE", help="CSV, Parquet, NPY or svmlight file, read in batches")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, whole or not at all")],
+    target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats")] = None,
+    target_size: Annotated[str | None, typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon")] = None,
+    statistic: Annotated[list[str] | None, typer.Option("--statistic", "-s", metavar="z=COLUMN", help="a column, or z=l1, l2, l2^2, linf (repeatable)")] = None,
+    json: JsonOption = False,  # noqa: FBT002
+) -> int:
+    """Run the command."""
+    from accountant.dataset import compute_weights_file, parse_statistic  # noqa: PLC0415
+    from accountant.weights.premise import prove_premise  # noqa: PLC0415
+    from profiles import decimal_text, exact_text, load, to_exact  # noqa: PLC0415
+
+    if (target_epsilon is None) == (target_size is None):
+        raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
+    declared = load(profile).profile
+    specs = [parse_statistic(text) for text in statistic or []]
+    premise = prove_premise(declared, target_epsilon)
+    summary = compute_weights_file(
+        declared,
+        data,
+        out,
+        premise=premise,
+        target_epsilon=None if target_epsilon is None else to_exact(target_epsilon, "the target epsilon"),
+        target_size=None if target_size is None else to_exact(target_size, "the target size"),
+        specs=specs,
+        progress=_progress(),
+    )
+    found = {
+        "profile": declared.name,
+        "target_epsilon": exact_text(summary.target_epsilon),
+        "records": summary.rows,
+        "expected_sample_size": decimal_text(to_exact(summary.expected_size), 12, round_up=True),
+        "weights": {"smallest": summary.min_weight, "largest": _finite(summary.max_weight), "infinite": summary.infinite_rows},
+        "certified": {"by_rounding_bounds": summary.fast_rows, "by_ball_arithmetic": summary.refined_rows, "saturated": summary.saturated_rows},
+        "premise": premise.evidence,
+        "hypotheses": [DECLARED, *([SIZED] if target_size is not None else [])],
+        "out": str(out),
+    }
+    if json:
+        print_json(found)
+        return 0
+    print_line(f"{summary.rows} weights for target epsilon {found['target_epsilon']} written to {out}")
+    print_line(f"expected sample size  {found['expected_sample_size']}")
+    print_line(f"weights               {summary.min_weight:.6g} to {summary.max_weight:.6g}; infinite (never sampled): {summary.infinite_rows}")
+    print_line(f"certified feasible    {summary.fast_rows} by rounding bounds, {summary.refined_rows} by ball arithmetic")
+    print_line(f"premise               {premise.evidence}")
+    for hypothesis in [DECLARED, *([SIZED] if target_size is not None else [])]:
+        print_line(f"not discharged        {hypothesis}")
+    return 0
+
+
+def _finite(value: float) -> float | str:
+    return value if value < float("inf") else "inf"
+
+
+def _progress() -> Callable[[int, int], None] | None:
+    if not sys.stderr.isatty():
+        return None
+
+    def show(done: int, total: int) -> None:
+        sys.stderr.write(f"\r{done} of {total} records" + ("\n" if done >= total else ""))
+        sys.stderr.flush()
+
+    return show

@@ -1,0 +1,103 @@
+"""From a profile and a sampling rule to a guarantee: what ``pdp epsilon`` computes.
+
+Derivation: declared profile (or adaptive composition of its parts) → amplification by importance sampling (Theorem 6 of Fay et al. 2024)
+→ worst case over the declared records. The guarantee carries the hypotheses that nobody has discharged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from accountant.guarantees import AnyGuarantee, EpsilonDP, amplify_by_importance_sampling, derive_profile, render, to_json, worst_case
+from accountant.sampling import SamplingRule, make_rule, rule_from_declaration, rule_from_expression
+from profiles import Declaration, InvalidArgument, InvalidSampling, Profile, exact_text, load
+from proofs_check.results import Verdict
+from proofs_check.verify import Verification, verify
+
+CONSTRAINED = ("assumption-8", "assumption-9")
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedEpsilon:
+    """A worst-case guarantee with its evidence; ``conditions`` are the verdicts that privacy-constrained sampling rests on."""
+
+    guarantee: AnyGuarantee
+    bound: EpsilonDP
+    rule: SamplingRule
+    conditions: Verification | None = None
+
+    def certificate(self) -> Mapping[str, Any]:
+        """Return the certificate of the bound; for privacy-constrained sampling that of its conditions."""
+        found = self.bound.evidence.certificate
+        if found is not None:
+            return found
+        if self.conditions is None:
+            raise InvalidArgument("this bound has no certificate, because the kernel does not accept its proof; omit --certificate")
+        return self.conditions.certificate()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stable JSON form of ``pdp epsilon``."""
+        evidence = self.bound.evidence
+        return {
+            **to_json(self.guarantee),
+            "rule": self.rule.name,
+            "at": {name: exact_text(value) for name, value in evidence.at.items()},
+            "method": evidence.method,
+            "checked_by_kernel": evidence.checked_by_kernel or self._conditions_checked(),
+        }
+
+    def _conditions_checked(self) -> bool:
+        return self.conditions is not None and all(decision.checked for decision in self.conditions.decisions.values())
+
+    def render(self) -> str:
+        """Return the guarantee as text for people."""
+        return render(self.guarantee)
+
+
+def derive_epsilon(
+    reference: str | Profile,
+    *,
+    rule: str | None = None,
+    q: str | None = None,
+    constants: Mapping[str, object] | None = None,
+    target_epsilon: object | None = None,
+    relative_gap: object = "1e-9",
+) -> DerivedEpsilon:
+    """Return the add/remove ε-DP guarantee of a profile after sampling by a named ``rule``, an expression ``q`` or the file's own rule.
+
+    Raises what loading, :func:`accountant.sampling.make_rule`, :func:`accountant.worst_case.bound_epsilon` raise, and
+    :class:`profiles.InvalidArgument` if both or no rule is given.
+    """
+    declaration = Declaration(reference) if isinstance(reference, Profile) else load(reference)
+    profile = declaration.profile
+    chosen = _choose_rule(declaration, rule, q, constants or {}, target_epsilon)
+    options: dict[str, Any] = {"relative_gap": relative_gap}
+    conditions = None
+    if chosen.q is None:
+        conditions = verify(profile, chosen.target_epsilon, CONSTRAINED)
+        verdicts = {name: decision.verdict for name, decision in conditions.decisions.items()}
+        known = {name: verdict is Verdict.PROVED for name, verdict in verdicts.items() if verdict is not Verdict.UNKNOWN}
+        options["premises"] = {**known, "feasibility": True}
+    guarantee = worst_case(amplify_by_importance_sampling(derive_profile(profile), chosen), **options)
+    if not isinstance(guarantee.bound, EpsilonDP):
+        raise InvalidSampling("the worst case of the sampled profile is not a number; give all parameters of the profile numbers")
+    return DerivedEpsilon(guarantee, guarantee.bound, chosen, conditions)
+
+
+def _choose_rule(
+    declaration: Declaration, rule: str | None, q: str | None, constants: Mapping[str, object], target: object | None
+) -> SamplingRule:
+    profile = declaration.profile
+    if rule is not None and q is not None:
+        raise InvalidArgument("both a named rule and an expression q were given; give one of the two")
+    if rule is not None:
+        return make_rule(rule, profile, constants, target)
+    if target is not None:
+        raise InvalidArgument("a target epsilon was given, but only the rule privacy-constrained takes one; add --rule privacy-constrained")
+    if q is not None:
+        return rule_from_expression(q, profile, constants)
+    if declaration.sampling is not None:
+        return rule_from_declaration(profile, declaration.sampling, constants)
+    raise InvalidArgument("a sampling rule is needed, but none was given and the profile file has no [sampling]; add --rule NAME or --q EXPR")

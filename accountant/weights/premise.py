@@ -1,0 +1,62 @@
+"""The premise of the fast weights: exp∘ε convex in w and ε(1, x) ≤ ε* on the whole declared domain, proved before any record is read.
+
+Convexity is the goal K = ε″ + ε′² ≥ 0 on records × [1, ∞) (Assumption 11 asks for more: a positive floor). With ε(1, x) ≤ ε* it makes the feasible
+weights of every record an interval [1, w*]. Both are about the domain, not the data: the weight map must be defined for any record
+that a neighbouring data set may add.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from accountant.weights.vectorised import ConvexityPremise
+from profiles.errors import Infeasible, InvalidProfile, Undecided
+from profiles.numbers import decimal_text, exact_text
+from profiles.profile import Profile
+from profiles.symbolic import from_sympy
+from proofs_check.admission import admit
+from proofs_check.conditions import assumption_8
+from proofs_check.conditions.context import Context, to_target
+from proofs_check.prover.minimum import minimum_enclosure
+from proofs_check.prover.search import prove
+from proofs_check.prover.trees import describe
+from proofs_check.results import Verdict
+
+
+def prove_premise(profile: Profile, target_epsilon: object | None = None) -> ConvexityPremise:
+    """Return the premise for a target ε*, or (None) for every target from the certified worst ε(1, x) on.
+
+    Raises :class:`profiles.Infeasible` (assumption-8 is refuted, with the record), :class:`profiles.Undecided` (convexity or assumption-8 not
+    proved), :class:`profiles.InvalidProfile` (a parameter without a number).
+    """
+    free = [parameter.name for parameter in profile.free_parameters]
+    if free:
+        raise InvalidProfile(f"weights need numbers for all parameters, but {', '.join(free)} has none; set it in the profile")
+    target = None if target_epsilon is None else to_target(target_epsilon)
+    context = Context(admit(profile), target)
+    tree = prove(context.for_all(context.curvature)) if context.smooth else None
+    if tree is None:
+        raise Undecided(
+            "weights for a data set need exp(epsilon) to be convex in w on the declared domain, but that could not be proved; "
+            "compute single records with 'pdp weight', which isolates roots, or use a profile that satisfies assumption-11"
+        )
+    evidence = f"exp(epsilon) convex in w: {describe(tree)}"
+    if target is None:
+        return ConvexityPremise(profile, _worst_at_one(context), evidence + "; worst epsilon(1, x) bounded by branch and bound")
+    decision = assumption_8.decide(context)
+    if decision.verdict is Verdict.REFUTED and decision.witness is not None:
+        where = ", ".join(f"{name} = {exact_text(value)}" for name, value in decision.witness.items())
+        raise Infeasible(
+            f"weights for the target {exact_text(target)} were asked for, but assumption-8 is refuted: epsilon(1, x) is larger at the record "
+            f"{where or '(any)'} of the declared domain; raise the target or narrow the range"
+        )
+    if decision.verdict is not Verdict.PROVED:
+        raise Undecided(f"assumption-8 could not be decided for the target {exact_text(target)} ({decision.reason}); change it slightly")
+    return ConvexityPremise(profile, target, f"{evidence}; assumption-8: {decision.method}")
+
+
+def _worst_at_one(context: Context) -> Fraction:
+    ends = minimum_enclosure(from_sympy(-context.at_one(context.epsilon)), context.records)
+    if ends is None:
+        raise Undecided("the worst epsilon(1, x) over the declared domain could not be bounded; narrow the ranges")
+    return Fraction(decimal_text(-ends[0], 15, round_up=True))
