@@ -148,6 +148,10 @@ def _bound(head: str, parts: list[Bounded], payload: Any, found: list[Bounded], 
     return _function(head, *parts[0])
 
 
+def _is_exact(error: Operand) -> bool:
+    return isinstance(error, float) and error == 0.0
+
+
 def _add(left: Bounded, right: Bounded) -> Bounded:
     value = left[0] + right[0]
     return value, left[1] + right[1] + U * np.abs(value)
@@ -156,15 +160,18 @@ def _add(left: Bounded, right: Bounded) -> Bounded:
 def _multiply(left: Bounded, right: Bounded) -> Bounded:
     value = left[0] * right[0]
     error = U * np.abs(value) + TINY
-    if not (isinstance(left[1], float) and left[1] == 0.0):
+    if not _is_exact(left[1]):
         error = error + left[1] * (np.abs(right[0]) + right[1])
-    if not (isinstance(right[1], float) and right[1] == 0.0):
+    if not _is_exact(right[1]):
         error = error + np.abs(left[0]) * right[1]
     return value, error
 
 
 def _divide(top: Bounded, bottom: Bounded) -> Bounded:
     value = np.divide(top[0], bottom[0])
+    if _is_exact(bottom[1]):
+        size = np.abs(bottom[0])
+        return value, np.where(size > 0, top[1] / size * (1 + 4 * U) + U * np.abs(value) + TINY, np.inf)
     room = np.abs(bottom[0]) - bottom[1] * _SLACK
     error = (top[1] + np.abs(value) * bottom[1] * (1 + 4 * U)) / room + U * np.abs(value) + TINY
     return value, np.where(room > 0, error, np.inf)
@@ -195,6 +202,8 @@ def _function(head: str, value: Operand, error: Operand) -> Bounded:
             return result, np.where(room > 0, error / room + LIBRARY * np.abs(result) + TINY, np.inf)
         case "sqrt":
             result = np.sqrt(value)
+            if _is_exact(error):
+                return result, U * result
             room = value - error
             inside = np.where(room > 0, error / np.sqrt(np.maximum(room, 0.0)) + U * result + TINY, np.inf)
             return result, np.where((np.equal(value, 0.0)) & (np.equal(error, 0.0)), 0.0, inside)

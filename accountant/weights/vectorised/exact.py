@@ -83,11 +83,9 @@ def exact_value(term: Term, values: Mapping[str, Fraction]) -> Fraction | None:
     A product with an exactly zero factor is zero; ``term`` is taken to be defined, which the declaration has proved.
     """
     head = term[0]
-    if head == "num":
-        value: Fraction = term[1]
+    if head in ("num", "sym"):
+        value: Fraction | None = term[1] if head == "num" else values.get(term[1])
         return value
-    if head == "sym":
-        return values.get(term[1])
     if head in ("pi", "piecewise"):
         return _branch(term, values) if head == "piecewise" else None
     parts = [exact_value(part, values) for part in term[1:]]
@@ -114,13 +112,17 @@ def _apply(head: str, known: list[Fraction]) -> Fraction | None:
             return abs(first)
         case "min" | "max":
             return min(known) if head == "min" else max(known)
+        case "pow" if first in (0, 1) and known[1] > 0:
+            return first
         case "pow":
             return first ** int(known[1]) if known[1].denominator == 1 and abs(known[1]) <= 64 and (first or known[1] > 0) else None
         case "exp" | "cos":
             return Fraction(1) if first == 0 else None
         case "log":
             return Fraction(0) if first == 1 else None
-        case "sqrt" | "sin" | "tan":
+        case "sqrt":
+            return first if first in (0, 1) else None
+        case "sin" | "tan":
             return Fraction(0) if first == 0 else None
     return None
 

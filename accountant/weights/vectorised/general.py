@@ -66,26 +66,27 @@ def _find_roots(excess: Excess, first: Floats) -> Floats:
     low, high, at_low, at_high = _bracket(excess, first)
     roots = np.where(np.isfinite(at_high), high, np.nan)
     rows = np.flatnonzero(np.isfinite(at_high))
-    low, high, at_low, at_high = low[rows], high[rows], at_low[rows], at_high[rows]
-    previous = high
+    low, high, older, latest = low[rows], high[rows], low[rows], high[rows]
+    at_older, at_latest = at_low[rows], at_high[rows]
     for step in range(_MOST_STEPS):
         if not rows.size:
             break
-        fraction = at_low / (at_low - at_high)
-        tried = low + (high - low) * (0.5 if step % 4 == 3 else np.clip(fraction, 0.0, 1.0))
+        tried = latest - at_latest * (latest - older) / (at_latest - at_older)  # the secant through the last two points, inside the bracket
+        inside = (tried > low) & (tried < high)
+        if step % 6 == 5:
+            inside[:] = False
+        tried = np.where(inside, tried, low + 0.5 * (high - low))
         found = excess(tried, rows)
-        inside = found <= 0
-        # Anderson and Björck: when the same end moves twice, scale down the value kept at the other end
-        scale = 1.0 - found / np.where(inside, at_low, at_high)
-        scale = np.where(scale > 0, scale, 0.5)
-        at_low, at_high = np.where(inside, found, at_low * scale), np.where(inside, at_high * scale, found)
-        low, high = np.where(inside, tried, low), np.where(inside, high, tried)
         roots[rows] = tried
-        done = (np.abs(tried - previous) <= _CONVERGED * tried) | (high - low <= _CONVERGED * high) | (found == 0)
-        previous = tried
+        below = found <= 0
+        low, high = np.where(below, tried, low), np.where(below, high, tried)
+        done = (np.abs(tried - latest) <= _CONVERGED * tried) & inside
+        done |= (high - low <= _CONVERGED * high) | (found == 0) | np.isnan(found)
+        older, at_older, latest, at_latest = latest, at_latest, tried, found
         if done.any():
             keep = ~done
-            rows, low, high, at_low, at_high, previous = (part[keep] for part in (rows, low, high, at_low, at_high, previous))
+            rows = rows[keep]
+            low, high, older, latest, at_older, at_latest = (part[keep] for part in (low, high, older, latest, at_older, at_latest))
     return roots
 
 

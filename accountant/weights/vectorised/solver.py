@@ -17,13 +17,18 @@ from accountant.weights.vectorised.linear import Solution, solve_linear
 from accountant.weights.vectorised.refine import Refiner, refuse_records
 from accountant.weights.vectorised.results import ConvexityPremise, Floats, WeightsResult
 from accountant.weights.vectorised.rounding import MAX_FLOAT, Target, U, make_target, nearest
+from accountant.weights.vectorised.small import AffinePair, make_pair, solve_small
 from profiles import InvalidArgument, InvalidData, InvalidTarget, Profile, exact_text, to_exact
 from profiles.profile import WEIGHT
 from profiles.terms import Term, free_symbols, number, substitute
 
 #: Rows a block: a few dozen temporaries of this length stay in a core's cache.
-BLOCK = 8192
+BLOCK = 32_768
 _SHOWN = 3
+#: Constants between this and its inverse are rounded with a relative error of at most U.
+_NORMAL = Fraction(1, 2**900)
+#: One bound for a whole block is cheaper than one a row, and costs nothing noticeable up to here.
+_ONE_BOUND = 64 * U
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class Coefficient:
 
     compiled: CompiledTerm
     affine: tuple[float, float, str] | None
+    pair: AffinePair | None
 
     def evaluate(self, columns: Mapping[str, Floats]) -> tuple[Floats, float | Floats]:
         """Return a and a bound on its relative error (inf where there is none)."""
@@ -44,7 +50,9 @@ class Coefficient:
         value, error = self.compiled.bounded(columns)
         size = next(iter(columns.values())).size
         a = np.array(np.broadcast_to(value, (size,)), dtype=np.float64)
-        return a, np.where(a > 0, np.broadcast_to(error, (size,)) / a * (1 + 4 * U), np.inf)
+        relative = np.where(a > 0, np.broadcast_to(error, (size,)) / a * (1 + 4 * U), np.inf)
+        largest = float(relative.max())
+        return a, largest if largest <= _ONE_BOUND else relative
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +84,7 @@ class WeightSolver:
             block = slice(start, min(size, start + BLOCK))
             solution, certain = self._solve_block({name: column[block] for name, column in columns.items()})
             weights[block], certified[block], safe[block] = solution.weights, solution.certified, certain
+        self._retry_small(columns, weights, certified)
         return self._finish(columns, weights, certified, safe, first_row)
 
     def _solve_block(self, columns: Mapping[str, Floats]) -> tuple[Solution, bool | NDArray[np.bool_]]:
@@ -89,6 +98,18 @@ class WeightSolver:
             if isinstance(error, float) and float(a.max()) * (1 + error) <= room:
                 return solution, True
             return solution, a * (1 + error) <= room
+
+    def _retry_small(self, columns: Mapping[str, Floats], weights: Floats, certified: NDArray[np.bool_]) -> None:
+        """Solve the uncertified rows again in double-double, in place (affine coefficients only)."""
+        pair = None if self.coefficient is None else self.coefficient.pair
+        if pair is None or self.target.large:
+            return
+        rows = np.flatnonzero(~certified & np.isfinite(weights))
+        for start in range(0, rows.size, BLOCK):
+            block = rows[start : start + BLOCK]
+            again = solve_small(pair, columns[pair.name][block], self.target)
+            chosen = block[again.certified]
+            weights[chosen], certified[chosen] = again.weights[again.certified], True
 
     def _finish(
         self, columns: Mapping[str, Floats], weights: Floats, certified: NDArray[np.bool_], safe: NDArray[np.bool_], first_row: int
@@ -156,12 +177,14 @@ def prepare_solver(profile: Profile, target_epsilon: object, *, premise: Convexi
 
 def _coefficient(profile: Profile, term: Term) -> Coefficient:
     form = affine_in_one(term)
-    affine = None
+    affine = pair = None
     if form is not None and form[2] is not None and form[0] >= 0:
         lowest = {item.name: item.lo for item in profile.record}[form[2]]
-        if form[1] > 0 and lowest >= 0:
+        normal = all(value == 0 or _NORMAL <= value <= 1 / _NORMAL for value in form[:2])
+        if form[1] > 0 and lowest >= 0 and normal:
             affine = (nearest(form[0]), nearest(form[1]), form[2])
-    return Coefficient(CompiledTerm(term), affine)
+            pair = make_pair(*form[:2], form[2])
+    return Coefficient(CompiledTerm(term), affine, pair)
 
 
 def optimal_weights(
