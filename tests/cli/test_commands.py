@@ -1,0 +1,163 @@
+"""Each command end to end: the stable JSON, the exit codes, files that the kernel accepts, output for people."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+CONDITIONS = ["assumption-8", "assumption-9", "assumption-11", "proposition-16", "proposition-17"]
+
+
+def psi(w, z):
+    """ψ of the DP-Lloyd fixture at 60 digits, from exact inputs."""
+    with mpmath.workdps(80):
+        weight, norm = (mpmath.mpf(Fraction(value).numerator) / Fraction(value).denominator for value in (w, z))
+        return mpmath.log1p(mpmath.expm1(10 * weight * (1 / mpmath.mpf("20.5") + norm / 30)) / weight)
+
+
+def test_verify_has_the_stable_json_and_exit_code_one_for_a_refutation(pdp, lloyd):
+    result = pdp("verify", lloyd, "--target-epsilon", "20", "--json")
+    found = result.json()
+    assert result.code == 1
+    assert found["profile"] == "weighted DP-Lloyd"
+    assert found["target_epsilon"] == "20"
+    assert list(found["conditions"]) == CONDITIONS
+    for decision in found["conditions"].values():
+        assert {"verdict", "method", "witness", "reason", "checked_by_kernel"} <= set(decision)
+        assert decision["checked_by_kernel"] is True
+    assert found["conditions"]["proposition-16"]["witness"] == {"z": "0"}
+    assert found["consequences"]["theorem-10"]["verdict"] == "proved"
+    assert "T**2" in found["strong_convexity"]["formula"]
+
+
+def test_verify_exits_with_zero_when_all_that_was_asked_is_proved(pdp, lloyd):
+    result = pdp("verify", lloyd, "--target-epsilon", "20", "-c", "assumption-8", "-c", "proposition-17", "--json")
+    assert result.code == 0
+    assert list(result.json()["conditions"]) == ["assumption-8", "proposition-17"]
+
+
+def test_verify_prints_a_table_for_people(pdp, lloyd):
+    result = pdp("verify", lloyd, "--target-epsilon", "20")
+    assert "checked by kernel" in result.out
+    assert "mu_x" in result.out
+
+
+def test_certificate_of_verify_is_accepted_and_a_changed_one_rejected(pdp, lloyd, tmp_path):
+    path = tmp_path / "c.json"
+    pdp("verify", lloyd, "--target-epsilon", "20", "--certificate", path)
+    accepted = pdp("check", path, "--json")
+    assert accepted.code == 0
+    assert accepted.json()["accepted"] is True
+    claims = {claim["claim"] for claim in accepted.json()["claims"]}
+    assert {"well-defined", *CONDITIONS} <= claims
+    path.write_text(path.read_text().replace('"target_epsilon": "20"', '"target_epsilon": "1"'))
+    rejected = pdp("check", path, "--json")
+    assert rejected.code == 1
+    assert rejected.json()["step"].startswith("claims[")
+
+
+def test_weight_is_feasible_and_encloses_the_root(pdp, lloyd):
+    found = pdp("weight", lloyd, "--target-epsilon", "20", "--at", "z=1.5", "--digits", "40", "--json").json()
+    lower, upper = (Fraction(end) for end in found["enclosure"])
+    assert found["weight"] == found["enclosure"][0]
+    assert psi(lower, "1.5") <= 20 < psi(upper, "1.5")
+    assert (upper - lower) / lower <= Fraction(1, 10**38)
+    assert found["bracket"][0] == "1"
+    assert Fraction(found["bracket"][1]) > upper
+    with mpmath.workdps(60):
+        a = 10 * (1 / mpmath.mpf("20.5") + mpmath.mpf("1.5") / 30)
+        mu = a**2 * mpmath.exp(a)
+        claimed = mpmath.mpf(found["strong_convexity"])
+        assert claimed <= mu <= claimed * (1 + mpmath.mpf("1e-9"))
+
+
+def test_epsilon_bounds_enclose_the_supremum_and_carry_hypotheses(pdp, lloyd, tmp_path):
+    path = tmp_path / "e.json"
+    result = pdp("epsilon", lloyd, "--certificate", path, "--json")
+    found = result.json()
+    lower, upper = Fraction(found["epsilon"]["lower"]), Fraction(found["epsilon"]["upper"])
+    assert 0 < lower <= upper <= lower * (1 + Fraction(1, 10**8))
+    for index in range(401):
+        z = Fraction(index, 100)
+        q = Fraction(1, 20) + Fraction(50, 4000) * z**2
+        assert psi(1 / q, z) <= mpmath.mpf(upper.numerator) / upper.denominator
+    assert any("independently" in hypothesis for hypothesis in found["hypotheses"])
+    assert pdp("check", path).code == 0
+
+
+def test_epsilon_of_named_rules(pdp, lloyd):
+    uniform = pdp("epsilon", lloyd, "--rule", "uniform", "--constant", "m=100,n=1000", "--json")
+    assert uniform.code == 0
+    coreset = pdp("epsilon", lloyd, "--rule", "coreset-l2", "--constant", "m=100,n=1000,lam=0.5,mean=4", "--json")
+    assert coreset.json()["epsilon"] == pdp("epsilon", lloyd, "--json").json()["epsilon"]
+    constrained = pdp("epsilon", lloyd, "--rule", "privacy-constrained", "--target-epsilon", "3", "--json").json()
+    assert Fraction(constrained["epsilon"]["upper"]) == 3
+
+
+def test_epsilon_text_shows_the_derivation(pdp):
+    text = pdp("epsilon", "profiles.mechanisms.lloyd:default", "--rule", "coreset-l2", "--constant", "m=100,n=1000,lam=0.5,mean=4").out
+    words = "Theorem 6", "Proposition 13", "adaptive composition", "mean squared norm is public", "n, m and lam are public", "centre", "discharged"
+    for word in words:
+        assert word in " ".join(text.split())
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "npy"])
+def test_weights_of_a_data_set_are_feasible(pdp, lloyd, tmp_path, suffix):
+    rng = np.random.default_rng(1)
+    points = rng.uniform(-1, 1, (200, 3))
+    data, out = tmp_path / f"data.{suffix}", tmp_path / f"weights.{suffix}"
+    table = pa.table({f"x{j}": points[:, j] for j in range(3)})
+    if suffix == "csv":
+        pyarrow.csv.write_csv(table, data)
+    elif suffix == "parquet":
+        pyarrow.parquet.write_table(table, data)
+    else:
+        np.save(data, points)
+    result = pdp("weights", lloyd, "--target-epsilon", "3", "--data", data, "--out", out, "--statistic", "z=l2", "--json")
+    assert result.code == 0, result.err
+    assert result.json()["records"] == 200
+    reader = {"csv": lambda: pyarrow.csv.read_csv(out), "parquet": lambda: pyarrow.parquet.read_table(out)}
+    weights = np.load(out) if suffix == "npy" else reader[suffix]()["weight"].to_numpy()
+    norms = [float(np.sqrt(sum(float(x) * float(x) for x in row))) for row in points]
+    for weight, norm in zip(weights[:20], norms[:20], strict=True):
+        assert psi(float(weight), norm) <= 3
+        assert psi(float(weight) * (1 + 1e-9), norm) > 3
+
+
+def test_mechanisms_lists_the_catalogue_and_references_that_verify_accepts(pdp):
+    entries = pdp("mechanisms", "--json").json()
+    assert len(entries) >= 4
+    for entry in entries:
+        assert pdp("verify", entry["reference"], "--target-epsilon", "3", "-c", "assumption-8", "--json").code in (0, 1)
+
+
+def test_profiles_from_a_module(pdp):
+    found = pdp("verify", "profiles.mechanisms.lloyd:general", "--target-epsilon", "3", "--json").json()
+    assert found["conditions"]["assumption-11"]["verdict"] == "proved"
+
+
+def test_help_of_every_command_shows_an_example(pdp):
+    for command in ("verify", "weight", "weights", "epsilon", "check", "claims", "mechanisms"):
+        result = pdp(command, "--help")
+        assert result.code == 0
+        assert "Example: pdp" in " ".join(result.out.split())
+
+
+def test_python_minus_o_gives_the_same_verdicts(lloyd):
+    runs = [
+        subprocess.run(
+            [sys.executable, *flags, "-m", "accountant.cli", "verify", str(lloyd), "--target-epsilon", "20", "--json"],
+            capture_output=True, text=True, check=False,
+        )
+        for flags in ([], ["-O"])
+    ]  # fmt: skip
+    assert runs[0].stdout == runs[1].stdout
+    assert runs[0].returncode == runs[1].returncode == 1
