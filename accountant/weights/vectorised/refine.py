@@ -17,6 +17,12 @@ from proofs_check.enclosures import Enclosure, ball, working_precision
 
 _FIRST_BITS, _MOST_BITS = 128, 4096
 _STEP = 2.0**-43
+_MOST_SECANTS = 80
+
+
+def _is_tight(low: float, high: float) -> bool:
+    """Tell whether a feasible ``low`` is near enough to an infeasible ``high``."""
+    return high <= low * (1 + 6 * _STEP) or high <= math.nextafter(low, math.inf)
 
 
 class Refiner:
@@ -56,36 +62,69 @@ class Refiner:
         """
         if exact_value(self._epsilon, record) == 0:
             return math.inf
-        low, high = self._bracket(record, guess)
-        while high is not None and high > low * (1 + 4 * _STEP) and high > math.nextafter(low, math.inf):
+        low, high = self._probe(record, guess, 1.0, None)
+        if high is None:
+            low, high = self._bracket(record, low)
+        if high is not None and not _is_tight(low, high):
+            low, high = self._probe(record, self._approach(low, high, record), low, high)
+        while high is not None and not _is_tight(low, high):
             low, high = self._narrow(low, high, record)
         return low
 
-    def _bracket(self, record: Mapping[str, Fraction], guess: float) -> tuple[float, float | None]:
-        low, high = 1.0, None
-        if math.isfinite(guess) and 1 <= guess < 1e300:
-            below, above = max(1.0, guess * (1 - 2 * _STEP)), guess * (1 + 2 * _STEP)
-            if below == 1.0 or self.decide(below, record):
-                low = below
-                if self.decide(above, record) is False:
-                    return low, above
-        step = 2.0
-        while high is None:
-            tried = min(MAX_FLOAT, low * step)
-            if self.decide(tried, record) is False:
-                high = tried
-            elif tried == MAX_FLOAT:
-                if self.decide(MAX_FLOAT, record):
-                    return MAX_FLOAT, None
-                raise Undecided("the constraint at the largest binary64 weight could not be decided; use `pdp weight` for this record")
-            else:
-                if self.decide(tried, record):
-                    low = tried
-                step = min(step * step, 2.0**200)
+    def _probe(self, record: Mapping[str, Fraction], guess: float, low: float, high: float | None) -> tuple[float, float | None]:
+        """Return the bracket [low, high) narrowed by decisions just below and just above ``guess``."""
+        if not (math.isfinite(guess) and 1 <= guess < 1e300):
+            return low, high
+        below, above = guess * (1 - 2 * _STEP), guess * (1 + 2 * _STEP)
+        if below > low and (high is None or below < high):
+            inside = self.decide(below, record)
+            if inside is False:
+                return low, below
+            low = below if inside else low
+        if above > low and (high is None or above < high):
+            inside = self.decide(above, record)
+            if inside is False:
+                return low, above
+            low = above if inside else low
         return low, high
 
+    def _approach(self, low: float, high: float, record: Mapping[str, Fraction]) -> float:
+        """Return an approximation of the root of F in (low, high), by safeguarded secants on ball midpoints; nothing is proved by it."""
+
+        def excess(weight: float) -> float:
+            return float(self._excess(weight, record, 2 * _FIRST_BITS).mid())
+
+        older, latest = low, high
+        at_older, at_latest = min(excess(low), -1e-300), excess(high)
+        for step in range(_MOST_SECANTS):
+            change = at_latest - at_older
+            tried = latest - at_latest * ((latest - older) / change) if change and math.isfinite(change) else math.nan
+            if not low < tried < high or step % 5 == 4:
+                tried = low + (high - low) * 0.5 if high < 4 * low else math.sqrt(low) * math.sqrt(high)
+            found = excess(tried)
+            if math.isnan(found) or abs(tried - latest) <= _STEP / 8 * tried:
+                return tried
+            low, high = (tried, high) if found <= 0 else (low, tried)
+            older, at_older, latest, at_latest = latest, at_latest, tried, found
+        return latest
+
+    def _bracket(self, record: Mapping[str, Fraction], low: float) -> tuple[float, float | None]:
+        """Return (feasible, infeasible) weights, the second None where the largest binary64 number is feasible."""
+        step = 2.0
+        while True:
+            tried = min(MAX_FLOAT, low * step)
+            inside = self.decide(tried, record)
+            if inside is False:
+                return low, tried
+            if tried == MAX_FLOAT:
+                if inside:
+                    return MAX_FLOAT, None
+                raise Undecided("the constraint at the largest binary64 weight could not be decided; use `pdp weight` for this record")
+            low = tried if inside else low
+            step = min(step * step, 2.0**200)
+
     def _narrow(self, low: float, high: float, record: Mapping[str, Fraction]) -> tuple[float, float]:
-        # Bisection on a logarithmic scale until the factor is small, then two secant probes would save little: rows here are rare.
+        """Return the bracket halved (on a logarithmic scale while it is wide)."""
         for share in (0.5, 0.375, 0.625):
             middle = low * (high / low) ** share if high > 2 * low else low + (high - low) * share
             if not low < middle < high:
