@@ -187,7 +187,7 @@ class Normaliser:
             return reduce(self._times, [self._single(a, e * c) for a, e in mono], {(): self._scalar(k, int(c))})
         least = min((2 if k > 0 else 0, *(self._known_sign(a) for a, _ in mono)))
         inside = tuple((a, e) for a, e in mono if not least and self._known_sign(a) < 2)
-        result = self._atom("const", abs(k), c)
+        result = self._atom("const", abs(k), c) if abs(k) != 1 else _ONE
         if k < 0 or inside:
             base: Poly = {inside: Fraction(1 if k > 0 else -1)}
             result = self._times(result, self._atom("sum", base, c))

@@ -1,0 +1,180 @@
+"""The file as a whole: its fields, its limits, the command, and that the kernel stands on the standard library alone."""
+
+import ast
+import json
+import shutil
+import subprocess
+import sys
+import tokenize
+from pathlib import Path
+
+import pytest
+
+import proofs_check.kernel
+from proofs_check.kernel import Report, check
+from proofs_check.kernel.errors import Meter
+
+KERNEL = Path(proofs_check.kernel.__file__).parent
+M, B = {"rule": "manifest"}, {"rule": "boxes", "budget": 100}
+ALLOWED = {"fractions", "json", "sys", "math", "dataclasses", "typing", "collections", "ast", "functools", "itertools", "enum"}
+
+
+def test_report_is_frozen(run):
+    report = run()
+    assert report == Report(accepted=True, claims=(("well-defined", "proved", None, ("manifest",)),))
+    with pytest.raises(AttributeError):
+        report.accepted = False
+
+
+def changed(value, path, new):
+    *parents, last = path
+    for key in parents:
+        value = value[key]
+    if new is KeyError:
+        del value[last]
+    else:
+        value[last] = new
+
+
+CHANGES = [
+    (["format"], "pdp", "certificate"), (["format"], KeyError, "certificate"), (["version"], 2, "certificate"), (["version"], True, "certificate"),
+    (["version"], "1", "certificate"), (["extra"], 1, "certificate"), (["claims"], [], "certificate"), (["claims"], {}, "certificate"),
+    (["claims"], KeyError, "certificate"), (["claims", 0], [], "claims[0]"), (["claims", 0, "claim"], "well", "claims[0]"),
+    (["claims", 0, "claim"], "assumption-8", "claims[0].proof"), (["claims", 0, "verdict"], "refuted", "claims[0]"),
+    (["claims", 0, "verdict"], ["proved"], "claims[0]"), (["claims", 0, "claim"], None, "claims[0]"), (["claims", 0, "note"], "", "claims[0]"),
+    (["claims", 0, "bound"], "1", "claims[0]"), (["claims", 0, "proof"], KeyError, "claims[0]"), (["claims", 0, "proof"], {}, "claims[0].proof"),
+    (["claims", 0, "proof", "x"], M, "claims[0].proof"), (["claims", 0, "proof"], [], "claims[0].proof"),
+    (["profile"], [], "profile"), (["profile", "x"], 1, "profile"), (["profile", "name"], 1, "profile"), (["profile", "name"], KeyError, "profile"),
+    (["profile", "epsilon"], "w*y", "profile"), (["profile", "epsilon"], 3, "profile"), (["profile", "record"], [], "profile"),
+    (["profile", "record"], {"w": ["0", "1"]}, "profile"), (["profile", "record"], {"z": ["1", "0"]}, "profile"),
+    (["profile", "record"], {"z": ["0"]}, "profile"), (["profile", "record"], {"z": ["0", "1", "2"]}, "profile"),
+    (["profile", "record"], {"z": "positive"}, "profile"), (["profile", "record"], {"z": ["0", 1]}, "profile"),
+    (["profile", "record"], {"z": ["0", "inf"]}, "profile"), (["profile", "record"], {"z": "04"}, "profile"),
+    (["profile", "record"], {"pi": ["0", "1"]}, "profile"), (["profile", "record"], {"exp": ["0", "1"]}, "profile"),
+    (["profile", "parameters", "z"], "1", "profile"), (["profile", "parameters", "w"], "1", "profile"), (["profile", "parameters", "pi"], "3", "profile"),
+    (["profile", "parameters", "T"], "negative", "profile"), (["profile", "parameters", "T"], ["0", "1"], "profile"),
+    (["profile", "parameters", "T"], ["-1", "1"], "profile"), (["profile", "parameters", "T"], ["2", "1"], "profile"),
+    (["profile", "parameters", "T"], 10, "profile"), (["profile", "parameters", "T"], KeyError, "profile"), (["profile", "parameters"], None, "profile"),
+    (["target_epsilon"], 3, "target_epsilon"), (["target_epsilon"], "0", "target_epsilon"), (["sampling"], "1/2", "sampling"),
+    (["sampling"], {"q": "1/2", "p": "1"}, "sampling"), (["sampling"], {}, "sampling"), (["sampling"], {"q": "1/w"}, "sampling"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "new", "step"), CHANGES, ids=range(len(CHANGES)))
+def test_every_field_is_checked(make, path, new, step):
+    value = make()
+    changed(value, path, new)
+    report = check(json.dumps(value))
+    assert not report.accepted
+    assert report.step == step
+    assert report.reason
+    assert "while checking" not in report.reason
+
+
+def test_the_first_claim_is_the_premise_of_the_others(make):
+    value = make({"claim": "assumption-8", "verdict": "proved", "proof": {"bound": B}})
+    assert check(json.dumps(value)).accepted
+    value["claims"].reverse()
+    assert not check(json.dumps(value)).accepted
+    del value["claims"][1]
+    assert not check(json.dumps(value)).accepted
+
+
+BROKEN = [
+    "", "{", "[]", "null", "1", '"x"', "nan", "[" * 100_000, '{"a":' * 50_000, "x" * 5_000_001, '{"format": 1, "format": 1}', "[NaN]", "[Infinity]",
+    "[-Infinity]", "[1.5]", "[1e5]", "[" + "9" * 5000 + "]", "\ud800", "\x00",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", BROKEN, ids=range(len(BROKEN)))
+def test_broken_documents_are_rejected(text):
+    report = check(text)
+    assert not report.accepted
+    assert report.step == "certificate"
+
+
+def test_duplicate_keys_are_rejected(make):
+    text = json.dumps(make()).replace('"version": 1', '"version": 1, "version": 1')
+    assert "twice" in check(text).reason
+
+
+def test_work_is_bounded_over_the_whole_certificate(make, monkeypatch):
+    goal = {"rule": "boxes", "budget": 50_000, "precision": 1024}
+    value = make({"claim": "assumption-8", "verdict": "proved", "proof": {"bound": goal}}, epsilon="2 + sin(9*z)**2 + cos(9*z)**2", target="3.2")
+    assert check(json.dumps(value)).accepted
+    value["claims"] += value["claims"][1:] * 200
+    monkeypatch.setattr(Meter, "left", 200_000)
+    report = check(json.dumps(value))
+    assert not report.accepted
+    assert "work" in report.reason
+
+
+def script(*arguments):
+    return subprocess.run([sys.executable, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=60, cwd="/")
+
+
+@pytest.fixture
+def standalone(tmp_path):
+    """A copy of the kernel folder with nothing of ours around it."""
+    shutil.copytree(KERNEL, tmp_path / "kernel", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "kernel" / "__main__.py"
+
+
+@pytest.mark.parametrize("flags", [(), ("-I",), ("-I", "-O"), ("-I", "-OO", "-S")])
+def test_the_command_stands_alone(make, standalone, tmp_path, flags):
+    value = make({"claim": "assumption-8", "verdict": "proved", "proof": {"bound": B}})
+    file = tmp_path / "certificate.json"
+    file.write_text(json.dumps(value))
+    done = script(*flags, standalone, file)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "accepted\nwell-defined proved [manifest]\nassumption-8 proved [boxes]\n"
+    value["target_epsilon"] = "1"
+    file.write_text(json.dumps(value))
+    done = script(*flags, standalone, file)
+    assert done.returncode == 1
+    assert done.stdout.startswith("rejected at claims[1].proof.bound: ")
+
+
+def test_unusable_files_end_with_two(standalone, tmp_path):
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+    for arguments in ((), (tmp_path / "missing",), (tmp_path,), (tmp_path / "binary",), ("a", "b")):
+        done = script("-I", standalone, *arguments)
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 1
+
+
+def sources():
+    return sorted(KERNEL.glob("*.py"))
+
+
+def test_only_the_standard_library_is_imported():
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                assert {alias.name for alias in node.names} <= ALLOWED, path
+            if isinstance(node, ast.ImportFrom):
+                assert node.level == 1 or node.module == "__future__" or (node.level == 0 and node.module.split(".")[0] in ALLOWED), path
+
+
+def test_no_guard_can_be_switched_off_and_nothing_is_evaluated():
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
+            assert not isinstance(node, ast.Assert), path
+            if isinstance(node, ast.Name):
+                assert node.id not in ("eval", "exec", "compile", "__import__", "float", "__debug__"), path
+            if isinstance(node, ast.Constant):
+                assert not isinstance(node.value, float), path
+
+
+def count(path):
+    """Lines that hold more than a comment; the lines of a docstring count."""
+    lines = set()
+    with path.open("rb") as file:
+        for token in tokenize.tokenize(file.readline):
+            if token.type not in (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER):
+                lines.update(range(token.start[0], token.end[0] + 1))
+    return len(lines)
+
+
+def test_the_kernel_is_small():
+    assert sum(map(count, sources())) <= 1000

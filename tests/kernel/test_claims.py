@@ -1,0 +1,275 @@
+"""Every claim of the contract, proved and refuted, accepted and rejected, on profiles with known truths."""
+
+import math
+
+import pytest
+
+M, Z, B = {"rule": "manifest"}, {"rule": "zero"}, {"rule": "boxes", "budget": 3000}
+C = {**B, "form": "centred"}
+A = "T*(1/beta_count + z/beta_sum)"
+Q = "1/20 + z**2/50"
+OPEN = {"T": "positive", "beta_count": "positive", "beta_sum": "positive"}
+EXCEEDED = {"claim": "assumption-8", "verdict": "refuted"}
+SIN = {"rule": "sum", "parts": ["w - 1/10", "(1 + sin(w))/10"], "proofs": [M, B]}
+
+
+def claim(name, verdict="proved", *, bound=None, at=None, **proof):
+    value = {"claim": name, "verdict": verdict, "proof": {key.replace("_", "-"): tree for key, tree in proof.items()}}
+    return value | ({"bound": bound} if bound else {}) | ({"at": at} if at else {})
+
+
+def rising(slope, end, variable="w"):
+    return {"rule": "monotone", "variable": variable, "direction": "increasing", "slope": slope, "end": end}
+
+
+def refuted(name, at, **proof):
+    value = claim(name, "refuted", **proof)
+    value["proof"]["at"] = at
+    return value
+
+
+def bounded(name, tree, verdict="proved"):
+    return {"claim": name, "verdict": verdict, "proof": {"bound": tree}}
+
+
+def psi(z):
+    q = 1 / 20 + z * z / 50
+    e = 10 / q * (1 / 20.5 + z / 30)
+    return e + math.log(q + (1 - q) * math.exp(-e))
+
+
+CURVATURE = claim("assumption-11", floor=f"({A})**2*exp({A})", positive=M, form="exp", curvature=rising(M, Z))
+LLOYD = [
+    bounded("assumption-8", B),
+    claim("assumption-9", threshold="50", threshold_proof=M, start=B, slope=M),
+    CURVATURE,
+    claim("assumption-11", floor=f"({A})**2", positive=M, form="log", curvature=Z),
+    claim("strong-convexity", floor=f"({A})**2", positive=M, form="log", curvature=M),
+    {"claim": "proposition-16", "verdict": "refuted", "proof": {"at": {"z": "0"}, "bound": B}},
+    bounded("proposition-17", Z),
+]
+
+
+def test_linear_profile_with_numbers(run):
+    report = run(*LLOYD)
+    assert report.accepted, report
+    assert [(c.claim, c.verdict) for c in report.claims][1:] == [(c["claim"], c["verdict"]) for c in LLOYD]
+    assert report.claims[5].bound == f"({A})**2"
+    assert report.claims[3].rules == ("manifest", "zero", "monotone")
+
+
+def test_linear_profile_with_positive_parameters(run):
+    at = {"z": "0", "T": "10", "beta_count": "1/10", "beta_sum": "1"}
+    report = run(CURVATURE, bounded("proposition-17", M), EXCEEDED | {"proof": {"at": at, "bound": B}}, parameters=OPEN)
+    assert report.accepted, report
+    report = run(CURVATURE, bounded("proposition-17", Z), bounded("assumption-8", B), parameters=OPEN)
+    assert report.step == "claims[3].proof.bound"
+
+
+def test_linear_profile_in_one_parameter(run):
+    floor = claim("assumption-11", floor="a**2*exp(a)", positive=M, form="exp", curvature=rising(M, Z))
+    for parameters in ({"a": "3/2"}, {"a": "positive"}, {"a": ["1/2", "3"]}):
+        assert run(floor, bounded("proposition-17", Z), epsilon="a*w", parameters=parameters).accepted
+
+
+def test_sampled_bounds(run):
+    best = max(psi(i / 1e4) for i in range(40_001))
+    where = max(range(40_001), key=lambda i: psi(i / 1e4)) / 1e4
+
+    def upper(number, **changes):
+        proof = {"q-positive": M, "q-at-most-one": B, "form": "log", "bound": C, **changes}
+        return claim("epsilon-upper", bound=repr(number)) | {"proof": proof}
+
+    def lower(number, at=str(where)):
+        return claim("epsilon-lower", bound=repr(number), at={"z": at}) | {"proof": {"bound": B}}
+
+    report = run(upper(best + 2e-9), lower(best - 1e-9), q=Q)
+    assert report.accepted, report
+    assert [c.bound for c in report.claims] == [None, repr(best + 2e-9), repr(best - 1e-9)]
+    assert run(upper(9.5, form="exp", bound=B), q=Q).accepted
+    assert run(upper(best - 1e-6), q=Q).step == "claims[1].proof.bound"
+    assert run(upper(best - 1e-6, form="exp"), q=Q).step == "claims[1].proof.bound"
+    assert run(lower(best + 1e-6), q=Q).step == "claims[1].proof.bound"
+    assert run(lower(1.0, at="5"), q=Q).step == "claims[1].proof.at"
+    assert run(upper(10.0)).step == "claims[1].proof"
+    assert run(upper(10.0), q="z**2/50").step == "claims[1].proof.q-positive"
+    assert run(upper(10.0), q="1/20 + z**2/16").step == "claims[1].proof.q-at-most-one"
+    assert run(upper(10.0), q="1/(z + 20) + 0/z").step == "claims[1].proof"
+    assert run(upper(10.0), q="1/w").step == "sampling"
+    assert run(lower(0.1, at="0"), q="z/8").step == "claims[1].proof"
+    assert run(lower(0.1, at="3"), q="z/2").step == "claims[1].proof"
+    assert run(lower(0.1, at="3"), q="z/8").accepted
+    assert run(upper(9.5, form="sup"), q=Q).step == "claims[1].proof"
+
+
+def test_growth_is_refuted_where_the_slope_is_zero(run):
+    zero = {"epsilon": "w*z", "record": {"z": ["0", "2"]}}
+    for form, proof in (("exp", rising(M, M)), ("exp", M), ("log", B)):
+        tail = {"at": {"z": "0"}, "threshold": "1", "form": form, "tail": proof}
+        assert run({"claim": "assumption-9", "verdict": "refuted", "proof": tail}, **zero).accepted
+    tail = {"at": {"z": "1"}, "threshold": "1", "form": "exp", "tail": M}
+    assert run({"claim": "assumption-9", "verdict": "refuted", "proof": tail}, **zero).step == "claims[1].proof.tail"
+    tail = {"at": {"z": "0"}, "threshold": "1/2", "form": "exp", "tail": M}
+    assert run({"claim": "assumption-9", "verdict": "refuted", "proof": tail}, **zero).step == "claims[1].proof"
+    curvature = refuted("assumption-11", {"z": "0", "w": "3/2"}, curvature=Z)
+    assert run(curvature, **zero).accepted
+
+
+def test_growth_can_be_shown_directly(run):
+    target = {"epsilon": "w*z", "record": {"z": ["1", "2"]}, "target": "1"}
+    tree = rising(B, B, "s")
+    direct = {"threshold": "4", "threshold-proof": M, "direct": tree, "form": "log"}
+    assert run({"claim": "assumption-9", "verdict": "proved", "proof": direct}, **target).accepted
+    direct["threshold"] = "1"
+    assert not run({"claim": "assumption-9", "verdict": "proved", "proof": direct}, **target).accepted
+    report = run(claim("assumption-9", threshold="1/2", threshold_proof=M, start=B, slope=M), **target)
+    assert report.step == "claims[1].proof.threshold-proof"
+    report = run(claim("assumption-9", threshold="w", threshold_proof=M, start=B, slope=M), **target)
+    assert report.step == "claims[1].proof.threshold"
+    report = run(claim("assumption-9", threshold="5", threshold_proof=M, start=B, slope=M), epsilon="3*log(w)", target="1")
+    assert report.accepted
+    report = run(claim("assumption-9", threshold="5", threshold_proof=M, start=B, slope=B), epsilon="log(w)/2", target="1")
+    assert not report.accepted
+
+
+def test_the_offset_of_the_threshold_has_a_fresh_name(run):
+    proof = {"threshold": "4", "threshold-proof": M, "direct": rising(B, B, "s_"), "form": "log"}
+    assert run({"claim": "assumption-9", "verdict": "proved", "proof": proof}, epsilon="w*s", record={"s": ["1", "2"]}, target="1").accepted
+    proof["direct"] = rising(B, B, "s")
+    assert not run({"claim": "assumption-9", "verdict": "proved", "proof": proof}, epsilon="w*s", record={"s": ["1", "2"]}, target="1").accepted
+
+
+def test_conditions_at_weight_one(run):
+    # epsilon' < 1 - exp(-epsilon) at w = 1
+    assert run(bounded("proposition-16", B), epsilon="2 + log(w)/4").accepted
+    assert run(bounded("proposition-16", B), epsilon="1/2").accepted
+    assert not run(bounded("proposition-16", B), epsilon="w/2").accepted
+    report = run({"claim": "proposition-16", "verdict": "refuted", "proof": {"at": {"z": "1"}, "bound": B}}, epsilon="1/2")
+    assert report.step == "claims[1].proof.bound"
+    # equality refutes: epsilon = 0 has slope 0 = 1 - exp(0)
+    equal = {"claim": "proposition-16", "verdict": "refuted", "proof": {"at": {"z": "0"}, "bound": Z}}
+    assert run(equal, epsilon="w*z", record={"z": ["0", "2"]}).accepted
+    # the right derivative at the border, by a branch that is the same function on [1, inf)
+    assert run(bounded("proposition-16", B), epsilon="2 + Abs(w - 1)/4").accepted
+    assert run(bounded("proposition-16", B), epsilon="2 + Max(1, w)/4 + Abs(w + 1)/8").accepted
+    flipped = {"claim": "proposition-16", "verdict": "refuted", "proof": {"at": {"z": "1"}, "bound": B}}
+    assert not run(flipped, epsilon="2 - Abs(1 - w)/4 + w").accepted
+    kink = {"claim": "proposition-16", "verdict": "refuted", "proof": {"at": {"z": "1"}, "kink": True}}
+    assert not run(kink, epsilon="2 + Abs(w - 1)").accepted
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "point", "tree", "accepted"),
+    [
+        ("w**2*z", {"w": "1", "z": "1"}, B, False),
+        ("log(1 + w)", {"w": "1", "z": "0"}, Z, True),
+        ("z/(1 + w)", {"w": "1", "z": "1"}, B, False),
+        ("z/(1 + w) + sqrt(w)", {"w": "1", "z": "0"}, Z, True),
+        ("1/2", {"w": "2", "z": "0"}, Z, True),
+        ("log(1 + log(w))", {"w": "2", "z": "0"}, B, True),
+        ("2*log(w)", {"w": "2", "z": "0"}, B, False),
+        ("1 + Abs(w - 2)", {"w": "2", "z": "0"}, B, False),
+        ("sqrt(w - 1)", {"w": "1", "z": "0"}, B, False),
+        ("1 + sqrt(w - 1)", {"w": "5/4", "z": "0"}, B, True),
+        ("Max(w, 2)", {"w": "3/2", "z": "0"}, Z, True),
+        ("Max(w, 2)", {"w": "2", "z": "0"}, Z, False),
+        ("3 + Abs(1 - w) + (w - 1)", {"w": "1", "z": "0"}, Z, False),
+    ],
+)
+def test_strong_convexity_is_refuted_by_a_second_derivative(run, epsilon, point, tree, accepted):
+    report = run(refuted("assumption-11", point, curvature=tree), epsilon=epsilon, nonnegative=B)
+    assert report.step is None or report.step.startswith("claims[1]"), report
+    assert report.accepted is accepted, report
+
+
+def test_strong_convexity_is_proved_for_convex_profiles(run):
+    assert run(claim("assumption-11", floor="1", positive=M, form="exp", curvature=B), epsilon="w**2*z + w").accepted
+    assert run(claim("strong-convexity", floor="1/2", positive=M, form="log", curvature=B), epsilon="w + w**2*z").accepted
+    flat = claim("assumption-11", floor="1", positive=M, form="exp", curvature=B)
+    assert run(flat, epsilon="w*z").step == "claims[1].proof.curvature"
+    assert run(claim("assumption-11", floor="z", positive=M, form="exp", curvature=B), epsilon="w*z").step == "claims[1].proof.positive"
+    assert run(claim("assumption-11", floor="1/z", positive=M, form="exp", curvature=B), epsilon="w*z").step == "claims[1].proof.floor"
+    assert run(claim("assumption-11", floor="w", positive=M, form="exp", curvature=B), epsilon="w*z").step == "claims[1].proof.floor"
+    kinked = claim("assumption-11", floor="1/10", positive=M, form="exp", curvature=B)
+    assert run(kinked, epsilon="w + Abs(w - 2)", nonnegative=B).step == "claims[1].proof"
+    sine = claim("assumption-11", floor="1/10", positive=M, form="log", curvature=B)
+    assert run(sine, epsilon="w + sin(w)/10", nonnegative=SIN).accepted
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "at", "accepted"),
+    [
+        ("Abs(w - 2) + w", "2", True),
+        ("Abs(w - 2) + w", "3", False),
+        ("Abs(w - 2) + w", "1", False),
+        ("Abs(w - 1) + w", "1", False),
+        ("Max(w, 2)", "2", True),
+        ("Min(w, 2*w - 2, 7) + 1", "2", True),
+        ("Max(w, 2) + Min(w, 2)", "2", False),
+        ("Abs(w - 2)*Abs(w - 2)", "2", False),
+        ("Abs((w - 2)**2) + 1", "2", False),
+        ("Piecewise((1, w < 2), (w, True))", "2", True),
+        ("Piecewise((w, w <= 2), (2*w - 2, True))", "2", True),
+        ("Piecewise((w, w <= 2), (w + w - 2 + (2 - w), True))", "2", False),
+        ("Piecewise((w, w < 2), (w**2/4 + 1, True))", "2", False),
+        ("Piecewise((1, 2 > w), (3, 2 >= w), (1, True))", "2", False),
+        ("Abs(w - z) + w", "2", True),
+        ("1 + Abs(log(w) - log(2))", "2", True),
+        ("1 + Abs(w**3 - 8 - 12*(w - 2))", "2", False),
+        ("Abs(sqrt(w) - sqrt(2))", "2", True),
+        ("1 + sqrt(Abs(w - 2))", "2", False),
+    ],
+)
+def test_a_kink_refutes_smoothness(run, epsilon, at, accepted):
+    for name in ("assumption-11", "proposition-17"):
+        report = run(refuted(name, {"w": at, "z": "2"}, kink=True), epsilon=epsilon, nonnegative=B)
+        assert report.step is None or report.step.startswith("claims[1].proof.kink"), report
+        assert report.accepted is accepted, report
+
+
+def test_a_kink_is_the_word_true(run):
+    for flag in (False, 1, "true", None):
+        assert not run(refuted("proposition-17", {"w": "2", "z": "2"}, kink=flag), epsilon="Max(w, 2)", nonnegative=B).accepted
+
+
+def test_growth_condition_of_proposition_17(run):
+    assert run(bounded("proposition-17", M), epsilon="w**2*z").accepted
+    assert run(bounded("proposition-17", B), epsilon="1/2").step == "claims[1].proof.bound"
+    for epsilon, point in (("log(1 + w)", {"w": "9", "z": "0"}), ("z/(1 + w)", {"w": "1", "z": "1"}), ("1/2", {"w": "1", "z": "0"})):
+        value = {"claim": "proposition-17", "verdict": "refuted", "proof": {"at": point, "bound": B}}
+        assert run(value, epsilon=epsilon).accepted
+    value = {"claim": "proposition-17", "verdict": "refuted", "proof": {"at": {"w": "2", "z": "1"}, "bound": B}}
+    assert run(value, epsilon="w*z").step == "claims[1].proof.bound"
+
+
+@pytest.mark.parametrize("at", [{"z": "5"}, {"z": "-1"}, {}, {"z": "1", "w": "1"}, {"z": 1}, {"z": "1", "y": "1"}, [], None])
+def test_points_have_exactly_the_declared_coordinates(run, at):
+    value = {"claim": "assumption-8", "verdict": "refuted", "proof": {"at": at, "bound": B}}
+    assert run(value, target="1").step == "claims[1].proof.at"
+
+
+def test_points_stay_inside_parameter_ranges(run):
+    value = {"claim": "assumption-8", "verdict": "refuted", "proof": {"at": {"z": "1", "a": "9"}, "bound": B}}
+    assert run(value, epsilon="a*w", parameters={"a": "positive"}, target="1").accepted
+    assert not run(value, epsilon="a*w", parameters={"a": ["1", "8"]}, target="1").accepted
+    value["proof"]["at"]["a"] = "0"
+    assert run(value, epsilon="2 + a*w", parameters={"a": "positive"}, target="1").step == "claims[1].proof.at"
+    value = {"claim": "proposition-17", "verdict": "refuted", "proof": {"at": {"z": "1", "w": "1/2"}, "bound": B}}
+    assert run(value, epsilon="1/2").step == "claims[1].proof.at"
+
+
+def test_targets_are_needed_and_positive(run):
+    assert run(bounded("assumption-8", B), target=None).step == "claims[1].proof"
+    for target in ("0", "-1", "-1/3", "x", "1/0"):
+        assert run(bounded("assumption-8", B), target=target).step == "target_epsilon"
+    assert not run(bounded("assumption-8", B), target="1.82").accepted
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "tree", "accepted"),
+    [("z - 1 + w", M, True), ("z - 2 + w", B, False), ("w*sin(z)", B, False), ("w + sin(w)/10", SIN, True), ("Max(w, 2)", B, True), ("1/2", M, True)],
+)
+def test_profiles_are_nonnegative(run, epsilon, tree, accepted):
+    report = run(epsilon=epsilon, nonnegative=tree)
+    assert report.accepted is accepted
+    assert accepted or report.step == "claims[0].proof.nonnegative"
