@@ -10,6 +10,7 @@ import bz2
 import gzip
 import lzma
 import math
+import operator
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from accountant.dataset.specs import StatisticSpec
 from profiles import InvalidArgument, InvalidData, UnreadableFile
 
 _MAX_LINE = 1 << 26
+_NUMBER = rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_PLAIN = re.compile(rb"%s(?:[ \t]+[0-9]+:%s)*[ \t\r]*\n?\Z" % (_NUMBER, _NUMBER))
 _LOOKS_RIGHT = re.compile(rb"[^\s:,]+(\s+(qid:\d+|\d+:[^\s:,]+))+\s*(#.*)?\Z")
 
 
@@ -100,6 +103,15 @@ class SvmlightSource:
 
     def _parse(self, line: bytes, number: int) -> tuple[float, list[int], list[float]] | None:
         """Return label, ascending feature indices and values of a line, None for an empty one."""
+        if _PLAIN.match(line) is not None:
+            # the usual line, by C loops; anything odd is taken apart, or refused, below
+            parts = line.replace(b":", b" ").split()
+            indices, values = list(map(int, parts[1::2])), list(map(float, parts[2::2]))
+            if all(map(operator.lt, indices, indices[1:])) and all(map(math.isfinite, values)):
+                return float(parts[0]), indices, values
+        return self._parse_slowly(line, number)
+
+    def _parse_slowly(self, line: bytes, number: int) -> tuple[float, list[int], list[float]] | None:
         tokens = line.split(b"#", 1)[0].split()
         if not tokens:
             return None

@@ -5,11 +5,12 @@ from __future__ import annotations
 import difflib
 import math
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from accountant.weights.vectorised import ConvexityPremise, WeightsResult, prepa
 from accountant.weights.vectorised.domain import SHOWN, describe_outside, outside
 from accountant.weights.vectorised.results import Floats
 from accountant.weights.vectorised.size import epsilon_for_size
-from profiles import InvalidArgument, InvalidData, Profile, to_exact
+from profiles import InvalidArgument, InvalidData, Profile, UnwritableOutput, to_exact
 
 #: Called with the number of rows weighed so far and the number of all rows.
 Progress = Callable[[int, int], None]
@@ -60,13 +61,18 @@ def complete_specs(profile: Profile, specs: Sequence[StatisticSpec]) -> tuple[St
     return tuple(given.get(name) or StatisticSpec(name, column=name) for name in names)
 
 
-def check_range(profile: Profile, source: Source, specs: Sequence[StatisticSpec]) -> int:
-    """Read the whole data set and return n; raise :class:`InvalidData` that counts the records outside the declared ranges."""
+def check_range(profile: Profile, source: Source, specs: Sequence[StatisticSpec], spill: IO[bytes] | None = None) -> int:
+    """Read the whole data set and return n; raise :class:`InvalidData` that counts the records outside the declared ranges.
+
+    The statistics are also written to ``spill``, row by row as binary64 numbers, for passes that need nothing else.
+    """
     counts = {statistic.name: 0 for statistic in profile.record}
     first: dict[str, list[tuple[int, float]]] = {statistic.name: [] for statistic in profile.record}
     rows = 0
     for batch in source.batches(specs):
         rows = batch.first_row + batch.size
+        if spill is not None:
+            spill.write(np.stack([batch.statistics[spec.name] for spec in specs], axis=1).tobytes())
         for statistic in profile.record:
             column = batch.statistics[statistic.name]
             found = outside(statistic, column)
@@ -106,7 +112,8 @@ def compute_weights_file(
     Claim: ``out`` holds for every record a weight w with ψ(w) ≤ ε* and w ≥ w*(1 − 1e-12), and q = 1/w rounded down; or nothing is
     written and an error says why. Give either ``target_epsilon`` or ``target_size`` (see :func:`epsilon_for_size`).
 
-    The data is read twice (more often for ``target_size``) in batches of ``batch_rows``; memory does not grow with the number of records.
+    The data is read twice in batches of ``batch_rows``; memory does not grow with the number of records. For ``target_size`` the statistics
+    are kept in a temporary file in between.
 
     Raises :class:`UnreadableFile`, :class:`InvalidData`, :class:`Infeasible`, :class:`InvalidTarget`, :class:`InvalidArgument`,
     :class:`UnwritableOutput`.
@@ -122,13 +129,14 @@ def compute_weights_file(
     if target_epsilon is not None:
         target = to_exact(target_epsilon, "the target epsilon")
         prepare_solver(profile, target, premise=premise)  # refuse an unusable target before the data is read
-    rows = check_range(profile, source, chosen)
-    if target_epsilon is None:
-
-        def statistics() -> Iterator[Mapping[str, Floats]]:
-            return (batch.statistics for batch in source.batches(chosen))
-
-        target = epsilon_for_size(profile, target_size, statistics, premise=premise).epsilon
+        rows = check_range(profile, source, chosen)
+    else:
+        try:
+            with tempfile.TemporaryFile() as spill:
+                rows = check_range(profile, source, chosen, spill)
+                target = epsilon_for_size(profile, target_size, lambda: _read_spill(spill, chosen, batch_rows), premise=premise).epsilon
+        except OSError as error:
+            raise UnwritableOutput(f"the temporary file for a target size could not be used ({str(error)[:100]}); set TMPDIR") from None
     totals = _Totals()
     stream = iter_weights(profile, target, source, chosen, premise=premise)
     if path is None:
@@ -143,6 +151,14 @@ def compute_weights_file(
             if totals.rows != rows:
                 raise InvalidData(f"{source.label} changed while it was read: {rows} rows, then {totals.rows}; run again on a stable file")
     return totals.summary(target, path)
+
+
+def _read_spill(spill: IO[bytes], specs: Sequence[StatisticSpec], batch_rows: int) -> Iterator[Mapping[str, Floats]]:
+    """Yield the statistics that :func:`check_range` spilled: formats that are slow to parse are parsed once, however many steps follow."""
+    spill.seek(0)
+    while data := spill.read(8 * len(specs) * batch_rows):
+        table = np.frombuffer(data, dtype=np.float64).reshape(-1, len(specs))
+        yield {spec.name: np.ascontiguousarray(table[:, index]) for index, spec in enumerate(specs)}
 
 
 class _Totals:

@@ -11,8 +11,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from accountant.dataset import open_dataset, parse_statistic
+from accountant.dataset.svmlight import SvmlightSource
 from profiles import InvalidArgument, InvalidData, PDPError, UnreadableFile
 
 VALUES = np.array([[0.5, -2.0, 3.25], [1e-3, 0.0, 1e6], [0.1, 0.2, -0.30000000000000004], [7, 8, 9]])
@@ -180,3 +183,19 @@ def test_bad_arrays(array: np.ndarray, match: str) -> None:
 def test_bad_specs(text: str) -> None:
     with pytest.raises(InvalidArgument, match="was found"):
         parse_statistic(text)
+
+
+@given(
+    st.text(alphabet="0123456789.:+-eE# \t_qid", max_size=30)
+    | st.from_regex(r"[+-]?1( [1-9]:-?[0-9]{1,3}(\.[0-9]+)?){0,4}", fullmatch=True)
+)
+def test_the_quick_parser_of_svmlight_lines_agrees_with_the_careful_one(text: str) -> None:
+    source, line = SvmlightSource(Path("d.svm"), 10), text.encode() + b"\n"
+
+    def attempt(parse: object) -> object:
+        try:
+            return parse(line, 1)  # type: ignore[operator]
+        except InvalidData as error:
+            return str(error)
+
+    assert attempt(source._parse) == attempt(source._parse_slowly)

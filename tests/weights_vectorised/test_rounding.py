@@ -179,3 +179,20 @@ def test_a_size_is_met_within_the_tolerance(size: object) -> None:
 def test_a_size_without_private_records_is_not_reachable() -> None:
     with pytest.raises(profiles.InvalidTarget, match="not reachable"):
         epsilon_for_size(LINEAR, 1, lambda: batches(np.zeros(5)), premise=PREMISE)
+
+
+@pytest.mark.parametrize("text", ["w*(x + 2*y)", "w**2*x/4 + w*y", "w*sqrt(x**2 + y**2)"])
+@pytest.mark.parametrize("target", ["0.5", "4", "60"])
+def test_several_statistics(text: str, target: str) -> None:
+    profile = profiles.declare("two", text, record={"x": [0, 1], "y": [0, 1]})
+    rng = np.random.default_rng(6)
+    x, y = rng.uniform(0, min(1, float(target) / 4), (2, 400))
+    x[:3] = y[:3] = 0
+    result = optimal_weights(profile, target, {"x": x, "y": y}, premise=ConvexityPremise(profile, Fraction(0), "by hand"))
+    assert result.infinite_rows == 3
+    with working_precision(300):
+        goal, compiled = ball(Fraction(target)).expm1(), Enclosure(profile.epsilon)
+        for a, b, weight in zip(x[3:].tolist(), y[3:].tolist(), result.weights[3:].tolist(), strict=True):
+            for w, below in ((arb(weight), True), (arb(weight) * (1 + arb(10) ** -12), False)):
+                excess = compiled.evaluate({"x": arb(a), "y": arb(b), "w": w}) - (goal * w).log1p()
+                assert excess < 0 if below else excess > 0
