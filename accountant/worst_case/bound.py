@@ -175,13 +175,23 @@ class _Search:
 
     def _prove_probability(self) -> bool:
         """Prove 0 < q ≤ 1 on the box by ball arithmetic; refuse with a witness where it is false."""
-        above = prove_at_most(self.q, self.box, arb(1), 2_000, exact=Fraction(1))
+        above = self._at_most_one(self.q.term)
         negative = Objective(("neg", self.q.term), self.names)
         below = prove_at_most(negative, self.box, arb(0), 2_000, exact=Fraction(0), strict=True)
         for outcome in (above, below):
             if outcome.counterexample is not None:
                 refuse_improper(self.q.term, Enclosure(self.q.term), outcome.counterexample)
         return above.proved and below.proved and all(self._stays_inside(part, zero) for _, part, zero in domains(self.q.term))
+
+    def _at_most_one(self, q: Term) -> Outcome:
+        """Decide q ≤ 1; a minimum is at most 1 if one of its arguments is, which enclosures that are rounded outward cannot see."""
+        outcome = prove_at_most(Objective(q, self.names), self.box, arb(1), 2_000 if q[0] != "min" else 50, exact=Fraction(1))
+        if q[0] == "min" and outcome.counterexample is None:
+            for argument in q[1:]:
+                found = self._at_most_one(argument)
+                if found.proved:
+                    return found
+        return outcome
 
     def _stays_inside(self, argument: Term, zero: bool) -> bool:  # noqa: FBT001 - one of the three fields of a domain
         """Prove that the argument of a root, logarithm or power in q is in its domain: an enclosure alone would clip it."""

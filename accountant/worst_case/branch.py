@@ -85,13 +85,13 @@ class Objective:
         face = box
         while True:
             value, gradient = self._dual.evaluate({name: interval(lo, hi) for name, (lo, hi) in face.items()})
-            if any(slope is not None and not slope.is_finite() for slope in gradient):
-                widest = max(self.names, key=lambda name: (face[name][1] - face[name][0], name), default="")
-                return Piece(face, widest, value)
             smaller = _face(face, self.names, gradient)
             if smaller == face:
                 break
             face = smaller
+        if any(slope is not None and not slope.is_finite() for slope in gradient):
+            widest = max(self.names, key=lambda name: (face[name][1] - face[name][0], name), default="")
+            return Piece(face, widest, value)
         middle = {name: (lo + hi) / 2 for name, (lo, hi) in face.items()}
         centred = self.at(middle)
         variable, most = "", -1.0

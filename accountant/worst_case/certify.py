@@ -209,10 +209,10 @@ def _without_rough_ends(goal: Subgoal, box: Box, tree: Tree, natural: Tree) -> T
 
 def _clear_until(goal: Subgoal, box: Box, name: str, ray: tuple[Fraction, Fraction]) -> Fraction | None:
     end, inward = ray
-    for halvings in (2, 4, 8, 16, 30):
+    for halvings in (12, 30, 70, 110):
         cut = end + inward / 2**halvings
         slab = {**box, name: (min(end, cut), max(end, cut))}
-        if prove_at_most(goal.objective, slab, goal.target, 200).proved:
+        if prove_at_most(goal.objective, slab, goal.target, 50).proved:
             return cut
     return None
 
