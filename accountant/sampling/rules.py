@@ -14,7 +14,7 @@ from profiles.numbers import exact_text
 from profiles.terms import RESERVED, Term, free_symbols, number, substitute, symbol
 
 IN_RANGE = "the declared range contains every record"
-PUBLIC_STATISTICS = "q depends on a record only through its declared statistics"
+PUBLIC_STATISTICS = "the statistics are functions of the record alone and of public constants (such as a public centre)"
 
 
 @dataclass(frozen=True, slots=True)
