@@ -100,4 +100,6 @@ def _choose_rule(
         return rule_from_expression(q, profile, constants)
     if declaration.sampling is not None:
         return rule_from_declaration(profile, declaration.sampling, constants)
-    raise InvalidArgument("a sampling rule is needed, but none was given and the profile file has no [sampling]; add --rule NAME or --q EXPR")
+    raise InvalidArgument(
+        "a sampling rule is needed, but none was given and the profile file has no [sampling]; add --rule NAME or --q EXPR"
+    )

@@ -59,7 +59,9 @@ def show_verification(found: Verification) -> None:
     rows = [
         (name, decision.verdict.value, "yes" if decision.checked else "no", decision.method) for name, decision in found.decisions.items()
     ]
-    print_table(f"{found.profile.name}: epsilon(w, x) = {found.profile.text}", ("condition", "verdict", "checked by kernel", "method"), rows)
+    print_table(
+        f"{found.profile.name}: epsilon(w, x) = {found.profile.text}", ("condition", "verdict", "checked by kernel", "method"), rows
+    )
     print_line(f"mu_x = {found.to_json()['strong_convexity']['formula']}")
 
 
@@ -85,7 +87,9 @@ def show_rules(bounds: dict[str, DerivedEpsilon]) -> None:
     print_table(f"certified epsilon (nats) for an expected sample of {SAMPLE_SIZE}", columns, rows)
 
 
-def draw_plot(profile: Profile, bounds: dict[str, DerivedEpsilon], norms: NDArray[np.float64], weights: NDArray[np.float64], path: Path) -> None:
+def draw_plot(
+    profile: Profile, bounds: dict[str, DerivedEpsilon], norms: NDArray[np.float64], weights: NDArray[np.float64], path: Path
+) -> None:
     """Save weights and sampled profile against the norm, one line a rule (the lines are for the eye; the bounds are proved)."""
     import matplotlib as mpl  # noqa: PLC0415
 
@@ -149,7 +153,8 @@ def main(arguments: list[str] | None = None) -> int:
     show_verification(verification)
     print_line(
         f"privacy-constrained weights for an expected sample of {SAMPLE_SIZE}: target epsilon {decimal_text(target, 12, round_up=True)}, "
-        f"expected size {summary.expected_size:.6f}, {summary.rows} weights in [{summary.min_weight:.4g}, {summary.max_weight:.4g}], all feasible"
+        f"expected size {summary.expected_size:.6f}, {summary.rows} weights in "
+        f"[{summary.min_weight:.4g}, {summary.max_weight:.4g}], all feasible"
     )
     bounds = bound_rules(profile, points, target)
     show_rules(bounds)

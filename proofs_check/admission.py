@@ -1,7 +1,8 @@
 """Admission: a profile is used only after ε is proved real, finite and not negative on its whole domain.
 
-Statement: for all records, all values of the unspecified parameters and all w ≥ 1, every operation of ε as it was written is defined, and ε ≥ 0.
-It is proved by the kernel, or refused with a witness; where neither succeeds the profile is undecided and nothing is derived from it.
+Statement: for all records, all values of the unspecified parameters and all w ≥ 1, every operation of ε as it was written is
+defined, and ε ≥ 0. It is proved by the kernel, or refused with a witness; where neither succeeds the profile is undecided and
+nothing is derived from it.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ def _refuse_bad_point(term: Term, point: Mapping[str, Fraction]) -> None:
         value = value_at(term, point)
     except UndefinedAtPoint as error:
         raise InvalidProfile(
-            f"epsilon must be a finite real number for all records and all w >= 1, but {error} at {where}; restrict the range or change epsilon"
+            f"epsilon must be a finite real number for all records and all w >= 1, but {error} at {where}; "
+            "restrict the range or change epsilon"
         ) from None
     if as_ball(value) < 0:
         raise InvalidProfile(f"epsilon must not be negative, but it is at {where}; restrict the range or change epsilon")

@@ -41,7 +41,9 @@ class Consequence:
 
 
 _MECHANISM = "the mechanism satisfies the declared PDP profile for weighted data sets (neighbouring: add or remove one weighted record)"
-_SAMPLER = "records are selected independently with exactly the probabilities q(x) = 1/w(x), and the map w is fixed before the data are seen"
+_SAMPLER = (
+    "records are selected independently with exactly the probabilities q(x) = 1/w(x), and the map w is fixed before the data are seen"
+)
 
 
 def derive_consequences(context: Context, decisions: Mapping[str, Decision]) -> tuple[Consequence, ...]:

@@ -16,9 +16,13 @@ EXAMPLE = "Example: pdp epsilon examples/lloyd.toml --rule coreset-l2 --constant
 
 def main(
     profile: ProfileArgument,
-    rule: Annotated[str | None, typer.Option("--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2 or privacy-constrained")] = None,
+    rule: Annotated[
+        str | None, typer.Option("--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2 or privacy-constrained")
+    ] = None,
     q: Annotated[str | None, typer.Option("--q", metavar="EXPR", help="selection probability as an expression of the statistics")] = None,
-    constant: Annotated[list[str] | None, typer.Option("--constant", metavar="NAME=VALUE", help="a public constant of the rule (repeatable)")] = None,
+    constant: Annotated[
+        list[str] | None, typer.Option("--constant", metavar="NAME=VALUE", help="a public constant of the rule (repeatable)")
+    ] = None,
     target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="for privacy-constrained")] = None,
     relative_gap: Annotated[str, typer.Option("--relative-gap", metavar="G", help="(upper - lower) / upper to reach")] = "1e-9",
     certificate: CertificateOption = None,

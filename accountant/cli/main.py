@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import sys
 
-import click
 import typer
 
 from accountant.cli import check, claims, epsilon, mechanisms, verify, weight, weights
@@ -17,7 +16,6 @@ from profiles.errors import PDPError
 
 app = typer.Typer(
     name="pdp",
-    no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -39,21 +37,23 @@ def run(arguments: list[str] | None = None) -> None:
 
 def invoke(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
-        result = app(args=arguments, standalone_mode=False)
+        result = app(args=given or ["--help"], prog_name="pdp", standalone_mode=False)
         return result if isinstance(result, int) else 0
     except PDPError as error:
         return _complain(str(error), error.exit_code)
-    except click.exceptions.Exit as stop:
+    except typer.Exit as stop:
         return stop.exit_code
-    except (click.exceptions.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         return _complain("interrupted; nothing was left half-written", 130)
-    except click.ClickException as error:
-        return _complain(f"{error.format_message()} (see 'pdp --help')", 2)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:
+        usage = getattr(error, "format_message", None)  # usage errors of the command line library, under whichever name it ships them
+        if callable(usage):
+            return _complain(f"{usage()} (see 'pdp --help')", 2)
         if os.environ.get("PDP_DEBUG"):
             raise
         return _complain(

@@ -11,7 +11,9 @@ import typer
 from profiles.errors import InvalidArgument
 
 ProfileArgument = Annotated[str, typer.Argument(metavar="PROFILE", help="a profile file (.toml) or package.module:object")]
-TargetOption = Annotated[str, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats, an exact number such as 3 or 0.1")]
+TargetOption = Annotated[
+    str, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats, an exact number such as 3 or 0.1")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="print one JSON object on standard output")]
 CertificateOption = Annotated[Path | None, typer.Option("--certificate", metavar="FILE", help="write the proofs to a certificate file")]
 

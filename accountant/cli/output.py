@@ -50,7 +50,9 @@ def write_whole(path: Path, text: str) -> None:
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     except (OSError, ValueError) as error:
-        raise UnwritableOutput(f"{str(path)!r} cannot be written ({getattr(error, 'strerror', None) or error}); choose a writable place") from None
+        raise UnwritableOutput(
+            f"{str(path)!r} cannot be written ({getattr(error, 'strerror', None) or error}); choose a writable place"
+        ) from None
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)

@@ -19,7 +19,9 @@ EXIT = {"proved": 0, "refuted": 1, "unknown": 3}
 def main(
     profile: ProfileArgument,
     target_epsilon: TargetOption,
-    condition: Annotated[list[str] | None, typer.Option("--condition", "-c", metavar="NAME", help="decide only this one (repeatable)")] = None,
+    condition: Annotated[
+        list[str] | None, typer.Option("--condition", "-c", metavar="NAME", help="decide only this one (repeatable)")
+    ] = None,
     certificate: CertificateOption = None,
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:

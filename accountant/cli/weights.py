@@ -20,8 +20,8 @@ EXAMPLE = "Example: pdp weights examples/lloyd.toml --target-epsilon 20 --data p
 
 DECLARED = "the declared ranges and parameters were fixed without looking at this data set"
 SIZED = (
-    "the target epsilon was computed from this data set to reach the sample size: it is not public, and printing or using it needs an argument"
-    " of its own (such as a public n and a public distribution of the statistics)"
+    "the target epsilon was computed from this data set to reach the sample size: it is not public, and printing or using it needs an"
+    " argument of its own (such as a public n and a public distribution of the statistics)"
 )
 
 
@@ -30,8 +30,12 @@ def main(
     data: Annotated[str, typer.Option("--data", metavar="FILE", help="CSV, Parquet, NPY or svmlight file, read in batches")],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, whole or not at all")],
     target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats")] = None,
-    target_size: Annotated[str | None, typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon")] = None,
-    statistic: Annotated[list[str] | None, typer.Option("--statistic", "-s", metavar="z=COLUMN", help="a column, or z=l1, l2, l2^2, linf (repeatable)")] = None,
+    target_size: Annotated[
+        str | None, typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon")
+    ] = None,
+    statistic: Annotated[
+        list[str] | None, typer.Option("--statistic", "-s", metavar="z=COLUMN", help="a column, or z=l1, l2, l2^2, linf (repeatable)")
+    ] = None,
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
@@ -60,7 +64,11 @@ def main(
         "records": summary.rows,
         "expected_sample_size": decimal_text(to_exact(summary.expected_size), 12, round_up=True),
         "weights": {"smallest": summary.min_weight, "largest": _finite(summary.max_weight), "infinite": summary.infinite_rows},
-        "certified": {"by_rounding_bounds": summary.fast_rows, "by_ball_arithmetic": summary.refined_rows, "saturated": summary.saturated_rows},
+        "certified": {
+            "by_rounding_bounds": summary.fast_rows,
+            "by_ball_arithmetic": summary.refined_rows,
+            "saturated": summary.saturated_rows,
+        },
         "premise": premise.evidence,
         "hypotheses": [DECLARED, *([SIZED] if target_size is not None else [])],
         "out": str(out),
@@ -70,7 +78,9 @@ def main(
         return 0
     print_line(f"{summary.rows} weights for target epsilon {found['target_epsilon']} written to {out}")
     print_line(f"expected sample size  {found['expected_sample_size']}")
-    print_line(f"weights               {summary.min_weight:.6g} to {summary.max_weight:.6g}; infinite (never sampled): {summary.infinite_rows}")
+    print_line(
+        f"weights               {summary.min_weight:.6g} to {summary.max_weight:.6g}; infinite (never sampled): {summary.infinite_rows}"
+    )
     print_line(f"certified feasible    {summary.fast_rows} by rounding bounds, {summary.refined_rows} by ball arithmetic")
     print_line(f"premise               {premise.evidence}")
     for hypothesis in [DECLARED, *([SIZED] if target_size is not None else [])]:

@@ -1,13 +1,13 @@
 """A derived bracket of the optimal weight.
 
-Statement. Let f = exp∘ε be μ-strongly convex on [1, ∞) and differentiable at 1, E = e^ε* − 1, D = e^ε* − f(1). With s = w − 1, strong convexity
-gives f(w) ≥ f(1) + f′(1) s + (μ/2) s², so w violates f(w) ≤ 1 + E w as soon as
+Statement. Let f = exp∘ε be μ-strongly convex on [1, ∞) and differentiable at 1, E = e^ε* − 1, D = e^ε* − f(1). With s = w − 1,
+strong convexity gives f(w) ≥ f(1) + f′(1) s + (μ/2) s², so w violates f(w) ≤ 1 + E w as soon as
 
     (μ/2) s² − c s − D > 0,   c = E − f′(1).
 
 Hence every feasible weight satisfies s ≤ s₊ = (c + √(c² + 2 μ D)) / μ whenever c² + 2 μ D ≥ 0, and there is no feasible weight at all
-otherwise. The published Algorithm 1 uses 2(e^ε* − v̄)/μ + 1, one less than what its own proof derives (…/μ + 2); the bracket can then exclude
-the root (claim ``fay-2024-algorithm-1-bracket``).
+otherwise. The published Algorithm 1 uses 2(e^ε* − v̄)/μ + 1, one less than what its own proof derives (…/μ + 2); the bracket can then
+exclude the root (see ``pdp claims``).
 """
 
 from __future__ import annotations

@@ -68,7 +68,8 @@ class Constraint:
 
     def in_mpmath(self) -> Callable[[Any], Any]:
         """Return F as a function of an mpmath number, evaluated at mpmath's working precision."""
-        return sympy.lambdify(self.context.weight, self.expression, modules=["mpmath"])
+        function: Callable[[Any], Any] = sympy.lambdify(self.context.weight, self.expression, modules=["mpmath"])
+        return function
 
 
 def to_mpf(value: Fraction) -> Any:

@@ -1,9 +1,9 @@
 """The optimal importance weight of one record to any number of digits (Fay et al. 2024, Problem 7 for one record).
 
-Statement: the result is the largest w ≥ 1 with ψ = log(1 + (e^{ε(w,x)} − 1)/w) ≤ ε*. Under strong convexity of exp∘ε (Assumption 11) and
-ε(1, x) ≤ ε* the constraint e^ε − 1 − E w is convex in w and ≤ 0 at w = 1, so the feasible set is [1, w*] and the root is found by bisection in
-the derived bracket; otherwise all of [1, v] is searched, v from a proof of Assumption 9 at this record. Signs at the ends that are
-reported are certified in ball arithmetic: the weight is feasible, the upper end of the enclosure is not.
+Statement: the result is the largest w ≥ 1 with ψ = log(1 + (e^{ε(w,x)} − 1)/w) ≤ ε*. Under strong convexity of exp∘ε (Assumption
+11) and ε(1, x) ≤ ε* the constraint e^ε − 1 − E w is convex in w and ≤ 0 at w = 1, so the feasible set is [1, w*] and the root is
+found by bisection in the derived bracket; otherwise all of [1, v] is searched, v from a proof of Assumption 9 at this record. Signs
+at the ends that are reported are certified in ball arithmetic: the weight is feasible, the upper end of the enclosure is not.
 """
 
 from __future__ import annotations
@@ -19,14 +19,16 @@ from accountant.weights.bracket import upper_bracket
 from accountant.weights.equation import Constraint, to_mpf
 from accountant.weights.isolation import RootInterval, UndecidedPiece, isolate_largest
 from profiles.errors import Infeasible, InvalidArgument, InvalidData, InvalidProfile, Undecided
+from profiles.grammar import parse_expression
 from profiles.numbers import decimal_text, exact_text, to_exact
 from profiles.profile import Parameter, Profile
 from profiles.symbolic import from_sympy
 from proofs_check.admission import admit
 from proofs_check.conditions import assumption_9
-from proofs_check.conditions.assumption_11 import StrongConvexity, derive_strong_convexity
+from proofs_check.conditions.assumption_11 import derive_strong_convexity
 from proofs_check.conditions.context import Context, to_target
-from proofs_check.enclosures import Enclosure, working_precision
+from proofs_check.enclosures import Enclosure, upper_fraction, working_precision
+from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.results import Verdict
 from proofs_check.strong_convexity import smallest_floor
 
@@ -38,9 +40,9 @@ INFINITY = "inf"
 class OptimalWeight:
     """The largest feasible weight of one record.
 
-    ``weight`` is feasible; the true optimum lies in [``lower``, ``upper``] (``upper`` infeasible unless equal to ``lower``). An
-    ``infinite`` weight means that every w ≥ 1 is feasible from some point on: the record may be dropped (q = 0). ``mu`` is a proved lower bound of
-    μ_x, ``bracket`` what was searched, ``evaluations`` how often ε was evaluated by the bisection.
+    ``lower`` is feasible; the true optimum lies in [``lower``, ``upper``] (``upper`` infeasible unless equal to ``lower``). An
+    ``infinite`` weight means that every w ≥ 1 is feasible from some point on: the record may be dropped (q = 0). ``mu`` is a proved
+    lower bound of μ_x, ``bracket`` what was searched, ``evaluations`` how often ε was evaluated by the bisection.
     """
 
     lower: Fraction
@@ -80,8 +82,9 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
     >>> optimal_weight(sum_, 3, {"z": 1}, digits=10).to_json()["weight"]
     '4.564036767'
 
-    Raises :class:`profiles.Infeasible` (no w ≥ 1 is feasible), :class:`profiles.Undecided` (honest refusal), :class:`profiles.InvalidData` (record
-    outside its range), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidProfile` (parameters without a number).
+    Raises :class:`profiles.Infeasible` (no w ≥ 1 is feasible), :class:`profiles.Undecided` (honest refusal),
+    :class:`profiles.InvalidData` (record outside its range), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidProfile`
+    (parameters without a number).
     """
     if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MAX_DIGITS:
         raise InvalidArgument(f"digits must be an integer from 1 to {MAX_DIGITS}, but {digits} was found; choose one in this range")
@@ -92,7 +95,7 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
     convexity = derive_strong_convexity(context)
     mu = None if convexity is None else smallest_floor(context.profile, convexity)
     if convexity is not None and mu is not None:
-        return _by_convexity(context, constraint, convexity, mu, digits)
+        return _by_convexity(context, constraint, mu, digits)
     return _by_isolation(context, constraint, digits)
 
 
@@ -102,7 +105,9 @@ def specialise(profile: Profile, record: Mapping[str, object]) -> Profile:
     unknown = [name for name in record if name not in {statistic.name for statistic in profile.record}]
     if missing or unknown:
         names = ", ".join(statistic.name for statistic in profile.record) or "none"
-        raise InvalidData(f"the statistics of {profile.name!r} are {names}, but {_faults(missing, unknown)}; give each exactly once (z=1.5)")
+        raise InvalidData(
+            f"the statistics of {profile.name!r} are {names}, but {_faults(missing, unknown)}; give each exactly once (z=1.5)"
+        )
     free = [parameter.name for parameter in profile.free_parameters]
     if free:
         raise InvalidProfile(f"a weight needs numbers for all parameters, but {', '.join(free)} has none; set it in the profile")
@@ -124,7 +129,7 @@ def _faults(missing: list[str], unknown: list[str]) -> str:
     return " and ".join([*parts, *([f"{', '.join(unknown)} is not one of them"] if unknown else [])])
 
 
-def _by_convexity(context: Context, constraint: Constraint, convexity: StrongConvexity, mu: Fraction, digits: int) -> OptimalWeight:
+def _by_convexity(context: Context, constraint: Constraint, mu: Fraction, digits: int) -> OptimalWeight:
     with working_precision(192):
         at_one = Enclosure(from_sympy(context.at_one(context.epsilon))).evaluate({})
         slope = Enclosure(from_sympy(context.at_one(context.first))).evaluate({})
@@ -138,22 +143,33 @@ def _by_convexity(context: Context, constraint: Constraint, convexity: StrongCon
     else:
         root = _isolate(context, constraint, top)
         method = "certified isolation in the derived bracket (the target is epsilon(1, x), or below it)"
-    return _finish(constraint, root, digits, mu, (Fraction(1), top), method)
+    return _finish(constraint, root, digits, mu=mu, top=top, method=method)
 
 
 def _by_isolation(context: Context, constraint: Constraint, digits: int) -> OptimalWeight:
     decision = assumption_9.decide(context)
     if decision.verdict is Verdict.REFUTED:
-        return OptimalWeight(Fraction(1), Fraction(1), digits, True, None, None, "every weight from some point on is feasible: " + decision.method, 0)
+        one = Fraction(1)
+        method = "every weight from some point on is feasible: " + decision.method
+        return OptimalWeight(one, one, digits, infinite=True, mu=None, bracket=None, method=method, evaluations=0)
     threshold = decision.details.get("threshold")
     if decision.verdict is not Verdict.PROVED or threshold is None:
         raise Undecided(
-            f"the largest feasible weight was asked for, but no explicit bound on feasible weights could be proved ({decision.reason or decision.method}); "
-            "use a profile that satisfies assumption-11, or one that grows provably"
+            "the largest feasible weight was asked for, but no explicit bound on feasible weights could be proved "
+            f"({decision.reason or decision.method}); use a profile that satisfies assumption-11, or one that grows provably"
         )
-    top = to_exact(threshold)
+    top = _number_above(threshold)
     method = "certified isolation of the largest root (assumption-11 not proved)"
-    return _finish(constraint, _isolate(context, constraint, top), digits, None, (Fraction(1), top), method)
+    return _finish(constraint, _isolate(context, constraint, top), digits, mu=None, top=top, method=method)
+
+
+def _number_above(threshold: str) -> Fraction:
+    """Return a number at or above a threshold, which is an expression without variables."""
+    with working_precision(192):
+        top = upper_fraction(as_ball(value_at(parse_expression(threshold, "the threshold"), {}, 192)))
+    if top is None:
+        raise Undecided("the proved bound on feasible weights is too large to search below it; lower the target")
+    return top
 
 
 def _isolate(context: Context, constraint: Constraint, top: Fraction) -> RootInterval:
@@ -162,23 +178,21 @@ def _isolate(context: Context, constraint: Constraint, top: Fraction) -> RootInt
     except UndecidedPiece as piece:
         raise Undecided(
             "the largest feasible weight was asked for, but the sign of psi - target could not be certified between "
-            f"{decimal_text(piece.lo, 12, round_up=False)} and {decimal_text(piece.hi, 12, round_up=True)} (it may touch zero there); change the target slightly"
+            f"{decimal_text(piece.lo, 12, round_up=False)} and {decimal_text(piece.hi, 12, round_up=True)} (it may touch zero there); "
+            "change the target slightly"
         ) from None
     if root is None:
         raise Infeasible(
-            f"a weight with psi <= {exact_text(context.target or Fraction(0))} was asked for, but none is feasible: assumption-8 is refuted at this record; "
-            "raise the target to at least epsilon(1, x)"
+            f"a weight with psi <= {exact_text(context.target or Fraction(0))} was asked for, but none is feasible: assumption-8 is "
+            "refuted at this record; raise the target to at least epsilon(1, x)"
         )
     return root
 
 
-def _finish(
-    constraint: Constraint, root: RootInterval, digits: int, mu: Fraction | None, bracket: tuple[Fraction, Fraction], method: str
-) -> OptimalWeight:
-    if root.lo == root.hi:
-        return OptimalWeight(root.lo, root.hi, digits, False, mu, bracket, method, 0)
-    lower, upper, evaluations = bisect(constraint, root, digits)
-    return OptimalWeight(lower, upper, digits, False, mu, bracket, method, evaluations)
+def _finish(constraint: Constraint, root: RootInterval, digits: int, *, mu: Fraction | None, top: Fraction, method: str) -> OptimalWeight:
+    lower, upper, evaluations = (root.lo, root.hi, 0) if root.lo == root.hi else bisect(constraint, root, digits)
+    bracket = (Fraction(1), top)
+    return OptimalWeight(lower, upper, digits, infinite=False, mu=mu, bracket=bracket, method=method, evaluations=evaluations)
 
 
 def bisect(constraint: Constraint, root: RootInterval, digits: int) -> tuple[Fraction, Fraction, int]:

@@ -1,8 +1,8 @@
 """The premise of the fast weights: exp∘ε convex in w and ε(1, x) ≤ ε* on the whole declared domain, proved before any record is read.
 
-Convexity is the goal K = ε″ + ε′² ≥ 0 on records × [1, ∞) (Assumption 11 asks for more: a positive floor). With ε(1, x) ≤ ε* it makes the feasible
-weights of every record an interval [1, w*]. Both are about the domain, not the data: the weight map must be defined for any record
-that a neighbouring data set may add.
+Convexity is the goal K = ε″ + ε′² ≥ 0 on records × [1, ∞) (Assumption 11 asks for more: a positive floor). With ε(1, x) ≤ ε* it
+makes the feasible weights of every record an interval [1, w*]. Both are about the domain, not the data: the weight map must be
+defined for any record that a neighbouring data set may add.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from proofs_check.results import Verdict
 def prove_premise(profile: Profile, target_epsilon: object | None = None) -> ConvexityPremise:
     """Return the premise for a target ε*, or (None) for every target from the certified worst ε(1, x) on.
 
-    Raises :class:`profiles.Infeasible` (assumption-8 is refuted, with the record), :class:`profiles.Undecided` (convexity or assumption-8 not
-    proved), :class:`profiles.InvalidProfile` (a parameter without a number).
+    Raises :class:`profiles.Infeasible` (assumption-8 is refuted, with the record), :class:`profiles.Undecided` (convexity or
+    assumption-8 not proved), :class:`profiles.InvalidProfile` (a parameter without a number).
     """
     free = [parameter.name for parameter in profile.free_parameters]
     if free:
@@ -47,8 +47,8 @@ def prove_premise(profile: Profile, target_epsilon: object | None = None) -> Con
     if decision.verdict is Verdict.REFUTED and decision.witness is not None:
         where = ", ".join(f"{name} = {exact_text(value)}" for name, value in decision.witness.items())
         raise Infeasible(
-            f"weights for the target {exact_text(target)} were asked for, but assumption-8 is refuted: epsilon(1, x) is larger at the record "
-            f"{where or '(any)'} of the declared domain; raise the target or narrow the range"
+            f"weights for the target {exact_text(target)} were asked for, but assumption-8 is refuted: epsilon(1, x) is larger at the "
+            f"record {where or '(any)'} of the declared domain; raise the target or narrow the range"
         )
     if decision.verdict is not Verdict.PROVED:
         raise Undecided(f"assumption-8 could not be decided for the target {exact_text(target)} ({decision.reason}); change it slightly")

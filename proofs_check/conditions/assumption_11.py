@@ -25,7 +25,9 @@ from proofs_check.prover.search import prove
 from proofs_check.results import Decision, Tree, Verdict
 
 ID = "assumption-11"
-STATEMENT = "epsilon is differentiable in w, and for all records x there is mu > 0 such that exp(epsilon(., x)) is mu-strongly convex on [1, oo)"
+STATEMENT = (
+    "epsilon is differentiable in w, and for all records x there is mu > 0 such that exp(epsilon(., x)) is mu-strongly convex on [1, oo)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class StrongConvexity:
 
 
 def derive_strong_convexity(context: Context) -> StrongConvexity | None:
-    """Return a proved lower bound of μ_x, positive for every record, the exact formula where the infimum is at w = 1; None if none is found."""
+    """Return a proved lower bound of μ_x, positive for every record; the exact formula where the infimum is at w = 1; else None."""
     if not context.smooth:
         return None
     for floor, proof, exact in _floors(context):

@@ -1,7 +1,7 @@
 """Assumption 9 (Fay et al. 2024): for each record x there is v ≥ 1 with ε(w, x) > log(1 + w(e^ε* − 1)) for all w ≥ v.
 
-With F(w) = ε − log(1 + E w), E = e^ε* − 1, the proof is the slope lemma: F(v) > 0 and w·ε′ ≥ 1 for all w ≥ v give F′ ≥ 1/w − E/(1 + E w) > 0, so
-F > 0 from v on. It is refuted at a record where F ≤ 0 from some w on.
+With F(w) = ε − log(1 + E w), E = e^ε* − 1, the proof is the slope lemma: F(v) > 0 and w·ε′ ≥ 1 for all w ≥ v give
+F′ ≥ 1/w − E/(1 + E w) > 0, so F > 0 from v on. It is refuted at a record where F ≤ 0 from some w on.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def decide(context: Context) -> Decision:
         or _prove_directly(context)
         or _refute(context)
         or _prove_by_growth(context)
-        or Decision(ID, Verdict.UNKNOWN, "none", reason="no threshold v could be proved for all records, and no record was found where none exists")
+        or Decision(
+            ID, Verdict.UNKNOWN, "none", reason="no threshold v could be proved for all records, and no record was found where none exists"
+        )
     )
 
 
@@ -61,16 +63,16 @@ def _prove_uniformly(context: Context) -> Decision | None:
 
 
 def _thresholds(context: Context) -> Iterator[Fraction]:
-    """Yield powers of two at which ε exceeds log(1 + E v) at all sampled records: the first that do, and a generous one."""
+    """Yield powers of two at which ε exceeds log(1 + E v) at all sampled records: the first that does, and ever more generous ones."""
     points = candidates(context.records, 200)
     term = from_sympy(_excess(context))
-    found = 0
+    found, least = 0, 0
     for exponent in (*range(17), *range(20, 128, 4), *range(128, LARGEST_THRESHOLD_BITS, 128)):
         threshold = Fraction(2**exponent)
-        if all(as_ball(value_at(term, {**point, "w": threshold}, 128)) > 0 for point in points):
+        if exponent >= least and all(as_ball(value_at(term, {**point, "w": threshold}, 128)) > 0 for point in points):
             yield threshold
-            found += 1
-            if found == 3:
+            found, least = found + 1, exponent + 1 + 2 * found
+            if found == 5:
                 return
 
 
@@ -173,5 +175,7 @@ def _prove_by_tangent(context: Context, slope: sympy.Expr) -> Decision | None:
             "rest": trees.MANIFEST,
         },
     }
-    decision = accept(context, ID, Verdict.PROVED, proof, method="tangent of exp from an explicit threshold", details={"threshold": threshold})
+    decision = accept(
+        context, ID, Verdict.PROVED, proof, method="tangent of exp from an explicit threshold", details={"threshold": threshold}
+    )
     return decision if decision.checked else None

@@ -33,8 +33,8 @@ def to_target(value: object) -> Fraction:
 class Context:
     """A profile with its target ε* (None where no condition needs one) and its derivatives in w as SymPy expressions.
 
-    ``epsilon`` has numbers in place of numeric parameters, and Abs, Min, Max, Piecewise of w replaced where one branch is proved to be taken on the
-    whole domain; ``smooth`` is False where that was not possible, and then no derivative exists for us.
+    ``epsilon`` has numbers in place of numeric parameters, and Abs, Min, Max, Piecewise of w replaced where one branch is proved to be
+    taken on the whole domain; ``smooth`` is False where that was not possible, and then no derivative exists for us.
     """
 
     profile: Profile

@@ -11,7 +11,7 @@ from proofs_check.certificates import checks, point_json, report_on
 from proofs_check.conditions.context import Context
 from proofs_check.prover.explore import Outcome, explore
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.search import proofs, prove
+from proofs_check.prover.search import proofs
 from proofs_check.prover.smooth import kink_points
 from proofs_check.prover.trees import describe
 from proofs_check.results import Decision, Tree, Verdict

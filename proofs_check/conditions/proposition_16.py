@@ -1,4 +1,7 @@
-"""Proposition 16 (Fay et al. 2024), its condition: ε′(1, x) < 1 − exp(−ε(1, x)), pointwise in x (then some sampler improves privacy at x)."""
+"""Proposition 16 (Fay et al. 2024), its condition: ε′(1, x) < 1 − exp(−ε(1, x)), pointwise in x.
+
+Where it holds, some Poisson importance sampler improves the privacy of x.
+"""
 
 from __future__ import annotations
 

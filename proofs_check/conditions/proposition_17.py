@@ -1,4 +1,7 @@
-"""Proposition 17 (Fay et al. 2024), its condition: ε(w, x) ≤ w·ε′(w, x) for all records and all w ≥ 1 (then sampling never improves privacy)."""
+"""Proposition 17 (Fay et al. 2024), its condition: ε(w, x) ≤ w·ε′(w, x) for all records and all w ≥ 1.
+
+Where it holds at a record, no Poisson importance sampler improves the privacy of that record.
+"""
 
 from __future__ import annotations
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from flint import arb
+
 from profiles.errors import InvalidExpression
 from profiles.numbers import exact_text
 from profiles.terms import to_text
-from flint import arb
-
 from proofs_check.enclosures import Enclosure, ball, interval, working_precision
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.search import prove

@@ -1,8 +1,8 @@
 """Enclosures of terms in ball arithmetic (Arb through python-flint).
 
-Statement: where a term is defined and real at every point of a box, :meth:`Enclosure.evaluate` returns a ball that contains all its values there.
-Definedness itself is proved elsewhere; an operation that may be undefined on the box gives an infinite or NaN ball, which satisfies
-no comparison, so that nothing is ever proved from it.
+Statement: where a term is defined and real at every point of a box, :meth:`Enclosure.evaluate` returns a ball that contains all its
+values there. Definedness itself is proved elsewhere; an operation that may be undefined on the box gives an infinite or NaN ball,
+which satisfies no comparison, so that nothing is ever proved from it.
 """
 
 from __future__ import annotations
@@ -55,12 +55,11 @@ def _exact(value: arb) -> Fraction | None:
 class Enclosure:
     """A term compiled for repeated evaluation on boxes; equal subterms are evaluated once per box."""
 
-    __slots__ = ("_names", "_steps", "_slots")
+    __slots__ = ("_slots", "_steps")
 
     def __init__(self, term: Term) -> None:
         self._steps: list[tuple[str, tuple[int, ...], Any]] = []
         self._slots: dict[Term, int] = {}
-        self._names: list[tuple[int, str]] = []
         self._compile(term)
 
     def _compile(self, term: Term) -> int:
@@ -109,9 +108,7 @@ class Enclosure:
         return values[-1], slopes[-1]
 
 
-def _differentiate(
-    head: str, x: Sequence[arb], dx: Sequence[arb], payload: Any, result: arb, values: Sequence[arb], name: str
-) -> arb:
+def _differentiate(head: str, x: Sequence[arb], dx: Sequence[arb], payload: Any, result: arb, values: Sequence[arb], name: str) -> arb:
     zero = arb(0)
     if head == "sym":
         return arb(1) if payload == name else zero
@@ -179,7 +176,7 @@ def _decided(conditions: Sequence[tuple[str, int, int] | None], values: Sequence
     return False
 
 
-def _apply(head: str, arguments: Sequence[arb], payload: Any, values: Sequence[arb], box: Mapping[str, arb]) -> arb:  # noqa: PLR0912
+def _apply(head: str, arguments: Sequence[arb], payload: Any, values: Sequence[arb], box: Mapping[str, arb]) -> arb:
     match head:
         case "num":
             return ball(payload)

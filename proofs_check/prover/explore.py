@@ -78,7 +78,7 @@ def explore(goal: Goal, *, budget: int = 1500, precision: int = 64) -> Explorati
         term = goal.term
     except InvalidExpression:
         return Exploration(Outcome.UNDECIDED, 0)
-    violation = violating_point(term, goal.box, candidates(goal.box), strict=goal.strict)
+    violation = violating_point(term, candidates(goal.box), strict=goal.strict)
     if violation is not None:
         return Exploration(Outcome.VIOLATED, 0, violation)
     axes = [_Axis(variable) for variable in goal.box]
@@ -116,8 +116,7 @@ def _branch(enclosure: Enclosure, term: Term, axes: Sequence[_Axis], goal: Goal,
 
 def _small_tail(axes: Sequence[_Axis], cell: Cell) -> bool:
     return all(
-        not axis.reaches_tail(lo, hi) or (hi <= TAIL if lo == 0 else hi - lo <= TAIL)
-        for axis, (lo, hi) in zip(axes, cell, strict=True)
+        not axis.reaches_tail(lo, hi) or (hi <= TAIL if lo == 0 else hi - lo <= TAIL) for axis, (lo, hi) in zip(axes, cell, strict=True)
     )
 
 
@@ -175,9 +174,7 @@ def violates(term: Term, point: dict[str, Fraction], *, strict: bool, precision:
         return bool(value <= 0) if strict else bool(value < 0)
 
 
-def violating_point(
-    term: Term, box: Sequence[Variable], points: Sequence[dict[str, Fraction]], *, strict: bool
-) -> dict[str, Fraction] | None:
+def violating_point(term: Term, points: Sequence[dict[str, Fraction]], *, strict: bool) -> dict[str, Fraction] | None:
     """Return the first of ``points`` at which the goal certainly fails, None if there is none."""
     enclosure = Enclosure(term)
     with working_precision(CONFIRM_BITS):

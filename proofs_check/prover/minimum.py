@@ -46,14 +46,14 @@ def minimum_enclosure(term: Term, box: Sequence[Variable], budget: int = 3000) -
             heapq.heappop(queue)
             for child in _bisect(cell, root):
                 middle = at([(lo + hi) / 2 for lo, hi in child])
-                best = middle.upper() if middle.upper() < best else best
+                best = min(best, middle.upper())
                 value = over(child)
                 if not value.is_finite():
                     return None
                 heapq.heappush(queue, (float(value.lower()), next(order), value.lower(), child))
         least = queue[0][2]
         for entry in queue:
-            least = entry[2] if entry[2] < least else least
+            least = min(least, entry[2])
         ends = lower_fraction(least), upper_fraction(best)
         return None if ends[0] is None or ends[1] is None else (ends[0], ends[1])
 

@@ -25,7 +25,9 @@ def accepts(goal: Goal, tree: Tree) -> bool:
     try:
         box = {variable.name: Range(variable.lo, variable.hi, variable.open_below) for variable in goal.box}
         forget()
-        session = Session(Meter(WORK), prove)
+        meter = Meter()
+        meter.left = WORK
+        session = Session(prove, meter)
         term = session.read(to_text(goal.term), box)
         prove(session, KernelGoal(term, box, goal.strict), tree)
     except (Rejected, InvalidExpression, RecursionError, ArithmeticError):

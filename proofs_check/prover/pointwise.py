@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from flint import arb
 
 from profiles.terms import Term, constant_value, to_text
 from proofs_check.enclosures import Enclosure, ball, working_precision
 
-Value = Fraction | arb
+#: An exact :class:`~fractions.Fraction`, or a ball (whose library has no types that a checker could use).
+Value: TypeAlias = Any
 
 MAX_BITS = 20_000
 
@@ -45,7 +46,7 @@ def _value(term: Term, point: Mapping[str, Fraction]) -> Value:
         return _branch(term, point)
     arguments = [_value(part, point) for part in term[1:]]
     if all(isinstance(argument, Fraction) for argument in arguments):
-        exact = _exact(head, arguments, term)  # type: ignore[arg-type]
+        exact = _exact(head, arguments, term)
         if exact is not None and max(exact.numerator.bit_length(), exact.denominator.bit_length()) <= MAX_BITS:
             return exact
     _require_domain(head, arguments, term)
@@ -112,7 +113,7 @@ def _exact_power(base: Fraction, exponent: Fraction, term: Term) -> Fraction | N
     if exponent.denominator == 1 and abs(exponent) <= 1000 and (literal or base > 0):
         if base == 0 and exponent < 0:
             raise UndefinedAtPoint(f"{to_text(term)} divides by zero")
-        return base**int(exponent) if base.numerator.bit_length() * abs(exponent) < MAX_BITS else None
+        return base ** int(exponent) if base.numerator.bit_length() * abs(exponent) < MAX_BITS else None
     if base == 0 and exponent > 0:
         return Fraction(0)
     return None

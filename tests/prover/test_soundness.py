@@ -64,9 +64,7 @@ def test_points_never_contradict_a_verdict(chosen, ends, data):
     profile = declare("random", text, record={"z": list(ends)})
     try:
         found = verify(profile, TARGET)
-    except (InvalidProfile, Undecided) as error:
-        if isinstance(error, InvalidProfile):
-            assert "negative" in str(error) or "finite" in str(error)
+    except (InvalidProfile, Undecided):
         return
     lo, hi = Fraction(ends[0]), Fraction(ends[1])
     with mpmath.workdps(90):

@@ -1,0 +1,99 @@
+"""``pdp claims``: the papers' statements with verdicts, witnesses and corrections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from accountant.cli.options import JsonOption
+from accountant.cli.output import print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from proofs_check.papers import Judgement
+
+NAME = "claims"
+HELP = "List what the papers state, line by line, with verdicts, witnesses and corrections. A refuted statement is a result, not a failure."
+EXAMPLE = "Example: pdp claims --refuted    pdp claims --explain fay-2024-equation-4"
+
+_SHORT = {"damaged in extraction": "damaged"}
+
+
+def main(
+    paper: Annotated[str | None, typer.Option("--paper", metavar="KEY", help="one paper only, such as fay-2024")] = None,
+    refuted: Annotated[bool, typer.Option("--refuted", help="refuted statements only")] = False,  # noqa: FBT002
+    explain: Annotated[str | None, typer.Option("--explain", metavar="ID", help="everything about one claim")] = None,
+    json: JsonOption = False,  # noqa: FBT002
+) -> int:
+    """Run the command."""
+    from proofs_check.papers import Status, all_claims, find_claim, judge  # noqa: PLC0415
+
+    claims = (find_claim(explain),) if explain is not None else all_claims(paper)
+    found = [judge(claim.id) for claim in claims]
+    if refuted:
+        found = [judgement for judgement in found if judgement.status is Status.REFUTED]
+    if json:
+        print_json([judgement.to_json() for judgement in found])
+    elif explain is not None:
+        _explain(*found)
+    else:
+        _list(found, short=not refuted)
+    return 0
+
+
+def _list(found: list[Judgement], *, short: bool) -> None:
+    from proofs_check.papers import PAPERS  # noqa: PLC0415
+
+    for paper in PAPERS:
+        mine = [judgement for judgement in found if judgement.claim.paper == paper.key]
+        if mine and short:
+            rows = [(_SHORT.get(judgement.status.value, judgement.status.value), _headline(judgement)) for judgement in mine]
+            print_table(f"{paper.citation}: {paper.title}", ("verdict", "statement"), rows)
+        elif mine:
+            rows = [(judgement.claim.consequence.value if judgement.claim.consequence else "", _detail(judgement)) for judgement in mine]
+            print_table(f"{paper.citation}: refuted", ("consequence", "statement, witness and correction"), rows)
+    counts: dict[str, int] = {}
+    for judgement in found:
+        counts[judgement.status.value] = counts.get(judgement.status.value, 0) + 1
+    print_line(", ".join(f"{number} {name}" for name, number in counts.items()) or "no claims")
+    print_line("one of them in full: pdp claims --explain ID")
+
+
+def _headline(judgement: Judgement) -> str:
+    return f"{judgement.claim.id}\n{judgement.claim.statement}"
+
+
+def _detail(judgement: Judgement) -> str:
+    return f"{_headline(judgement)}\nwitness: {_witness(judgement)}\ncorrection: {judgement.claim.correction}"
+
+
+def _witness(judgement: Judgement) -> str:
+    from profiles.numbers import exact_text  # noqa: PLC0415
+
+    return ", ".join(f"{name} = {exact_text(value)}" for name, value in (judgement.witness or {}).items())
+
+
+def _explain(*found: Judgement) -> None:
+    from proofs_check.papers import all_claims  # noqa: PLC0415
+
+    for judgement in found:
+        claim = judgement.claim
+        lines = [
+            ("id", claim.id),
+            ("place", claim.source),
+            ("statement", claim.statement),
+            ("reduction", claim.reduction),
+            ("verdict", judgement.status.value),
+            ("method", judgement.method),
+            ("witness", _witness(judgement)),
+        ]
+        for finding in judgement.findings:
+            rules = f" (kernel: {', '.join(finding.rules)})" if finding.rules else ""
+            lines.append(("goal", f"{finding.relation} for {finding.box or 'numbers'}: {finding.status.value}{rules}"))
+        lines.append(("consequence", f"{claim.consequence.value}: {claim.effect}" if claim.consequence else ""))
+        lines.append(("correction", claim.correction))
+        lines.extend(("corrected by", other.id) for other in all_claims() if claim.id in other.corrects)
+        lines.extend(("corrects", other) for other in claim.corrects)
+        for name, text in lines:
+            if text:
+                print_line(f"{name + ':':<13}{text}")
