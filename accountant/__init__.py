@@ -1,1 +1,51 @@
-"""What promises add up to."""
+"""What promises add up to: certified ε bounds, optimal weights, guarantees that carry their hypotheses.
+
+The names below are the public Python API; they are loaded when first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from accountant.dataset import compute_weights_file
+    from accountant.epsilon import derive_epsilon
+    from accountant.guarantees import render
+    from accountant.sampled import amplify
+    from accountant.weights.precise import optimal_weight
+    from accountant.weights.premise import prove_premise
+    from accountant.weights.vectorised import optimal_weights
+    from proofs_check.admission import admit
+    from proofs_check.verify import verify
+
+_HOME = {
+    "admit": "proofs_check.admission",
+    "amplify": "accountant.sampled",
+    "compute_weights_file": "accountant.dataset",
+    "derive_epsilon": "accountant.epsilon",
+    "optimal_weight": "accountant.weights.precise",
+    "optimal_weights": "accountant.weights.vectorised",
+    "prove_premise": "accountant.weights.premise",
+    "render": "accountant.guarantees",
+    "verify": "proofs_check.verify",
+}
+
+__all__ = [
+    "admit",
+    "amplify",
+    "compute_weights_file",
+    "derive_epsilon",
+    "optimal_weight",
+    "optimal_weights",
+    "prove_premise",
+    "render",
+    "verify",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(home), name)

@@ -104,7 +104,15 @@ def test_epsilon_of_named_rules(pdp, lloyd):
 
 def test_epsilon_text_shows_the_derivation(pdp):
     text = pdp("epsilon", "profiles.mechanisms.lloyd:default", "--rule", "coreset-l2", "--constant", "m=100,n=1000,lam=0.5,mean=4").out
-    words = "Theorem 6", "Proposition 13", "adaptive composition", "mean squared norm is public", "n, m and lam are public", "centre", "discharged"
+    words = (
+        "Theorem 6",
+        "Proposition 13",
+        "adaptive composition",
+        "mean squared norm is public",
+        "n, m and lam are public",
+        "centre",
+        "discharged",
+    )
     for word in words:
         assert word in " ".join(text.split())
 
