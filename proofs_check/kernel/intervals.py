@@ -222,7 +222,7 @@ def middle(x: Interval, p: int) -> Num:
 
 
 def cos(x: Interval, p: int) -> Interval:
-    """Enclose the values of cos: |cos(x) - cos(c)| <= |x - c|."""
+    """Enclose cosines, which differ by no more than their arguments do."""
     if max(m.bit_length() + e for m, e in x) > 64:
         return _NEG_ONE, ONE
     c = middle(x, p)
@@ -236,7 +236,7 @@ def pi(p: int) -> Interval:
 
 
 def sin(x: Interval, p: int) -> Interval:
-    """Enclose the values of sin, as sin(x) = cos(x - pi/2)."""
+    """Enclose sines, which are cosines a quarter turn later."""
     return cos(add(x, mul(pi(p + 8), ((-1, -1), (-1, -1)), p + 8), p + 8), p)
 
 

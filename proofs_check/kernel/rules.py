@@ -143,7 +143,7 @@ _RULES: dict[str, tuple[Callable[[Session, Goal, Tree], None], str, str]] = {  #
 
 def prove(session: Session, goal: Goal, tree: object) -> None:
     """Prove the goal by the rule at the root of the tree; reject otherwise."""
-    session.meter.spend(10)
+    session.meter.spend(5 * len(postorder(goal.term)))
     if len(session.path) > _MAX_DEPTH:
         raise Rejected("the proof is nested too deeply")
     name = tree.get("rule") if isinstance(tree, dict) else None

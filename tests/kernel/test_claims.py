@@ -136,7 +136,9 @@ def test_the_offset_of_the_threshold_has_a_fresh_name(run):
     proof = {"threshold": "4", "threshold-proof": M, "direct": rising(B, B, "s_"), "form": "log"}
     assert run({"claim": "assumption-9", "verdict": "proved", "proof": proof}, epsilon="w*s", record={"s": ["1", "2"]}, target="1").accepted
     proof["direct"] = rising(B, B, "s")
-    assert not run({"claim": "assumption-9", "verdict": "proved", "proof": proof}, epsilon="w*s", record={"s": ["1", "2"]}, target="1").accepted
+    assert not run(
+        {"claim": "assumption-9", "verdict": "proved", "proof": proof}, epsilon="w*s", record={"s": ["1", "2"]}, target="1"
+    ).accepted
 
 
 def test_conditions_at_weight_one(run):
@@ -267,7 +269,14 @@ def test_targets_are_needed_and_positive(run):
 
 @pytest.mark.parametrize(
     ("epsilon", "tree", "accepted"),
-    [("z - 1 + w", M, True), ("z - 2 + w", B, False), ("w*sin(z)", B, False), ("w + sin(w)/10", SIN, True), ("Max(w, 2)", B, True), ("1/2", M, True)],
+    [
+        ("z - 1 + w", M, True),
+        ("z - 2 + w", B, False),
+        ("w*sin(z)", B, False),
+        ("w + sin(w)/10", SIN, True),
+        ("Max(w, 2)", B, True),
+        ("1/2", M, True),
+    ],
 )
 def test_profiles_are_nonnegative(run, epsilon, tree, accepted):
     report = run(epsilon=epsilon, nonnegative=tree)

@@ -46,28 +46,128 @@ def evaluate(term, point):
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("0.1", Fraction(1, 10)), ("1e-3", Fraction(1, 1000)), ("1.50E+2", Fraction(150)), (".5", Fraction(1, 2)), ("2.", Fraction(2)),
-        ("0.1 + 0.2", Fraction(3, 10)), ("-2**2", Fraction(-4)), ("2**-1", Fraction(1, 2)), ("2**3**2", Fraction(512)), ("1/3", Fraction(1, 3)),
-        ("-1 - -1", Fraction(0)), ("8/2/2", Fraction(2)), ("1 - 1 - 1", Fraction(-1)), ("+3", Fraction(3)), ("0**0", Fraction(1)),
-        ("9007199254740993", Fraction(9007199254740993)), ("0.1000000000000000055511151231257827", Fraction(1000000000000000055511151231257827, 10**34)),
+        ("0.1", Fraction(1, 10)),
+        ("1e-3", Fraction(1, 1000)),
+        ("1.50E+2", Fraction(150)),
+        (".5", Fraction(1, 2)),
+        ("2.", Fraction(2)),
+        ("0.1 + 0.2", Fraction(3, 10)),
+        ("-2**2", Fraction(-4)),
+        ("2**-1", Fraction(1, 2)),
+        ("2**3**2", Fraction(512)),
+        ("1/3", Fraction(1, 3)),
+        ("-1 - -1", Fraction(0)),
+        ("8/2/2", Fraction(2)),
+        ("1 - 1 - 1", Fraction(-1)),
+        ("+3", Fraction(3)),
+        ("0**0", Fraction(1)),
+        ("9007199254740993", Fraction(9007199254740993)),
+        ("0.1000000000000000055511151231257827", Fraction(1000000000000000055511151231257827, 10**34)),
     ],
-)  # fmt: skip
+)
 def test_numbers_are_exact(text, value):
     assert terms.number(read(text)) == value
 
 
 HOSTILE = [
-    "__import__('os')", "().__class__", "w.real", "w.__class__", "exp(x=w)", "exp(w, w)", "exp()", "exp", "Max(w)", "Abs(w, w)", "sqrt(w, 2)", "exp(*w)",
-    "lambda: 0", "[w for w in x]", "(w for w in x)", "(w := 3)", "'w'", '"w"', "w if w else x", "w and x", "w or x", "not w", "w < x", "w == x", "w,",
-    "w // x", "w % x", "w @ x", "w | x", "~w", "w[0]", "{w}", "w\n", "w;x", "w # x", "1_000", "0x10", "1j", "True", "None", "inf", "nan", "Infinity",
-    "1e99999", "1e", "e1", "1..2", "1.2.3", "w w", "2w", "w(x)", "(w)(x)", "", " ", "(", ")", "w+", "*w", "unknown", "Pi", "10**10**10", "w**10**7",
-    "w**(1/10000000)", "Piecewise()", "Piecewise((1, w < 2))", "Piecewise((1, True), (2, True), (3, w < 2))", "Piecewise((1, 1 < w < 2), (2, True))",
-    "Piecewise((1, w == 2), (2, True))", "Piecewise((1, w), (2, True))", "Piecewise(1, True)", "Piecewise((1, w < 2, 3), (2, True))",
-    "Piecewise((1, w < 2), (2, 1))", "Piecewise((1, w < 2), (2, False))", "Piecewise((1, w < 2), otherwise=1)", "Piecewise((1, w != 1), (1, True))",
-    "Piecewise((True, w < 2), (1, True))", "wé", "ｗ", "w\x00", "exp(w" + ")" * 300, "9" * 2001, "0." + "1" * 2000,
-    "(" * 100_000 + "w" + ")" * 100_000, "(" * 5000 + "w" + ")" * 5000, "-" * 10_000 + "w", "exp(" * 250 + "w" + ")" * 250, "w**" * 250 + "w",
-    "w+" * 10_001 + "w", "eval(w)", "open(w)", "Symbol(w)", "await w", "yield w", "print(w)", "w.x(1)", "3 .real", "exp (w) (w)",
-]  # fmt: skip
+    "__import__('os')",
+    "().__class__",
+    "w.real",
+    "w.__class__",
+    "exp(x=w)",
+    "exp(w, w)",
+    "exp()",
+    "exp",
+    "Max(w)",
+    "Abs(w, w)",
+    "sqrt(w, 2)",
+    "exp(*w)",
+    "lambda: 0",
+    "[w for w in x]",
+    "(w for w in x)",
+    "(w := 3)",
+    "'w'",
+    '"w"',
+    "w if w else x",
+    "w and x",
+    "w or x",
+    "not w",
+    "w < x",
+    "w == x",
+    "w,",
+    "w // x",
+    "w % x",
+    "w @ x",
+    "w | x",
+    "~w",
+    "w[0]",
+    "{w}",
+    "w\n",
+    "w;x",
+    "w # x",
+    "1_000",
+    "0x10",
+    "1j",
+    "True",
+    "None",
+    "inf",
+    "nan",
+    "Infinity",
+    "1e99999",
+    "1e",
+    "e1",
+    "1..2",
+    "1.2.3",
+    "w w",
+    "2w",
+    "w(x)",
+    "(w)(x)",
+    "",
+    " ",
+    "(",
+    ")",
+    "w+",
+    "*w",
+    "unknown",
+    "Pi",
+    "10**10**10",
+    "w**10**7",
+    "w**(1/10000000)",
+    "Piecewise()",
+    "Piecewise((1, w < 2))",
+    "Piecewise((1, True), (2, True), (3, w < 2))",
+    "Piecewise((1, 1 < w < 2), (2, True))",
+    "Piecewise((1, w == 2), (2, True))",
+    "Piecewise((1, w), (2, True))",
+    "Piecewise(1, True)",
+    "Piecewise((1, w < 2, 3), (2, True))",
+    "Piecewise((1, w < 2), (2, 1))",
+    "Piecewise((1, w < 2), (2, False))",
+    "Piecewise((1, w < 2), otherwise=1)",
+    "Piecewise((1, w != 1), (1, True))",
+    "Piecewise((True, w < 2), (1, True))",
+    "wé",
+    "ｗ",
+    "w\x00",
+    "exp(w" + ")" * 300,
+    "9" * 2001,
+    "0." + "1" * 2000,
+    "(" * 100_000 + "w" + ")" * 100_000,
+    "(" * 5000 + "w" + ")" * 5000,
+    "-" * 10_000 + "w",
+    "exp(" * 250 + "w" + ")" * 250,
+    "w**" * 250 + "w",
+    "w+" * 10_001 + "w",
+    "eval(w)",
+    "open(w)",
+    "Symbol(w)",
+    "await w",
+    "yield w",
+    "print(w)",
+    "w.x(1)",
+    "3 .real",
+    "exp (w) (w)",
+]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
@@ -82,7 +182,9 @@ def test_terms_are_text(value):
         read(value)
 
 
-@pytest.mark.parametrize("value", [0, 1.5, None, True, "", "-", "1/0", "1/-2", "--1", "1e5/", "/2", "0x1", "1_0", " 1", "½", "١", "1e10001", "9" * 2001, "inf"])
+@pytest.mark.parametrize(
+    "value", [0, 1.5, None, True, "", "-", "1/0", "1/-2", "--1", "1e5/", "/2", "0x1", "1_0", " 1", "½", "١", "1e10001", "9" * 2001, "inf"]
+)
 def test_numbers_are_exact_strings(value):
     with pytest.raises(Rejected):
         syntax.read_number(value)
@@ -93,8 +195,33 @@ def test_numbers_may_be_fractions_and_signed():
     assert syntax.read_number("+1/3") == Fraction(1, 3)
 
 
-@pytest.mark.parametrize("name", ["", "w", "pi", "exp", "log", "sqrt", "sin", "cos", "tan", "Abs", "abs", "Min", "Max", "min", "max", "Piecewise", "True",
-                                  "1a", "a-b", "é", "a b", "a" * 101])  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "w",
+        "pi",
+        "exp",
+        "log",
+        "sqrt",
+        "sin",
+        "cos",
+        "tan",
+        "Abs",
+        "abs",
+        "Min",
+        "Max",
+        "min",
+        "max",
+        "Piecewise",
+        "True",
+        "1a",
+        "a-b",
+        "é",
+        "a b",
+        "a" * 101,
+    ],
+)
 def test_reserved_and_malformed_names_are_refused(name):
     with pytest.raises(Rejected):
         syntax.read_name(name)
@@ -110,9 +237,26 @@ def test_equal_terms_are_the_same_object():
 
 
 SMOOTH = [
-    "w**3*x - w/x", "exp(w*x)*log(1 + w)", "sqrt(w + x)", "(1 + w)**(2/3)", "w**x", "x**w", "(w*x)**(w/x)", "sin(w*x)/cos(w/4)", "tan(w/4)", "1/(1 + w**2)**3",
-    "exp(-w)*w**-2", "log(log(3 + w))", "pi*w + pi**w", "(w - 5)**3", "2**w*w**2", "w**0 + w**1", "exp(exp(w/3))", "x + 1", "1/(x*w) - 1/w",
-]  # fmt: skip
+    "w**3*x - w/x",
+    "exp(w*x)*log(1 + w)",
+    "sqrt(w + x)",
+    "(1 + w)**(2/3)",
+    "w**x",
+    "x**w",
+    "(w*x)**(w/x)",
+    "sin(w*x)/cos(w/4)",
+    "tan(w/4)",
+    "1/(1 + w**2)**3",
+    "exp(-w)*w**-2",
+    "log(log(3 + w))",
+    "pi*w + pi**w",
+    "(w - 5)**3",
+    "2**w*w**2",
+    "w**0 + w**1",
+    "exp(exp(w/3))",
+    "x + 1",
+    "1/(x*w) - 1/w",
+]
 
 
 @pytest.mark.parametrize("text", SMOOTH)
@@ -150,7 +294,9 @@ def combine(inner):
         pairs.map(lambda p: f"({p[0]} - {p[1]})"),
         pairs.map(lambda p: f"({p[0]} * {p[1]})"),
         pairs.map(lambda p: f"({p[0]} / {p[1]})"),
-        st.tuples(inner, st.sampled_from(["2", "3", "-1", "-2", "(1/2)", "(-3/2)", "(5/2)", "0", "(2/3)"])).map(lambda p: f"({p[0]})**{p[1]}"),
+        st.tuples(inner, st.sampled_from(["2", "3", "-1", "-2", "(1/2)", "(-3/2)", "(5/2)", "0", "(2/3)"])).map(
+            lambda p: f"({p[0]})**{p[1]}"
+        ),
         pairs.map(lambda p: f"(1 + {p[0]}**2)**({p[1]})"),
         inner.map(lambda t: f"exp({t}/4)"),
         inner.map(lambda t: f"log({t})"),
@@ -192,9 +338,12 @@ def test_normal_forms_and_enclosures_keep_the_value(text, w, x, y):
             back = evaluate(normaliser.term(form), point)
         except (Rejected, ZeroDivisionError):
             assume(False)
-        assert mpmath.almosteq(back, true, rel_eps=mpmath.mpf(10) ** -20, abs_eps=mpmath.mpf(10) ** -20), (text, terms.text(normaliser.term(form)))
+        assert mpmath.almosteq(back, true, rel_eps=mpmath.mpf(10) ** -20, abs_eps=mpmath.mpf(10) ** -20), (
+            text,
+            terms.text(normaliser.term(form)),
+        )
         sign = normaliser.manifest(form)
-        assert sign == 0 or true >= -mpmath.mpf(10) ** -40
+        assert sign == 0 or true >= -(mpmath.mpf(10) ** -40)
         assert sign < 2 or true > 0
         if not normaliser.cleared(form, signed=False):
             assert abs(true) < mpmath.mpf(10) ** -40
@@ -202,7 +351,13 @@ def test_normal_forms_and_enclosures_keep_the_value(text, w, x, y):
             assert true > 0
 
 
-@pytest.mark.parametrize("text", ["(w + x + y + 1)**12*(w - x + 2*y)**12*(1 + w*x*y)**12*(1 + sin(w) + cos(x) + y)**12", "*".join(f"(w**{i} + x + {i})" for i in range(1, 60))])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(w + x + y + 1)**12*(w - x + 2*y)**12*(1 + w*x*y)**12*(1 + sin(w) + cos(x) + y)**12",
+        "*".join(f"(w**{i} + x + {i})" for i in range(1, 60)),
+    ],
+)
 def test_large_normal_forms_are_refused_quickly(text):
     session = Session(prove)
     term = read(text)
@@ -212,10 +367,9 @@ def test_large_normal_forms_are_refused_quickly(text):
 
 @pytest.mark.parametrize("text", ["(10**9000)**5000*w", "(w*10**9000)**1000", "2**40000*2**40000*2**40000*w"])
 def test_large_numbers_are_refused(text):
-    session = Session(prove)
+    normaliser = Session(prove).normaliser(read("w"), BOX)
     with pytest.raises(Rejected):
-        term = read(text)
-        session.normaliser(term, BOX).poly(term)
+        normaliser.poly(read(text))
 
 
 def test_squares_of_unsigned_variables_keep_their_sign():
