@@ -13,6 +13,7 @@ from profiles.profile import Profile
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.conditions.assumption_11 import StrongConvexity
+from proofs_check.prover.algebra import tidy
 from proofs_check.prover.minimum import minimum_enclosure
 
 
@@ -43,7 +44,7 @@ def _with_names(profile: Profile, convexity: StrongConvexity) -> sympy.Expr:
     first = sympy.diff(epsilon, weight)
     curvature = (sympy.diff(first, weight) + first**2).subs(weight, 1)
     try:
-        named = sympy.factor(curvature) * sympy.exp(epsilon.subs(weight, 1))
+        named = tidy(curvature) * sympy.exp(epsilon.subs(weight, 1))
         to_text(from_sympy(named))
     except InvalidExpression:
         return convexity.floor

@@ -19,6 +19,7 @@ from proofs_check.certificates import checks
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, decide_kinked, refute_at, unknown
 from proofs_check.prover import trees
+from proofs_check.prover.algebra import tidy
 from proofs_check.prover.explore import Outcome, candidates, explore
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
@@ -54,9 +55,9 @@ def derive_strong_convexity(context: Context) -> StrongConvexity | None:
 def _floors(context: Context) -> Iterator[tuple[sympy.Expr, Tree, bool]]:
     """Yield (floor, proof, exact): the formula at w = 1, the curvature alone at w = 1, then numbers below the sampled infimum."""
     bent = context.curvature * sympy.exp(context.epsilon)
-    formula = sympy.factor(context.at_one(context.curvature)) * sympy.exp(context.at_one(context.epsilon))
+    formula = tidy(context.at_one(context.curvature)) * sympy.exp(context.at_one(context.epsilon))
     yield from _from_one(context, bent, formula, "exp", exact=True)
-    yield from _from_one(context, context.curvature, sympy.factor(context.at_one(context.curvature)), "log", exact=False)
+    yield from _from_one(context, context.curvature, tidy(context.at_one(context.curvature)), "log", exact=False)
     for form, expression in (("log", context.curvature), ("exp", bent)):
         for number in _numbers_below(context, expression):
             floor = to_rational(number)

@@ -13,6 +13,7 @@ from fractions import Fraction
 import sympy
 
 from profiles.profile import Variable
+from proofs_check.prover.algebra import expand, tidy
 
 
 def eventually_exceeds(expression: sympy.Expr, weight: sympy.Symbol, growth: sympy.Expr, box: Sequence[Variable]) -> bool:
@@ -30,7 +31,7 @@ def eventually_exceeds(expression: sympy.Expr, weight: sympy.Symbol, growth: sym
 def leading_coefficient(expression: sympy.Expr, weight: sympy.Symbol) -> tuple[sympy.Expr, Fraction] | None:
     """Return the coefficient and exponent of the leading power of a generalised polynomial in ``weight``, None for anything else."""
     collected: dict[Fraction, sympy.Expr] = {}
-    for part in sympy.Add.make_args(sympy.expand(expression)):
+    for part in sympy.Add.make_args(expand(expression)):
         coefficient, power = part.as_independent(weight, as_Add=False)
         exponent = _exponent(power, weight)
         if exponent is None:
@@ -40,7 +41,7 @@ def leading_coefficient(expression: sympy.Expr, weight: sympy.Symbol) -> tuple[s
     if not nonzero:
         return None
     top = max(nonzero)
-    return sympy.factor(nonzero[top]), top
+    return tidy(nonzero[top]), top
 
 
 def _exponent(power: sympy.Expr, weight: sympy.Symbol) -> Fraction | None:

@@ -13,6 +13,7 @@ from profiles.errors import InvalidExpression
 from profiles.profile import Profile, Variable
 from profiles.symbolic import to_rational, to_sympy
 from profiles.terms import Term, children, constant_value, free_symbols
+from proofs_check.prover.algebra import rational_roots
 from proofs_check.prover.explore import candidates, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
@@ -62,7 +63,7 @@ class Obligation:
             if witness is not None:
                 yield witness
             return
-        yield from _rational_roots(expression, box)
+        yield from _roots(expression, box)
 
     def sign_change(self, box: tuple[Variable, ...]) -> tuple[dict[str, Fraction], dict[str, Fraction]] | None:
         """Return two points with opposite certain signs of a term that must not vanish, None if none is found."""
@@ -89,7 +90,7 @@ def _symbolic(term: Term, box: Sequence[Variable]) -> sympy.Expr | None:
         return None
 
 
-def _rational_roots(expression: sympy.Expr, box: tuple[Variable, ...]) -> Iterator[dict[str, Fraction]]:
+def _roots(expression: sympy.Expr, box: tuple[Variable, ...]) -> Iterator[dict[str, Fraction]]:
     by_name = {symbol.name: symbol for symbol in expression.free_symbols}
     for variable in box:
         symbol = by_name.get(variable.name)
@@ -98,19 +99,9 @@ def _rational_roots(expression: sympy.Expr, box: tuple[Variable, ...]) -> Iterat
         others = tuple(other for other in box if other.name != variable.name)
         for point in candidates(others, 12):
             fixed = expression.subs({by_name[name]: to_rational(value) for name, value in point.items() if name in by_name})
-            for root in _solve(fixed, symbol):
+            for root in rational_roots(fixed, symbol):
                 if variable.contains(root):
                     yield {**point, variable.name: root}
-
-
-def _solve(equation: sympy.Expr, symbol: sympy.Symbol) -> list[Fraction]:
-    if equation.free_symbols != {symbol}:
-        return []
-    try:
-        roots = sympy.solve(equation, symbol)
-    except (NotImplementedError, ValueError, TypeError):
-        return []
-    return [Fraction(int(root.p), int(root.q)) for root in roots if getattr(root, "is_Rational", False)]
 
 
 def obligations(term: Term) -> list[Obligation]:

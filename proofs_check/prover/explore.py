@@ -21,7 +21,7 @@ from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, interval, working_precision
 from proofs_check.prover.goals import Goal
 
-TAIL = Fraction(1, 2**24)
+TAIL = Fraction(1, 2**60)
 CONFIRM_BITS = 256
 
 
@@ -161,7 +161,7 @@ def _values(variable: Variable) -> list[Fraction]:
     if hi is None and lo == 0 and variable.open_below:
         return [Fraction(1), Fraction(1, 10), Fraction(10), Fraction(1, 1000), Fraction(1000), Fraction(1, 10**6), Fraction(10**6)]
     if hi is None:
-        offsets = (0, 1, Fraction(1, 2), 2, 4, 9, Fraction(1, 100), 99, 999, 10**6, 10**9)
+        offsets = (0, 1, Fraction(1, 2), 2, 4, 9, Fraction(1, 100), 99, 999, *(10**power for power in range(6, 31, 3)))
         return [lo + offset for offset in offsets]
     shares = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(3, 4), Fraction(1, 100), Fraction(99, 100))
     return list(dict.fromkeys(lo + share * (hi - lo) for share in shares))

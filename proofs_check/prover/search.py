@@ -17,6 +17,7 @@ from profiles.profile import Variable
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
+from proofs_check.prover.algebra import expand
 from proofs_check.prover.explore import Exploration, Outcome, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
@@ -120,7 +121,7 @@ def _separate_oscillation(attempt: _Attempt) -> Iterator[Tree]:
     if attempt.depth == 0 or not attempt.plausible:
         return
     parts, rest = [], sympy.S.Zero
-    for summand in sympy.Add.make_args(sympy.expand(attempt.goal.expression)):
+    for summand in sympy.Add.make_args(expand(attempt.goal.expression)):
         coefficient, factor = summand.as_coeff_Mul()
         if isinstance(factor, (sympy.sin, sympy.cos)) and coefficient.is_Rational:
             parts.append(summand + abs(coefficient))

@@ -10,6 +10,7 @@ import sympy
 from sympy.core.relational import Relational
 
 from profiles.profile import Variable
+from proofs_check.prover.algebra import rational_roots
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.search import prove
@@ -76,7 +77,7 @@ def kink_points(expression: sympy.Expr, records: Sequence[Variable], weight: sym
         values = {symbol: sympy.Rational(record[symbol.name].numerator, record[symbol.name].denominator)
                   for symbol in expression.free_symbols if symbol.name in record}  # fmt: skip
         for border in _borders(expression, weight):
-            for root in _rational_roots(border.subs(values), weight):
+            for root in rational_roots(border.subs(values), weight):
                 if root > 1:
                     yield {**record, weight.name: root}
 
@@ -90,13 +91,3 @@ def _borders(expression: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Exp
         else:
             arguments = list(node.args)
             yield from (first - second for index, first in enumerate(arguments) for second in arguments[index + 1 :])
-
-
-def _rational_roots(border: sympy.Expr, weight: sympy.Symbol) -> list[Fraction]:
-    if weight not in border.free_symbols or border.free_symbols != {weight}:
-        return []
-    try:
-        roots = sympy.solve(border, weight)
-    except (NotImplementedError, ValueError, TypeError):
-        return []
-    return [Fraction(int(root.p), int(root.q)) for root in roots if getattr(root, "is_Rational", False)]

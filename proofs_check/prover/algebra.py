@@ -1,0 +1,43 @@
+"""Symbolic steps that must stay cheap on any input: factoring, expanding and rational roots, each skipped where SymPy might not end."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import sympy
+
+MAX_OPERATIONS = 300
+MAX_DEGREE = 24
+
+
+def tidy(expression: sympy.Expr) -> sympy.Expr:
+    """Return a factored form of a small rational function; anything else as it is."""
+    if not _is_small(expression) or expression.has(sympy.Function) or not expression.is_rational_function(*expression.free_symbols):
+        return expression
+    return sympy.factor(expression)
+
+
+def expand(expression: sympy.Expr) -> sympy.Expr:
+    """Return the expression multiplied out, or as it is where that might explode."""
+    return sympy.expand(expression) if _is_small(expression) else expression
+
+
+def rational_roots(expression: sympy.Expr, symbol: sympy.Symbol) -> list[Fraction]:
+    """Return the rational zeros of the numerator of a small rational function of one symbol; nothing for other expressions."""
+    if expression.free_symbols != {symbol} or not _is_small(expression) or expression.has(sympy.Function):
+        return []
+    if not expression.is_rational_function(symbol):
+        return []
+    numerator = sympy.Poly(sympy.fraction(sympy.together(expression))[0], symbol)
+    if numerator.is_zero or not all(coefficient.is_Rational for coefficient in numerator.all_coeffs()):
+        return []
+    return [Fraction(int(root.p), int(root.q)) for root in numerator.ground_roots()]
+
+
+def _is_small(expression: sympy.Expr) -> bool:
+    if expression.count_ops() > MAX_OPERATIONS or any(
+        number.is_Rational and abs(number) > 10**30 for number in expression.atoms(sympy.Number)
+    ):
+        return False
+    powers = (abs(power.exp) for power in expression.atoms(sympy.Pow) if power.exp.is_Rational)
+    return all(exponent <= MAX_DEGREE for exponent in powers)
