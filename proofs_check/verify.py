@@ -12,9 +12,10 @@ from profiles.profile import Profile
 from proofs_check.admission import admit, well_defined_claim
 from proofs_check.certificates import make_certificate
 from proofs_check.conditions import assumption_8, assumption_9, assumption_11, proposition_16, proposition_17
-from proofs_check.conditions.assumption_11 import StrongConvexity, derive_strong_convexity
+from proofs_check.conditions.assumption_11 import StrongConvexity
 from proofs_check.conditions.context import Context, to_target
 from proofs_check.consequences import Consequence, derive_consequences
+from proofs_check.prover.search import effort
 from proofs_check.results import Decision, Tree, Verdict
 from proofs_check.strong_convexity import strong_convexity_json
 
@@ -28,6 +29,9 @@ class Condition:
     source: str
     decide: Callable[[Context], Decision]
 
+
+#: Search effort for one condition; what is not decided by then is unknown.
+SECONDS_PER_CONDITION = 8.0
 
 _PAPER = "Fay et al. 2024"
 
@@ -102,8 +106,12 @@ def verify(profile: Profile, target_epsilon: object, conditions: Sequence[str] |
             raise InvalidArgument(f"the condition {name[:60]!r} is not known; known are {', '.join(CONDITIONS)}")
     target = to_target(target_epsilon)
     context = Context(admit(profile), target)
-    convexity = derive_strong_convexity(context) if assumption_11.ID in names else None
-    decisions = {
-        name: assumption_11.decide(context, convexity) if name == assumption_11.ID else CONDITIONS[name].decide(context) for name in names
-    }
+    convexity = None
+    decisions = {}
+    for name in names:
+        with effort(SECONDS_PER_CONDITION):
+            if name == assumption_11.ID:
+                decisions[name], convexity = assumption_11.decide_with_constant(context)
+            else:
+                decisions[name] = CONDITIONS[name].decide(context)
     return Verification(profile, target, decisions, convexity, derive_consequences(context, decisions))

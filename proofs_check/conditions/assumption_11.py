@@ -17,7 +17,7 @@ from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
 from proofs_check.certificates import checks
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import accept, decide_kinked, refute_at, unknown
+from proofs_check.conditions.decide import accept, decide_kinked, refute_at, touching_point, unknown
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import tidy
 from proofs_check.prover.explore import Outcome, candidates, explore
@@ -96,16 +96,24 @@ def _numbers_below(context: Context, expression: sympy.Expr) -> Iterator[Fractio
         yield Fraction(f"{float(exact):.2e}")
 
 
-def decide(context: Context, convexity: StrongConvexity | None = None) -> Decision:
+def decide(context: Context) -> Decision:
     """Decide it: refuted at a kink or at a point with K ≤ 0, proved by a positive floor of K or K·e^ε."""
+    return decide_with_constant(context)[0]
+
+
+def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | None]:
+    """Return the decision and, where it is proved, the lower bound of μ_x that proves it."""
     if not context.smooth:
-        return decide_kinked(context, ID)
+        return decide_kinked(context, ID), None
     goal = context.for_all(context.curvature, strict=True)
     exploration = explore(goal)
     if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
-        return refute_at(context, ID, goal, exploration.witness, field="curvature")
-    found = convexity or derive_strong_convexity(context)
+        return refute_at(context, ID, goal, exploration.witness, field="curvature"), None
+    found = derive_strong_convexity(context)
     if found is None:
-        return unknown(ID, exploration.outcome)
+        touching = touching_point(goal)
+        if touching is not None:
+            return refute_at(context, ID, goal, touching, field="curvature"), None
+        return unknown(ID, exploration.outcome), None
     method = "second derivative of exp(epsilon) at w = 1 and " if found.exact else "positive floor of the curvature and "
-    return accept(context, ID, Verdict.PROVED, found.proof, method=method + trees.describe(found.proof["curvature"]))
+    return accept(context, ID, Verdict.PROVED, found.proof, method=method + trees.describe(found.proof["curvature"])), found

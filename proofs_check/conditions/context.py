@@ -59,6 +59,12 @@ class Context:
     def _resolved(self) -> tuple[sympy.Expr, bool]:
         return resolve(self.profile.expression(), self.domain, self.weight)
 
+    @cached_property
+    def near_one(self) -> tuple[sympy.Expr, bool]:
+        """ε with branches decided for w in [1, 1 + 2^-10], and whether none is left: what the derivative at w = 1 is taken of."""
+        nearby = (*self.records, Variable(WEIGHT, Fraction(1), Fraction(1025, 1024)))
+        return resolve(self.profile.expression(), nearby, self.weight)
+
     @property
     def epsilon(self) -> sympy.Expr:
         """ε(w, x)."""

@@ -9,9 +9,9 @@ from typing import Any
 from profiles.numbers import exact_text
 from proofs_check.certificates import checks, point_json, report_on
 from proofs_check.conditions.context import Context
-from proofs_check.prover.explore import Outcome, explore
+from proofs_check.prover.explore import Outcome, candidates, explore
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.search import proofs
+from proofs_check.prover.search import proofs, prove
 from proofs_check.prover.smooth import kink_points
 from proofs_check.prover.trees import describe
 from proofs_check.results import Decision, Tree, Verdict
@@ -28,7 +28,20 @@ def decide_for_all(context: Context, condition: str, goal: Goal, *, field: str) 
     claim = settle(context, condition, {}, {field: goal})
     if claim is not None:
         return Decision(condition, Verdict.PROVED, describe(claim["proof"]), claim=claim, checked=True)
+    touching = touching_point(goal)
+    if touching is not None:
+        return refute_at(context, condition, goal, touching, field=field)
     return unknown(condition, exploration.outcome)
+
+
+def touching_point(goal: Goal) -> dict[str, Fraction] | None:
+    """Return a point at which a strict goal fails with equality: the expression is zero there, which balls cannot see."""
+    if not goal.strict:
+        return None
+    for point in candidates(goal.box, 8):
+        if prove(Goal(-substituted(goal, point), ())) is not None:
+            return point
+    return None
 
 
 def settle(context: Context, condition: str, fixed: Tree, goals: Mapping[str, Goal], *, verdict: str = "proved") -> Tree | None:

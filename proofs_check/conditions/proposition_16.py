@@ -10,9 +10,9 @@ from dataclasses import replace
 import sympy
 
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import decide_for_all, decide_kinked
+from proofs_check.conditions.decide import decide_for_all
 from proofs_check.conditions.region import find_region
-from proofs_check.results import Decision
+from proofs_check.results import Decision, Verdict
 
 ID = "proposition-16"
 STATEMENT = "for all records x: d/dw epsilon(1, x) < 1 - exp(-epsilon(1, x))"
@@ -20,9 +20,11 @@ STATEMENT = "for all records x: d/dw epsilon(1, x) < 1 - exp(-epsilon(1, x))"
 
 def decide(context: Context) -> Decision:
     """Decide 1 − exp(−ε(1, x)) − ε′(1, x) > 0 on the records, and find the region of records where it holds."""
-    if not context.smooth:
-        return decide_kinked(context, ID)
-    gap = 1 - sympy.exp(-context.at_one(context.epsilon)) - context.at_one(context.first)
+    epsilon, smooth = context.near_one
+    if not smooth:
+        return Decision(ID, Verdict.UNKNOWN, "none", reason="epsilon has branches in w near w = 1 that no rule resolves")
+    slope = sympy.diff(epsilon, context.weight)
+    gap = 1 - sympy.exp(-context.at_one(epsilon)) - context.at_one(slope)
     goal = context.for_records(gap, strict=True)
     decision = decide_for_all(context, ID, goal, field="bound")
     return replace(decision, details={**decision.details, "region": find_region(goal)})

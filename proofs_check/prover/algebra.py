@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import sympy
@@ -32,6 +33,25 @@ def rational_roots(expression: sympy.Expr, symbol: sympy.Symbol) -> list[Fractio
     if numerator.is_zero or not all(coefficient.is_Rational for coefficient in numerator.all_coeffs()):
         return []
     return [Fraction(int(root.p), int(root.q)) for root in numerator.ground_roots()]
+
+
+def clearing_factor(expression: sympy.Expr, positive: Sequence[sympy.Symbol]) -> sympy.Expr | None:
+    """Return exp(−g)·Π x^k ≠ 1 with g the exponent of the first exponential of a small expression, −k the least power of x; else None."""
+    if not _is_small(expression):
+        return None
+    exponentials = sorted((node for node in expression.atoms(sympy.exp) if node.free_symbols), key=sympy.default_sort_key)
+    factor = sympy.exp(-exponentials[0].args[0]) if exponentials else sympy.S.One
+    cleared = sympy.powsimp(expand(expression * factor))
+    for symbol in positive:
+        least = min((_power_of(symbol, summand) for summand in sympy.Add.make_args(cleared)), default=sympy.S.Zero)
+        if least < 0:
+            factor *= symbol**-least
+    return None if factor == 1 else factor
+
+
+def _power_of(symbol: sympy.Symbol, summand: sympy.Expr) -> sympy.Rational:
+    powers = (part.as_base_exp() for part in sympy.Mul.make_args(summand))
+    return sum((exponent for base, exponent in powers if base == symbol and exponent.is_Rational), sympy.S.Zero)
 
 
 def _is_small(expression: sympy.Expr) -> bool:

@@ -164,7 +164,8 @@ def _values(variable: Variable) -> list[Fraction]:
         offsets = (0, 1, Fraction(1, 2), 2, 4, 9, Fraction(1, 100), 99, 999, *(10**power for power in range(6, 31, 3)))
         return [lo + offset for offset in offsets]
     shares = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(3, 4), Fraction(1, 100), Fraction(99, 100))
-    return list(dict.fromkeys(lo + share * (hi - lo) for share in shares))
+    middle = [Fraction(0)] if lo < 0 < hi else []
+    return list(dict.fromkeys([*middle, *(lo + share * (hi - lo) for share in shares)]))
 
 
 def violates(term: Term, point: dict[str, Fraction], *, strict: bool, precision: int = CONFIRM_BITS) -> bool:

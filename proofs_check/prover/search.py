@@ -1,14 +1,18 @@
 """The search for a proof tree. It is untrusted: every tree it returns was accepted, goal by goal, by the kernel's own rules.
 
 The tactics, in the order in which they are tried: identity; manifest sign; interval subdivision (after branch and bound in ball
-arithmetic has found the goal true); monotone reduction to an end point; separation of bounded oscillations; mean-value subdivision.
+arithmetic has found the goal true); monotone reduction to an end point; multiplication by a positive factor; separation of bounded
+oscillations; mean-value subdivision.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
 
 import sympy
 
@@ -17,7 +21,7 @@ from profiles.profile import Variable
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand
+from proofs_check.prover.algebra import clearing_factor, expand
 from proofs_check.prover.explore import Exploration, Outcome, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
@@ -26,16 +30,41 @@ from proofs_check.results import Tree
 MAX_DEPTH = 4
 SMALL_BUDGET = 400
 LARGE_BUDGET = 6000
+MAX_KNOWN = 4096
+
+
+_known: dict[tuple[Goal, int], Tree | None] = {}
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+
+@contextmanager
+def effort(seconds: float) -> Iterator[None]:
+    """Stop searching for proofs after a while: what is not found by then stays unknown. A search inside another ends with the outer one."""
+    token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+def out_of_time() -> bool:
+    """Tell whether the current search should end."""
+    return time.monotonic() > _deadline.get()
 
 
 def prove(goal: Goal, depth: int = MAX_DEPTH) -> Tree | None:
     """Return a proof tree of ``goal`` that the kernel's rules accept, or None. None says nothing about the goal."""
-    return _first(goal, depth)
-
-
-@lru_cache(maxsize=2048)
-def _first(goal: Goal, depth: int) -> Tree | None:
-    return next(proofs(goal, depth), None)
+    key = (goal, depth)
+    if key in _known:
+        return _known[key]
+    if out_of_time():
+        return None
+    found = next(proofs(goal, depth), None)
+    if found is not None or not out_of_time():
+        if len(_known) > MAX_KNOWN:
+            _known.clear()
+        _known[key] = found
+    return found
 
 
 def proofs(goal: Goal, depth: int = MAX_DEPTH) -> Iterator[Tree]:
@@ -45,7 +74,9 @@ def proofs(goal: Goal, depth: int = MAX_DEPTH) -> Iterator[Tree]:
     """
     attempt = _Attempt(goal, depth)
     try:
-        for tactic in (_identity, _manifest, _subdivide, _reduce, _separate_oscillation, _subdivide_more):
+        for tactic in (_identity, _manifest, _subdivide, _reduce, _clear_factors, _separate_oscillation, _subdivide_more):
+            if out_of_time():
+                return
             for tree in tactic(attempt):
                 if accepts(goal, tree):
                     yield tree
@@ -114,6 +145,22 @@ def _reduce_to_end(attempt: _Attempt, variable: Variable, *, increasing: bool) -
         return None
     slope = prove(goal.slope(variable.name, increasing=increasing), attempt.depth - 2 if attempt.depth > 1 else 0)
     return None if slope is None else trees.monotone(variable.name, slope, at_end, increasing=increasing)
+
+
+def _clear_factors(attempt: _Attempt) -> Iterator[Tree]:
+    """Multiply by a positive factor exp(−g)·Π x^k that leaves neither exponentials of g nor negative powers of positive variables."""
+    if attempt.depth == 0 or not attempt.plausible:
+        return
+    goal = attempt.goal
+    factor = clearing_factor(
+        goal.expression, [goal.symbol(variable.name) for variable in goal.box if variable.lo > 0 or variable.open_below]
+    )
+    if factor is None:
+        return
+    product = prove(Goal(expand(sympy.powsimp(expand(goal.expression * factor))), goal.box, goal.strict), attempt.depth - 1)
+    if product is not None:
+        text = to_text(from_sympy(factor))
+        yield {"rule": "scale", "factor": text, "positive": trees.MANIFEST, "product": product}
 
 
 def _separate_oscillation(attempt: _Attempt) -> Iterator[Tree]:
