@@ -34,10 +34,10 @@ check-all: lint types contracts test
 
 # Ratios to named peers or limits, measured in one run; see docs/benchmarks.md.
 bench: $(STAMP)
-	$(BIN)/python benchmarks/weights.py
-	$(BIN)/python benchmarks/amplification.py
-	$(BIN)/python benchmarks/supremum.py
-	$(BIN)/python benchmarks/verify.py
+	$(BIN)/python -m benchmarks.weights
+	$(BIN)/python -m benchmarks.amplification
+	$(BIN)/python -m benchmarks.supremum
+	$(BIN)/python -m benchmarks.verify
 
 clean:
 	rm -rf $(VENV) $(OUT) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
