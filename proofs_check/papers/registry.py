@@ -1,0 +1,44 @@
+"""All claims, in the order of the papers. Ids are stable: they are cited in certificates, derivations and other people's notes."""
+
+from __future__ import annotations
+
+import difflib
+from functools import lru_cache
+
+from profiles.errors import InvalidArgument
+from proofs_check.papers import fay_2023, fay_2024_appendix_a, fay_2024_kmeans, fay_2024_sampling, fay_2024_weights
+from proofs_check.papers.statements import Claim, Paper
+
+PAPERS = (
+    Paper("fay-2024", "Fay et al. 2024", "Personalized Privacy Amplification via Importance Sampling (TMLR 12/2024)"),
+    Paper("fay-2023", "Fay et al. 2023, v1", "Privacy Amplification via Importance Sampling (first version)"),
+)
+_PARTS = (fay_2024_sampling, fay_2024_weights, fay_2024_kmeans, fay_2024_appendix_a, fay_2023)
+
+
+def all_claims(paper: str | None = None) -> tuple[Claim, ...]:
+    """Return the claims of one paper (by key), or of all. Raises :class:`InvalidArgument` for an unknown key."""
+    keys = [known.key for known in PAPERS]
+    if paper is not None and paper not in keys:
+        raise InvalidArgument(f"--paper {paper[:60]!r} is not a known paper; use one of {', '.join(keys)}")
+    return tuple(claim for claim in _by_id().values() if paper is None or claim.paper == paper)
+
+
+def find_claim(claim_id: str) -> Claim:
+    """Return the claim with an id. Raises :class:`InvalidArgument` for an unknown one."""
+    claims = _by_id()
+    if claim_id not in claims:
+        close = difflib.get_close_matches(claim_id, claims, n=1)
+        raise InvalidArgument(f"there is no claim {claim_id[:80]!r}; " + (f"did you mean {close[0]!r}?" if close else "see 'pdp claims'"))
+    return claims[claim_id]
+
+
+@lru_cache(maxsize=1)
+def _by_id() -> dict[str, Claim]:
+    found: dict[str, Claim] = {}
+    for part in _PARTS:
+        for claim in part.CLAIMS:
+            if claim.id in found:
+                raise InvalidArgument(f"the claim id {claim.id!r} is used twice; ids are unique")
+            found[claim.id] = claim
+    return found
