@@ -29,8 +29,8 @@ def console() -> Console:
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table."""
     table = Table(title=title, title_justify="left", title_style="bold", show_lines=False)
-    for column in columns:
-        table.add_column(column, overflow="fold")
+    for index, column in enumerate(columns):
+        table.add_column(column, overflow="fold", no_wrap=index == 0)
     for row in rows:
         table.add_row(*(_plain(cell) for cell in row))
     console().print(table)
