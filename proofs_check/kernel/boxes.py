@@ -1,40 +1,37 @@
 """The rule ``boxes``: bisection of a box until every piece has an enclosure of the right sign."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 from . import intervals as iv
 from .errors import Meter, Rejected
-from .intervals import Interval, Num
+from .intervals import Interval
 from .ranges import Box, Program
 from .terms import Term
 
 Piece = tuple[Interval, ...]
-_FARTHEST = 4096
+_FARTHEST = 1300
 
 
 def is_decided(value: Interval, *, strict: bool) -> bool:
-    """Whether an enclosure shows that a value is >= 0 (> 0 if strict)."""
-    return value[0][0] > 0 or (not strict and value[0][0] == 0)
+    # whether an enclosure shows that a value is >= 0 (> 0 if strict)
+    return value[0] > 0 if strict else value[0] >= 0
 
 
-def _size(a: Num) -> int:
-    # k with 2**(k - 1) <= |a| < 2**k
-    return a[0].bit_length() + a[1]
-
-
-def _cut(x: Interval, p: int, *, from_zero: bool) -> Num:
+def _cut(x: Interval, p: int, *, from_zero: bool) -> Decimal:
     # a point strictly inside x: 1 or geometrically growing if x is unbounded, shrinking if x starts at an open zero
     lo, hi = x
-    if hi == iv.INF and (lo[0] <= 0 or _size(lo) < 1):
+    if hi == iv.INF and lo < 1:
         return iv.ONE
-    k = _size(lo) if hi == iv.INF else 1 - _size(hi)
-    if hi == iv.INF or (lo[0] == 0 and from_zero):
+    if hi == iv.INF or (lo == 0 and from_zero):
+        k = lo.adjusted() if hi == iv.INF else -hi.adjusted()
         if k > _FARTHEST:
             raise Rejected("unbounded pieces, or pieces at an open zero, cannot be decided")
-        k = max(k, 1) * 2 if k > 8 else k + (hi != iv.INF)
-        return (1, k if hi == iv.INF else -k)
-    middle = (1, (_size(hi) + _size(lo)) // 2) if lo[0] > 0 and _size(hi) - _size(lo) > 3 else iv.middle(x, p)
-    if iv.compare(middle, lo) <= 0 or iv.compare(middle, hi) >= 0:
+        k = max(k, 1) * 2 if k > 2 else k + 1
+        return Decimal((0, (1,), k if hi == iv.INF else -k))
+    far = lo > 0 and hi.adjusted() - lo.adjusted() > 1
+    middle = Decimal((0, (1,), (hi.adjusted() + lo.adjusted() + 1) // 2)) if far else iv.middle(x, p)
+    if not lo < middle < hi:
         raise Rejected("a piece cannot be bisected any further at this precision")
     return middle
 
@@ -59,10 +56,10 @@ class Search:
         # f(c) + sum of slope * (x - c), by the mean value theorem in one coordinate after the other; c must be a point of the box
         centre: dict[str, Interval] = {}
         for v, x in zip(self.names, piece, strict=True):
-            m, e = iv.middle(x, self.p) if x[1] != iv.INF else iv.INF
-            if abs(e) > 2 * _FARTHEST or not self.box[v].contains(Fraction(m) * Fraction(2) ** e):
+            c = iv.middle(x, self.p) if x[1] != iv.INF else iv.INF
+            if abs(c.adjusted()) > 2 * _FARTHEST or c == iv.INF or not self.box[v].contains(Fraction(c)):
                 return iv.WHOLE
-            centre[v] = ((m, e), (m, e))
+            centre[v] = (c, c)
         total = self.value.run(centre)[0]
         for x, c, slope in zip(piece, centre.values(), slopes, strict=True):
             total = iv.add(total, iv.mul(slope, iv.add(x, iv.negate(c), self.p), self.p), self.p)
@@ -74,8 +71,7 @@ class Search:
         for i, x in enumerate(piece):
             width = iv.add(x, iv.negate((x[0], x[0])), self.p)
             effect = iv.mul(iv.absolute(slopes[i]) if slopes else (iv.ONE, iv.ONE), width, self.p)[1]
-            order = iv.compare(effect, best)
-            if iv.compare(x[0], x[1]) < 0 and (found < 0 or order > 0 or (order == 0 and depth[i] < depth[found])):
+            if x[0] < x[1] and (found < 0 or effect > best or (effect == best and depth[i] < depth[found])):
                 best, found = effect, i
         if found < 0:
             raise Rejected("the enclosure of a single point does not decide")
@@ -92,7 +88,7 @@ class Search:
             if centred and slopes is not None:
                 value = iv.meet(value, self._centred(piece, slopes))
             if not is_decided(value, strict=strict):
-                if value[1][0] < 0 or (strict and value[1][0] == 0):
+                if value[1] < 0 or (strict and value[1] == 0):
                     raise Rejected("the goal is false on a whole piece")
                 i = self._widest(piece, depth, slopes)
                 at = _cut(piece[i], self.p, from_zero=self.box[self.names[i]].open)

@@ -22,7 +22,7 @@ _ONE: Poly = {(): _UNIT}
 
 def _sign(x: Interval) -> int:
     # 2, 1 or 0 as an enclosure is > 0, >= 0 or neither
-    return 2 if x[0][0] > 0 else int(x[0][0] == 0)
+    return 2 if x[0] > 0 else int(x[0] == 0)
 
 
 class Normaliser:

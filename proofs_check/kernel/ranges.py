@@ -39,10 +39,10 @@ def _piecewise(comparisons: tuple[str, ...], args: list[Interval]) -> Interval:
     result: Interval | None = None
     for i, sign in enumerate(comparisons):
         left, right = args[3 * i + 1 : 3 * i + 3] if sign[0] == "<" else args[3 * i + 2 : 3 * i : -1]
-        never, always = iv.compare(left[0], right[1]), iv.compare(left[1], right[0])
-        if never < 0 or (sign[-1] == "=" and never == 0):
+        weak = sign[-1] == "="
+        if left[0] < right[1] or (weak and left[0] == right[1]):
             result = iv.join(result or args[3 * i], args[3 * i])
-        if always < 0 or (sign[-1] == "=" and always == 0):
+        if left[1] < right[0] or (weak and left[1] == right[0]):
             return result or args[3 * i]
     return iv.join(result or args[-1], args[-1])
 

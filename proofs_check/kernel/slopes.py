@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from .errors import Rejected
-from .intervals import Interval, compare
+from .intervals import Interval
 from .ranges import Box, Range, enclose
 from .session import Goal, Session, resolve
 from .terms import Term, differentiate, substitute
@@ -45,7 +45,7 @@ def _value(session: Session, term: Term, w: Fraction) -> Interval:
 
 
 def _disjoint(x: Interval, y: Interval) -> bool:
-    return compare(x[1], y[0]) < 0 or compare(y[1], x[0]) < 0
+    return x[1] < y[0] or y[1] < x[0]
 
 
 def _sign(session: Session, term: Term, w: Fraction, side: int) -> int:
@@ -55,8 +55,8 @@ def _sign(session: Session, term: Term, w: Fraction, side: int) -> int:
         return 0
     for candidate, direction in ((term, 1), (differentiate(term, "w"), side)):
         low, high = _value(session, candidate, w)
-        if low[0] > 0 or high[0] < 0:
-            return direction if low[0] > 0 else -direction
+        if low > 0 or high < 0:
+            return direction if low > 0 else -direction
         if not session.is_zero(substitute(candidate, {"w": w}), {}):
             break
     raise Rejected("the sign of an argument beside the point is not decided")

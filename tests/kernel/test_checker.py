@@ -16,7 +16,7 @@ from proofs_check.kernel.errors import Meter
 
 KERNEL = Path(proofs_check.kernel.__file__).parent
 M, B = {"rule": "manifest"}, {"rule": "boxes", "budget": 100}
-ALLOWED = {"fractions", "json", "sys", "math", "dataclasses", "typing", "collections", "ast", "functools", "itertools", "enum"}
+ALLOWED = {"decimal", "fractions", "json", "sys", "math", "dataclasses", "typing", "collections", "ast", "functools", "itertools", "enum"}
 
 
 def test_report_is_frozen(run):

@@ -1,5 +1,6 @@
 """Every interval function encloses the true values, which mpmath gives at 60 digits and more."""
 
+from decimal import Decimal
 from fractions import Fraction
 
 import mpmath
@@ -20,7 +21,7 @@ EXPONENTS = st.one_of(st.integers(-9, 9).map(Fraction), st.fractions(min_value=-
 
 def value(a):
     with mpmath.workprec(4000):
-        return mpmath.inf * a[0] if a[1] >= 1 << 41 else mpmath.ldexp(a[0], a[1])
+        return mpmath.mpf(str(a)) if not a.is_infinite() else mpmath.inf * (1 if a > 0 else -1)
 
 
 def encloses(x, true):
@@ -102,7 +103,8 @@ def test_more_precision_never_widens_beyond_the_old_enclosure(a, function):
     if function in (iv.exp, iv.log):
         with mpmath.workprec(4000):
             assert value(fine[1]) - value(fine[0]) <= value(rough[1]) - value(rough[0])
-    assert iv.compare(rough[0], fine[1]) <= 0 <= iv.compare(rough[1], fine[0])
+    assert rough[0] <= fine[1]
+    assert fine[0] <= rough[1]
 
 
 def test_results_are_tight():
@@ -130,10 +132,10 @@ def test_infinite_ends():
     assert iv.log(BIG, 64)[1] == iv.INF
     assert iv.log((iv.ZERO, iv.ONE), 64)[0] == iv.WHOLE[0]
     assert iv.log(iv.negate(BIG), 64) == iv.WHOLE
-    assert iv.cos(iv.WHOLE, 64) == ((-1, 0), iv.ONE)
+    assert iv.cos(iv.WHOLE, 64) == iv.UNIT
     for c in (Fraction(1, 2), Fraction(3), Fraction(2)):
         assert iv.power(BIG, c, 64)[1] == iv.INF
-        assert iv.power(BIG, -c, 64)[0][0] == 0
+        assert iv.power(BIG, -c, 64)[0] == 0
     assert iv.power(iv.WHOLE, Fraction(2), 64) == (iv.ZERO, iv.INF)
     assert iv.power(iv.WHOLE, Fraction(3), 64) == iv.WHOLE
 
@@ -142,26 +144,26 @@ def test_infinite_ends():
 def test_huge_arguments_end_and_stay_sound(power):
     huge = iv.from_fraction(Fraction(10) ** power, 64)
     low, high = iv.exp(huge, 64)
-    assert high == iv.INF
-    assert low[1] < 1 << 40
-    assert iv.compare(low, huge[1]) > 0
+    assert huge[1] < low <= high
+    assert low.is_finite()
+    assert (high == iv.INF) == (power > 10)
     low, high = iv.exp(iv.negate(huge), 64)
-    assert low == iv.ZERO
-    assert iv.compare(high, iv.ZERO) > 0
+    assert 0 <= low < high
+    assert (low == 0) == (power > 10)
     tower = huge
     for _ in range(60):
         tower = iv.mul(tower, tower, 64)
     assert tower[1] == iv.INF
-    assert tower[0][0] > 0
+    assert tower[0] > 0
     shrunk = iv.reciprocal(tower, 64)
     assert shrunk[0] == iv.ZERO
     assert iv.log(tower, 64)[1] == iv.INF
-    assert iv.add(tower, iv.negate(tower), 64) == iv.WHOLE or iv.add(tower, iv.negate(tower), 64)[0][0] < 0
+    assert iv.add(tower, iv.negate(tower), 64) == iv.WHOLE or iv.add(tower, iv.negate(tower), 64)[0] < 0
 
 
 def test_far_summands_are_rounded_outward():
-    big, tiny = (1, 10**9), (1, -(10**9))
+    big, tiny = Decimal("1e1000000000"), Decimal("1e-1000000000")
     low, high = iv.add((big, big), (tiny, tiny), 64)
-    assert iv.compare(low, big) <= 0 < iv.compare(high, big)
+    assert low <= big < high
     low, high = iv.add((big, big), iv.negate((tiny, tiny)), 64)
-    assert iv.compare(low, big) < 0 <= iv.compare(high, big)
+    assert low < big <= high

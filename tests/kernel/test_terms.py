@@ -330,8 +330,8 @@ def test_normal_forms_and_enclosures_keep_the_value(text, w, x, y):
         at = {name: Range(q, q) for name, q in (("w", w), ("x", x), ("y", y))}
         for box in (BOX, at):
             low, high = enclose(term, box, session.meter)
-            assert mpmath.ldexp(*low) <= true + mpmath.mpf(10) ** -40
-            assert true - mpmath.mpf(10) ** -40 <= (mpmath.inf if high[1] > 1 << 41 else mpmath.ldexp(*high))
+            assert mpmath.mpf(str(low).replace("Infinity", "inf")) <= true + mpmath.mpf(10) ** -40
+            assert true - mpmath.mpf(10) ** -40 <= mpmath.mpf(str(high).replace("Infinity", "inf"))
         normaliser = session.normaliser(term, BOX)
         try:
             form = normaliser.poly(term)
