@@ -61,8 +61,8 @@ class Search:
                 return iv.WHOLE
             centre[v] = (c, c)
         total = self.value.run(centre)[0]
-        for x, c, slope in zip(piece, centre.values(), slopes, strict=True):
-            total = iv.add(total, iv.mul(slope, iv.add(x, iv.negate(c), self.p), self.p), self.p)
+        for x, point, slope in zip(piece, centre.values(), slopes, strict=True):
+            total = iv.add(total, iv.mul(slope, iv.add(x, iv.negate(point), self.p), self.p), self.p)
         return total
 
     def _widest(self, piece: Piece, depth: tuple[int, ...], slopes: list[Interval] | None) -> int:

@@ -86,7 +86,7 @@ def _condition(session: Session, s: Statement, proof: Tree, claim: tuple[str, st
     if claim[0] == "assumption-8":
         term, strict = _target(s) - epsilon, False
     else:
-        slope = slope_at(session, epsilon, box, whole)
+        epsilon, slope = slope_at(session, epsilon, box, whole)
         term = {"assumption-11": _curvature(slope), "proposition-16": _ONE - exp(-epsilon) - slope}.get(claim[0], _W * slope - epsilon)
         strict = claim[0] != "proposition-17"
     term, left = substitute(term, point), {v: r for v, r in box.items() if v not in point}
@@ -153,9 +153,9 @@ def _strongly_convex(session: Session, s: Statement, proof: Tree, _: tuple[str, 
         floor = session.read(proof["floor"], s.records)
     show(session, proof, "positive", Goal(floor, s.records, strict=True))
     domain = {**s.records, "w": WEIGHTS}
-    curvature = _curvature(slope_at(session, s.epsilon, domain, domain))
+    epsilon, slope = slope_at(session, s.epsilon, domain, domain)
     # epsilon >= 0, so K >= floor implies K exp(epsilon) >= floor
-    curvature = curvature if read_choice(proof["form"], "log", "exp") else curvature * exp(s.epsilon)
+    curvature = _curvature(slope) if read_choice(proof["form"], "log", "exp") else _curvature(slope) * exp(epsilon)
     show(session, proof, "curvature", Goal(curvature - floor, domain))
 
 

@@ -11,8 +11,8 @@ from .terms import Term, differentiate, substitute
 WEIGHTS = Range(Fraction(1))
 
 
-def slope_at(session: Session, term: Term, box: Box, whole: Box) -> Term:
-    """Return the derivative in w of a term at the points of a box, one-sided at the border of the whole box."""
+def slope_at(session: Session, term: Term, box: Box, whole: Box) -> tuple[Term, Term]:
+    """Return a branch-free term that equals the given one near the points of a box, and its derivative in w (one-sided at w = 1)."""
     # Branches are resolved on the whole box, or by strict signs, which persist in a neighbourhood of each point; so do the strict signs
     # that differentiability needs.
     depth = len(session.path)
@@ -22,7 +22,7 @@ def slope_at(session: Session, term: Term, box: Box, whole: Box) -> Term:
         del session.path[depth:]
         resolved = resolve(term, "w", lambda gap, _: session.shows(Goal(gap, box, strict=True)))
     session.check_smooth(resolved, "w", box)
-    return differentiate(resolved, "w")
+    return resolved, differentiate(resolved, "w")
 
 
 def show_kink(session: Session, term: Term, w: Fraction) -> None:
