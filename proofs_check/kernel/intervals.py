@@ -99,7 +99,7 @@ def pi(p: int) -> Interval:
 
 def _cos_point(a: Decimal, p: int) -> Interval:
     # the Taylor series after subtraction of whole turns; it is off by less than its last term as soon as r**2 <= (n + 1) (n + 2)
-    wp = p + 32 + 4 * max(a.adjusted(), 0)
+    wp = p + 32 + (4 * max(a.adjusted(), 0) if a else 0)  # a zero may carry any exponent
     turns = round(Fraction(a) / (2 * Fraction(pi(wp)[0])))
     r = add((a, a), mul(from_fraction(Fraction(-2 * turns), wp), pi(wp), wp), wp)
     square, total, term, n = power(r, Fraction(2), wp), (ONE, ONE), (ONE, ONE), 0

@@ -1,6 +1,6 @@
 """Every interval function encloses the true values, which mpmath gives at 60 digits and more."""
 
-from decimal import Decimal
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 import mpmath
@@ -25,8 +25,10 @@ def value(a):
 
 
 def encloses(x, true):
+    # ``true`` carries 1500 bits, and a decimal end is not a binary number
     with mpmath.workprec(4000):
-        return value(x[0]) <= true <= value(x[1])
+        slack = abs(true) * mpmath.mpf(2) ** -1400
+        return value(x[0]) - slack <= true <= value(x[1]) + slack
 
 
 def exact(q):
@@ -167,3 +169,21 @@ def test_far_summands_are_rounded_outward():
     assert low <= big < high
     low, high = iv.add((big, big), iv.negate((tiny, tiny)), 64)
     assert low < big <= high
+
+
+def test_a_zero_with_a_huge_exponent_does_not_cost_time():
+    zero = Decimal((0, (0,), 10**9))
+    low, high = iv.cos((zero, zero), 64)
+    assert low <= 1 <= high
+    assert iv.exp((zero, zero), 64) == (iv.ONE, iv.ONE)
+    assert iv.reciprocal((zero, iv.ONE), 64) == (iv.ONE, iv.INF)
+
+
+def test_unary_minus_is_not_used_on_numbers():
+    # it would round to the precision of the caller's decimal context
+    with localcontext(Context(prec=3)):
+        wide = iv.from_fraction(Fraction(10**30 + 1, 3), 200)
+        assert iv.negate(wide)[0] == wide[1].copy_negate()
+        assert iv.absolute(iv.negate(wide)) == wide
+        low, high = iv.cos(iv.from_fraction(Fraction(1, 3), 200), 200)
+    assert value(high) - value(low) < mpmath.mpf(2) ** -180
