@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from accountant.cli.output import print_line, print_table, write_whole
+from accountant.cli.output import print_line, print_table
 from accountant.dataset import compute_weights_file, parse_statistic
 from accountant.epsilon import DerivedEpsilon, derive_epsilon
+from accountant.files import write_whole
 from accountant.weights.premise import prove_premise
 from profiles import Profile, decimal_text, exact_text, to_exact
 from profiles.mechanisms import WeightedLloyd

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, parse_assignments
-from accountant.cli.output import print_json, print_line, write_whole
+from accountant.cli.output import print_json, print_line
+from accountant.files import write_whole
 
 NAME = "epsilon"
 HELP = "Bound sup over records of the sampled profile psi from above and below, prove 0 < q <= 1, and say what the bound rests on."

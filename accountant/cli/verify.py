@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, TargetOption
-from accountant.cli.output import print_json, print_line, print_table, write_whole
+from accountant.cli.output import print_json, print_line, print_table
+from accountant.files import write_whole
 
 NAME = "verify"
 HELP = "Decide the conditions of the theory for a profile: proved, refuted with a witness, or unknown with the reason."

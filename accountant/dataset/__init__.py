@@ -4,7 +4,7 @@ from accountant.dataset.frames import Batch, Source
 from accountant.dataset.opening import open_dataset
 from accountant.dataset.specs import StatisticSpec, parse_statistic
 from accountant.dataset.weighing import WeightsSummary, check_range, complete_specs, compute_weights_file, iter_weights
-from accountant.dataset.writers import open_writer, replace_file
+from accountant.dataset.writers import open_writer
 
 __all__ = [
     "Batch",
@@ -18,5 +18,4 @@ __all__ = [
     "open_dataset",
     "open_writer",
     "parse_statistic",
-    "replace_file",
 ]

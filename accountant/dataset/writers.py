@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import io
-import os
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -15,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from accountant.files import replace_file
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidData, UnwritableOutput
 
@@ -34,51 +33,6 @@ def output_format(path: Path) -> str:
     if not path.parent.is_dir():
         raise UnwritableOutput(f"the folder of the output {path} does not exist; create it first")
     return found
-
-
-@contextlib.contextmanager
-def replace_file(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a binary file that becomes ``path`` on success; on any exception (Ctrl-C included) it is removed and ``path`` is untouched.
-
-    Raises :class:`UnwritableOutput` where the system refuses to write.
-    """
-    temporary: Path | None = None
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fchmod(stream.fileno(), _mode(path))
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-        temporary = None
-        _sync_folder(path.parent)
-    except OSError as error:
-        raise UnwritableOutput(
-            f"the output {path} could not be written ({error.strerror or str(error)[:100]}); check folder, space and rights"
-        ) from None
-    finally:
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-
-
-def _mode(path: Path) -> int:
-    with contextlib.suppress(OSError):
-        return path.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
-
-
-def _sync_folder(folder: Path) -> None:
-    with contextlib.suppress(OSError):  # not every file system lets a folder be opened
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 @contextlib.contextmanager

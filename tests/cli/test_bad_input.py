@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -130,6 +132,9 @@ def test_other_unusable_data(pdp, lloyd, tmp_path):
         assert pdp("weights", lloyd, "--target-epsilon", "3", "--data", data, "--out", out, "--statistic", "z=l2").refused(), out
     assert pdp("weights", lloyd, "--data", data, "--out", tmp_path / "o.csv", "--statistic", "z=l2").refused()
     assert pdp("verify", lloyd, "--target-epsilon", "3", "--certificate", tmp_path / "no" / "c.json").refused()
+    for special in ("/dev/full", "/dev/null"):
+        assert pdp("verify", lloyd, "--target-epsilon", "3", "--certificate", special).refused()
+        assert not Path(special).is_file()
     for size in ("0", "-1", "nan", "4"):
         arguments = ["--target-size", size, "--data", data, "--out", tmp_path / "o.csv", "--statistic", "z=l2"]
         assert pdp("weights", lloyd, *arguments).refused(), size

@@ -1,0 +1,65 @@
+"""Output files that appear whole or not at all: written beside the target, flushed to disk, renamed; removed on any failure."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from profiles import UnwritableOutput
+
+
+@contextlib.contextmanager
+def replace_file(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a binary file that becomes ``path`` on success; on any exception (Ctrl-C included) it is removed and ``path`` is untouched.
+
+    Raises :class:`UnwritableOutput` where the system refuses to write.
+    """
+    if path.exists() and not path.is_file():
+        raise UnwritableOutput(f"the output {path} exists and is not a regular file; name another one")
+    temporary: Path | None = None
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        temporary = Path(name)
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fchmod(stream.fileno(), _mode(path))
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+        temporary = None
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise UnwritableOutput(
+            f"the output {path} could not be written ({error.strerror or str(error)[:100]}); check folder, space and rights"
+        ) from None
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+def _mode(path: Path) -> int:
+    with contextlib.suppress(OSError):
+        return path.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def _sync_folder(folder: Path) -> None:
+    with contextlib.suppress(OSError):  # not every file system lets a folder be opened
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write ``text`` to ``path`` so that the file appears whole or not at all. Raises :class:`UnwritableOutput`."""
+    with replace_file(path) as stream:
+        stream.write(text.encode("utf-8"))
