@@ -17,7 +17,8 @@ import pytest
 
 import accountant.dataset.weighing as weighing
 import profiles
-from accountant.dataset import compute_weights_file, parse_statistic, replace_file
+from accountant.dataset import compute_weights_file, parse_statistic
+from accountant.files import replace_file
 from accountant.weights.vectorised import ConvexityPremise, optimal_weights, probabilities
 
 LLOYD = profiles.declare("lloyd", "T*w*(1/a + z/b)", record={"z": [0, 4]}, parameters={"T": 10, "a": "20.5", "b": 30})
