@@ -161,7 +161,8 @@ def _term(node: Any) -> Term:
     if node.is_Symbol:
         return symbol(node.name)
     if node.is_Add:
-        return _sum([_term(part) for part in node.as_ordered_terms()])
+        ordered = sorted(node.args, key=sympy.default_sort_key)  # as_ordered_terms would evaluate constants, at any cost
+        return _sum([_term(part) for part in ordered])
     if node.is_Mul:
         return _product(node)
     if node.is_Pow:
