@@ -22,8 +22,11 @@ from proofs_check.prover.definedness import obligations
 from proofs_check.prover.explore import candidates, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
-from proofs_check.prover.search import prove
+from proofs_check.prover.search import effort, prove
 from proofs_check.results import Tree
+
+#: Search effort; a profile that is not proved well-defined by then is undecided.
+SECONDS = 20.0
 
 
 @lru_cache(maxsize=256)
@@ -38,12 +41,13 @@ def well_defined_claim(profile: Profile) -> Tree:
         _refuse_bad_point(term, point)
     _refuse_vanishing(term, variables)
     reason = ""
-    for proof in _proofs(profile, term):
-        claim: Tree = {"claim": "well-defined", "verdict": "proved", "proof": proof}
-        report = check_text(json.dumps(make_certificate(profile, [claim])))
-        if report.accepted:
-            return claim
-        reason = report.reason or ""
+    with effort(SECONDS):
+        for proof in _proofs(profile, term):
+            claim: Tree = {"claim": "well-defined", "verdict": "proved", "proof": proof}
+            report = check_text(json.dumps(make_certificate(profile, [claim])))
+            if report.accepted:
+                return claim
+            reason = report.reason or ""
     raise Undecided(
         f"the profile {profile.name!r} was to be proved real, finite and non-negative, but neither a proof nor a witness was found"
         f"{f' ({reason})' if reason else ''}; narrow its ranges or simplify epsilon"

@@ -29,10 +29,13 @@ from proofs_check.conditions.assumption_11 import derive_strong_convexity
 from proofs_check.conditions.context import Context, to_target
 from proofs_check.enclosures import Enclosure, upper_fraction, working_precision
 from proofs_check.prover.pointwise import as_ball, value_at
+from proofs_check.prover.search import effort
 from proofs_check.results import Verdict
 from proofs_check.strong_convexity import smallest_floor
 
 MAX_DIGITS = 2000
+#: Search effort for a proof about one record; what is not found by then is an honest refusal.
+SECONDS = 20.0
 INFINITY = "inf"
 
 
@@ -92,7 +95,8 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
     context = Context(specialise(profile, record), to_target(target_epsilon))
     admit(context.profile)
     constraint = Constraint(context)
-    convexity = derive_strong_convexity(context)
+    with effort(SECONDS):
+        convexity = derive_strong_convexity(context)
     mu = None if convexity is None else smallest_floor(context.profile, convexity)
     if convexity is not None and mu is not None:
         return _by_convexity(context, constraint, mu, digits)
@@ -147,7 +151,8 @@ def _by_convexity(context: Context, constraint: Constraint, mu: Fraction, digits
 
 
 def _by_isolation(context: Context, constraint: Constraint, digits: int) -> OptimalWeight:
-    decision = assumption_9.decide(context)
+    with effort(SECONDS):
+        decision = assumption_9.decide(context)
     if decision.verdict is Verdict.REFUTED:
         one = Fraction(1)
         method = "every weight from some point on is feasible: " + decision.method

@@ -37,7 +37,7 @@ def rational_roots(expression: sympy.Expr, symbol: sympy.Symbol) -> list[Fractio
 
 def clearing_factor(expression: sympy.Expr, positive: Sequence[sympy.Symbol]) -> sympy.Expr | None:
     """Return exp(−g)·Π x^k ≠ 1 with g the exponent of the first exponential of a small expression, −k the least power of x; else None."""
-    if not _is_small(expression):
+    if not _is_small(expression) or not expression.free_symbols or _towers(expression):
         return None
     exponentials = sorted((node for node in expression.atoms(sympy.exp) if node.free_symbols), key=sympy.default_sort_key)
     factor = sympy.exp(-exponentials[0].args[0]) if exponentials else sympy.S.One
@@ -47,6 +47,12 @@ def clearing_factor(expression: sympy.Expr, positive: Sequence[sympy.Symbol]) ->
         if least < 0:
             factor *= symbol**-least
     return None if factor == 1 else factor
+
+
+def _towers(expression: sympy.Expr) -> bool:
+    """Tell whether functions are nested, or numbers large: then SymPy may evaluate constants such as sin(exp(10**9)) at any cost."""
+    nested = any(node.args[0].has(sympy.Function) for node in expression.atoms(sympy.Function))
+    return nested or any(number.is_Rational and abs(number) > 10**7 for number in expression.atoms(sympy.Number))
 
 
 def _power_of(symbol: sympy.Symbol, summand: sympy.Expr) -> sympy.Rational:
