@@ -8,12 +8,13 @@ from .errors import Rejected
 from .ranges import Box, Range
 from .rules import Tree, show
 from .session import Goal, Session
-from .slopes import WEIGHTS, show_kink, slope_at
+from .slopes import WEIGHTS, show_kink, slope_at, smooth_pieces
 from .syntax import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
 from .terms import Term, differentiate, exp, log, num, substitute, var
 
 _ONE, _W, _AT_ONE = num(1), var("w"), Range(Fraction(1), Fraction(1))
 _FLOOR, _THRESHOLD = {"floor", "positive", "form", "curvature"}, {"threshold", "threshold-proof"}
+_FLAT = {"at", "weight", "weight-proof", "flat"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +54,11 @@ def read_statement(session: Session, whole: Tree) -> Statement:
     return Statement(epsilon, records, target, q)
 
 
-def _read_range(value: object) -> Range:
-    lo, hi = read_list(value, 2)
-    return Range(read_number(lo), read_number(hi))
+def _read_range(value: object, least: Fraction | int | None = None) -> Range:
+    lo, hi = map(read_number, read_list(value, 2))
+    if least is not None and lo < least:
+        raise Rejected(f"the range must not start below {least}")
+    return Range(lo, hi)
 
 
 def _point(session: Session, proof: Tree, box: Box) -> dict[str, Fraction]:
@@ -104,11 +107,23 @@ def _curvature(slope: Term) -> Term:
 
 
 def _kink(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
-    point = _point(session, proof, {**s.records, "w": WEIGHTS})
+    point = _point(session, proof, s.records)
     with session.at(".kink"):
-        if proof["kink"] is not True:
-            raise Rejected("kink must be true")
-        show_kink(session, _at_record(s, point), point["w"])
+        show_kink(session, _at_record(s, point), _read_range(proof["kink"], 1))
+
+
+def _in_pieces(session: Session, s: Statement, proof: Tree, field: str, goal: Callable[[Term, Term], Term]) -> None:
+    # goal(epsilon, epsilon') >= 0 on every piece of the weights, for an epsilon that is continuously differentiable over all of them
+    with session.at(".cuts"):
+        pieces = smooth_pieces(session, s.epsilon, s.records, [read_number(cut) for cut in read_list(proof["cuts"])])
+    with session.at("." + field):
+        trees = read_list(proof[field], len(pieces))
+        for i, (tree, (epsilon, slope, box)) in enumerate(zip(trees, pieces, strict=True)):
+            show(session, {f"[{i}]": tree}, f"[{i}]", Goal(goal(epsilon, slope), box))
+
+
+def _piecewise_17(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
+    _in_pieces(session, s, proof, "bound", lambda epsilon, slope: _W * slope - epsilon)
 
 
 def _well_defined(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
@@ -152,11 +167,28 @@ def _strongly_convex(session: Session, s: Statement, proof: Tree, _: tuple[str, 
     with session.at(".floor"):
         floor = session.read(proof["floor"], s.records)
     show(session, proof, "positive", Goal(floor, s.records, strict=True))
+    log = read_choice(proof["form"], "log", "exp")
+
+    def goal(epsilon: Term, slope: Term) -> Term:
+        # epsilon >= 0, so K >= floor implies K exp(epsilon) >= floor
+        return (_curvature(slope) if log else _curvature(slope) * exp(epsilon)) - floor
+
     domain = {**s.records, "w": WEIGHTS}
-    epsilon, slope = slope_at(session, s.epsilon, domain, domain)
-    # epsilon >= 0, so K >= floor implies K exp(epsilon) >= floor
-    curvature = _curvature(slope) if read_choice(proof["form"], "log", "exp") else _curvature(slope) * exp(epsilon)
-    show(session, proof, "curvature", Goal(curvature - floor, domain))
+    if "cuts" in proof:
+        _in_pieces(session, s, proof, "curvature", goal)
+    else:
+        show(session, proof, "curvature", Goal(goal(*slope_at(session, s.epsilon, domain, domain)), domain))
+
+
+def _flattening(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
+    # K exp(epsilon) <= 1/n at a weight given as a term in n, for all n >= 1, so that no constant mu > 0 is below all of it
+    epsilon, slope = slope_at(session, _at_record(s, _point(session, proof, s.records)), {"w": WEIGHTS}, {"w": WEIGHTS})
+    counts = {"n": WEIGHTS}
+    with session.at(".weight"):
+        weight = session.read(proof["weight"], counts)
+    show(session, proof, "weight-proof", Goal(weight - _ONE, counts))
+    bent = substitute(_curvature(slope) * exp(epsilon), {"w": weight})
+    show(session, proof, "flat", Goal(_ONE - var("n") * bent, counts))
 
 
 def _sampled(session: Session, s: Statement, proof: Tree, claim: tuple[str, str]) -> None:
@@ -182,13 +214,13 @@ _CLAIMS: dict[tuple[object, object], list[tuple[set[str], _Check]]] = {
     ("assumption-8", "refuted"): [({"at", "bound"}, _condition)],
     ("assumption-9", "proved"): [(_THRESHOLD | {"start", "slope"}, _assumption_9), (_THRESHOLD | {"direct", "form"}, _assumption_9)],
     ("assumption-9", "refuted"): [({"at", "threshold", "form", "tail"}, _not_assumption_9)],
-    ("assumption-11", "proved"): [(_FLOOR, _strongly_convex)],
-    ("assumption-11", "refuted"): [({"at", "curvature"}, _condition), ({"at", "kink"}, _kink)],
+    ("assumption-11", "proved"): [(_FLOOR | {"cuts"}, _strongly_convex), (_FLOOR, _strongly_convex)],
+    ("assumption-11", "refuted"): [({"at", "curvature"}, _condition), ({"at", "kink"}, _kink), (_FLAT, _flattening)],
     ("proposition-16", "proved"): [({"bound"}, _condition)],
     ("proposition-16", "refuted"): [({"at", "bound"}, _condition)],
-    ("proposition-17", "proved"): [({"bound"}, _condition)],
+    ("proposition-17", "proved"): [({"cuts", "bound"}, _piecewise_17), ({"bound"}, _condition)],
     ("proposition-17", "refuted"): [({"at", "bound"}, _condition), ({"at", "kink"}, _kink)],
-    ("strong-convexity", "proved"): [(_FLOOR, _strongly_convex)],
+    ("strong-convexity", "proved"): [(_FLOOR | {"cuts"}, _strongly_convex), (_FLOOR, _strongly_convex)],
     ("epsilon-upper", "proved"): [({"q-positive", "q-at-most-one", "form", "bound"}, _sampled)],
     ("epsilon-lower", "proved"): [({"bound"}, _sampled)],
 }
@@ -207,8 +239,8 @@ def check_claim(session: Session, s: Statement, value: object) -> tuple[str, str
         proof = dict(read_fields(fields["proof"]))
         required, body = next((choice for choice in choices if choice[0] <= proof.keys()), choices[0])
         read_fields(proof, required, frozenset({"obligations"}))
-        # the certificate's own proofs of side conditions, by the text of their terms; s, s_ and s__ are offsets of assumption-9
-        names = {**variables({"s": 0, "s_": 0, "s__": 0, **s.records, "w": 0}), **session.constants}
+        # the certificate's own proofs of side conditions, by the text of their terms; s, s_, s__ and n are variables of claims
+        names = {**variables({"s": 0, "s_": 0, "s__": 0, "n": 0, **s.records, "w": 0}), **session.constants}
         trees = [(read_term(source, names), tree) for source, tree in read_fields(proof.pop("obligations", {})).items()]
         session.obligations, session.used = dict(trees), set()
         body(session, s, {**proof, **{"claimed" if key == "bound" else key: fields[key] for key in own}}, (name, verdict))

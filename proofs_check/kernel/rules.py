@@ -8,7 +8,7 @@ from .boxes import Search
 from .errors import Rejected
 from .ranges import Range
 from .session import Goal, Session
-from .syntax import read_choice, read_fields, read_integer, read_list, read_number
+from .syntax import read_choice, read_fields, read_integer, read_list, read_name, read_number
 from .terms import Term, differentiate, exp, log, num, postorder, substitute, var
 
 Tree = Mapping[str, object]
@@ -128,6 +128,21 @@ def _log_tangent(session: Session, goal: Goal, tree: Tree) -> None:
     _tangent(session, goal, tree, a - num(1) - log(a))
 
 
+def _generalise(session: Session, goal: Goal, tree: Tree) -> None:
+    # what holds for all y in a range that contains all values of a holds for a
+    y, a, low, high = read_name(str(tree["name"])), session.read(tree["term"], goal.box), read_number(tree["low"]), tree.get("high")
+    if y in goal.box or y in session.constants:
+        raise Rejected("the name is not new")
+    values = Range(low, None if high is None else read_number(high), open="open" in tree)
+    show(session, tree, "lower", Goal(a - num(low), goal.box, values.open))
+    if values.hi is not None:
+        show(session, tree, "upper", Goal(num(values.hi) - a, goal.box))
+    general = Goal(session.read(tree["general"], {**goal.box, y: values}), {**goal.box, y: values}, goal.strict)
+    if not session.is_zero(substitute(general.term, {y: a}) - goal.term, goal.box):
+        raise Rejected("the goal is not an instance of the general one")
+    show(session, tree, "proof", general)
+
+
 _RULES: dict[str, tuple[Callable[[Session, Goal, Tree], None], str, str]] = {  # with required and optional fields
     "zero": (_zero, "", ""),
     "manifest": (_manifest, "", ""),
@@ -136,6 +151,7 @@ _RULES: dict[str, tuple[Callable[[Session, Goal, Tree], None], str, str]] = {  #
     "monotone": (_monotone, "variable direction slope end", ""),
     "scale": (_scale, "factor positive product", ""),
     "sum": (_sum, "parts proofs", "strict"),
+    "generalise": (_generalise, "name term low lower general proof", "high upper open"),
     "exp-tangent": (_exp_tangent, "exponent coefficient nonnegative rest", ""),
     "log-tangent": (_log_tangent, "argument coefficient argument-positive nonnegative rest", ""),
 }

@@ -156,7 +156,7 @@ def test_conditions_at_weight_one(run):
     assert run(bounded("proposition-16", B), epsilon="2 + Max(1, w)/4 + Abs(w + 1)/8").accepted
     flipped = {"claim": "proposition-16", "verdict": "refuted", "proof": {"at": {"z": "1"}, "bound": B}}
     assert not run(flipped, epsilon="2 - Abs(1 - w)/4 + w").accepted
-    kink = {"claim": "proposition-16", "verdict": "refuted", "proof": {"at": {"z": "1"}, "kink": True}}
+    kink = {"claim": "proposition-16", "verdict": "refuted", "proof": {"at": {"z": "1"}, "kink": ["1", "1.1"]}}
     assert not run(kink, epsilon="2 + Abs(w - 1)").accepted
 
 
@@ -224,14 +224,93 @@ def test_strong_convexity_is_proved_for_convex_profiles(run):
 )
 def test_a_kink_refutes_smoothness(run, epsilon, at, accepted):
     for name in ("assumption-11", "proposition-17"):
-        report = run(refuted(name, {"w": at, "z": "2"}, kink=True), epsilon=epsilon, nonnegative=B)
+        around = [f"{float(at) - 0.1:.1f}", f"{float(at) + 0.1:.1f}"]
+        report = run(refuted(name, {"z": "2"}, kink=around), epsilon=epsilon, nonnegative=B)
         assert report.step is None or report.step.startswith("claims[1].proof.kink"), report
         assert report.accepted is accepted, report
 
 
-def test_a_kink_is_the_word_true(run):
-    for flag in (False, 1, "true", None):
-        assert not run(refuted("proposition-17", {"w": "2", "z": "2"}, kink=flag), epsilon="Max(w, 2)", nonnegative=B).accepted
+@pytest.mark.parametrize(
+    "around", [True, None, ["2", "2"], ["2.1", "1.9"], ["2", "3"], ["1", "2"], ["0.9", "2.1"], ["1", "2", "3"], ["1", None]]
+)
+def test_a_kink_lies_strictly_inside_a_range_of_weights(run, around):
+    assert not run(refuted("proposition-17", {"z": "2"}, kink=around), epsilon="Max(w, 2)", nonnegative=B).accepted
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "around", "accepted"),
+    [
+        ("Max(w**2, w + 1)", ["1.6", "1.7"], True),  # the golden ratio
+        ("Max(w**2, w + 1)", ["1.6", "1.61"], False),
+        ("w + Abs(sin(w))/9", ["3.1", "3.2"], True),  # pi
+        ("w + Abs(sin(w))/9", ["3", "6.5"], False),  # two of them
+        ("w + Abs(w - 2) + Abs(w - 2.01)", ["1.9", "2.1"], False),  # two arguments
+        ("Max(w, 2) + Max(2*w, w + 2)", ["1.9", "2.1"], True),  # one, twice
+        ("w + Piecewise((1, w < 2), (1 + Abs(w - 2.05), True))", ["1.9", "2.1"], False),
+        ("w + Piecewise((1, w < 2), (1 + sqrt(Abs(w - 2)), True))", ["1.9", "2.1"], False),
+    ],
+)
+def test_a_kink_may_be_irrational_but_must_be_single(run, epsilon, around, accepted):
+    report = run(refuted("assumption-11", {"z": "2"}, kink=around), epsilon=epsilon, nonnegative=B)
+    assert report.accepted is accepted, report
+
+
+HUBER = "Piecewise((w**2/2, w < 2), (2*w - 2, True))"
+PIECES = {"floor": "1", "positive": M, "form": "log"}
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "cuts", "accepted"),
+    [
+        (HUBER, ["2"], True),
+        (HUBER.replace("<", "<="), ["2"], True),
+        (HUBER, ["3"], False),
+        (HUBER, [], False),
+        (HUBER, ["2", "2"], False),
+        (HUBER, ["1", "2"], False),
+        (HUBER, ["1/2", "2"], False),
+        (HUBER, ["2", "3"], False),  # the trees are two
+        ("Piecewise((w**2/2, w < 2), (2*w - 1, True))", ["2"], False),  # a jump
+        ("Piecewise((w**2/2, w < 2), (3*w - 4, True))", ["2"], False),  # a kink
+        ("Piecewise((w**2/2, w < 2), (3, w <= 2), (2*w - 2, True))", ["2"], False),  # one value out of line
+        ("Piecewise((w**2/2, (w - 1.5)**2 > 0), (7, w <= 2), (2*w - 2, True))", ["2"], False),  # one value out of line inside
+        ("Piecewise((7, w <= 1), (w**2/2, w < 2), (2*w - 2, True))", ["2"], False),  # at w = 1
+    ],
+)
+def test_pieces_that_meet_smoothly(run, epsilon, cuts, accepted):
+    for name, proof in (("proposition-17", {"bound": [M, M]}), ("assumption-11", {**PIECES, "curvature": [M, M]})):
+        report = run({"claim": name, "verdict": "proved", "proof": {"cuts": cuts, **proof}}, epsilon=epsilon, nonnegative=B)
+        assert report.accepted is accepted, report
+
+
+def test_pieces_each_need_their_proof(run):
+    for curvature in ([M], [M, M, M], [M, Z], M, None):
+        assert not run(claim("assumption-11", cuts=["2"], **PIECES, curvature=curvature), epsilon=HUBER, nonnegative=B).accepted
+    steep = {**PIECES, "floor": "5/2"}
+    report = run(claim("assumption-11", cuts=["2"], **steep, curvature=[M, M]), epsilon=HUBER, nonnegative=B)
+    assert report.step == "claims[1].proof.curvature.[0]"
+    undefined = "Piecewise((1 + sqrt(2 - w) - sqrt(2 - w), w < 2), (w, True))"
+    pieces = {"claim": "proposition-17", "verdict": "proved", "proof": {"cuts": ["2"], "bound": [M, M]}}
+    assert run(pieces, epsilon=undefined, nonnegative=B).step == "claims[0].proof"
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "weight", "flat", "accepted"),
+    [
+        ("3*log(w)/2", "n**2", M, True),  # K exp(epsilon) = 3/4 w**(-1/2)
+        ("3*log(w)/2", "n", M, False),
+        ("3*log(w)/2", "n**2/2", M, False),  # below 1
+        ("3*log(w)/2", "1/(2 - n)", M, False),  # undefined
+        ("2*log(w)", "n**2", B, False),  # 2
+        ("w", "n**2", B, False),
+        ("log(1 + w)", "n", Z, False),
+        ("log(1 + w)", "n", M, True),  # 0
+        ("3*Max(log(w), log(2))/2", "n**2", M, False),  # a kink: another refutation
+    ],
+)
+def test_strong_convexity_may_fail_in_the_limit_only(run, epsilon, weight, flat, accepted):
+    proof = {"weight": weight, "weight-proof": B if weight == "n**2/2" else M, "flat": flat}
+    assert run(refuted("assumption-11", {"z": "2"}, **proof), epsilon=epsilon, nonnegative=B).accepted is accepted
 
 
 def test_growth_condition_of_proposition_17(run):

@@ -15,6 +15,10 @@ def split(at, below=B, above=B, variable="z"):
     return {"rule": "split", "variable": variable, "at": at, "below": below, "above": above}
 
 
+def general(term, low, lower, goal, proof, **others):
+    return {"rule": "generalise", "name": "y", "term": term, "low": low, "lower": lower, "general": goal, "proof": proof, **others}
+
+
 ACCEPTED = [
     ("(z + 1)**2 - z**2 - 2*z - 1", Z, {}),
     ("z/(1 + z) + 1/(1 + z) - 1", Z, {}),
@@ -55,6 +59,9 @@ ACCEPTED = [
     ("z + 1", {"rule": "sum", "parts": ["z", "1"], "proofs": [M, B], "strict": 1}, {"strict": True}),
     ("z + 1", {"rule": "sum", "parts": ["z", "1"], "proofs": [M, M]}, {}),
     ("exp(z) - 1 - z", {"rule": "exp-tangent", "exponent": "z", "coefficient": "1", "nonnegative": M, "rest": Z}, {}),
+    ("exp(2*z) - exp(z) + 1/3", general("exp(z)", "1", B, "y**2 - y + 1/3", M), {"strict": True}),
+    ("exp(z)*(2 - exp(z)) - 1/9", general("exp(z)", "1", B, "y*(2 - y) - 1/9", B, high="1.7", upper=B), {"z": ("0", "1/2")}),
+    ("exp(-z)*a + a", general("exp(-z)*a", "0", M, "y + a", M, open=True), {"strict": True, "parameters": POSITIVE}),
     (
         "z - log(1 + z)",
         {"rule": "log-tangent", "argument": "1 + z", "coefficient": "1", "argument-positive": M, "nonnegative": M, "rest": Z},
@@ -125,6 +132,18 @@ REJECTED = [
     ("Piecewise((z, z <= 2), (z - 2, True))", split("2", mono(M, B), mono(M, B)), {}, ".above"),
     ("z", mono(mono(B, B, direction="left"), Z), {}, ".slope"),
     ("1/(1 + z) - 1/5", {**SCALE, "factor": "5*(z - 1)"}, {}, ".positive"),
+    ("z - 4", general("z", "5", M, "y - 4", M), {}, ".lower"),
+    ("1 - z", general("z", "0", M, "1 - y", B, high="1", upper=B), {}, ".upper"),
+    ("1 - z", general("z", "0", M, "1 - y", B, high="-1", upper=B), {}, ""),
+    ("1 - z", general("z", "0", M, "1 - y", B, high="1"), {}, ".upper"),
+    ("z", general("z", "0", M, "y", M, open=True), {"strict": True}, ".lower"),
+    ("z", general("z", "0", M, "y", M), {"strict": True}, ".proof"),
+    ("z - 4", general("z", "0", M, "y - 3", M), {}, ""),
+    ("z", general("z", "0", M, "log(y) + z - log(y)", M), {}, ""),
+    ("z - 4", {**general("z", "0", M, "z", M), "name": "z"}, {}, ""),
+    ("z - 4", {**general("z", "0", M, "w", M), "name": "w"}, {}, ""),
+    ("z - a", {**general("z", "0", M, "a", M), "name": "a"}, {"parameters": {"a": "4"}}, ""),
+    ("z", general("1/z", "0", M, "y", M), {}, ""),
     ("z - 4", {**SCALE, "factor": "0"}, {}, ".positive"),
     ("z - 4", {**SCALE, "factor": "-1"}, {}, ".positive"),
     ("z - 4", {**SCALE, "factor": "0*(1/z) + 1"}, {}, ""),
