@@ -6,21 +6,24 @@ K·e^ε is non-decreasing in w it is attained at w = 1, which gives the formula 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import sympy
 
 from profiles.numbers import exact_text
+from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
-from proofs_check.certificates import checks
+from proofs_check.certificates import checks, point_json
+from proofs_check.conditions.branches import find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import accept, decide_kinked, refute_at, touching_point, unknown
+from proofs_check.conditions.decide import accept, refute_at, touching_point, unknown
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import tidy
+from proofs_check.prover.algebra import expand, tidy
 from proofs_check.prover.explore import Outcome, candidates, explore
+from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Decision, Tree, Verdict
@@ -28,6 +31,14 @@ from proofs_check.results import Decision, Tree, Verdict
 ID = "assumption-11"
 STATEMENT = (
     "epsilon is differentiable in w, and for all records x there is mu > 0 such that exp(epsilon(., x)) is mu-strongly convex on [1, oo)"
+)
+
+
+#: Weights w(n) ≥ 1 along which the second derivative of exp(ε) may fall below 1/n.
+LIMIT_WEIGHTS: tuple[Callable[[sympy.Symbol], sympy.Expr], ...] = (
+    *(lambda n, power=power: n**power for power in (1, 2, 4, 10)),
+    *(lambda n, power=power: 1000 * n**power for power in (1, 4)),
+    sympy.exp,
 )
 
 
@@ -44,7 +55,7 @@ class StrongConvexity:
 def derive_strong_convexity(context: Context) -> StrongConvexity | None:
     """Return a proved lower bound of μ_x, positive for every record; the exact formula where the infimum is at w = 1; else None."""
     if not context.smooth:
-        return None
+        return _floor_in_pieces(context)
     for floor, proof, exact in _floors(context):
         claim: Tree = {"claim": "strong-convexity", "verdict": "proved", "proof": proof}
         if checks(context.profile, [claim], target=context.target):
@@ -59,7 +70,7 @@ def _floors(context: Context) -> Iterator[tuple[sympy.Expr, Tree, bool]]:
     yield from _from_one(context, bent, formula, "exp", exact=True)
     yield from _from_one(context, context.curvature, tidy(context.at_one(context.curvature)), "log", exact=False)
     for form, expression in (("log", context.curvature), ("exp", bent)):
-        for number in _numbers_below(context, expression):
+        for number in _numbers_below(expression, context.domain):
             floor = to_rational(number)
             curvature = prove(context.for_all(expression - floor))
             if curvature is not None:
@@ -73,20 +84,52 @@ def _from_one(
     positive = prove(context.for_records(floor, strict=True))
     if positive is None:
         return
-    curvature = prove(context.for_all(expression - floor))
-    if curvature is None:
-        slope = prove(context.for_all(sympy.diff(expression, context.weight)))
-        curvature = None if slope is None else trees.monotone("w", slope, trees.ZERO, increasing=True)
+    slope = _slope_of_bent(context) if form == "exp" else prove(context.for_all(sympy.diff(expression, context.weight)))
+    curvature = None if slope is None else trees.monotone("w", slope, trees.ZERO, increasing=True)
+    curvature = curvature or prove(context.for_all(expression - floor))
     if curvature is not None:
         yield floor, {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": curvature}, exact
 
 
-def _numbers_below(context: Context, expression: sympy.Expr) -> Iterator[Fraction]:
+def _slope_of_bent(context: Context) -> Tree | None:
+    """Prove that K·e^ε is non-decreasing in w: its derivative is (K′ + K·ε′)·e^ε."""
+    product = prove(context.for_all(expand(sympy.diff(context.curvature, context.weight) + context.curvature * context.first)))
+    if product is None:
+        return None
+    factor = to_text(from_sympy(sympy.exp(-context.epsilon)))
+    return {"rule": "scale", "factor": factor, "positive": trees.MANIFEST, "product": product}
+
+
+def _floor_in_pieces(context: Context) -> StrongConvexity | None:
+    """Return a number below K or K·e^ε on all pieces of an ε whose pieces meet smoothly."""
+    found = find_pieces(context)
+    if found is None:
+        return None
+    for form in ("log", "exp"):
+        sides = []
+        for epsilon, box in found.pieces:
+            curvature = context.curvature_of(epsilon)
+            sides.append((curvature if form == "log" else curvature * sympy.exp(epsilon), box))
+        choices = [list(_numbers_below(expression, box)) for expression, box in sides]
+        for numbers in zip(*choices, strict=False):
+            floor = to_rational(min(numbers))
+            curvature_proofs = [prove(Goal(expression - floor, box)) for expression, box in sides]
+            if None in curvature_proofs:
+                continue
+            proof: Tree = {"floor": exact_text(min(numbers)), "positive": trees.MANIFEST, "form": form, "curvature": curvature_proofs}
+            proof |= found.fields()
+            claim: Tree = {"claim": "strong-convexity", "verdict": "proved", "proof": proof}
+            if checks(context.profile, [claim], target=context.target):
+                return StrongConvexity(floor, proof, exact=False, checked=True)
+    return None
+
+
+def _numbers_below(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[Fraction]:
     """Yield short numbers below the smallest sampled value of an expression, if that is positive."""
-    if any(variable.hi is None and variable.name != "w" for variable in context.domain):
+    if any(variable.hi is None and variable.name != WEIGHT for variable in box):
         return
     term = from_sympy(expression)
-    values = [as_ball(value_at(term, point, 128)) for point in candidates(context.domain, 600)]
+    values = [as_ball(value_at(term, point, 128)) for point in candidates(box, 600)]
     finite = [float(value.mid()) for value in values if value.is_finite()]
     smallest = min(finite, default=0.0)
     if not 1e-300 < smallest < 1e300:
@@ -103,17 +146,49 @@ def decide(context: Context) -> Decision:
 
 def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | None]:
     """Return the decision and, where it is proved, the lower bound of μ_x that proves it."""
+    refutation = _refute_early(context)
+    if refutation is not None:
+        return refutation, None
+    found = derive_strong_convexity(context)
+    if found is not None:
+        method = "second derivative of exp(epsilon) at w = 1 and " if found.exact else "positive floor of the curvature and "
+        return accept(context, ID, Verdict.PROVED, found.proof, method=method + trees.describe(found.proof["curvature"])), found
     if not context.smooth:
-        return decide_kinked(context, ID), None
+        return undecided(ID), None
+    goal = context.for_all(context.curvature, strict=True)
+    touching = touching_point(goal)
+    if touching is not None:
+        return refute_at(context, ID, goal, touching, field="curvature"), None
+    return _refute_in_the_limit(context) or unknown(ID, explore(goal).outcome), None
+
+
+def _refute_early(context: Context) -> Decision | None:
+    """Refute it at a kink or at a point, which is quick."""
+    if not context.smooth:
+        return refute_by_kink(context, ID) or refute_beside_kinks(context, ID, context.curvature_of, strict=True, field="curvature")
     goal = context.for_all(context.curvature, strict=True)
     exploration = explore(goal)
     if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
-        return refute_at(context, ID, goal, exploration.witness, field="curvature"), None
-    found = derive_strong_convexity(context)
-    if found is None:
-        touching = touching_point(goal)
-        if touching is not None:
-            return refute_at(context, ID, goal, touching, field="curvature"), None
-        return unknown(ID, exploration.outcome), None
-    method = "second derivative of exp(epsilon) at w = 1 and " if found.exact else "positive floor of the curvature and "
-    return accept(context, ID, Verdict.PROVED, found.proof, method=method + trees.describe(found.proof["curvature"])), found
+        return refute_at(context, ID, goal, exploration.witness, field="curvature")
+    return None
+
+
+def _refute_in_the_limit(context: Context) -> Decision | None:
+    """Refute it at a record where K·e^ε comes as close to 0 as one likes as w grows: K·e^ε ≤ 1/n at some w(n), for all n ≥ 1."""
+    bent = context.curvature * sympy.exp(context.epsilon)
+    count = sympy.Symbol("n", positive=True)
+    for record in candidates(context.records, 24):
+        values = {symbol: to_rational(record[symbol.name]) for symbol in bent.free_symbols if symbol.name in record}
+        at_record = bent.subs(values)
+        for weight in LIMIT_WEIGHTS:
+            along = sympy.sympify(weight(count))
+            flat = Goal(1 - count * at_record.subs(context.weight, along), (Variable("n", Fraction(1), None),))
+            tree = prove(Goal(sympy.powsimp(flat.expression), flat.box), 3)
+            if tree is None:
+                continue
+            proof: Tree = {"at": point_json(record), "weight": to_text(from_sympy(along)), "weight-proof": trees.MANIFEST, "flat": tree}
+            reason = "at this record the second derivative of exp(epsilon) comes as close to 0 as one likes as w grows"
+            decision = accept(context, ID, Verdict.REFUTED, proof, method="limit at one record", witness=record)
+            if decision.checked:
+                return replace(decision, reason=reason)
+    return None

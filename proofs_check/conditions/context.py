@@ -88,7 +88,12 @@ class Context:
     @cached_property
     def curvature(self) -> sympy.Expr:
         """K = ε″ + ε′², so that the second derivative of exp∘ε is K·exp(ε)."""
-        return self.second + self.first**2
+        return self.curvature_of(self.epsilon)
+
+    def curvature_of(self, epsilon: sympy.Expr) -> sympy.Expr:
+        """K of another expression for ε, such as one branch of it."""
+        first = sympy.diff(epsilon, self.weight)
+        return sympy.diff(first, self.weight) + first**2
 
     def at_one(self, expression: sympy.Expr) -> sympy.Expr:
         """Return an expression at w = 1."""

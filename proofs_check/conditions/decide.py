@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from profiles.numbers import exact_text
 from proofs_check.certificates import checks, point_json, report_on
 from proofs_check.conditions.context import Context
 from proofs_check.prover.explore import Outcome, candidates, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.search import proofs, prove
-from proofs_check.prover.smooth import kink_points
 from proofs_check.prover.trees import describe
 from proofs_check.results import Decision, Tree, Verdict
 
@@ -114,13 +112,3 @@ def accept(
         checked=checks(context.profile, [claim], target=context.target),
         details=details or {},
     )
-
-
-def decide_kinked(context: Context, condition: str) -> Decision:
-    """Decide a condition that needs ε′ for a profile with branches in w: refuted at a kink that the kernel confirms, else unknown."""
-    for point in kink_points(context.epsilon, context.records, context.weight):
-        claim: Tree = {"claim": condition, "verdict": "refuted", "proof": {"at": point_json(point), "kink": True}}
-        if checks(context.profile, [claim], target=context.target):
-            reason = f"epsilon is not differentiable in w at w = {exact_text(point[context.weight.name])}"
-            return Decision(condition, Verdict.REFUTED, "kink", witness=point, reason=reason, claim=claim, checked=True)
-    return Decision(condition, Verdict.UNKNOWN, "none", reason="epsilon has branches in w that no rule resolves, and no kink was confirmed")

@@ -5,9 +5,15 @@ Where it holds at a record, no Poisson importance sampler improves the privacy o
 
 from __future__ import annotations
 
+import sympy
+
+from proofs_check.conditions.branches import LeftSide, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import decide_for_all, decide_kinked
-from proofs_check.results import Decision
+from proofs_check.conditions.decide import accept, decide_for_all
+from proofs_check.prover.goals import Goal
+from proofs_check.prover.search import prove
+from proofs_check.prover.trees import describe
+from proofs_check.results import Decision, Verdict
 
 ID = "proposition-17"
 STATEMENT = "for all records x and all w >= 1: epsilon(w, x) <= w * d/dw epsilon(w, x)"
@@ -15,7 +21,26 @@ STATEMENT = "for all records x and all w >= 1: epsilon(w, x) <= w * d/dw epsilon
 
 def decide(context: Context) -> Decision:
     """Decide w·ε′ − ε ≥ 0 on records × [1, ∞)."""
-    if not context.smooth:
-        return decide_kinked(context, ID)
-    gap = context.weight * context.first - context.epsilon
-    return decide_for_all(context, ID, context.for_all(gap), field="bound")
+
+    def gap(epsilon: sympy.Expr) -> sympy.Expr:
+        return context.weight * sympy.diff(epsilon, context.weight) - epsilon
+
+    if context.smooth:
+        return decide_for_all(context, ID, context.for_all(gap(context.epsilon)), field="bound")
+    return (
+        refute_by_kink(context, ID)
+        or refute_beside_kinks(context, ID, gap, strict=False, field="bound")
+        or _prove_in_pieces(context, gap)
+        or undecided(ID)
+    )
+
+
+def _prove_in_pieces(context: Context, gap: LeftSide) -> Decision | None:
+    pieces = find_pieces(context)
+    if pieces is None:
+        return None
+    proofs = [prove(Goal(gap(epsilon), box)) for epsilon, box in pieces.pieces]
+    if None in proofs:
+        return None
+    decision = accept(context, ID, Verdict.PROVED, {**pieces.fields(), "bound": proofs}, method=f"smooth pieces: {describe(proofs)}")
+    return decision if decision.checked else None

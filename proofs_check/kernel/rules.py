@@ -85,12 +85,16 @@ def _split(session: Session, goal: Goal, tree: Tree) -> None:
 
 def _monotone(session: Session, goal: Goal, tree: Tree) -> None:
     (v, old), rising = _range(tree["variable"], goal), read_choice(tree["direction"], "increasing", "decreasing")
-    end = old.lo if rising else old.hi
-    if end is None or not old.contains(end):
-        raise Rejected(f"the range of {v} has no closed end to reduce to")
-    slope = differentiate(session.smooth(goal.term, v, goal.box), v)
-    show(session, tree, "slope", Goal(slope if rising else -slope, goal.box))
-    show(session, tree, "end", Goal(substitute(goal.term, {v: end}), {u: r for u, r in goal.box.items() if u != v}, goal.strict))
+    end, is_open = old.lo if rising else old.hi, rising and old.open
+    if end is None:
+        raise Rejected(f"the range of {v} has no end to reduce to")
+    term = session.smooth(goal.term, v, goal.box)
+    if is_open:  # defined, hence continuous at the end too: above its value there, strictly so if the slope is > 0
+        session.define(term, {**goal.box, v: replace(old, open=False)})
+    slope = differentiate(term, v)
+    show(session, tree, "slope", Goal(slope if rising else -slope, goal.box, goal.strict and is_open))
+    left = {u: r for u, r in goal.box.items() if u != v}
+    show(session, tree, "end", Goal(substitute(term, {v: end}), left, goal.strict and not is_open))
 
 
 def _scale(session: Session, goal: Goal, tree: Tree) -> None:

@@ -1,38 +1,76 @@
-"""Abs, Min, Max and Piecewise in w: replaced where one branch is taken on the whole domain, found out as kinks elsewhere."""
+"""Abs, Min, Max and Piecewise in w: replaced where one branch is taken on a whole box or near a point, found out as kinks elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, Protocol
 
 import sympy
 from sympy.core.relational import Relational
 
+from profiles.errors import InvalidExpression
 from profiles.profile import Variable
+from profiles.symbolic import from_sympy, to_rational
 from proofs_check.prover.algebra import rational_roots
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
+
+
+class Shows(Protocol):
+    """Says whether a gap is known to be ≥ 0, or > 0 if ``strict``."""
+
+    def __call__(self, gap: sympy.Expr, *, strict: bool = False) -> bool:
+        """Tell whether it is known."""
+
 
 _KINKED = (sympy.Abs, sympy.Min, sympy.Max, sympy.Piecewise)
 
-
-def _holds(expression: sympy.Expr, box: tuple[Variable, ...]) -> bool:
-    if expression.is_nonnegative:
-        return True
-    return prove(Goal(expression, box), 2) is not None
+#: How far on either side of an exact border the range lies in which the kernel is shown the kink.
+MARGIN = Fraction(1, 2**12)
+#: Width of the range around an irrational border.
+WIDTH = Fraction(1, 10**9)
 
 
 def resolve(expression: sympy.Expr, box: tuple[Variable, ...], weight: sympy.Symbol) -> tuple[sympy.Expr, bool]:
     """Return the expression with decided branches put in, and whether no undecided branch depends on ``weight``."""
+    return _replace(expression, weight, lambda node: _decide(node, partial(_holds, box=box)))
+
+
+def resolve_inside(expression: sympy.Expr, box: tuple[Variable, ...], weight: sympy.Symbol) -> tuple[sympy.Expr, bool]:
+    """The same for the inside of the box only: a strict comparison may fail at the ends of the range of ``weight``."""
+
+    def shows(gap: sympy.Expr, *, strict: bool = False) -> bool:  # noqa: ARG001
+        return _holds(gap, box=box)
+
+    return _replace(expression, weight, lambda node: _decide(node, shows))
+
+
+def resolve_near(expression: sympy.Expr, point: Mapping[str, Fraction], weight: sympy.Symbol) -> sympy.Expr | None:
+    """Return the expression that is taken in a neighbourhood of an exact point, None where a border runs through the point."""
+
+    def shows(gap: sympy.Expr, *, strict: bool = False) -> bool:  # noqa: ARG001
+        return bool(as_ball(value_at(from_sympy(gap), point)) > 0)
+
+    try:
+        near, resolved = _replace(expression, weight, lambda node: _decide(node, shows))
+    except (UndefinedAtPoint, InvalidExpression):
+        return None
+    return near if resolved else None
+
+
+def _replace(expression: sympy.Expr, weight: sympy.Symbol, decide: Callable[[Any], sympy.Expr | None]) -> tuple[sympy.Expr, bool]:
     changed = True
     while changed:
         changed = False
         for node in _nodes(expression, weight):
-            replacement = _decide(node, box)
+            replacement = decide(node)
             if replacement is not None:
-                expression, changed = expression.subs(node, replacement), True
+                expression, changed = expression.xreplace({node: replacement}), True
                 break
     return expression, not any(True for _ in _nodes(expression, weight))
 
@@ -43,20 +81,31 @@ def _nodes(expression: sympy.Expr, weight: sympy.Symbol) -> Iterator[Any]:
             yield node
 
 
-def _decide(node: Any, box: tuple[Variable, ...]) -> sympy.Expr | None:
+def _holds(gap: sympy.Expr, *, box: tuple[Variable, ...], strict: bool = False) -> bool:
+    if gap.is_positive or (gap.is_nonnegative and not strict):
+        return True
+    return prove(Goal(gap, box, strict), 2) is not None
+
+
+def _decide(node: Any, shows: Shows) -> sympy.Expr | None:
+    """Return the branch that is taken, None if that is not known."""
     if isinstance(node, sympy.Abs):
         inner = node.args[0]
-        return inner if _holds(inner, box) else -inner if _holds(-inner, box) else None
+        return inner if shows(inner) else -inner if shows(-inner) else None
     if isinstance(node, sympy.Piecewise):
-        return _decide_piecewise(node, box)
+        return _decide_piecewise(node, shows)
     sign = 1 if isinstance(node, sympy.Max) else -1
     for argument in node.args:
-        if all(other is argument or _holds(sign * (argument - other), box) for other in node.args):
+        if all(other is argument or shows(sign * (argument - other)) for other in node.args):
             return argument
+    if len(node.args) > 2:  # of many arguments, one that another one beats can go
+        for argument in node.args:
+            if any(other is not argument and shows(sign * (other - argument)) for other in node.args):
+                return node.func(*(other for other in node.args if other is not argument))
     return None
 
 
-def _decide_piecewise(node: Any, box: tuple[Variable, ...]) -> sympy.Expr | None:
+def _decide_piecewise(node: Any, shows: Shows) -> sympy.Expr | None:
     for value, condition in node.args:
         if condition == sympy.true:
             return value
@@ -64,25 +113,46 @@ def _decide_piecewise(node: Any, box: tuple[Variable, ...]) -> sympy.Expr | None
             return None
         gap = condition.rhs - condition.lhs if condition.rel_op in ("<", "<=") else condition.lhs - condition.rhs
         strict = condition.rel_op in ("<", ">")
-        if prove(Goal(gap, box, strict), 2) is not None:
+        if shows(gap, strict=strict):
             return value
-        if prove(Goal(-gap, box, not strict), 2) is None:
+        if not shows(-gap, strict=not strict):
             return None
     return None
 
 
-def kink_points(expression: sympy.Expr, records: Sequence[Variable], weight: sympy.Symbol) -> Iterator[dict[str, Fraction]]:
-    """Yield exact points (w > 1) where two branches meet, for records worth trying; the kernel decides whether ε has a kink there."""
-    for record in candidates(records, 60):
-        values = {symbol: sympy.Rational(record[symbol.name].numerator, record[symbol.name].denominator)
-                  for symbol in expression.free_symbols if symbol.name in record}  # fmt: skip
-        for border in _borders(expression, weight):
-            for root in rational_roots(border.subs(values), weight):
-                if root > 1:
-                    yield {**record, weight.name: root}
+@dataclass(frozen=True, slots=True)
+class Border:
+    """A weight > 1 at which two branches meet for one record, and a range around it; ``exact`` if ``weight`` is the border itself."""
+
+    record: dict[str, Fraction]
+    weight: Fraction
+    around: tuple[Fraction, Fraction]
+    exact: bool
 
 
-def _borders(expression: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
+def borders(expression: sympy.Expr, records: Sequence[Variable], weight: sympy.Symbol) -> Iterator[Border]:
+    """Yield borders, rational ones first; the kernel decides whether there is a kink."""
+    choices = candidates(records, 60)
+    for record, gap in _gaps(expression, choices, weight):
+        for root in rational_roots(gap, weight):
+            if root > 1:
+                margin = min(MARGIN, (root - 1) / 2)
+                yield Border(record, root, (root - margin, root + margin), exact=True)
+    for record, gap in _gaps(expression, choices[:12], weight):
+        for lo, hi in _sign_changes(gap, weight):
+            yield Border(record, (lo + hi) / 2, (lo, hi), exact=False)
+
+
+def _gaps(
+    expression: sympy.Expr, choices: Sequence[dict[str, Fraction]], weight: sympy.Symbol
+) -> Iterator[tuple[dict[str, Fraction], sympy.Expr]]:
+    for record in choices:
+        values = {symbol: to_rational(record[symbol.name]) for symbol in expression.free_symbols if symbol.name in record}
+        for gap in dict.fromkeys(_meetings(expression, weight)):
+            yield record, gap.subs(values)
+
+
+def _meetings(expression: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
     for node in _nodes(expression, weight):
         if isinstance(node, sympy.Abs):
             yield node.args[0]
@@ -91,3 +161,36 @@ def _borders(expression: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Exp
         else:
             arguments = list(node.args)
             yield from (first - second for index, first in enumerate(arguments) for second in arguments[index + 1 :])
+
+
+def _sign_changes(gap: sympy.Expr, weight: sympy.Symbol) -> Iterator[tuple[Fraction, Fraction]]:
+    """Yield narrow ranges of short decimals, above 1, at whose ends a function of the weight has opposite certain signs."""
+    try:
+        term = from_sympy(gap)
+    except InvalidExpression:
+        return
+    grid = [1 + Fraction(k, 20) for k in range(200)] + [Fraction(10) * Fraction(5, 4) ** k for k in range(120)]
+
+    def sign(w: Fraction) -> int:
+        try:
+            value = as_ball(value_at(term, {weight.name: w}))
+        except UndefinedAtPoint:
+            return 0
+        return 1 if value > 0 else -1 if value < 0 else 0
+
+    signs = [sign(w) for w in grid]
+    for left, right, before, after in zip(grid, grid[1:], signs, signs[1:], strict=False):
+        if before * after < 0:
+            yield _narrow(left, right, sign)
+
+
+def _narrow(lo: Fraction, hi: Fraction, sign: Callable[[Fraction], int]) -> tuple[Fraction, Fraction]:
+    start = sign(lo)
+    while hi - lo > WIDTH * hi:
+        middle = (lo + hi) / 2
+        middle = Fraction(round(middle * 10**12), 10**12)
+        here = sign(middle)
+        if here == 0 or not lo < middle < hi:
+            break
+        lo, hi = (middle, hi) if here == start else (lo, middle)
+    return lo, hi

@@ -1,0 +1,87 @@
+"""Profiles with Abs, Min, Max or Piecewise of w: kinks, violations beside them, and pieces that meet smoothly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import sympy
+
+from profiles.numbers import exact_text
+from profiles.profile import WEIGHT, Variable
+from proofs_check.certificates import checks, point_json
+from proofs_check.conditions.context import Context
+from proofs_check.conditions.decide import refute_at, substituted
+from proofs_check.prover.explore import candidates, violates
+from proofs_check.prover.goals import Goal
+from proofs_check.prover.smooth import borders, resolve_inside, resolve_near
+from proofs_check.results import Decision, Tree, Verdict
+
+MAX_CUTS = 8
+MAX_POINTS = 400
+
+#: The left side of a condition ... ≥ 0 (> 0), made from ε as an expression in w.
+LeftSide = Callable[[sympy.Expr], sympy.Expr]
+
+
+def refute_by_kink(context: Context, condition: str) -> Decision | None:
+    """Refute a condition that needs ε′ at a kink that the kernel confirms."""
+    for border in borders(context.epsilon, context.records, context.weight):
+        around = [exact_text(end) for end in border.around]
+        claim: Tree = {"claim": condition, "verdict": "refuted", "proof": {"at": point_json(border.record), "kink": around}}
+        if checks(context.profile, [claim], target=context.target):
+            place = f"at w = {exact_text(border.weight)}" if border.exact else f"at one w between {around[0]} and {around[1]}"
+            witness = {**border.record, WEIGHT: border.weight}
+            reason = f"epsilon is not differentiable in w {place}"
+            return Decision(condition, Verdict.REFUTED, "kink", witness=witness, reason=reason, claim=claim, checked=True)
+    return None
+
+
+def refute_beside_kinks(context: Context, condition: str, left_side: LeftSide, *, strict: bool, field: str) -> Decision | None:
+    """Refute a condition at a point around which one branch is taken."""
+    known: dict[sympy.Expr, Goal] = {}
+    for point in candidates(context.domain, MAX_POINTS):
+        near = resolve_near(context.epsilon, point, context.weight)
+        if near is None:
+            continue
+        goal = known.setdefault(near, context.for_all(left_side(near), strict=strict))
+        if violates(goal.term, point, strict=strict) or (strict and substituted(goal, point).is_zero):
+            decision = refute_at(context, condition, goal, point, field=field)
+            if decision.checked:
+                return decision
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """ε as one smooth expression on each of the pieces of [1, ∞) between ``cuts``; whether they meet smoothly is the kernel's to say."""
+
+    cuts: tuple[Fraction, ...]
+    pieces: tuple[tuple[sympy.Expr, tuple[Variable, ...]], ...]
+
+    def fields(self) -> Tree:
+        """Return the field of a proof that names the cuts."""
+        return {"cuts": [exact_text(cut) for cut in self.cuts]}
+
+
+def find_pieces(context: Context) -> Pieces | None:
+    """Return the pieces between the borders that are the same for all records, None where branches are left open then."""
+    fixed = (border for border in borders(context.epsilon, (), context.weight) if border.exact)
+    cuts = tuple(sorted({border.weight for border in fixed}))
+    if not 1 <= len(cuts) <= MAX_CUTS:
+        return None
+    pieces = []
+    for lo, hi in zip((Fraction(1), *cuts), (*cuts, None), strict=True):
+        box = (*context.records, Variable(WEIGHT, lo, hi))
+        epsilon, smooth = resolve_inside(context.epsilon, box, context.weight)
+        if not smooth:
+            return None
+        pieces.append((epsilon, box))
+    return Pieces(cuts, tuple(pieces))
+
+
+def undecided(condition: str) -> Decision:
+    """Return the unknown verdict for branches that nothing here could deal with."""
+    reason = "epsilon has branches in w that no rule resolves, no kink was confirmed, and no violation was found beside the borders"
+    return Decision(condition, Verdict.UNKNOWN, "none", reason=reason)
