@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 
 import sympy
 
@@ -25,7 +26,7 @@ from proofs_check.prover.algebra import expand, tidy
 from proofs_check.prover.explore import Outcome, candidates, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import as_ball, value_at
-from proofs_check.prover.search import prove
+from proofs_check.prover.search import effort, prove
 from proofs_check.results import Decision, Tree, Verdict
 
 ID = "assumption-11"
@@ -40,6 +41,10 @@ LIMIT_WEIGHTS: tuple[Callable[[sympy.Symbol], sympy.Expr], ...] = (
     *(lambda n, power=power: 1000 * n**power for power in (1, 4)),
     sympy.exp,
 )
+
+
+#: Seconds for each kind of floor that is tried.
+SLICE = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,32 +68,44 @@ def derive_strong_convexity(context: Context) -> StrongConvexity | None:
     return None
 
 
-def _floors(context: Context) -> Iterator[tuple[sympy.Expr, Tree, bool]]:
-    """Yield (floor, proof, exact): the formula at w = 1, the curvature alone at w = 1, then numbers below the sampled infimum."""
+#: What a floor is and why: the floor, the proof for the claim, and whether it is the best constant.
+Floor = tuple[sympy.Expr, Tree, bool]
+
+
+def _floors(context: Context) -> Iterator[Floor]:
+    """Yield floors: the formula at w = 1, the curvature alone at w = 1, then numbers below the sampled infimum."""
     bent = context.curvature * sympy.exp(context.epsilon)
     formula = tidy(context.at_one(context.curvature)) * sympy.exp(context.at_one(context.epsilon))
-    yield from _from_one(context, bent, formula, "exp", exact=True)
-    yield from _from_one(context, context.curvature, tidy(context.at_one(context.curvature)), "log", exact=False)
+    attempts: list[Callable[[], Floor | None]] = [
+        lambda: _from_one(context, bent, formula, "exp"),
+        lambda: _from_one(context, context.curvature, tidy(context.at_one(context.curvature)), "log"),
+    ]
     for form, expression in (("log", context.curvature), ("exp", bent)):
-        for number in _numbers_below(expression, context.domain):
-            floor = to_rational(number)
-            curvature = prove(context.for_all(expression - floor))
-            if curvature is not None:
-                proof = {"floor": exact_text(number), "positive": trees.MANIFEST, "form": form, "curvature": curvature}
-                yield floor, proof, False
+        attempts += [partial(_from_number, context, expression, number, form) for number in _numbers_below(expression, context.domain)]
+    for attempt in attempts:
+        with effort(SLICE):
+            found = attempt()
+        if found is not None:
+            yield found
 
 
-def _from_one(
-    context: Context, expression: sympy.Expr, floor: sympy.Expr, form: str, *, exact: bool
-) -> Iterator[tuple[sympy.Expr, Tree, bool]]:
+def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form: str) -> Floor | None:
     positive = prove(context.for_records(floor, strict=True))
     if positive is None:
-        return
+        return None
     slope = _slope_of_bent(context) if form == "exp" else prove(context.for_all(sympy.diff(expression, context.weight)))
     curvature = None if slope is None else trees.monotone("w", slope, trees.ZERO, increasing=True)
     curvature = curvature or prove(context.for_all(expression - floor))
-    if curvature is not None:
-        yield floor, {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": curvature}, exact
+    if curvature is None:
+        return None
+    return floor, {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": curvature}, form == "exp"
+
+
+def _from_number(context: Context, expression: sympy.Expr, number: Fraction, form: str) -> Floor | None:
+    floor = to_rational(number)
+    curvature = prove(context.for_all(expression - floor))
+    proof: Tree = {"floor": exact_text(number), "positive": trees.MANIFEST, "form": form, "curvature": curvature}
+    return None if curvature is None else (floor, proof, False)
 
 
 def _slope_of_bent(context: Context) -> Tree | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import sympy
@@ -21,6 +21,36 @@ def tidy(expression: sympy.Expr) -> sympy.Expr:
 def expand(expression: sympy.Expr) -> sympy.Expr:
     """Return the expression multiplied out, or as it is where that might explode."""
     return sympy.expand(expression) if _is_small(expression) else expression
+
+
+def factored(expression: sympy.Expr) -> sympy.Expr | None:
+    """Return a small rational function as a product of several factors or of powers, None where it is not one."""
+    if not _is_small(expression) or expression.has(sympy.Function) or not expression.is_rational_function(*expression.free_symbols):
+        return None
+    product = sympy.factor(expression)
+    return product if product.is_Mul or product.is_Pow else None
+
+
+def quadratics(expression: sympy.Expr) -> Iterator[tuple[sympy.Expr, tuple[sympy.Expr, sympy.Expr, sympy.Expr]]]:
+    """Yield (y, (a, b, c)) with the small expression = a y² + b y + c, y a variable or an atom that occurs to the powers 1 and 2 only."""
+    if not _is_small(expression):
+        return
+    summands = sympy.Add.make_args(expand(expression))
+    for atom in sorted({base for summand in summands for base, _ in _factors(summand)}, key=sympy.default_sort_key):
+        parts: dict[int, sympy.Expr] = {0: sympy.S.Zero, 1: sympy.S.Zero, 2: sympy.S.Zero}
+        for summand in summands:
+            power = sum((exponent for base, exponent in _factors(summand) if base == atom), sympy.S.Zero)
+            rest = summand / atom**power
+            if power not in parts or any(symbol in rest.free_symbols for symbol in atom.free_symbols & atom.atoms(sympy.Symbol)):
+                break
+            parts[int(power)] += rest
+        else:
+            if parts[2] != 0 and parts[1] != 0:
+                yield atom, (parts[2], parts[1], parts[0])
+
+
+def _factors(summand: sympy.Expr) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
+    return (part.as_base_exp() for part in sympy.Mul.make_args(summand) if part.free_symbols)
 
 
 def rational_roots(expression: sympy.Expr, symbol: sympy.Symbol) -> list[Fraction]:
@@ -67,3 +97,20 @@ def _is_small(expression: sympy.Expr) -> bool:
         return False
     powers = (abs(power.exp) for power in expression.atoms(sympy.Pow) if power.exp.is_Rational)
     return all(exponent <= MAX_DEGREE for exponent in powers)
+
+
+def is_algebraic(expression: sympy.Expr, symbol: sympy.Symbol) -> bool:
+    """Tell whether a small expression is built from the symbol by arithmetic and rational powers only."""
+    if not _is_small(expression):
+        return False
+    for node in sympy.preorder_traversal(expression):
+        if symbol not in node.free_symbols:
+            continue
+        if not (node.is_Add or node.is_Mul or node == symbol or (node.is_Pow and node.exp.is_Rational)):
+            return False
+    return True
+
+
+def is_modest(expression: sympy.Expr) -> bool:
+    """Tell whether an expression is small enough for symbolic steps, and free of towers of functions."""
+    return _is_small(expression) and not _towers(expression)

@@ -149,7 +149,9 @@ def _gaps(
     for record in choices:
         values = {symbol: to_rational(record[symbol.name]) for symbol in expression.free_symbols if symbol.name in record}
         for gap in dict.fromkeys(_meetings(expression, weight)):
-            yield record, gap.subs(values)
+            at_record = gap.subs(values)
+            if at_record.free_symbols == {weight}:
+                yield record, at_record
 
 
 def _meetings(expression: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:

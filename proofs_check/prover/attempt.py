@@ -1,0 +1,65 @@
+"""A goal under attack, as the tactics see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import sympy
+
+from profiles.profile import Variable
+from proofs_check.prover.explore import Exploration, Outcome, candidates, explore, violating_point
+from proofs_check.prover.goals import Goal
+from proofs_check.results import Tree
+
+#: Depth of the search at its root; tactics that recurse lower it.
+MAX_DEPTH = 4
+
+
+@dataclass
+class Attempt:
+    """A goal, how deep the search may still go, and the search itself for goals that a tactic reduces this one to.
+
+    The exploration is made once, when a tactic first needs it.
+    """
+
+    goal: Goal
+    depth: int
+    search: Callable[[Goal, int], Tree | None]
+    _exploration: Exploration | None = None
+
+    @property
+    def exploration(self) -> Exploration:
+        """What branch and bound in ball arithmetic finds out about the goal."""
+        if self._exploration is None:
+            self._exploration = explore(self.goal, budget=600)
+        return self._exploration
+
+    @property
+    def plausible(self) -> bool:
+        """Whether no violating point was found."""
+        return self.exploration.outcome is not Outcome.VIOLATED
+
+    @property
+    def used(self) -> tuple[Variable, ...]:
+        """The variables that occur in the goal."""
+        names = {symbol.name for symbol in self.goal.expression.free_symbols}
+        return tuple(variable for variable in self.goal.box if variable.name in names)
+
+    def prove(
+        self, expression: sympy.Expr, *, strict: bool | None = None, box: tuple[Variable, ...] | None = None, cost: int = 1
+    ) -> Tree | None:
+        """Prove another expression ≥ 0 (strictly as this goal, if not said otherwise) with what depth is left after ``cost``."""
+        if self.depth < cost:
+            return None
+        whole = self.goal.box if box is None else box
+        return self.search(Goal(expression, whole, self.goal.strict if strict is None else strict), self.depth - cost)
+
+
+#: A tactic yields trees that may prove the goal; each is put to the kernel's rules.
+Tactic = Callable[[Attempt], Iterator[Tree]]
+
+
+def looks_true(goal: Goal) -> bool:
+    """Tell whether no simple point violates a goal (quick, and no proof of anything)."""
+    return violating_point(goal.term, candidates(goal.box, 300), strict=goal.strict) is None

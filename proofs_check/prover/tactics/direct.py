@@ -1,0 +1,45 @@
+"""Trees without subgoals: identity, manifest sign, interval subdivision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from proofs_check.prover import trees
+from proofs_check.prover.attempt import MAX_DEPTH, Attempt
+from proofs_check.prover.explore import Outcome, explore
+from proofs_check.results import Tree
+
+SMALL_BUDGET = 400
+LARGE_BUDGET = 6000
+
+
+def identity(attempt: Attempt) -> Iterator[Tree]:
+    """The expression is 0."""
+    if not attempt.goal.strict:
+        yield trees.ZERO
+
+
+def manifest(_attempt: Attempt) -> Iterator[Tree]:
+    """The sign can be read off a normal form."""
+    yield trees.MANIFEST
+
+
+def subdivide(attempt: Attempt) -> Iterator[Tree]:
+    """Subdivision, where ball arithmetic has found the goal true (before the tail, at least)."""
+    exploration = attempt.exploration
+    if exploration.outcome is Outcome.HOLDS:
+        yield trees.boxes(4 * exploration.boxes + 50)
+    elif exploration.outcome is Outcome.HOLDS_BEFORE_TAIL:
+        yield trees.boxes(min(4 * exploration.boxes + 50, LARGE_BUDGET))
+
+
+def subdivide_more(attempt: Attempt) -> Iterator[Tree]:
+    """Subdivision with mean-value forms and larger budgets, for the goal that the search started from."""
+    if not attempt.plausible or not attempt.goal.box or attempt.depth < MAX_DEPTH:
+        return
+    if all(variable.hi is not None for variable in attempt.goal.box):
+        yield trees.boxes(SMALL_BUDGET, centred=True)
+        if explore(attempt.goal, budget=LARGE_BUDGET).outcome is Outcome.HOLDS:
+            yield trees.boxes(4 * LARGE_BUDGET)
+    else:
+        yield trees.boxes(SMALL_BUDGET)

@@ -1,0 +1,116 @@
+"""Trees that work on the range of one variable: reduction to an end by monotonicity, a split before the tail, w = 1/u."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import sympy
+
+from profiles.profile import Variable
+from profiles.symbolic import from_sympy
+from profiles.terms import to_text
+from proofs_check.prover import trees
+from proofs_check.prover.algebra import expand, is_algebraic
+from proofs_check.prover.attempt import MAX_DEPTH, Attempt
+from proofs_check.prover.goals import Goal
+from proofs_check.prover.oracle import accepts
+from proofs_check.results import Tree
+
+TAILS = tuple(Fraction(10) ** power for power in (1, 2, 4, 6, 8, 10, 13, 16, 20, 30))
+
+
+def reduce_to_end(attempt: Attempt) -> Iterator[Tree]:
+    """The expression is monotone in a variable, and the goal holds at the end where it is least."""
+    if attempt.depth == 0 or not attempt.plausible:
+        return
+    for variable in sorted(attempt.used, key=lambda item: item.hi is not None):
+        for increasing in (True, False):
+            tree = _reduce(attempt, variable, increasing=increasing)
+            if tree is not None:
+                yield tree
+
+
+def _reduce(attempt: Attempt, variable: Variable, *, increasing: bool) -> Tree | None:
+    end = variable.lo if increasing else variable.hi
+    if end is None:
+        return None
+    goal = attempt.goal
+    is_open = increasing and variable.open_below
+    fixed = goal.at(variable.name, end)
+    if fixed.expression.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
+        return None
+    at_end = attempt.prove(fixed.expression, strict=goal.strict and not is_open, box=fixed.box)
+    if at_end is None:
+        return None
+    derivative = goal.slope(variable.name, increasing=increasing)
+    slope = attempt.prove(derivative.expression, strict=goal.strict and is_open, cost=min(2, attempt.depth))
+    return None if slope is None else trees.monotone(variable.name, slope, at_end, increasing=increasing)
+
+
+def split_tail(attempt: Attempt) -> Iterator[Tree]:
+    """Split a half-infinite range at a large number, beyond which the sign is manifest."""
+    if attempt.depth < MAX_DEPTH - 1 or not attempt.plausible:
+        return
+    for variable in attempt.used:
+        if variable.hi is not None or variable.open_below:
+            continue
+        for cut in TAILS:
+            if cut <= variable.lo:
+                continue
+            beyond = _replaced(attempt.goal, Variable(variable.name, cut, None))
+            if not accepts(beyond, trees.MANIFEST):
+                continue
+            before = _replaced(attempt.goal, Variable(variable.name, variable.lo, cut))
+            below = attempt.search(before, min(attempt.depth - 1, 1))
+            if below is not None:
+                yield trees.split(variable.name, cut, below, trees.MANIFEST)
+            break
+
+
+def _replaced(goal: Goal, variable: Variable) -> Goal:
+    box = tuple(variable if other.name == variable.name else other for other in goal.box)
+    return Goal(goal.expression, box, goal.strict)
+
+
+def invert(attempt: Attempt) -> Iterator[Tree]:
+    """Write an algebraic expression on [lo, oo), lo > 0, in u = 1/w on [0, 1/lo] times a power of w: then nothing is infinite."""
+    if attempt.depth == 0 or not attempt.plausible:
+        return
+    for variable in attempt.used:
+        if variable.hi is not None or variable.lo <= 0 or variable.open_below:
+            continue
+        weight = attempt.goal.symbol(variable.name)
+        if not is_algebraic(attempt.goal.expression, weight):
+            continue
+        name = "u" + variable.name
+        inverse = sympy.Symbol(name, positive=True)
+        turned = sympy.powdenest(
+            sympy.expand_power_base(sympy.together(attempt.goal.expression.subs(weight, 1 / inverse)), force=True), force=True
+        )
+        turned = expand(sympy.powsimp(turned))
+        lowest = _lowest_power(turned, inverse)
+        general = expand(turned * inverse**-lowest)
+        if general.subs(inverse, 0).has(sympy.zoo, sympy.nan, sympy.oo):
+            continue
+        box = (*(other for other in attempt.goal.box if other.name != variable.name), Variable(name, Fraction(0), 1 / variable.lo))
+        proof = attempt.prove(general, box=box)
+        if proof is None:
+            continue
+        tree: Tree = {
+            "rule": "generalise", "name": name, "term": f"1/{variable.name}", "low": "0", "lower": trees.MANIFEST,
+            "high": str(1 / variable.lo), "upper": trees.boxes(5), "general": to_text(from_sympy(general)), "proof": proof,
+        }  # fmt: skip
+        if lowest != 0:
+            factor = to_text(from_sympy(weight**lowest))
+            tree = {"rule": "scale", "factor": factor, "positive": trees.MANIFEST, "product": tree}
+        yield tree
+
+
+def _lowest_power(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Rational:
+    lowest = sympy.oo
+    for summand in sympy.Add.make_args(expression):
+        powers = (part.as_base_exp() for part in sympy.Mul.make_args(summand))
+        own = sum((exponent for base, exponent in powers if base == symbol and exponent.is_Rational), sympy.S.Zero)
+        lowest = min(lowest, own)
+    return lowest

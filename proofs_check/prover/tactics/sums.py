@@ -1,0 +1,91 @@
+"""Trees that decompose: bounded oscillations, terms that may be left out, squares, and exponentials or logarithms above their tangents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import sympy
+
+from profiles.symbolic import from_sympy
+from profiles.terms import to_text
+from proofs_check.prover import trees
+from proofs_check.prover.algebra import expand, quadratics
+from proofs_check.prover.attempt import Attempt, looks_true
+from proofs_check.prover.goals import Goal
+from proofs_check.results import Tree
+
+MOST_SUMMANDS = 12
+
+
+def separate_oscillation(attempt: Attempt) -> Iterator[Tree]:
+    """Replace c·sin(·) and c·cos(·) by −|c|, c free of signs that vary: the goal is what is left plus c·sin(·) + |c| ≥ 0."""
+    if attempt.depth == 0 or not attempt.plausible:
+        return
+    parts, rest = [], sympy.S.Zero
+    for summand in sympy.Add.make_args(expand(attempt.goal.expression)):
+        waves = [part for part in sympy.Mul.make_args(summand) if isinstance(part.as_base_exp()[0], (sympy.sin, sympy.cos))]
+        amplitude = abs(summand / sympy.Mul(*waves)) if waves else sympy.S.Zero
+        if waves and not amplitude.has(sympy.Abs) and all(wave.as_base_exp()[1].is_Integer and wave.as_base_exp()[1] > 0 for wave in waves):
+            parts.append(summand + amplitude)
+            rest -= amplitude
+        else:
+            rest += summand
+    if not parts:
+        return
+    kept = attempt.prove(rest)
+    proofs = [_wave(part, attempt) for part in parts] if kept is not None else []
+    if kept is not None and None not in proofs:
+        yield add_up(attempt, [rest, *parts], [kept, *(proof for proof in proofs if proof is not None)])
+
+
+def _wave(part: sympy.Expr, attempt: Attempt) -> Tree | None:
+    """Prove c·s + c ≥ 0 for a product s of sines and cosines: by one box, or after division by c > 0."""
+    quick = attempt.search(Goal(part, attempt.goal.box), 0)
+    if quick is not None:
+        return quick
+    common = sympy.factor_terms(part)
+    positive = [factor for factor in sympy.Mul.make_args(common) if not factor.has(sympy.sin, sympy.cos)]
+    factor = 1 / sympy.Mul(*positive)
+    divided = attempt.search(Goal(expand(part * factor), attempt.goal.box), 0)
+    if divided is None:
+        return None
+    return {"rule": "scale", "factor": to_text(from_sympy(factor)), "positive": trees.MANIFEST, "product": divided}
+
+
+def add_up(attempt: Attempt, parts: Sequence[sympy.Expr], proofs: Sequence[Tree]) -> Tree:
+    """Return the proof of a sum; for a strict goal the first part is the strict one."""
+    tree: Tree = {"rule": "sum", "parts": [to_text(from_sympy(part)) for part in parts], "proofs": list(proofs)}
+    return {**tree, "strict": 0} if attempt.goal.strict else tree
+
+
+def leave_out(attempt: Attempt) -> Iterator[Tree]:
+    """Leave out a summand that is manifestly ≥ 0, where the rest still looks true and is easier."""
+    summands = sympy.Add.make_args(expand(attempt.goal.expression))
+    if attempt.depth < 2 or not 2 <= len(summands) <= MOST_SUMMANDS or not attempt.plausible:
+        return
+    box = attempt.goal.box
+    for summand in summands:
+        if not summand.free_symbols or attempt.search(Goal(summand, box), 0) is None:
+            continue
+        rest = attempt.goal.expression - summand
+        if not looks_true(Goal(rest, box, attempt.goal.strict)):
+            continue
+        kept = attempt.prove(rest, cost=2)
+        dropped = attempt.search(Goal(summand, box), 0)
+        if kept is not None and dropped is not None:
+            yield add_up(attempt, [rest, summand], [kept, dropped])
+
+
+def complete_square(attempt: Attempt) -> Iterator[Tree]:
+    """Write a y² + b y + c as a (y + b/(2a))² + c − b²/(4a), a > 0, for a variable or an atom y."""
+    if attempt.depth < 2 or not attempt.plausible:
+        return
+    for atom, (a, b, c) in quadratics(attempt.goal.expression):
+        leading = attempt.search(Goal(a, attempt.goal.box, strict=True), 0)
+        if leading is None:
+            continue
+        rest = sympy.together(c - b**2 / (4 * a))
+        square = a * (atom + b / (2 * a)) ** 2
+        remainder = attempt.prove(rest, cost=2)
+        if remainder is not None:
+            yield add_up(attempt, [rest, square], [remainder, trees.boxes(20)])
