@@ -44,7 +44,7 @@ LIMIT_WEIGHTS: tuple[Callable[[sympy.Symbol], sympy.Expr], ...] = (
 
 
 #: Seconds for each kind of floor that is tried.
-SLICE = 1.5
+SLICE = 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +79,43 @@ def _floors(context: Context) -> Iterator[Floor]:
     attempts: list[Callable[[], Floor | None]] = [
         lambda: _from_one(context, bent, formula, "exp"),
         lambda: _from_one(context, context.curvature, tidy(context.at_one(context.curvature)), "log"),
+        lambda: _from_convexity(context),
     ]
+    attempts += [partial(_from_term, context, context.curvature, floor, "log") for floor in _terms_below(context)]
     for form, expression in (("log", context.curvature), ("exp", bent)):
-        attempts += [partial(_from_number, context, expression, number, form) for number in _numbers_below(expression, context.domain)]
+        numbers = _numbers_below(expression, context.domain)
+        attempts += [partial(_from_term, context, expression, to_rational(number), form) for number in numbers]
     for attempt in attempts:
         with effort(SLICE):
             found = attempt()
         if found is not None:
             yield found
+
+
+def _terms_below(context: Context) -> Iterator[sympy.Expr]:
+    """Yield shares of what K tends to as w grows, and of its value at w = 1, as terms in records and parameters."""
+    constant, _ = expand(context.curvature).as_independent(context.weight, as_Add=True)
+    at_one = tidy(context.at_one(context.curvature))
+    whole = [tidy(constant)] if constant != 0 else []
+    for share in (1, sympy.Rational(1, 2), sympy.Rational(1, 4), sympy.Rational(1, 10)):
+        yield from (share * floor for floor in (*whole, at_one) if share != 1 or floor is not at_one)
+
+
+def _from_convexity(context: Context) -> Floor | None:
+    """Return ε′(1)² for a convex ε with ε′(1) > 0: K = ε″ + ε′² ≥ ε′², and ε′ rises."""
+    start = tidy(context.at_one(context.first))
+    positive = prove(context.for_records(start**2, strict=True))
+    convex = None if positive is None else prove(context.for_all(context.second))
+    if positive is None or convex is None:
+        return None
+    slope = prove(context.for_all(2 * context.first * context.second))
+    if slope is None:
+        return None
+    floor = to_text(from_sympy(start**2))
+    parts = [to_text(from_sympy(part)) for part in (context.first**2 - start**2, context.second)]
+    rising = trees.monotone(WEIGHT, slope, trees.ZERO, increasing=True)
+    curvature: Tree = {"rule": "sum", "parts": parts, "proofs": [rising, convex]}
+    return start**2, {"floor": floor, "positive": positive, "form": "log", "curvature": curvature}, False
 
 
 def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form: str) -> Floor | None:
@@ -101,11 +130,12 @@ def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form:
     return floor, {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": curvature}, form == "exp"
 
 
-def _from_number(context: Context, expression: sympy.Expr, number: Fraction, form: str) -> Floor | None:
-    floor = to_rational(number)
-    curvature = prove(context.for_all(expression - floor))
-    proof: Tree = {"floor": exact_text(number), "positive": trees.MANIFEST, "form": form, "curvature": curvature}
-    return None if curvature is None else (floor, proof, False)
+def _from_term(context: Context, expression: sympy.Expr, floor: sympy.Expr, form: str) -> Floor | None:
+    positive = prove(context.for_records(floor, strict=True))
+    curvature = None if positive is None else prove(context.for_all(expression - floor))
+    if curvature is None:
+        return None
+    return floor, {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": curvature}, False
 
 
 def _slope_of_bent(context: Context) -> Tree | None:

@@ -14,12 +14,11 @@ import sympy
 from profiles.numbers import exact_text
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import substitute, to_text
 from proofs_check.certificates import point_json
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, settle
+from proofs_check.conditions.growth import offset_name, prove_growth
 from proofs_check.prover import trees
-from proofs_check.prover.asymptotics import eventually_exceeds, leading_coefficient
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import as_ball, value_at
@@ -38,9 +37,9 @@ def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
     return (
         _prove_uniformly(context)
-        or _prove_directly(context)
         or _refute(context)
         or _prove_by_growth(context)
+        or _prove_directly(context)
         or Decision(
             ID, Verdict.UNKNOWN, "none", reason="no threshold v could be proved for all records, and no record was found where none exists"
         )
@@ -76,17 +75,9 @@ def _thresholds(context: Context) -> Iterator[Fraction]:
                 return
 
 
-def _offset(context: Context) -> sympy.Symbol:
-    """Return the symbol of s = w − threshold ≥ 0, as the kernel names it: ``s`` with as many underscores as it takes to be new."""
-    name, taken = "s", {variable.name for variable in context.records} | {parameter.name for parameter in context.profile.parameters}
-    while name in taken:
-        name += "_"
-    return sympy.Symbol(name, nonnegative=True)
-
-
 def _claim_from(context: Context, threshold: Fraction) -> Tree | None:
     at_threshold = _excess(context).subs(context.weight, to_rational(threshold))
-    offset = _offset(context)
+    offset = sympy.Symbol(offset_name(context), nonnegative=True)
     beyond = (*context.records, Variable(offset.name, Fraction(0), None))
     weight = to_rational(threshold) + offset
     epsilon, smooth = resolve(context.epsilon.subs(context.weight, weight), beyond, offset)
@@ -104,7 +95,7 @@ def _prove_directly(context: Context) -> Decision | None:
     numeric = all(variable.hi is not None for variable in context.records)
     attempts = [("exp", Fraction(start)) for start in TAIL_STARTS]
     attempts += [("log", threshold) for threshold in _thresholds(context)] if numeric else []
-    offset = _offset(context)
+    offset = sympy.Symbol(offset_name(context), nonnegative=True)
     beyond = (*context.records, Variable(offset.name, Fraction(0), None))
     for form, threshold in attempts:
         weight = to_rational(threshold) + offset
@@ -141,41 +132,10 @@ def _refute(context: Context) -> Decision | None:
 
 
 def _prove_by_growth(context: Context) -> Decision | None:
-    """Prove it from the leading power of ε, for parameters without numbers too.
-
-    With ε ≥ a·w and a > 0 free of w the threshold is 1 + 4E/a²: from e^ε − (1 + ε/2)² = (e^{ε/2} − 1 − ε/2)(e^{ε/2} + 1 + ε/2) ≥ 0,
-    e^ε − 1 − E w ≥ ε + ε²/4 − E w ≥ w (a + a² w/4 − E), which is positive for w ≥ 1 + 4E/a². Where the kernel does not accept that, the
-    growth of the leading term alone decides, and the verdict says that it is not checked by the kernel.
-    """
-    if not eventually_exceeds(context.epsilon, context.weight, context.growth, context.records):
-        return None
-    leading = leading_coefficient(context.epsilon, context.weight)
-    if leading is not None and leading[1].denominator == 1:
-        decision = _prove_by_tangent(context, leading[0])
-        if decision is not None:
+    """Prove it with a threshold that is a term in the records and parameters."""
+    for threshold, proof in prove_growth(context):
+        method = "quadratic growth of exp(epsilon) from an explicit threshold"
+        decision = accept(context, ID, Verdict.PROVED, proof, method=method, details={"threshold": threshold})
+        if decision.checked:
             return decision
-    details = {"threshold": None}
-    return Decision(ID, Verdict.PROVED, "leading term as w grows (positive power with positive coefficient)", details=details)
-
-
-def _prove_by_tangent(context: Context, slope: sympy.Expr) -> Decision | None:
-    offset = _offset(context)
-    threshold = to_text(from_sympy(1 + 4 * context.growth / slope**2))
-    half = context.epsilon.subs(context.weight, sympy.Symbol("v") + offset) / 2
-    exponent = to_text(substitute(from_sympy(half), {"v": from_sympy(1 + 4 * context.growth / slope**2)}))
-    proof: Tree = {
-        "threshold": threshold,
-        "threshold-proof": trees.MANIFEST,
-        "form": "exp",
-        "direct": {
-            "rule": "exp-tangent",
-            "exponent": exponent,
-            "coefficient": f"exp({exponent}) + 1 + ({exponent})",
-            "nonnegative": trees.MANIFEST,
-            "rest": trees.MANIFEST,
-        },
-    }
-    decision = accept(
-        context, ID, Verdict.PROVED, proof, method="tangent of exp from an explicit threshold", details={"threshold": threshold}
-    )
-    return decision if decision.checked else None
+    return None

@@ -80,9 +80,11 @@ def clearing_factor(expression: sympy.Expr, positive: Sequence[sympy.Symbol]) ->
 
 
 def _towers(expression: sympy.Expr) -> bool:
-    """Tell whether functions are nested, or numbers large: then SymPy may evaluate constants such as sin(exp(10**9)) at any cost."""
-    nested = any(node.args[0].has(sympy.Function) for node in expression.atoms(sympy.Function))
-    return nested or any(number.is_Rational and abs(number) > 10**7 for number in expression.atoms(sympy.Number))
+    """Tell whether functions of constants, waves of functions, or large numbers occur: SymPy may evaluate sin(exp(10**9)) at any cost."""
+    nested = [node for node in expression.atoms(sympy.Function) if node.args[0].has(sympy.Function)]
+    risky = any(not inner.free_symbols for node in nested for inner in node.args[0].atoms(sympy.Function))
+    waves = any(node.has(sympy.sin, sympy.cos, sympy.tan) for node in nested)
+    return risky or waves or any(number.is_Rational and abs(number) > 10**7 for number in expression.atoms(sympy.Number))
 
 
 def _power_of(symbol: sympy.Symbol, summand: sympy.Expr) -> sympy.Rational:

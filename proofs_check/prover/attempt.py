@@ -32,7 +32,7 @@ class Attempt:
     def exploration(self) -> Exploration:
         """What branch and bound in ball arithmetic finds out about the goal."""
         if self._exploration is None:
-            self._exploration = explore(self.goal, budget=600)
+            self._exploration = explore(self.goal, budget=600 if self.depth >= MAX_DEPTH - 1 else 200)
         return self._exploration
 
     @property

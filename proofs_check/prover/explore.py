@@ -104,7 +104,7 @@ def _branch(enclosure: Enclosure, term: Term, axes: Sequence[_Axis], goal: Goal,
             if (value > 0) if goal.strict else (value >= 0):
                 continue
             middle = {axis.variable.name: axis.value((lo + hi) / 2) for axis, (lo, hi) in zip(axes, cell, strict=True)}
-            if violates(term, middle, strict=goal.strict):
+            if _violated(enclosure, middle, strict=goal.strict):
                 return Exploration(Outcome.VIOLATED, boxes, _shorten(term, goal, middle))
         if boxes >= budget or not axes:
             return Exploration(Outcome.UNDECIDED, boxes)
@@ -170,8 +170,12 @@ def _values(variable: Variable) -> list[Fraction]:
 
 def violates(term: Term, point: dict[str, Fraction], *, strict: bool, precision: int = CONFIRM_BITS) -> bool:
     """Tell whether ball arithmetic certifies that term ≥ 0 (> 0 if strict) fails at the point."""
+    return _violated(Enclosure(term), point, strict=strict, precision=precision)
+
+
+def _violated(enclosure: Enclosure, point: dict[str, Fraction], *, strict: bool, precision: int = CONFIRM_BITS) -> bool:
     with working_precision(precision):
-        value = Enclosure(term).evaluate({name: ball(number) for name, number in point.items()})
+        value = enclosure.evaluate({name: ball(number) for name, number in point.items()})
         return bool(value <= 0) if strict else bool(value < 0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
@@ -20,6 +21,7 @@ _WORDS = {
     "monotone": "monotonicity",
     "scale": "positive multiplier",
     "sum": "sum of non-negative parts",
+    "generalise": "a subterm replaced by a variable",
     "exp-tangent": "tangent of exp",
     "log-tangent": "tangent of log",
 }
@@ -44,6 +46,15 @@ def monotone(variable: str, slope: Tree, end: Tree, *, increasing: bool) -> Tree
 def split(variable: str, at: Fraction, below: Tree, above: Tree) -> Tree:
     """Return a proof by splitting a range."""
     return {"rule": "split", "variable": variable, "at": exact_text(at), "below": below, "above": above}
+
+
+def renamed(tree: Any, old: str, new: str) -> Any:
+    """Return a tree with a variable renamed in every term and field that names it."""
+    if isinstance(tree, dict):
+        return {key: value if key in ("rule", "direction", "form") else renamed(value, old, new) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return [renamed(value, old, new) for value in tree]
+    return re.sub(rf"\b{re.escape(old)}\b", new, tree) if isinstance(tree, str) else tree
 
 
 def rules_used(tree: Any) -> Iterator[str]:

@@ -9,12 +9,13 @@ import sympy
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import is_modest
+from proofs_check.prover.algebra import expand, is_modest
 from proofs_check.prover.attempt import Attempt, looks_true
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
 POWERS = (1, 2, 3, 4, 6)
+MOST = 3
 
 
 def below_exponential(attempt: Attempt) -> Iterator[Tree]:
@@ -22,18 +23,20 @@ def below_exponential(attempt: Attempt) -> Iterator[Tree]:
     goal = attempt.goal
     if attempt.depth < 2 or not attempt.plausible or not is_modest(goal.expression):
         return
-    exponentials = [node for node in goal.expression.atoms(sympy.exp) if node.free_symbols]
-    if len(exponentials) != 1:
-        return
-    (exponential,) = exponentials
-    fresh = sympy.Dummy()
-    linear = sympy.Poly(sympy.expand(goal.expression.xreplace({exponential: fresh})), fresh)
-    if linear.degree() != 1:
-        return
-    coefficient = linear.nth(1)
+    exponentials = sorted((node for node in goal.expression.atoms(sympy.exp) if node.free_symbols), key=sympy.default_sort_key)
+    for exponential in exponentials[:MOST]:
+        fresh = sympy.Dummy(positive=True)
+        replaced = goal.expression.xreplace({exponential: fresh})
+        coefficient = expand(sympy.diff(replaced, fresh))
+        if not coefficient.has(fresh):
+            yield from _replace(attempt, coefficient, exponential.args[0], replaced.subs(fresh, 0))
+
+
+def _replace(attempt: Attempt, coefficient: sympy.Expr, exponent: sympy.Expr, others: sympy.Expr) -> Iterator[Tree]:
+    goal = attempt.goal
     for n in POWERS:
-        m = exponential.args[0] / n
-        rest = linear.nth(0) + coefficient * (1 + m) ** n
+        m = exponent / n
+        rest = others + coefficient * (1 + m) ** n
         if not looks_true(Goal(rest, goal.box, goal.strict)):
             continue
         proof = attempt.prove(rest, cost=2)
