@@ -29,10 +29,14 @@ NAME = "v"
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """exp(ε) ≥ 1 + c w²: the constant c, and n ≥ 1 if (1 + ε/n)^n ≥ 1 + c w² is to be shown, 0 if exp(ε) is used as it is."""
+    """exp(ε) ≥ 1 + c w²: the constant c, and n ≥ 1 if (1 + ε/n)^n ≥ 1 + c w² is to be shown, 0 if exp(ε) is used as it is.
+
+    With ``below`` = L ≤ ε it is (1 + L/n)^n ≥ 1 + c w² that is shown.
+    """
 
     constant: sympy.Expr
     factors: int
+    below: sympy.Expr | None = None
 
 
 def prove_growth(context: Context) -> Iterator[tuple[str, Tree]]:
@@ -56,7 +60,8 @@ def _candidates(context: Context) -> Iterator[Growth]:
             n = max(1, math.ceil(2 / exponent))
             yield Growth((coefficient / n) ** n, n)
         if isinstance(power, sympy.exp):
-            yield Growth((coefficient * power.args[0] / weight / 2) ** 2, 2)
+            slope = coefficient * power.args[0] / weight
+            yield Growth((slope / 2) ** 2, 2, slope * weight)
     for summand in sympy.Add.make_args(expand(sympy.powsimp(sympy.exp(context.epsilon)))):
         coefficient, power = summand.as_independent(weight, as_Add=False)
         exponent = _exponent(power, context)
@@ -88,11 +93,30 @@ def _prove_bound(context: Context, growth: Growth) -> Tree | None:
     n = growth.factors
     if n == 0:
         return prove(context.for_all(expand(sympy.powsimp(sympy.exp(context.epsilon))) - 1 - square))
-    m = context.epsilon / n
-    rest = context.for_all((1 + m) ** n - 1 - square)
-    if not looks_true(rest):
+    if growth.below is None:
+        return _by_tangents(context, context.epsilon, n, square)
+    # exp(ε) ≥ exp(L) (1 + ε − L)
+    lifted = sympy.exp(growth.below) * (context.epsilon - growth.below)
+    parts = [sympy.exp(growth.below) - 1 - square, lifted]
+    proofs = [_by_tangents(context, growth.below, n, square), prove(context.for_all(context.epsilon - growth.below))]
+    if None in proofs:
         return None
-    proof = prove(rest)
+    factor = to_text(from_sympy(sympy.exp(-growth.below)))
+    proofs[1] = {"rule": "scale", "factor": factor, "positive": trees.MANIFEST, "product": proofs[1]}
+    return {
+        "rule": "exp-tangent",
+        "exponent": to_text(from_sympy(context.epsilon - growth.below)),
+        "coefficient": to_text(from_sympy(sympy.exp(growth.below))),
+        "nonnegative": trees.MANIFEST,
+        "rest": {"rule": "sum", "parts": [to_text(from_sympy(part)) for part in parts], "proofs": proofs},
+    }
+
+
+def _by_tangents(context: Context, exponent: sympy.Expr, n: int, square: sympy.Expr) -> Tree | None:
+    """Prove exp(g) − 1 − c w² ≥ 0 from (1 + g/n)^n − 1 − c w² ≥ 0, for g ≥ 0."""
+    m = exponent / n
+    rest = context.for_all((1 + m) ** n - 1 - square)
+    proof = prove(rest) if looks_true(rest) else None
     if proof is None:
         return None
     total = sum((sympy.exp(j * m) * (1 + m) ** (n - 1 - j) for j in range(n)), sympy.S.Zero)

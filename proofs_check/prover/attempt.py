@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import sympy
 
@@ -16,24 +17,23 @@ from proofs_check.results import Tree
 MAX_DEPTH = 4
 
 
-@dataclass
-class Attempt:
-    """A goal, how deep the search may still go, and the search itself for goals that a tactic reduces this one to.
+@lru_cache(maxsize=4096)
+def _explored(goal: Goal) -> Exploration:
+    return explore(goal, budget=400)
 
-    The exploration is made once, when a tactic first needs it.
-    """
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A goal, how deep the search may still go, and the search itself for goals that a tactic reduces this one to."""
 
     goal: Goal
     depth: int
     search: Callable[[Goal, int], Tree | None]
-    _exploration: Exploration | None = None
 
     @property
     def exploration(self) -> Exploration:
         """What branch and bound in ball arithmetic finds out about the goal."""
-        if self._exploration is None:
-            self._exploration = explore(self.goal, budget=600 if self.depth >= MAX_DEPTH - 1 else 200)
-        return self._exploration
+        return _explored(self.goal)
 
     @property
     def plausible(self) -> bool:

@@ -26,7 +26,7 @@ from proofs_check.results import Tree
 MAX_KNOWN = 4096
 
 
-_known: dict[tuple[Goal, int], Tree | None] = {}
+_known: dict[Goal, tuple[Tree | None, int]] = {}
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 
@@ -43,21 +43,6 @@ def effort(seconds: float) -> Iterator[None]:
 def out_of_time() -> bool:
     """Tell whether the current search should end."""
     return time.monotonic() > _deadline.get()
-
-
-def prove(goal: Goal, depth: int = MAX_DEPTH) -> Tree | None:
-    """Return a proof tree of ``goal`` that the kernel's rules accept, or None. None says nothing about the goal."""
-    key = (goal, depth)
-    if key in _known:
-        return _known[key]
-    if out_of_time():
-        return None
-    found = next(proofs(goal, depth), None)
-    if found is not None or not out_of_time():
-        if len(_known) > MAX_KNOWN:
-            _known.clear()
-        _known[key] = found
-    return found
 
 
 #: The tactics, in the order in which they are tried.
@@ -79,12 +64,46 @@ TACTICS: tuple[Tactic, ...] = (
 )
 
 
+def prove(goal: Goal, depth: int = MAX_DEPTH) -> Tree | None:
+    """Return a proof tree of ``goal`` that the kernel's rules accept, or None. None says nothing about the goal.
+
+    Deeper and deeper searches, so that a short proof behind an expensive tactic is found before the long ones in front of it.
+    """
+    for limit in range(depth + 1):
+        found = _search(goal, limit)
+        if found is not None or out_of_time():
+            return found
+    return None
+
+
 def proofs(goal: Goal, depth: int = MAX_DEPTH) -> Iterator[Tree]:
     """Yield different proof trees of ``goal``, cheap ones first.
 
     More than one is wanted because the kernel derives the goal of a claim in its own way: it may write the same function differently.
     """
-    attempt = Attempt(goal, depth, prove)
+    seen: list[Tree] = []
+    for limit in range(depth + 1):
+        for tree in _at_depth(goal, limit):
+            if tree not in seen:
+                seen.append(tree)
+                yield tree
+
+
+def _search(goal: Goal, depth: int) -> Tree | None:
+    """Return a tree of at most this depth; remember it, or down to which depth there is none."""
+    found, failed = _known.get(goal, (None, -1))
+    if found is not None or depth <= failed or out_of_time():
+        return found
+    found = next(_at_depth(goal, depth), None)
+    if found is not None or not out_of_time():
+        if len(_known) > MAX_KNOWN:
+            _known.clear()
+        _known[goal] = (found, depth)
+    return found
+
+
+def _at_depth(goal: Goal, depth: int) -> Iterator[Tree]:
+    attempt = Attempt(goal, depth, _search)
     try:
         for tactic in TACTICS:
             if out_of_time():

@@ -12,7 +12,7 @@ from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, is_algebraic
-from proofs_check.prover.attempt import MAX_DEPTH, Attempt
+from proofs_check.prover.attempt import Attempt
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
 from proofs_check.results import Tree
@@ -50,7 +50,7 @@ def _reduce(attempt: Attempt, variable: Variable, *, increasing: bool) -> Tree |
 
 def split_tail(attempt: Attempt) -> Iterator[Tree]:
     """Split a half-infinite range at a large number, beyond which the sign is manifest."""
-    if attempt.depth < MAX_DEPTH - 1 or not attempt.plausible:
+    if attempt.depth < 1 or not attempt.plausible:
         return
     for variable in attempt.used:
         if variable.hi is not None or variable.open_below:
