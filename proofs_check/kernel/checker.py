@@ -4,20 +4,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from .claims import check_claim, read_statement
-from .errors import Rejected
-from .rules import prove
-from .session import Session
+from .rules import Session
 from .syntax import read_fields, read_json, read_list
-from .terms import forget
+from .terms import Rejected, forget
 
 
 class CheckedClaim(NamedTuple):
-    """One accepted claim: its name and verdict, the bound that it states if it states one, and the rules it rests on."""
+    """One accepted claim: name, verdict, the bound that it states if any, and the rules and kinds of side conditions it rests on."""
 
     claim: str
     verdict: str
     bound: str | None
     rules: tuple[str, ...]
+    side_conditions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +38,8 @@ def _check(session: Session, document: str) -> tuple[CheckedClaim, ...]:
     statement, accepted = read_statement(session, whole), list[CheckedClaim]()
     for i, claim in enumerate(read_list(whole["claims"])):
         with session.at(f"claims[{i}]"):
-            session.rules = {}
-            accepted.append(CheckedClaim(*check_claim(session, statement, claim), tuple(session.rules)))
+            session.rules, session.relied = {}, {}
+            accepted.append(CheckedClaim(*check_claim(session, statement, claim), tuple(session.rules), tuple(session.relied)))
             if accepted[0][0] != "well-defined":
                 raise Rejected("the first claim must be well-defined")
     if not accepted:
@@ -50,7 +49,7 @@ def _check(session: Session, document: str) -> tuple[CheckedClaim, ...]:
 
 def check(document: str) -> Report:
     """Check the text of a certificate. Whatever goes wrong on the way, of whatever kind, is a rejection."""
-    session = Session(prove)
+    session = Session()
     try:
         return Report(accepted=True, claims=_check(session, document))
     except Exception as problem:
