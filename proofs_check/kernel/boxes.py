@@ -8,7 +8,7 @@ from functools import partial, reduce
 
 from . import intervals as iv
 from .intervals import Interval
-from .terms import Meter, Rejected, Term, postorder
+from .terms import Meter, Rejected, Term, postorder, require
 
 _FARTHEST = 1300
 
@@ -22,8 +22,7 @@ class Range:
     open: bool = False
 
     def __post_init__(self) -> None:
-        if self.hi is not None and (self.hi < self.lo or (self.open and self.hi == self.lo)):
-            raise Rejected("a range is empty")
+        require(self.hi is None or self.lo < self.hi or (self.lo == self.hi and not self.open), "a range is empty")
 
     @property
     def sign(self) -> int:
@@ -40,7 +39,7 @@ class Range:
 
 
 Box = Mapping[str, Range]
-Piece = tuple[Interval, ...]
+Piece = Mapping[str, Interval]
 
 
 def _piecewise(comparisons: tuple[str, ...], *args: Interval) -> Interval:
@@ -64,35 +63,25 @@ def _operation(node: Term) -> Callable[..., Interval]:
 
 
 class Program:
-    """Terms compiled for repeated interval evaluation: each shared node is evaluated once a box, a constant node once."""
+    """Terms prepared for repeated interval evaluation: each shared node is evaluated once a box, a constant node once."""
 
     def __init__(self, terms: list[Term], p: int, meter: Meter) -> None:
         order = postorder(*terms)
-        place = {node: i for i, node in enumerate(order)}
-        self.p, self.meter, self.cost, self.results = p, meter, (len(order) + 2) * (1 + p // 128), [place[t] for t in terms]
+        self.terms, self.p, self.meter, self.cost = terms, p, meter, (len(order) + 2) * (1 + p // 128)
         self.meter.spend(self.cost)
-        self.start, self.inputs, self.steps = (
-            list[Interval](),
-            list[tuple[int, str]](),
-            list[tuple[int, Callable[..., Interval], list[int]]](),
-        )
-        for i, node in enumerate(order):
-            args = [place[a] for a in node.args]
-            self.start.append(iv.WHOLE if node.free else _operation(node)(*[self.start[a] for a in args], p))
-            if node.op == "var":
-                self.inputs.append((i, node.value))
-            elif node.free:
-                self.steps.append((i, _operation(node), args))
+        self.start, self.inputs = dict[Term, Interval](), [node for node in order if node.op == "var"]
+        self.steps = [(node, _operation(node), node.args) for node in order if node.free and node.args]
+        for node in order:
+            if not node.free:
+                self.start[node] = _operation(node)(*[self.start[a] for a in node.args], p)
 
     def run(self, box: Mapping[str, Interval]) -> list[Interval]:
         """Enclose the terms at every point of the box at which they are defined."""
         self.meter.spend(self.cost)
-        values, p = self.start.copy(), self.p
-        for i, name in self.inputs:
-            values[i] = box[name]
-        for i, operation, args in self.steps:
-            values[i] = operation(*[values[a] for a in args], p)
-        return [values[i] for i in self.results]
+        values = self.start | {node: box[node.value] for node in self.inputs}
+        for node, operation, args in self.steps:
+            values[node] = operation(*[values[a] for a in args], self.p)
+        return [values[term] for term in self.terms]
 
 
 def enclose(term: Term, box: Box, meter: Meter, p: int = 64) -> Interval:
@@ -107,14 +96,12 @@ def _cut(x: Interval, p: int, *, from_zero: bool) -> Decimal:
         return iv.ONE
     if hi == iv.INF or (lo == 0 and from_zero):
         k = lo.adjusted() if hi == iv.INF else -hi.adjusted()
-        if k > _FARTHEST:
-            raise Rejected("unbounded pieces, or pieces at an open zero, cannot be decided")
+        require(k <= _FARTHEST, "unbounded pieces, or pieces at an open zero, cannot be decided")
         k = max(k, 1) * 2 if k > 2 else k + 1
         return Decimal((0, (1,), k if hi == iv.INF else -k))
     far = lo > 0 and hi.adjusted() - lo.adjusted() > 1
     middle = Decimal((0, (1,), (hi.adjusted() + lo.adjusted() + 1) // 2)) if far else iv.middle(x, p)
-    if not lo < middle < hi:
-        raise Rejected("a piece cannot be bisected any further at this precision")
+    require(lo < middle < hi, "a piece cannot be bisected any further at this precision")
     return middle
 
 
@@ -124,53 +111,47 @@ class Search:
     # The slopes are the term's partial derivatives: they steer the bisection and, for the centred form only, enter the enclosures, for
     # which the term has to be differentiable on the whole box.
     def __init__(self, forms: list[Term], slopes: Mapping[str, Term], box: Box, p: int, meter: Meter) -> None:
-        self.p, self.box, self.names = p, box, sorted(frozenset().union(*(f.free for f in forms)))
+        self.p, self.box, names = p, box, sorted(frozenset().union(*(f.free for f in forms)))
+        self.start = {v: box[v].hull(p) for v in names}
         self.forms = Program(forms, p, meter)
-        self.slopes = Program([slopes[v] for v in self.names], p, meter) if slopes.keys() >= set(self.names) else None
+        self.slopes = Program([slopes[v] for v in names], p, meter) if slopes.keys() >= set(names) else None
 
-    def _run(self, program: Program, piece: Piece) -> list[Interval]:
-        return program.run(dict(zip(self.names, piece, strict=True)))
-
-    def _centred(self, piece: Piece, slopes: list[Interval]) -> Interval:
+    def _centred(self, piece: Piece, slopes: Piece) -> Interval:
         # f(c) + sum of slope * (x - c), by the mean value theorem in one coordinate after the other; c must be a point of the box
-        centre = [iv.middle(x, self.p) if x[1] != iv.INF else iv.INF for x in piece]
-        for v, c in zip(self.names, centre, strict=True):
+        centre = {v: iv.middle(x, self.p) if x[1] != iv.INF else iv.INF for v, x in piece.items()}
+        for v, c in centre.items():
             if abs(c.adjusted()) > 2 * _FARTHEST or c == iv.INF or not self.box[v].contains(Fraction(c)):
                 return iv.WHOLE
-        total = reduce(iv.meet, self._run(self.forms, tuple((c, c) for c in centre)))
-        for x, c, slope in zip(piece, centre, slopes, strict=True):
-            total = iv.add(total, iv.mul(slope, iv.add(x, iv.negate((c, c)), self.p), self.p), self.p)
+        total = reduce(iv.meet, self.forms.run({v: (c, c) for v, c in centre.items()}))
+        for v, c in centre.items():
+            total = iv.add(total, iv.mul(slopes[v], iv.add(piece[v], iv.negate((c, c)), self.p), self.p), self.p)
         return total
 
-    def _widest(self, piece: Piece, depth: tuple[int, ...], slopes: list[Interval] | None) -> int:
-        # the coordinate with the largest slope times width; the least bisected one among equals
-        best: tuple[Decimal, int, int] | None = None
-        for i, x in enumerate(piece):
+    def _halves(self, piece: Piece, depth: Mapping[str, int], slopes: Piece) -> list[tuple[Piece, Mapping[str, int]]]:
+        # cut at the coordinate with the largest slope times width; the least bisected one among equals
+        effects: dict[str, tuple[Decimal, int]] = {}
+        for v, x in piece.items():
             width = iv.add(x, iv.negate((x[0], x[0])), self.p)
-            effect = iv.mul(iv.absolute(slopes[i]) if slopes else (iv.ONE, iv.ONE), width, self.p)[1]
             if x[0] < x[1]:
-                best = max(best or (effect, -depth[i], -i), (effect, -depth[i], -i))
-        if best is None:
-            raise Rejected("the enclosure of a single point does not decide")
-        return -best[2]
+                effects[v] = iv.mul(iv.absolute(slopes.get(v, iv.UNIT)), width, self.p)[1], -depth[v]
+        require(effects, "the enclosure of a single point does not decide")
+        v = max(effects, key=lambda v: effects[v])
+        at = _cut(piece[v], self.p, from_zero=self.box[v].open)
+        return [({**piece, v: half}, {**depth, v: depth[v] + 1}) for half in ((at, piece[v][1]), (piece[v][0], at))]
 
     def prove(self, *, strict: bool, budget: int, centred: bool) -> None:
         """Show that the term is >= 0 (> 0 if strict) on the whole box; reject if at most budget pieces do not show it."""
-        stack = [(tuple(self.box[v].hull(self.p) for v in self.names), (0,) * len(self.names))]
+        stack: list[tuple[Piece, Mapping[str, int]]] = [(self.start, dict.fromkeys(self.start, 0))]
         for _ in range(budget):
             piece, depth = stack.pop()
-            low, high = reduce(iv.meet, self._run(self.forms, piece))
-            slopes = None
+            low, high = reduce(iv.meet, self.forms.run(piece))
+            slopes: Piece = {}
             if not (low > 0 or (low == 0 and not strict)) and self.slopes and (centred or len(piece) > 1):
-                slopes = self._run(self.slopes, piece)
+                slopes = dict(zip(piece, self.slopes.run(piece), strict=True))
                 low, high = iv.meet((low, high), self._centred(piece, slopes)) if centred else (low, high)
             if not (low > 0 or (low == 0 and not strict)):
-                if high < 0 or (strict and high == 0):
-                    raise Rejected("the goal is false on a whole piece")
-                i = self._widest(piece, depth, slopes)
-                at = _cut(piece[i], self.p, from_zero=self.box[self.names[i]].open)
-                deeper = (*depth[:i], depth[i] + 1, *depth[i + 1 :])
-                stack += [((*piece[:i], half, *piece[i + 1 :]), deeper) for half in ((at, piece[i][1]), (piece[i][0], at))]
+                require(high > 0 or (high == 0 and not strict), "the goal is false on a whole piece")
+                stack += self._halves(piece, depth, slopes)
             if not stack:
                 return
         raise Rejected(f"{budget} boxes are not enough")

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from .claims import check_claim, read_statement
 from .rules import Session
-from .syntax import read_fields, read_json, read_list
-from .terms import Rejected, forget
+from .syntax import read_fields, read_integer, read_json, read_list
+from .terms import Rejected, forget, require
 
 
 class CheckedClaim(NamedTuple):
@@ -33,17 +33,14 @@ def _check(session: Session, document: str) -> tuple[CheckedClaim, ...]:
     with session.at("certificate"):
         required, optional = {"format", "version", "profile", "claims"}, frozenset({"target_epsilon", "sampling"})
         whole = read_fields(read_json(document), required, optional)
-        if whole["format"] != "pdp-certificate" or whole["version"] != 1 or isinstance(whole["version"], bool):
-            raise Rejected("not a pdp-certificate of version 1")
+        require(whole["format"] == "pdp-certificate" and read_integer(whole["version"], 1, 1), "not a pdp-certificate of version 1")
     statement, accepted = read_statement(session, whole), list[CheckedClaim]()
     for i, claim in enumerate(read_list(whole["claims"])):
         with session.at(f"claims[{i}]"):
             session.rules, session.relied = {}, {}
             accepted.append(CheckedClaim(*check_claim(session, statement, claim), tuple(session.rules), tuple(session.relied)))
-            if accepted[0][0] != "well-defined":
-                raise Rejected("the first claim must be well-defined")
-    if not accepted:
-        raise Rejected("there are no claims")
+            require(accepted[0].claim == "well-defined", "the first claim must be well-defined")
+    require(accepted, "there are no claims")
     return tuple(accepted)
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from .boxes import Box, Range, enclose
 from .rules import Goal, Session, apply, required_of, show
 from .syntax import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
-from .terms import Rejected, Term, differentiate, exp, log, num, power, substitute, var
+from .terms import Rejected, Term, differentiate, exp, log, num, power, require, substitute, var
 
 _ONE, _W, _WEIGHTS = num(1), var("w"), Range(Fraction(1))
 
@@ -29,40 +29,38 @@ class Statement:
 
     def above(self, epsilon: Term, w: Term, form: object) -> Term:
         """Return a term that is > 0 exactly where epsilon > log(1 + E w), with E = exp(target) - 1 > 0."""
-        if self.target is None:
-            raise Rejected("this claim needs a target_epsilon")
-        line = _ONE + (exp(self.target) - _ONE) * w
+        line = _ONE + (exp(_given(self.target)) - _ONE) * w
         return epsilon - log(line) if read_choice(form, "log", "exp") else exp(epsilon) - line
 
     def spare(self) -> Term:
         """Return the target minus epsilon at w = 1."""
-        if self.target is None:
-            raise Rejected("this claim needs a target_epsilon")
-        return self.target - substitute(self.epsilon, {"w": _ONE})
+        return _given(self.target) - substitute(self.epsilon, {"w": _ONE})
+
+
+def _given(term: Term | None) -> Term:
+    if term is None:
+        raise Rejected("this claim needs a target_epsilon, or a sampling rule")
+    return term
 
 
 def read_statement(session: Session, whole: Mapping[str, object]) -> Statement:
     """Read the statement of a certificate; numeric parameters go to the session, to be substituted everywhere."""
     with session.at("profile"):
         profile = read_fields(whole["profile"], {"name", "epsilon", "record", "parameters"})
-        if not isinstance(profile["name"], str) or len(profile["name"]) > 1000:
-            raise Rejected("the name must be a string of moderate length")
+        require(isinstance(profile["name"], str) and len(profile["name"]) <= 1000, "the name must be a string of moderate length")
         records = {read_name(v): _read_range(ends) for v, ends in read_fields(profile["record"]).items()}
         for name, value in read_fields(profile["parameters"]).items():
-            if read_name(name) in records:
-                raise Rejected(f"the name {name} is used twice")
+            require(read_name(name) not in records, "a name is used twice")
             if isinstance(value, list) or value == "positive":
                 records[name] = _read_range(value) if isinstance(value, list) else Range(Fraction(0), open=True)
-                if records[name].sign < 2:
-                    raise Rejected(f"the range of the parameter {name} must be positive")
+                require(records[name].sign == 2, "the range of a parameter must be positive")
             else:
                 session.constants[name] = num(read_number(value))
         names = {**session.constants, **variables(records)}
         epsilon = read_term(profile["epsilon"], {**names, "w": _W})
     with session.at("target_epsilon"):
         target = read_number(whole["target_epsilon"]) if "target_epsilon" in whole else None
-        if target is not None and target <= 0:
-            raise Rejected("the target epsilon must be positive")
+        require(target is None or target > 0, "the target epsilon must be positive")
     with session.at("sampling"):
         q = read_term(read_fields(whole["sampling"], {"q"})["q"], names) if "sampling" in whole else None
     return Statement(epsilon, records, None if target is None else num(target), q)
@@ -77,8 +75,7 @@ def _at(session: Session, s: Statement, at: object, box: Box) -> tuple[Statement
     # the statement about one record, and the weight: a number inside its range for every variable of the box, and for nothing else
     with session.at(".at"):
         point = {v: read_number(q) for v, q in read_fields(at, set(box)).items()}
-        if not all(box[v].contains(q) for v, q in point.items()):
-            raise Rejected("the point is outside the declared ranges")
+        require(all(box[v].contains(q) for v, q in point.items()), "the point is outside the declared ranges")
     w, q = point.pop("w", Fraction(1)), None if s.q is None else substitute(s.q, point)
     return replace(s, epsilon=substitute(s.epsilon, point), q=q, records={}), w
 
@@ -162,8 +159,7 @@ def assumption_9_directly(
 def not_assumption_9(session: Session, s: Statement, *, at: object, threshold: object, form: object, tail: object) -> None:
     """Epsilon <= log(1 + E w), or exp(epsilon) <= 1 + E w, at a record for all w from a threshold >= 1 on."""
     (s, _), weights = _at(session, s, at, s.records), Range(read_number(threshold))
-    if weights.lo < 1:
-        raise Rejected("the threshold must be at least 1")
+    require(weights.lo >= 1, "the threshold must be at least 1")
     show(session, ".tail", Goal(-s.above(s.epsilon, _W, form), {"w": weights}), tail)
 
 
@@ -222,16 +218,15 @@ def not_proposition_17(session: Session, s: Statement, *, at: object, bound: obj
 
 def _sampled(session: Session, s: Statement, bound: Term, form: object, proofs: tuple[object, ...]) -> Term:
     # a term that is >= 0 if and only if psi <= bound, after showing 0 < q <= 1 by the proofs or, without any, by the usual ones
-    if s.q is None:
-        raise Rejected("this claim needs a sampling rule")
-    session.define(s.q, s.records)
-    goals = {".q-positive": Goal(s.q, s.records, strict=True), ".q-at-most-one": Goal(_ONE - s.q, s.records)}
+    q = _given(s.q)
+    session.define(q, s.records)
+    goals = {".q-positive": Goal(q, s.records, strict=True), ".q-at-most-one": Goal(_ONE - q, s.records)}
     for i, (step, goal) in enumerate(goals.items()):
         show(session, step, goal, proofs[i]) if proofs else session.discharge(goal)
-    e = substitute(s.epsilon, {"w": power(s.q, -1)})
+    e = substitute(s.epsilon, {"w": power(q, -1)})
     if read_choice(form, "log", "exp"):
-        return bound - (e + log(s.q + (_ONE - s.q) * exp(-e)))  # = log(1 + q (exp(e) - 1))
-    return exp(bound) - _ONE - s.q * (exp(e) - _ONE)
+        return bound - (e + log(q + (_ONE - q) * exp(-e)))  # = log(1 + q (exp(e) - 1))
+    return exp(bound) - _ONE - q * (exp(e) - _ONE)
 
 
 def epsilon_upper(
@@ -275,8 +270,7 @@ def _smooth_pieces(session: Session, s: Statement, cuts: list[Fraction]) -> list
             exact = session.resolve(s.epsilon, "w", lambda gap, strict, here=here: session.shows(Goal(gap, here, strict)))  # type: ignore[misc]
             zeros.append(substitute(term - exact, {"w": end}))
         zeros += [substitute(slope - before, {"w": lo}) for _, before, _ in pieces[-1:]]
-        if not all(session.is_zero(zero, s.records) for zero in zeros):
-            raise Rejected("two pieces do not meet with equal values and slopes")
+        require(all(session.is_zero(zero, s.records) for zero in zeros), "two pieces do not meet with equal values and slopes")
         pieces.append((term, slope, box))
     return pieces
 
@@ -299,8 +293,7 @@ def kink(session: Session, s: Statement, *, at: object, kink: object) -> None:
     s, _ = _at(session, s, at, s.records)
     with session.at(".kink"):
         between = _read_range(kink)
-        if between.lo < 1 or between.hi in (None, between.lo):
-            raise Rejected("a kink must lie strictly inside a bounded range that does not start below 1")
+        require(between.lo >= 1 and between.lo != between.hi, "a kink lies strictly inside a range that does not start below 1")
         box, crossing, sides = {"w": between}, list[Term](), list[Term]()
         for i in (0, 1):
             side = session.resolve(s.epsilon, "w", lambda gap, strict, i=i: _signs(session, gap, box, crossing)[i] >= strict)  # type: ignore[misc]
@@ -308,8 +301,7 @@ def kink(session: Session, s: Statement, *, at: object, kink: object) -> None:
             session.check_smooth(side, "w", box)
             sides.append(side)
         value, slope = sides[0] - sides[1], differentiate(sides[0], "w") - differentiate(sides[1], "w")
-        if not (_sign_on(session, value, box) or _sign_on(session, slope, box)):
-            raise Rejected("the one-sided derivatives are not shown to differ")
+        require(_sign_on(session, value, box) or _sign_on(session, slope, box), "the one-sided derivatives are not shown to differ")
 
 
 def _sign_on(session: Session, term: Term, box: Box) -> int:
@@ -362,8 +354,7 @@ def check_claim(session: Session, s: Statement, value: object) -> tuple[str, str
     claim = read_fields(value)
     name, verdict = str(claim.get("claim")), str(claim.get("verdict"))
     choices = [function for key, function in CLAIMS.items() if key.split(" ")[:2] == [name, verdict]]
-    if not choices:
-        raise Rejected("unknown claim or verdict")
+    require(choices, "unknown claim or verdict")
     own = _OWN_FIELDS.get(name, {})
     fields = read_fields(claim, {"claim", "verdict", "proof", *own})
     with session.at(".proof"):
@@ -372,10 +363,8 @@ def check_claim(session: Session, s: Statement, value: object) -> tuple[str, str
         names = {**variables({"s": 0, "s_": 0, "s__": 0, "n": 0, **s.records, "w": 0}), **session.constants}
         trees = [(read_term(source, names), tree) for source, tree in read_fields(proof.pop("obligations", {})).items()]
         session.obligations, session.used = dict(trees), set()
-        if proof.keys() & stated.keys():
-            raise Rejected("unknown fields")
+        require(not proof.keys() & stated.keys(), "unknown fields")
         function = next((choice for choice in choices if required_of(choice) <= proof.keys() | stated.keys()), choices[0])
         apply(function, session, s, proof | stated)
-        if len(session.used) < len(trees):
-            raise Rejected("an obligation is given twice, or one that the claim does not have")
+        require(len(session.used) == len(trees), "an obligation is given twice, or one that the claim does not have")
     return name, verdict, str(fields["bound"]) if own else str(proof["floor"]) if name == "strong-convexity" else None

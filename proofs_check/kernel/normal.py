@@ -8,7 +8,7 @@ from functools import reduce
 from math import gcd, lcm
 
 from .boxes import Box, enclose
-from .terms import MAX_BITS, Meter, Rejected, Term, bits, exp, log, make, num, postorder, power
+from .terms import MAX_BITS, Meter, Term, bits, exp, log, make, num, postorder, power, require
 
 Mono = tuple[tuple[Term, Fraction], ...]
 Poly = dict[Mono, Fraction]
@@ -56,8 +56,7 @@ class Normaliser:
                 result[merged] = result.get(merged, _NULL) + c * d
                 if not result[merged]:
                     del result[merged]
-            if len(result) > _MAX_TERMS:
-                raise Rejected("a normal form has too many terms")
+            require(len(result) <= _MAX_TERMS, "a normal form has too many terms")
         self.meter.spend(sum(map(bits, result.values())) // 64)
         return result
 
@@ -96,7 +95,7 @@ class Normaliser:
         return best
 
     def cleared(self, p: Poly, *, signed: bool) -> Poly:
-        """Return p times powers of sums that occur with negative exponents; if signed, only of sums known to be > 0."""
+        """Return p times powers of bases that occur with negative exponents; if signed, only of bases known to be > 0."""
         for _ in range(50):
             lowest: dict[Term, Fraction] = {}
             for a, e in (factor for mono in p for factor in mono):
@@ -104,12 +103,7 @@ class Normaliser:
                     lowest[a] = e
             if not lowest:
                 break
-            for a, e in lowest.items():
-                result: Poly = {}
-                for mono, c in p.items():
-                    raised = self._atom(a, dict(mono).get(a, _NULL) - e)
-                    result = self._plus(result, self._times({tuple((b, f) for b, f in mono if b is not a): c}, raised))
-                p = result
+            p = self._times(p, {tuple(sorted((a, -e) for a, e in lowest.items())): _UNIT})
         return p
 
     def _content(self, p: Poly, *, whole: bool) -> tuple[Fraction, Mono, Poly]:
@@ -124,8 +118,7 @@ class Normaliser:
 
     def _power(self, p: Poly, c: Fraction) -> Poly:
         # p**c for a rational constant c, wherever it is defined
-        if not p and c < 0:
-            raise Rejected("a power of zero is not defined")
+        require(p or c >= 0, "a power of zero is not defined")
         if c == 0 or not p:
             return {} if c else _ONE
         whole = c.denominator == 1
@@ -141,8 +134,7 @@ class Normaliser:
     def _mono_power(self, mono: Mono, k: Fraction, c: Fraction) -> Poly:
         # (k mono)**c; a fractional power is distributed over factors that are all >= 0, or else taken out of those > 0 only
         if c.denominator == 1:
-            if (bits(k) + 1) * abs(c) > MAX_BITS:
-                raise Rejected("a power of a number is too large")
+            require((bits(k) + 1) * abs(c) <= MAX_BITS, "a power of a number is too large")
             return reduce(self._times, [self._atom(a, e * c) for a, e in mono], {(): Fraction(k ** int(c))})
         known = {a: self._known_sign(a) for a, _ in mono}
         inside = tuple((a, e) for a, e in mono if known[a] < 2 and (k < 0 or 0 in known.values()))
@@ -162,8 +154,7 @@ class Normaliser:
 
     def _log(self, p: Poly) -> Poly:
         # log(exp(m) r) = m + log r
-        if not p:
-            raise Rejected("log of zero is not defined")
+        require(p, "log of zero is not defined")
         result: Poly = {}
         for a, e in self._content(p, whole=False)[1]:
             if a.op == "exp":
@@ -201,14 +192,14 @@ class Normaliser:
 
 
 def _merge(m: Mono, n: Mono) -> tuple[Mono, list[tuple[Term, Fraction]]]:
-    # the product of two monomials: what is normal already, and bases whose new exponent needs expansion
-    if not m or not n:
-        return m or n, []
+    # the product of two monomials: what is normal already, and bases whose exponent needs expansion; m is normal
+    if not n:
+        return m, []
     exponents, odd = dict(m), []
     for a, e in n:
-        old = exponents.pop(a, _NULL)
-        if old and a.op in _BASES and 1 <= old + e < _MAX_EXPANSION + 1:
-            odd.append((a, old + e))
-        elif old + e:
-            exponents[a] = old + e
+        total = exponents.pop(a, _NULL) + e
+        if a.op in _BASES and 1 <= total < _MAX_EXPANSION + 1:
+            odd.append((a, total))
+        elif total:
+            exponents[a] = total
     return tuple(sorted(exponents.items())), odd

@@ -23,13 +23,13 @@ from .terms import (
     make,
     num,
     postorder,
+    require,
     smoothness,
     substitute,
     text,
     var,
 )
 
-_MAX_DEPTH = 60
 _DEFAULT_TREES: tuple[dict[str, object], ...] = ({"rule": "manifest"}, {"rule": "zero"}, {"rule": "boxes", "budget": 2000})
 
 
@@ -90,7 +90,6 @@ class Session:
         if goal.term in self.obligations:
             self.used.add(goal.term)
             return show(self, ".obligations", goal, self.obligations[goal.term])
-        failure: object = None
         for tree in _DEFAULT_TREES:
             try:
                 return prove(self, goal, tree)
@@ -163,8 +162,7 @@ def apply(function: Callable[..., None], session: Session, subject: object, give
 def prove(session: Session, goal: Goal, tree: object) -> None:
     """Prove the goal by the rule at the root of the tree; reject otherwise."""
     session.meter.spend(5 * len(postorder(goal.term)))
-    if len(session.path) > _MAX_DEPTH:
-        raise Rejected("the proof is nested too deeply")
+    require(len(session.path) <= 60, "the proof is nested too deeply")
     fields = dict(read_fields(tree))
     name = fields.pop("rule", None)
     if not isinstance(name, str) or name not in RULES:
@@ -192,8 +190,8 @@ def _range(name: object, goal: Goal) -> tuple[str, Range]:
 
 def zero(session: Session, goal: Goal) -> None:
     """A term whose normal form is 0 is 0 wherever it is defined."""
-    if goal.strict or not session.is_zero(goal.term, goal.box):
-        raise Rejected("the goal is strict" if goal.strict else "the normal form is not zero")
+    require(not goal.strict, "the goal is strict")
+    require(session.is_zero(goal.term, goal.box), "the normal form is not zero")
 
 
 def manifest(session: Session, goal: Goal) -> None:
@@ -237,8 +235,7 @@ def _forms(session: Session, term: Term, goal: Goal) -> list[Term]:
 def split(session: Session, goal: Goal, *, variable: object, at: object, below: object, above: object) -> None:
     """What holds on both parts of a range holds on the range."""
     (v, old), cut = _range(variable, goal), read_number(at)
-    if not old.contains(cut) or cut in (old.lo, old.hi):
-        raise Rejected("the range must be split strictly inside")
+    require(old.contains(cut) and cut not in (old.lo, old.hi), "the range must be split strictly inside")
     show(session, ".below", replace(goal, box={**goal.box, v: replace(old, hi=cut)}), below)
     show(session, ".above", replace(goal, box={**goal.box, v: Range(cut, old.hi)}), above)
 
@@ -268,11 +265,9 @@ def scale(session: Session, goal: Goal, *, factor: object, positive: object, pro
 def sum_(session: Session, goal: Goal, *, parts: object, proofs: object, strict: object = None) -> None:
     """A sum of terms >= 0 is >= 0, and > 0 if one of them is."""
     terms = [session.read(part, goal.box) for part in read_list(parts)]
-    if goal.strict != (strict is not None):
-        raise Rejected("a field strict is needed for a strict goal, and for no other")
+    require(goal.strict == (strict is not None), "a field strict is needed for a strict goal, and for no other")
     chosen = read_integer(strict, 0, len(terms) - 1) if goal.strict else -1
-    if not session.is_zero(sum((-term for term in terms), goal.term), goal.box):
-        raise Rejected("the parts do not add up to the goal")
+    require(session.is_zero(sum((-term for term in terms), goal.term), goal.box), "the parts do not add up to the goal")
     for i, (term, proof) in enumerate(zip(terms, read_list(proofs, len(terms)), strict=True)):
         show(session, f".proofs[{i}]", Goal(term, goal.box, i == chosen), proof)
 
@@ -293,16 +288,14 @@ def generalise(
 ) -> None:
     """What holds for all y in a range that contains all values of a term holds for that term in place of y."""
     y, a = read_name(name), session.read(term, goal.box)
-    if y in goal.box or y in session.constants:
-        raise Rejected("the name is not new")
+    require(y not in goal.box and y not in session.constants, "the name is not new")
     values = Range(read_number(low), None if high is None else read_number(high), open=open_ is not None)
     show(session, ".lower", Goal(a - num(values.lo), goal.box, values.open), lower)
     if values.hi is not None:
         show(session, ".upper", Goal(num(values.hi) - a, goal.box), upper)
     box = {**goal.box, y: values}
     whole = Goal(session.read(general, box), box, goal.strict)
-    if not session.is_zero(substitute(whole.term, {y: a}) - goal.term, goal.box):
-        raise Rejected("the goal is not an instance of the general one")
+    require(session.is_zero(substitute(whole.term, {y: a}) - goal.term, goal.box), "the goal is not an instance of the general one")
     show(session, ".proof", whole, proof)
 
 

@@ -3,37 +3,45 @@
 import ast
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 
-from .terms import Rejected, Term, make, num, postorder, power, var
+from .terms import Rejected, Term, make, num, postorder, power, require, var
 
-_MAX_TEXT, _MAX_DEPTH, _MAX_NODES, _MAX_ITEMS = 5_000_000, 200, 5_000, 1_000
+_MAX_DEPTH, _MAX_ITEMS = 200, 1_000
 _EXPRESSION, _NAME = re.compile(r"[A-Za-z0-9_ .,+\-*/()<>=]{0,20000}"), re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _DECIMAL = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?([0-9]{1,6}))?")
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-_FUNCTIONS = {"exp": "exp", "log": "log", "sin": "sin", "cos": "cos", "abs": "abs", "Abs": "abs", "sqrt": "", "tan": ""}
+_OPERATORS: dict[type, Callable[[Term, Term], Term]] = {  # each as it is written: 0*a is defined only where a is
+    ast.Add: partial(make, "add"),
+    ast.Sub: lambda a, b: make("add", a, -b),
+    ast.Mult: partial(make, "mul"),
+    ast.Div: lambda a, b: make("mul", a, power(b, -1)),
+    ast.Pow: partial(make, "pow"),
+}
+_FUNCTIONS: dict[str, Callable[[Term], Term]] = {
+    **{name: partial(make, name.lower()) for name in ("exp", "log", "sin", "cos", "abs", "Abs")},
+    "sqrt": lambda a: power(a, Fraction(1, 2)),
+    "tan": lambda a: make("mul", make("sin", a), power(make("cos", a), -1)),
+}
 _EXTREMA = {"Max": 1, "max": 1, "Min": -1, "min": -1}
 _RESERVED = {*_FUNCTIONS, *_EXTREMA, "Piecewise", "True", "False", "None", "w", "pi"}
 
 
 def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    if len(dict(pairs)) != len(pairs):
-        raise Rejected("a JSON object has the same key twice")
+    require(len(dict(pairs)) == len(pairs), "a JSON object has the same key twice")
     return dict(pairs)
 
 
 def _literal(word: str) -> int:
-    if not re.fullmatch("-?[0-9]{1,19}", word):
-        raise Rejected(f"{word[:20]} is not allowed: exact numbers are strings")
+    require(re.fullmatch("-?[0-9]{1,19}", word), f"{word[:20]} is not allowed: exact numbers are strings")
     return int(word)
 
 
 def read_json(document: str) -> object:
     """Read a JSON value of bounded size, with distinct keys and without binary floats."""
-    if len(document) > _MAX_TEXT:
-        raise Rejected("the text is too long")
+    require(len(document) <= 5_000_000, "the text is too long")
     return json.loads(document, object_pairs_hook=_pairs, parse_constant=_literal, parse_float=_literal, parse_int=_literal)
 
 
@@ -64,16 +72,14 @@ def read_integer(value: object, low: int, high: int) -> int:
 
 def read_choice(value: object, yes: str, no: str) -> bool:
     """Read one of two words; whether it is the first."""
-    if value not in (yes, no):
-        raise Rejected(f"expected {yes} or {no}")
+    require(value in (yes, no), f"expected {yes} or {no}")
     return value == yes
 
 
 def read_name(word: object) -> str:
     """Read an ASCII identifier that is not reserved."""
-    if not isinstance(word, str) or not _NAME.fullmatch(word) or word in _RESERVED:
-        raise Rejected(f"{str(word)[:40]!r} is reserved or not an ASCII identifier")
-    return word
+    require(isinstance(word, str) and _NAME.fullmatch(word) and word not in _RESERVED, "a name is reserved or not an ASCII identifier")
+    return str(word)
 
 
 def _decimal(word: str) -> Fraction:
@@ -89,8 +95,7 @@ def read_number(word: object) -> Fraction:
         raise Rejected("a number must be a string of moderate length")
     upper, slash, lower = (word[1:] if word[:1] in ("+", "-") else word).partition("/")
     value, divisor = _decimal(upper), _decimal(lower) if slash else Fraction(1)
-    if not divisor:
-        raise Rejected("a number has the denominator zero")
+    require(divisor, "a number has the denominator zero")
     return -value / divisor if word[0] == "-" else value / divisor
 
 
@@ -108,8 +113,7 @@ def read_term(source: object, names: Mapping[str, Term]) -> Term:
     except (SyntaxError, ValueError) as problem:
         raise Rejected("an expression does not follow the grammar") from problem
     term = _Reader(source.strip(" "), names).read(tree, _MAX_DEPTH)
-    if len(postorder(term)) > _MAX_NODES:
-        raise Rejected("an expression is too large")
+    require(len(postorder(term)) <= 5_000, "an expression is too large")
     return term
 
 
@@ -119,47 +123,33 @@ class _Reader:
 
     def read(self, node: ast.expr, depth: int) -> Term:
         chain: list[ast.BinOp] = []
-        while isinstance(node, ast.BinOp) and depth:  # long sums are deep on the left: no recursion
+        while isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS and depth:  # long sums are deep on the left: no recursion
             chain.append(node)
             node = node.left
         result = self.leaf(node, depth - 1)
         for link in reversed(chain):
-            result = self.combine(link, result, self.read(link.right, depth - 1))
+            result = _OPERATORS[type(link.op)](result, self.read(link.right, depth - 1))
         return result
-
-    def combine(self, node: ast.BinOp, left: Term, right: Term) -> Term:
-        match node.op:  # as it is written: 0*a is defined only where a is
-            case ast.Add() | ast.Sub():
-                return make("add", left, right if isinstance(node.op, ast.Add) else -right)
-            case ast.Mult() | ast.Div():
-                return make("mul", left, right if isinstance(node.op, ast.Mult) else power(right, -1))
-            case ast.Pow():
-                return make("pow", left, right)
-        raise Rejected("an operation does not belong to the grammar")
 
     def leaf(self, node: ast.expr, depth: int) -> Term:
         word = self.source[node.col_offset : node.end_col_offset]
         match node:
-            case ast.UnaryOp(op=ast.UAdd() | ast.USub()) if depth > 0:
-                argument = self.read(node.operand, depth)
-                return -argument if isinstance(node.op, ast.USub) else argument
             case ast.Constant():  # the digits that are written, not the binary float that Python made of them
                 return num(_decimal(word))
             case ast.Name() if node.id in self.names:
                 return self.names[node.id]
-            case ast.Call(func=ast.Name(id="Piecewise"), args=[_, *_], keywords=[]) if depth > 0:
+            case ast.UnaryOp(op=ast.UAdd()) if depth > 0:
+                return self.read(node.operand, depth)
+            case ast.UnaryOp(op=ast.USub()) if depth > 0:
+                return -self.read(node.operand, depth)
+            case ast.Call(func=ast.Name(id="Piecewise"), keywords=[]) if depth > 0:
                 return self.piecewise(node.args, depth)
             case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if name in _FUNCTIONS and depth > 0:
-                return self.function(name, self.read(argument, depth))
+                return _FUNCTIONS[name](self.read(argument, depth))
             case ast.Call(func=ast.Name(id=name), args=[_, _, *_], keywords=[]) if name in _EXTREMA and depth > 0:
                 sign = num(_EXTREMA[name])
                 return sign * reduce(lambda a, b: make("max", a, b), [sign * self.read(a, depth) for a in node.args])
         raise Rejected(f"{word[:40]!r} does not belong to the grammar, is nested too deeply, or is not known here")
-
-    def function(self, name: str, a: Term) -> Term:
-        if name == "tan":
-            return make("mul", make("sin", a), power(make("cos", a), -1))
-        return power(a, Fraction(1, 2)) if name == "sqrt" else make(_FUNCTIONS[name], a)
 
     def piecewise(self, pairs: list[ast.expr], depth: int) -> Term:
         args, comparisons = list[Term](), list[str]()

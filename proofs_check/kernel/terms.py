@@ -10,12 +10,17 @@ from fractions import Fraction
 from itertools import count
 from typing import Any
 
-_MAX_NODES, _MAX_EXPONENT, MAX_BITS = 50_000, 1_000_000, 50_000
-BRANCHING = ("abs", "max", "piecewise")
+MAX_BITS, BRANCHING = 50_000, ("abs", "max", "piecewise")
 
 
 class Rejected(Exception):
     """The certificate does not prove what it claims, for the reason given; it says nothing about the claim being false."""
+
+
+def require(holds: object, reason: str) -> None:
+    """Reject unless something holds."""
+    if not holds:
+        raise Rejected(reason)
 
 
 class Meter:
@@ -72,26 +77,23 @@ def make(op: str, *args: Term, value: Any = None) -> Term:
     if len(args) == 2:
         a, b = number(args[0]), number(args[1])
         if op == "pow" and b is None:
-            return make("exp", args[1] * make("log", args[0]))
-        if op == "pow" and b is not None and max(abs(b.numerator), b.denominator) > _MAX_EXPONENT:
-            raise Rejected(f"an exponent is larger than {_MAX_EXPONENT}")
+            return exp(args[1] * log(args[0]))
+        require(op != "pow" or b is None or max(abs(b.numerator), b.denominator) <= 1_000_000, "an exponent is too large")
         folded = _fold(op, a, b) if a is not None and b is not None else None
         op, args, value = (op, args, value) if folded is None else ("num", (), folded)
     key = (op, args, value)
     if key not in _shared:
-        if len(_shared) > 4 * _MAX_NODES:
-            raise Rejected("the certificate makes too many terms")
+        require(len(_shared) <= 200_000, "the certificate makes too many terms")
         _shared[key] = Term(op, args, value)
     return _shared[key]
 
 
 def _fold(op: str, a: Fraction, b: Fraction) -> Fraction | None:
     # a op b if it is rational, defined, and of moderate size
-    if op in ("add", "mul"):
-        result = a + b if op == "add" else a * b
-        return result if bits(result) <= MAX_BITS else None
-    small = op == "pow" and b.denominator == 1 and abs(b) * (bits(a) + 1) <= MAX_BITS and (a or b >= 0)
-    return Fraction(a**b.numerator) if small else None
+    if op == "pow" and b.denominator == 1 and abs(b) * (bits(a) + 1) <= MAX_BITS and (a or b >= 0):
+        return Fraction(a**b.numerator)
+    result = a + b if op == "add" else a * b if op == "mul" else None
+    return result if result is not None and bits(result) <= MAX_BITS else None
 
 
 def num(q: Fraction | int) -> Term:
@@ -139,8 +141,7 @@ def postorder(*roots: Term) -> list[Term]:
             done[node] = None
         elif node not in done:
             stack += [(node, True), *((a, False) for a in node.args if a not in done)]
-    if len(done) > _MAX_NODES:
-        raise Rejected(f"a term has more than {_MAX_NODES} nodes")
+    require(len(done) <= 50_000, "a term has too many nodes")
     return list(done)
 
 
@@ -169,8 +170,7 @@ def conditions(term: Term) -> list[tuple[str, Term]]:
 def smoothness(term: Term, v: str) -> list[Term]:
     """Return terms whose positivity makes a defined term infinitely often differentiable in v; reject unresolved branches."""
     nodes = [node for node in postorder(term) if v in node.free]
-    if any(node.op in BRANCHING for node in nodes):
-        raise Rejected(f"an operation on {v} is not resolved, so there is no derivative")
+    require(not any(node.op in BRANCHING for node in nodes), f"an operation on {v} is not resolved, so there is no derivative")
     return [node.args[0] for node in nodes if node.op == "pow" and node.args[1].value.denominator > 1]
 
 
@@ -190,8 +190,7 @@ def differentiate(term: Term, v: str) -> Term:
     """Return the partial derivative in v of a term whose ``smoothness`` facts hold; a part without v is a constant."""
     slope: dict[Term, Term] = {}
     for node in postorder(term):
-        if v in node.free and node.op not in _SLOPES:
-            raise Rejected(f"{node.op} of {v} has no derivative here")
+        require(v not in node.free or node.op in _SLOPES, f"{node.op} of {v} has no derivative here")
         slope[node] = _SLOPES[node.op](node, slope) if v in node.free else num(0)
     return slope[term]
 
@@ -201,10 +200,7 @@ def text(term: Term) -> str:
     shown: dict[Term, str] = {}
     for node in postorder(term):
         sign = {"add": " + ", "mul": "*", "pow": "**"}.get(node.op)
-        word = (sign or ", ").join(shown[a] for a in node.args)
-        if not node.args:
-            word = "..." if node.op == "num" and bits(node.value) > 2000 else str(node.op if node.value is None else node.value)
-        word = f"({word})" if node.args or word[0] == "-" or "/" in word else word
-        word = word if sign or not node.args else node.op + word
+        leaf = "..." if node.op == "num" and bits(node.value) > 2000 else str(node.op if node.value is None else node.value)
+        word = f"{'' if sign else node.op}({(sign or ', ').join(shown[a] for a in node.args)})" if node.args else leaf
         shown[node] = word if len(word) <= 400 else word[:390] + " ..."
     return shown[term]
