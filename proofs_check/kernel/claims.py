@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from .boxes import Box, Range, enclose
-from .rules import Goal, Session, apply, required_of, show
+from .rules import Goal, Json, Session, apply, fields_of, show
 from .syntax import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
 from .terms import Rejected, Term, differentiate, exp, log, num, power, require, substitute, var
 
@@ -27,7 +27,7 @@ class Statement:
         """All records and weights."""
         return {**self.records, "w": _WEIGHTS}
 
-    def above(self, epsilon: Term, w: Term, form: object) -> Term:
+    def above(self, epsilon: Term, w: Term, form: Json) -> Term:
         """Return a term that is > 0 exactly where epsilon > log(1 + E w), with E = exp(target) - 1 > 0."""
         line = _ONE + (exp(_given(self.target)) - _ONE) * w
         return epsilon - log(line) if read_choice(form, "log", "exp") else exp(epsilon) - line
@@ -71,7 +71,7 @@ def _read_range(ends: object) -> Range:
     return Range(lo, hi)
 
 
-def _at(session: Session, s: Statement, at: object, box: Box) -> tuple[Statement, Fraction]:
+def _at(session: Session, s: Statement, at: Json, box: Box) -> tuple[Statement, Fraction]:
     # the statement about one record, and the weight: a number inside its range for every variable of the box, and for nothing else
     with session.at(".at"):
         point = {v: read_number(q) for v, q in read_fields(at, set(box)).items()}
@@ -111,23 +111,23 @@ def _gap_17(epsilon: Term, slope: Term) -> Term:
     return _W * slope - epsilon
 
 
-def well_defined(session: Session, s: Statement, *, nonnegative: object) -> None:
+def well_defined(session: Session, s: Statement, *, nonnegative: Json) -> None:
     """Epsilon is defined and >= 0 for all records and weights."""
     session.define(s.epsilon, s.domain)
     show(session, ".nonnegative", Goal(s.epsilon, s.domain), nonnegative)
 
 
-def assumption_8(session: Session, s: Statement, *, bound: object) -> None:
+def assumption_8(session: Session, s: Statement, *, bound: Json) -> None:
     """Target - epsilon(1) >= 0 for all records."""
     show(session, ".bound", Goal(s.spare(), s.records), bound)
 
 
-def not_assumption_8(session: Session, s: Statement, *, at: object, bound: object) -> None:
+def not_assumption_8(session: Session, s: Statement, *, at: Json, bound: Json) -> None:
     """epsilon(1) - target > 0 at a record."""
     show(session, ".bound", Goal(-_at(session, s, at, s.records)[0].spare(), {}, strict=True), bound)
 
 
-def _from(session: Session, s: Statement, threshold: object, proof: object) -> tuple[Term, str, Box]:
+def _from(session: Session, s: Statement, threshold: Json, proof: object) -> tuple[Term, str, Box]:
     # the threshold, shown to be at least 1, and a new variable for the weight's excess over it
     with session.at(".threshold"):
         v = session.read(threshold, s.records)
@@ -138,7 +138,7 @@ def _from(session: Session, s: Statement, threshold: object, proof: object) -> t
     return v, excess, {**s.records, excess: Range(Fraction(0))}
 
 
-def assumption_9(session: Session, s: Statement, *, threshold: object, threshold_proof: object, start: object, slope: object) -> None:
+def assumption_9(session: Session, s: Statement, *, threshold: Json, threshold_proof: Json, start: Json, slope: Json) -> None:
     """Epsilon > log(1 + E w) at a threshold v >= 1, and w epsilon' >= 1 from there on, where (log(1 + E w))' < 1/w."""
     v, excess, box = _from(session, s, threshold, threshold_proof)
     show(session, ".start", Goal(s.above(substitute(s.epsilon, {"w": v}), v, "log"), s.records, strict=True), start)
@@ -147,16 +147,14 @@ def assumption_9(session: Session, s: Statement, *, threshold: object, threshold
     show(session, ".slope", Goal(w * derivative - _ONE, box), slope)
 
 
-def assumption_9_directly(
-    session: Session, s: Statement, *, threshold: object, threshold_proof: object, direct: object, form: object
-) -> None:
+def assumption_9_directly(session: Session, s: Statement, *, threshold: Json, threshold_proof: Json, direct: Json, form: Json) -> None:
     """Epsilon > log(1 + E w), or exp(epsilon) > 1 + E w, for all w from a threshold v >= 1 on."""
     v, excess, box = _from(session, s, threshold, threshold_proof)
     w = v + var(excess)
     show(session, ".direct", Goal(s.above(substitute(s.epsilon, {"w": w}), w, form), box, strict=True), direct)
 
 
-def not_assumption_9(session: Session, s: Statement, *, at: object, threshold: object, form: object, tail: object) -> None:
+def not_assumption_9(session: Session, s: Statement, *, at: Json, threshold: Json, form: Json, tail: Json) -> None:
     """Epsilon <= log(1 + E w), or exp(epsilon) <= 1 + E w, at a record for all w from a threshold >= 1 on."""
     (s, _), weights = _at(session, s, at, s.records), Range(read_number(threshold))
     require(weights.lo >= 1, "the threshold must be at least 1")
@@ -164,7 +162,7 @@ def not_assumption_9(session: Session, s: Statement, *, at: object, threshold: o
 
 
 def strong_convexity(
-    session: Session, s: Statement, *, floor: object, positive: object, form: object, curvature: object, cuts: object = None
+    session: Session, s: Statement, *, floor: Json, positive: Json, form: Json, curvature: Json, cuts: Json = None
 ) -> None:
     """K >= floor, or K exp(epsilon) >= floor, for a floor > 0 without w and all w, where (exp epsilon)'' = K exp(epsilon); epsilon >= 0."""
     with session.at(".floor"):
@@ -178,13 +176,13 @@ def strong_convexity(
     _on_pieces(session, s, ".curvature", curvature, cuts, goal)
 
 
-def not_assumption_11(session: Session, s: Statement, *, at: object, curvature: object) -> None:
+def not_assumption_11(session: Session, s: Statement, *, at: Json, curvature: Json) -> None:
     """-K >= 0 at a record and weight around which epsilon is twice differentiable."""
     s, w = _at(session, s, at, s.domain)
     show(session, ".curvature", Goal(-_at_weight(session, s, w, lambda _, slope: _curvature(slope)), {}), curvature)
 
 
-def flattening(session: Session, s: Statement, *, at: object, weight: object, weight_proof: object, flat: object) -> None:
+def flattening(session: Session, s: Statement, *, at: Json, weight: Json, weight_proof: Json, flat: Json) -> None:
     """K exp(epsilon) <= 1/n at a record and a weight given as a term in n, for all n >= 1: no constant > 0 is below all of it."""
     (s, _), counts = _at(session, s, at, s.records), {"n": _WEIGHTS}
     epsilon, slope = _slope(session, s, s.domain)
@@ -194,29 +192,29 @@ def flattening(session: Session, s: Statement, *, at: object, weight: object, we
     show(session, ".flat", Goal(_ONE - var("n") * substitute(_curvature(slope) * exp(epsilon), {"w": w}), counts), flat)
 
 
-def proposition_16(session: Session, s: Statement, *, bound: object) -> None:
+def proposition_16(session: Session, s: Statement, *, bound: Json) -> None:
     """1 - exp(-epsilon(1)) - epsilon'(1) > 0 for all records."""
     show(session, ".bound", Goal(_at_weight(session, s, Fraction(1), _gap_16), s.records, strict=True), bound)
 
 
-def not_proposition_16(session: Session, s: Statement, *, at: object, bound: object) -> None:
+def not_proposition_16(session: Session, s: Statement, *, at: Json, bound: Json) -> None:
     """1 - exp(-epsilon(1)) - epsilon'(1) <= 0 at a record."""
     s, w = _at(session, s, at, s.records)
     show(session, ".bound", Goal(-_at_weight(session, s, w, _gap_16), {}), bound)
 
 
-def proposition_17(session: Session, s: Statement, *, bound: object, cuts: object = None) -> None:
+def proposition_17(session: Session, s: Statement, *, bound: Json, cuts: Json = None) -> None:
     """W epsilon' - epsilon >= 0 for all records and weights."""
     _on_pieces(session, s, ".bound", bound, cuts, _gap_17)
 
 
-def not_proposition_17(session: Session, s: Statement, *, at: object, bound: object) -> None:
+def not_proposition_17(session: Session, s: Statement, *, at: Json, bound: Json) -> None:
     """Epsilon - w epsilon' > 0 at a record and weight."""
     s, w = _at(session, s, at, s.domain)
     show(session, ".bound", Goal(-_at_weight(session, s, w, _gap_17), {}, strict=True), bound)
 
 
-def _sampled(session: Session, s: Statement, bound: Term, form: object, proofs: tuple[object, ...]) -> Term:
+def _sampled(session: Session, s: Statement, bound: Term, form: Json, proofs: tuple[object, ...]) -> Term:
     # a term that is >= 0 if and only if psi <= bound, after showing 0 < q <= 1 by the proofs or, without any, by the usual ones
     q = _given(s.q)
     session.define(q, s.records)
@@ -229,21 +227,19 @@ def _sampled(session: Session, s: Statement, bound: Term, form: object, proofs: 
     return exp(bound) - _ONE - q * (exp(e) - _ONE)
 
 
-def epsilon_upper(
-    session: Session, s: Statement, *, claimed: object, q_positive: object, q_at_most_one: object, form: object, bound: object
-) -> None:
+def epsilon_upper(session: Session, s: Statement, *, claimed: Json, q_positive: Json, q_at_most_one: Json, form: Json, bound: Json) -> None:
     """0 < q <= 1 and log(1 + q (exp(epsilon(1/q)) - 1)) <= the claimed number, for all records."""
     term = _sampled(session, s, num(read_number(claimed)), form, (q_positive, q_at_most_one))
     show(session, ".bound", Goal(term, s.records), bound)
 
 
-def epsilon_lower(session: Session, s: Statement, *, claimed: object, at: object, bound: object) -> None:
+def epsilon_lower(session: Session, s: Statement, *, claimed: Json, at: Json, bound: Json) -> None:
     """0 < q <= 1 and log(1 + q (exp(epsilon(1/q)) - 1)) >= the claimed number, at a record."""
     s, _ = _at(session, s, at, s.records)
     show(session, ".bound", Goal(-_sampled(session, s, num(read_number(claimed)), "log", ()), {}), bound)
 
 
-def _on_pieces(session: Session, s: Statement, step: str, tree: object, cuts: object, t: Callable[[Term, Term], Term]) -> None:
+def _on_pieces(session: Session, s: Statement, step: str, tree: Json, cuts: Json, t: Callable[[Term, Term], Term]) -> None:
     # t(epsilon, epsilon') >= 0 for all records and weights: at once, or on every piece of the weights between cuts
     if cuts is None:
         show(session, step, Goal(t(*_slope(session, s, s.domain)), s.domain), tree)
@@ -286,7 +282,7 @@ def _is_signed_inside(session: Session, gap: Term, box: Box, *, strict: bool) ->
     return session.shows(Goal(slope, box, strict=True)) or session.shows(Goal(-slope, box, strict=True))
 
 
-def kink(session: Session, s: Statement, *, at: object, kink: object) -> None:
+def kink(session: Session, s: Statement, *, at: Json, kink: Json) -> None:
     """Epsilon is not differentiable at a record and some w > 1: beside it epsilon is two smooth terms with other values or slopes."""
     # The one argument whose sign changes on the range has a single zero there. On either side of it the term equals a smooth term. Were it
     # differentiable at the zero, it would be continuous there, so both terms would take its value and its derivative at the zero.
@@ -364,7 +360,7 @@ def check_claim(session: Session, s: Statement, value: object) -> tuple[str, str
         trees = [(read_term(source, names), tree) for source, tree in read_fields(proof.pop("obligations", {})).items()]
         session.obligations, session.used = dict(trees), set()
         require(not proof.keys() & stated.keys(), "unknown fields")
-        function = next((choice for choice in choices if required_of(choice) <= proof.keys() | stated.keys()), choices[0])
+        function = next((choice for choice in choices if fields_of(choice)[1] <= proof.keys() | stated.keys()), choices[0])
         apply(function, session, s, proof | stated)
         require(len(session.used) == len(trees), "an obligation is given twice, or one that the claim does not have")
     return name, verdict, str(fields["bound"]) if own else str(proof["floor"]) if name == "strong-convexity" else None

@@ -156,13 +156,7 @@ def power(x: Interval, c: Fraction, p: int) -> Interval:
 
 
 OPERATIONS: dict[str, Callable[..., Interval]] = {  # by their names in terms
-    "add": add,
-    "mul": mul,
-    "exp": exp,
-    "log": log,
-    "sin": sin,
-    "cos": cos,
+    **{f.__name__: f for f in (add, mul, exp, log, sin, cos, pi)},
     "abs": absolute,
     "max": maximum,
-    "pi": pi,
 }

@@ -6,30 +6,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
-from inspect import Parameter, signature
+from inspect import signature
 
 from .boxes import Box, Range, Search
 from .normal import Normaliser
 from .syntax import read_choice, read_fields, read_integer, read_list, read_name, read_number, read_term, variables
-from .terms import (
-    BRANCHING,
-    Meter,
-    Rejected,
-    Term,
-    conditions,
-    differentiate,
-    exp,
-    log,
-    make,
-    num,
-    postorder,
-    require,
-    smoothness,
-    substitute,
-    text,
-    var,
-)
+from .terms import BRANCHING, Meter, Rejected, Term, conditions, differentiate, make, num, postorder, require, smoothness, substitute, text
 
+Json = object  # a value as it was read: text, number, list or object
 _DEFAULT_TREES: tuple[dict[str, object], ...] = ({"rule": "manifest"}, {"rule": "zero"}, {"rule": "boxes", "budget": 2000})
 
 
@@ -53,6 +37,7 @@ class Session:
     used: set[Term] = field(default_factory=set)  # of the obligations
     path: list[str] = field(default_factory=list)  # where we are
     rules: dict[str, None] = field(default_factory=dict)  # that were applied
+    failure: str = ""  # of the last side condition that was not shown
     relied: dict[str, None] = field(default_factory=dict)  # kinds of side conditions that were shown
 
     @contextmanager
@@ -76,26 +61,22 @@ class Session:
                 self.discharge(Goal(fact, box, kind != "nonnegative"))
 
     def shows(self, goal: Goal) -> bool:
-        """Whether ``discharge`` succeeds."""
-        depth = len(self.path)
-        try:
-            self.discharge(goal)
-        except Rejected:
-            del self.path[depth:]
-            return False
-        return True
+        """Whether a side condition is shown, by the certificate's own tree if it has one, else by manifest, zero or boxes."""
+        self.used |= {goal.term} & self.obligations.keys()
+        for tree in [self.obligations[goal.term]] if goal.term in self.obligations else _DEFAULT_TREES:
+            depth = len(self.path)
+            try:
+                prove(self, goal, tree)
+                return True
+            except Rejected as problem:
+                self.failure = "".join([*self.path[depth:], ": ", str(problem)])
+                del self.path[depth:]
+        return False
 
     def discharge(self, goal: Goal) -> None:
-        """Show a side condition by the certificate's own tree if it has one, else by manifest, zero or boxes."""
-        if goal.term in self.obligations:
-            self.used.add(goal.term)
-            return show(self, ".obligations", goal, self.obligations[goal.term])
-        for tree in _DEFAULT_TREES:
-            try:
-                return prove(self, goal, tree)
-            except Rejected as problem:
-                failure = problem
-        raise Rejected(f"{text(goal.term)} {'>' if goal.strict else '>='} 0 is needed and not shown: {failure}")
+        """Show a side condition, or reject."""
+        if not self.shows(goal):
+            raise Rejected(f"{text(goal.term)} {'>' if goal.strict else '>='} 0 is needed and not shown{self.failure}")
 
     def smooth(self, term: Term, v: str, box: Box) -> Term:
         """Return the term with its branches on v resolved, after showing its differentiability in v on the box."""
@@ -142,21 +123,17 @@ def _branch(node: Term, args: tuple[Term, ...], shows: Callable[[Term, bool], bo
 
 
 @cache
-def fields_of(function: Callable[..., None]) -> Mapping[str, Parameter]:
-    """Return the fields that a rule or a claim takes: its keyword parameters."""
-    taken = [p for p in signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    return {p.name.rstrip("_").replace("_", "-"): p for p in taken}
-
-
-def required_of(function: Callable[..., None]) -> set[str]:
-    """Return the fields that a rule or a claim must be given."""
-    return {name for name, p in fields_of(function).items() if p.default is p.empty}
+def fields_of(function: Callable[..., None]) -> tuple[Mapping[str, str], set[str]]:
+    """Return the names of a rule's or claim's keyword parameters by the names of their fields, and the required fields."""
+    taken = {p.name.rstrip("_").replace("_", "-"): p for p in signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY}
+    return {name: p.name for name, p in taken.items()}, {name for name, p in taken.items() if p.default is p.empty}
 
 
 def apply(function: Callable[..., None], session: Session, subject: object, given: Mapping[str, object]) -> None:
     """Call a rule or a claim with exactly the fields that it takes."""
-    fields = read_fields(given, required_of(function), frozenset(fields_of(function)))
-    function(session, subject, **{fields_of(function)[name].name: value for name, value in fields.items()})
+    names, required = fields_of(function)
+    fields = read_fields(given, required, frozenset(names))
+    function(session, subject, **{names[name]: value for name, value in fields.items()})
 
 
 def prove(session: Session, goal: Goal, tree: object) -> None:
@@ -182,7 +159,7 @@ def _fix(goal: Goal) -> Term:
     return substitute(goal.term, {v: r.lo for v, r in goal.box.items() if r.lo == r.hi})
 
 
-def _range(name: object, goal: Goal) -> tuple[str, Range]:
+def _range(name: Json, goal: Goal) -> tuple[str, Range]:
     if not isinstance(name, str) or name not in goal.box:
         raise Rejected("there is no such variable in the goal's box")
     return name, goal.box[name]
@@ -197,7 +174,7 @@ def zero(session: Session, goal: Goal) -> None:
 def manifest(session: Session, goal: Goal) -> None:
     """A sum of products of non-negative factors is >= 0, and > 0 if one of the products is; as it stands, or after x = lo + u."""
     term = _fix(goal)
-    shift = {v: var(v) + num(goal.box[v].lo) for v in term.free}
+    shift = {v: make("var", value=v) + num(goal.box[v].lo) for v in term.free}
     moved = {v: replace(r, lo=Fraction(0), hi=None if r.hi is None else r.hi - r.lo) for v, r in goal.box.items() if v in shift}
     for form, box in ((term, goal.box), (substitute(term, shift), moved)):
         normaliser = Normaliser(box, session.meter)
@@ -207,18 +184,14 @@ def manifest(session: Session, goal: Goal) -> None:
     raise Rejected("the sign is not manifest")
 
 
-def boxes(session: Session, goal: Goal, *, budget: object, form: object = "natural", precision: object = 64) -> None:
+def boxes(session: Session, goal: Goal, *, budget: Json, form: Json = "natural", precision: Json = 64) -> None:
     """Finitely many pieces cover the box, and on each an interval enclosure (centred: by the mean value theorem) is >= 0 (> 0)."""
     pieces, p = read_integer(budget, 1, 50_000), read_integer(precision, 53, 1024)
     centred, term = read_choice(form, "centred", "natural"), _fix(goal)
-    slopes: dict[str, Term] = {}
     for v in sorted(term.free) if centred else ():
         term = session.smooth(term, v, goal.box)
-    try:
-        slopes = {v: differentiate(term, v) for v in term.free if centred or len(term.free) > 1}
-    except Rejected:
-        if centred:
-            raise
+    steered = centred or (len(term.free) > 1 and not any(node.op in BRANCHING and node.free for node in postorder(term)))
+    slopes = {v: differentiate(term, v) for v in term.free} if steered else {}
     Search(_forms(session, term, goal), slopes, goal.box, p, session.meter).prove(strict=goal.strict, budget=pieces, centred=centred)
 
 
@@ -232,7 +205,7 @@ def _forms(session: Session, term: Term, goal: Goal) -> list[Term]:
     return [term, other] if other is not term and len(postorder(other)) <= 3 * len(postorder(term)) + 50 else [term]
 
 
-def split(session: Session, goal: Goal, *, variable: object, at: object, below: object, above: object) -> None:
+def split(session: Session, goal: Goal, *, variable: Json, at: Json, below: Json, above: Json) -> None:
     """What holds on both parts of a range holds on the range."""
     (v, old), cut = _range(variable, goal), read_number(at)
     require(old.contains(cut) and cut not in (old.lo, old.hi), "the range must be split strictly inside")
@@ -240,7 +213,7 @@ def split(session: Session, goal: Goal, *, variable: object, at: object, below: 
     show(session, ".above", replace(goal, box={**goal.box, v: Range(cut, old.hi)}), above)
 
 
-def monotone(session: Session, goal: Goal, *, variable: object, direction: object, slope: object, end: object) -> None:
+def monotone(session: Session, goal: Goal, *, variable: Json, direction: Json, slope: Json, end: Json) -> None:
     """A function with a slope >= 0 (<= 0) in a variable is at least its value at the lower (upper) end of the variable's range."""
     (v, old), rising = _range(variable, goal), read_choice(direction, "increasing", "decreasing")
     last, is_open = old.lo if rising else old.hi, rising and old.open
@@ -255,14 +228,14 @@ def monotone(session: Session, goal: Goal, *, variable: object, direction: objec
     show(session, ".end", Goal(substitute(term, {v: last}), left, goal.strict and not is_open), end)
 
 
-def scale(session: Session, goal: Goal, *, factor: object, positive: object, product: object) -> None:
+def scale(session: Session, goal: Goal, *, factor: Json, positive: Json, product: Json) -> None:
     """A term is >= 0 (> 0) if its product with a term > 0 is."""
     f = session.read(factor, goal.box)
     show(session, ".positive", Goal(f, goal.box, strict=True), positive)
     show(session, ".product", replace(goal, term=f * goal.term), product)
 
 
-def sum_(session: Session, goal: Goal, *, parts: object, proofs: object, strict: object = None) -> None:
+def sum_(session: Session, goal: Goal, *, parts: Json, proofs: Json, strict: Json = None) -> None:
     """A sum of terms >= 0 is >= 0, and > 0 if one of them is."""
     terms = [session.read(part, goal.box) for part in read_list(parts)]
     require(goal.strict == (strict is not None), "a field strict is needed for a strict goal, and for no other")
@@ -276,15 +249,15 @@ def generalise(
     session: Session,
     goal: Goal,
     *,
-    name: object,
-    term: object,
-    low: object,
-    lower: object,
-    general: object,
-    proof: object,
-    high: object = None,
-    upper: object = None,
-    open_: object = None,
+    name: Json,
+    term: Json,
+    low: Json,
+    lower: Json,
+    general: Json,
+    proof: Json,
+    high: Json = None,
+    upper: Json = None,
+    open_: Json = None,
 ) -> None:
     """What holds for all y in a range that contains all values of a term holds for that term in place of y."""
     y, a = read_name(name), session.read(term, goal.box)
@@ -299,21 +272,21 @@ def generalise(
     show(session, ".proof", whole, proof)
 
 
-def exp_tangent(session: Session, goal: Goal, *, exponent: object, coefficient: object, nonnegative: object, rest: object) -> None:
+def exp_tangent(session: Session, goal: Goal, *, exponent: Json, coefficient: Json, nonnegative: Json, rest: Json) -> None:
     """exp(m) >= 1 + m: a term is >= 0 (> 0) if it is after subtraction of c (exp(m) - 1 - m) for some c >= 0."""
     m, c = session.read(exponent, goal.box), session.read(coefficient, goal.box)
     show(session, ".nonnegative", Goal(c, goal.box), nonnegative)
-    show(session, ".rest", replace(goal, term=goal.term - c * (exp(m) - num(1) - m)), rest)
+    show(session, ".rest", replace(goal, term=goal.term - c * (make("exp", m) - num(1) - m)), rest)
 
 
 def log_tangent(
-    session: Session, goal: Goal, *, argument: object, coefficient: object, argument_positive: object, nonnegative: object, rest: object
+    session: Session, goal: Goal, *, argument: Json, coefficient: Json, argument_positive: Json, nonnegative: Json, rest: Json
 ) -> None:
     """log(a) <= a - 1 for a > 0: a term is >= 0 (> 0) if it is after subtraction of c (a - 1 - log(a)) for some c >= 0."""
     a, c = session.read(argument, goal.box), session.read(coefficient, goal.box)
     show(session, ".argument-positive", Goal(a, goal.box, strict=True), argument_positive)
     show(session, ".nonnegative", Goal(c, goal.box), nonnegative)
-    show(session, ".rest", replace(goal, term=goal.term - c * (a - num(1) - log(a))), rest)
+    show(session, ".rest", replace(goal, term=goal.term - c * (a - num(1) - make("log", a))), rest)
 
 
 _ALL = (zero, manifest, boxes, split, monotone, scale, sum_, generalise, exp_tangent, log_tangent)
