@@ -10,10 +10,11 @@ from math import gcd, lcm
 from .boxes import Box, enclose
 from .terms import MAX_BITS, Meter, Term, bits, exp, log, make, num, postorder, power, require
 
-Mono = tuple[tuple[Term, Fraction], ...]
+Exponent = Fraction | int
+Mono = tuple[tuple[Term, Exponent], ...]
 Poly = dict[Mono, Fraction]
 _MAX_TERMS, _MAX_EXPANSION, _BASES = 20_000, 12, ("add", "mul", "pow", "num")
-_NULL, _UNIT = Fraction(0), Fraction(1)
+_UNIT = Fraction(1)
 _ONE: Poly = {(): _UNIT}
 
 
@@ -25,23 +26,17 @@ class Normaliser:
         self.forms: dict[Term, Poly] = {}
         self.known: dict[Term, int] = {}
 
-    def _atom(self, a: Term, e: Fraction = _UNIT) -> Poly:
-        # the power of an atom, with whole powers of sums expanded
+    def _atom(self, a: Term, e: Exponent = 1) -> Poly:
+        # the power of an atom, with whole powers of bases expanded; a whole exponent is an int, which is faster
         whole = e.numerator // e.denominator
         if a.op in _BASES and 1 <= whole <= _MAX_EXPANSION:
-            return self._times(self._expand(self.forms[a], whole), self._atom(a, e - whole))
-        return {((a, e),): _UNIT} if e else _ONE
-
-    def _expand(self, p: Poly, n: int) -> Poly:
-        return reduce(self._times, [p] * n)
+            return reduce(self._times, [self.forms[a]] * whole, self._atom(a, e - whole))
+        return {((a, whole if e == whole else e),): _UNIT} if e else _ONE
 
     def _plus(self, p: Poly, q: Poly) -> Poly:
         self.meter.spend(1 + (len(p) + len(q)) // 8)
         result = p.copy()
-        for mono, c in q.items():
-            result[mono] = result.get(mono, _NULL) + c
-            if not result[mono]:
-                del result[mono]
+        _gather(result, q)
         return result
 
     def _times(self, p: Poly, q: Poly) -> Poly:
@@ -50,12 +45,8 @@ class Normaliser:
         for m, c in p.items():
             for n, d in q.items():
                 merged, odd = _merge(m, n)
-                if odd:
-                    result = self._plus(result, reduce(self._times, [self._atom(a, e) for a, e in odd], {merged: c * d}))
-                    continue
-                result[merged] = result.get(merged, _NULL) + c * d
-                if not result[merged]:
-                    del result[merged]
+                product = {merged: c * d}
+                _gather(result, reduce(self._times, [self._atom(a, e) for a, e in odd], product) if odd else product)
             require(len(result) <= _MAX_TERMS, "a normal form has too many terms")
         self.meter.spend(sum(map(bits, result.values())) // 64)
         return result
@@ -97,7 +88,7 @@ class Normaliser:
     def cleared(self, p: Poly, *, signed: bool) -> Poly:
         """Return p times powers of bases that occur with negative exponents; if signed, only of bases known to be > 0."""
         for _ in range(50):
-            lowest: dict[Term, Fraction] = {}
+            lowest: dict[Term, Exponent] = {}
             for a, e in (factor for mono in p for factor in mono):
                 if a.op in _BASES and e < lowest.get(a, 0) and (not signed or self._known_sign(a) == 2):
                     lowest[a] = e
@@ -109,9 +100,9 @@ class Normaliser:
     def _content(self, p: Poly, *, whole: bool) -> tuple[Fraction, Mono, Poly]:
         # (k, m, r) with p = k m r: k > 0 rational, m a product of atoms that are > 0 (or of variables, if whole)
         k = Fraction(reduce(gcd, [abs(c.numerator) for c in p.values()]), lcm(*[c.denominator for c in p.values()]))
-        exponents, common = [dict(mono) for mono in p], list[tuple[Term, Fraction]]()
+        exponents, common = [dict(mono) for mono in p], list[tuple[Term, Exponent]]()
         for a in sorted({a for mono in p for a, _ in mono}):
-            least = min(e.get(a, _NULL) for e in exponents)
+            least = min(e.get(a, 0) for e in exponents)
             if least and ((whole and a.op == "var") or self._known_sign(a) == 2):
                 common.append((a, least))
         return k, tuple(common), self._times({tuple((a, -e) for a, e in common): 1 / k}, p)
@@ -125,7 +116,7 @@ class Normaliser:
         if len(p) == 1:
             return self._mono_power(*next(iter(p.items())), c)
         if whole and 1 <= c <= _MAX_EXPANSION:
-            return self._expand(p, int(c))
+            return reduce(self._times, [p] * int(c))
         k, mono, rest = self._content(p, whole=whole)
         if whole and rest[min(rest)] < 0:
             k, rest = -k, {m: -d for m, d in rest.items()}
@@ -158,7 +149,7 @@ class Normaliser:
         result: Poly = {}
         for a, e in self._content(p, whole=False)[1]:
             if a.op == "exp":
-                p, result = self._times(p, {((a, -e),): _UNIT}), self._plus(result, self._times({(): e}, self.forms[a.args[0]]))
+                p, result = self._times(p, {((a, -e),): _UNIT}), self._plus(result, self._times({(): Fraction(e)}, self.forms[a.args[0]]))
         return result if p == _ONE else self._plus(result, self._atom(log(self.term(p))))
 
     def poly(self, term: Term) -> Poly:
@@ -191,13 +182,20 @@ class Normaliser:
         return total
 
 
-def _merge(m: Mono, n: Mono) -> tuple[Mono, list[tuple[Term, Fraction]]]:
+def _gather(result: Poly, p: Poly) -> None:
+    for mono, c in p.items():
+        total = result.pop(mono) + c if mono in result else c
+        if total:
+            result[mono] = total
+
+
+def _merge(m: Mono, n: Mono) -> tuple[Mono, list[tuple[Term, Exponent]]]:
     # the product of two monomials: what is normal already, and bases whose exponent needs expansion; m is normal
     if not n:
         return m, []
     exponents, odd = dict(m), []
     for a, e in n:
-        total = exponents.pop(a, _NULL) + e
+        total = exponents.pop(a, 0) + e
         if a.op in _BASES and 1 <= total < _MAX_EXPANSION + 1:
             odd.append((a, total))
         elif total:

@@ -57,8 +57,8 @@ class Session:
         """Show that the term, as it is written, is defined at every point of the box."""
         for kind, fact in conditions(term):
             self.relied["definedness"] = None
-            if kind != "nonzero" or not self.shows(Goal(-fact, box, strict=True)):
-                self.discharge(Goal(fact, box, kind != "nonnegative"))
+            if kind != "nonzero" or not self.shows(Goal(fact, box, strict=True)):
+                self.discharge(Goal(-fact if kind == "nonzero" else fact, box, kind != "nonnegative"))
 
     def shows(self, goal: Goal) -> bool:
         """Whether a side condition is shown, by the certificate's own tree if it has one, else by manifest, zero or boxes."""
@@ -262,6 +262,7 @@ def generalise(
     """What holds for all y in a range that contains all values of a term holds for that term in place of y."""
     y, a = read_name(name), session.read(term, goal.box)
     require(y not in goal.box and y not in session.constants, "the name is not new")
+    require((high is None) == (upper is None), "the fields high and upper belong together")
     values = Range(read_number(low), None if high is None else read_number(high), open=open_ is not None)
     show(session, ".lower", Goal(a - num(values.lo), goal.box, values.open), lower)
     if values.hi is not None:
