@@ -127,30 +127,28 @@ def not_assumption_8(session: Session, s: Statement, *, at: Json, bound: Json) -
     show(session, ".bound", Goal(-_at(session, s, at, s.records)[0].spare(), {}, strict=True), bound)
 
 
-def _from(session: Session, s: Statement, threshold: Json, proof: object) -> tuple[Term, str, Box]:
-    # the threshold, shown to be at least 1, and a new variable for the weight's excess over it
+def _from(session: Session, s: Statement, threshold: Json, proof: object) -> tuple[Term, str, Term, Box]:
+    # the threshold, shown to be at least 1, a new variable for the weight's excess over it, the weight, and the box of both
     with session.at(".threshold"):
         v = session.read(threshold, s.records)
     show(session, ".threshold-proof", Goal(v - _ONE, s.records), proof)
     excess = "s"
     while excess in s.records or excess in session.constants:
         excess += "_"
-    return v, excess, {**s.records, excess: Range(Fraction(0))}
+    return v, excess, v + var(excess), {**s.records, excess: Range(Fraction(0))}
 
 
 def assumption_9(session: Session, s: Statement, *, threshold: Json, threshold_proof: Json, start: Json, slope: Json) -> None:
     """Epsilon > log(1 + E w) at a threshold v >= 1, and w epsilon' >= 1 from there on, where (log(1 + E w))' < 1/w."""
-    v, excess, box = _from(session, s, threshold, threshold_proof)
+    v, excess, w, box = _from(session, s, threshold, threshold_proof)
     show(session, ".start", Goal(s.above(substitute(s.epsilon, {"w": v}), v, "log"), s.records, strict=True), start)
-    w = v + var(excess)
     derivative = differentiate(session.smooth(substitute(s.epsilon, {"w": w}), excess, box), excess)
     show(session, ".slope", Goal(w * derivative - _ONE, box), slope)
 
 
 def assumption_9_directly(session: Session, s: Statement, *, threshold: Json, threshold_proof: Json, direct: Json, form: Json) -> None:
     """Epsilon > log(1 + E w), or exp(epsilon) > 1 + E w, for all w from a threshold v >= 1 on."""
-    v, excess, box = _from(session, s, threshold, threshold_proof)
-    w = v + var(excess)
+    _, _, w, box = _from(session, s, threshold, threshold_proof)
     show(session, ".direct", Goal(s.above(substitute(s.epsilon, {"w": w}), w, form), box, strict=True), direct)
 
 
@@ -169,11 +167,7 @@ def strong_convexity(
         least = session.read(floor, s.records)
     show(session, ".positive", Goal(least, s.records, strict=True), positive)
     is_log = read_choice(form, "log", "exp")
-
-    def goal(epsilon: Term, slope: Term) -> Term:
-        return (_curvature(slope) if is_log else _curvature(slope) * exp(epsilon)) - least
-
-    _on_pieces(session, s, ".curvature", curvature, cuts, goal)
+    _on_pieces(session, s, ".curvature", curvature, cuts, lambda e, slope: _curvature(slope) * (_ONE if is_log else exp(e)) - least)
 
 
 def not_assumption_11(session: Session, s: Statement, *, at: Json, curvature: Json) -> None:
@@ -273,10 +267,9 @@ def _smooth_pieces(session: Session, s: Statement, cuts: list[Fraction]) -> list
 
 def _is_signed_inside(session: Session, gap: Term, box: Box, *, strict: bool) -> bool:
     # gap >= 0 on the box; > 0 but for the ends of the range of w if strict, because it is strictly monotone too
-    if not session.shows(Goal(gap, box)):
-        return False
-    if not strict:
-        return True
+    shown = session.shows(Goal(gap, box))
+    if not shown or not strict:
+        return shown
     session.check_smooth(gap, "w", box)
     slope = differentiate(gap, "w")
     return session.shows(Goal(slope, box, strict=True)) or session.shows(Goal(-slope, box, strict=True))
