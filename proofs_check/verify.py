@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from profiles.errors import InvalidArgument
+from profiles.errors import InvalidArgument, PDPError
 from profiles.profile import Profile
 from proofs_check.admission import admit, well_defined_claim
 from proofs_check.certificates import make_certificate
@@ -15,7 +16,7 @@ from proofs_check.conditions import assumption_8, assumption_9, assumption_11, p
 from proofs_check.conditions.assumption_11 import StrongConvexity
 from proofs_check.conditions.context import Context, to_target
 from proofs_check.consequences import Consequence, derive_consequences
-from proofs_check.prover.search import effort
+from proofs_check.prover.effort import within
 from proofs_check.results import Decision, Tree, Verdict
 from proofs_check.strong_convexity import strong_convexity_json
 
@@ -33,6 +34,7 @@ class Condition:
 #: Search effort for one condition; what is not decided by then is unknown.
 SECONDS_PER_CONDITION = 7.0
 
+_log = logging.getLogger(__name__)
 _PAPER = "Fay et al. 2024"
 
 #: All conditions, in the order in which they are reported. A new condition is one module and one line here.
@@ -94,6 +96,26 @@ def _text(value: Fraction) -> str:
     return exact_text(value)
 
 
+def decide_in_time(context: Context, name: str, seconds: float = SECONDS_PER_CONDITION) -> tuple[Decision, StrongConvexity | None]:
+    """Decide a condition within some time, and return the strong convexity constant too where it is what was decided.
+
+    No decision in that time, or an error inside the search, is the verdict unknown.
+    """
+
+    def decide() -> tuple[Decision, StrongConvexity | None]:
+        return assumption_11.decide_with_constant(context) if name == assumption_11.ID else (CONDITIONS[name].decide(context), None)
+
+    try:
+        found = within(seconds, decide)
+        reason = f"no decision within {seconds:g} seconds"
+    except PDPError:
+        raise
+    except Exception as error:
+        _log.debug("deciding %s failed", name, exc_info=True)
+        found, reason = None, f"the search ended by an error inside ({type(error).__name__}), which says nothing about the profile"
+    return found or (Decision(name, Verdict.UNKNOWN, "none", reason=reason), None)
+
+
 def verify(profile: Profile, target_epsilon: object, conditions: Sequence[str] | None = None) -> Verification:
     """Decide conditions of ``profile`` for the target ε* (nats), all of them by default.
 
@@ -109,9 +131,6 @@ def verify(profile: Profile, target_epsilon: object, conditions: Sequence[str] |
     convexity = None
     decisions = {}
     for name in names:
-        with effort(SECONDS_PER_CONDITION):
-            if name == assumption_11.ID:
-                decisions[name], convexity = assumption_11.decide_with_constant(context)
-            else:
-                decisions[name] = CONDITIONS[name].decide(context)
+        decisions[name], found = decide_in_time(context, name)
+        convexity = found or convexity
     return Verification(profile, target, decisions, convexity, derive_consequences(context, decisions))

@@ -23,10 +23,11 @@ from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, refute_at, touching_point, unknown
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, tidy
-from proofs_check.prover.explore import Outcome, candidates, explore
+from proofs_check.prover.effort import within
+from proofs_check.prover.explore import Outcome, candidates, explore, telling_points
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import as_ball, value_at
-from proofs_check.prover.search import effort, prove
+from proofs_check.prover.search import prove
 from proofs_check.results import Decision, Tree, Verdict
 
 ID = "assumption-11"
@@ -45,6 +46,9 @@ LIMIT_WEIGHTS: tuple[Callable[[sympy.Symbol], sympy.Expr], ...] = (
 
 #: Seconds for each kind of floor that is tried.
 SLICE = 2.5
+
+#: Records at which a refutation in the limit is tried.
+MOST_RECORDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +90,7 @@ def _floors(context: Context) -> Iterator[Floor]:
         numbers = _numbers_below(expression, context.domain)
         attempts += [partial(_from_term, context, expression, to_rational(number), form) for number in numbers]
     for attempt in attempts:
-        with effort(SLICE):
-            found = attempt()
+        found = within(SLICE, attempt)
         if found is not None:
             yield found
 
@@ -197,8 +200,7 @@ def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | 
     if refutation is not None:
         return refutation, None
     if context.smooth and _fades(context):
-        with effort(2 * SLICE):
-            limit = _refute_in_the_limit(context)
+        limit = within(2 * SLICE, lambda: _refute_in_the_limit(context))
         if limit is not None:
             return limit, None
     found = derive_strong_convexity(context)
@@ -228,7 +230,7 @@ def _refute_early(context: Context) -> Decision | None:
 def _fades(context: Context) -> bool:
     """Tell whether K·e^ε seems to go to 0 as w grows, at some record."""
     term = from_sympy(context.curvature * sympy.exp(context.epsilon))
-    for record in candidates(context.records, 24):
+    for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         near, far = (as_ball(value_at(term, {**record, WEIGHT: Fraction(10) ** power}, 128)) for power in (3, 12))
         if near > 0 and far < near / 1000:
             return True
@@ -239,7 +241,7 @@ def _refute_in_the_limit(context: Context) -> Decision | None:
     """Refute it at a record where K·e^ε comes as close to 0 as one likes as w grows: K·e^ε ≤ 1/n at some w(n), for all n ≥ 1."""
     bent = context.curvature * sympy.exp(context.epsilon)
     count = sympy.Symbol("n", positive=True)
-    for record in candidates(context.records, 24):
+    for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         values = {symbol: to_rational(record[symbol.name]) for symbol in bent.free_symbols if symbol.name in record}
         at_record = bent.subs(values)
         for weight in LIMIT_WEIGHTS:

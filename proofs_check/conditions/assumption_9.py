@@ -20,10 +20,11 @@ from proofs_check.conditions.decide import accept, settle
 from proofs_check.conditions.growth import offset_name, prove_growth
 from proofs_check.prover import trees
 from proofs_check.prover.attempt import looks_true
-from proofs_check.prover.explore import candidates
+from proofs_check.prover.effort import within
+from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import as_ball, value_at
-from proofs_check.prover.search import effort, prove
+from proofs_check.prover.search import prove
 from proofs_check.prover.smooth import resolve
 from proofs_check.results import Decision, Tree, Verdict
 
@@ -36,13 +37,14 @@ TAIL_STARTS = (1, 2, 10, 1000)
 #: Seconds for the search with thresholds that are numbers.
 SLICE = 2.0
 
+#: Records at which a refutation is tried.
+MOST_RECORDS = 60
+
 
 def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
-    with effort(SLICE):
-        uniform = _prove_uniformly(context)
     return (
-        uniform
+        within(SLICE, lambda: _prove_uniformly(context))
         or _refute(context)
         or _prove_by_growth(context)
         or _prove_directly(context)
@@ -118,7 +120,7 @@ def _prove_directly(context: Context) -> Decision | None:
 
 
 def _refute(context: Context) -> Decision | None:
-    for record in candidates(context.records, 24):
+    for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         values = {symbol: to_rational(record[symbol.name]) for symbol in context.epsilon.free_symbols if symbol.name in record}
         epsilon = context.epsilon.subs(values)
         if not looks_true(Goal(sympy.log(1 + context.growth * context.weight) - epsilon, (Variable("w", Fraction(1000), None),))):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import sympy
 
@@ -19,7 +20,8 @@ from proofs_check.conditions.context import Context
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand
 from proofs_check.prover.attempt import looks_true
-from proofs_check.prover.search import effort, prove
+from proofs_check.prover.effort import within
+from proofs_check.prover.search import prove
 from proofs_check.results import Tree
 
 MOST_FACTORS = 8
@@ -46,8 +48,7 @@ def prove_growth(context: Context) -> Iterator[tuple[str, Tree]]:
     for growth in dict.fromkeys(_candidates(context)):
         if context.weight in growth.constant.free_symbols or prove(context.for_records(growth.constant, strict=True), 1) is None:
             continue
-        with effort(SLICE):
-            bound = _prove_bound(context, growth)
+        bound = within(SLICE, partial(_prove_bound, context, growth))
         if bound is not None:
             yield _assemble(context, growth.constant, bound)
 

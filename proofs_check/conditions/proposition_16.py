@@ -27,4 +27,4 @@ def decide(context: Context) -> Decision:
     gap = 1 - sympy.exp(-context.at_one(epsilon)) - context.at_one(slope)
     goal = context.for_records(gap, strict=True)
     decision = decide_for_all(context, ID, goal, field="bound")
-    return replace(decision, details={**decision.details, "region": find_region(goal)})
+    return replace(decision, details={**decision.details, "region": find_region(goal, decision.verdict)})

@@ -26,7 +26,7 @@ def require(holds: object, reason: str) -> None:
 class Meter:
     """A budget of elementary work for one whole certificate."""
 
-    left = 10_000_000
+    left = 2_000_000
 
     def spend(self, amount: int) -> None:
         """Subtract an amount; reject when nothing is left."""

@@ -12,7 +12,7 @@ from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, is_algebraic
-from proofs_check.prover.attempt import Attempt
+from proofs_check.prover.attempt import Attempt, looks_true
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
 from proofs_check.results import Tree
@@ -40,10 +40,12 @@ def _reduce(attempt: Attempt, variable: Variable, *, increasing: bool) -> Tree |
     fixed = goal.at(variable.name, end)
     if fixed.expression.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
         return None
+    derivative = goal.slope(variable.name, increasing=increasing)
+    if not looks_true(derivative):
+        return None
     at_end = attempt.prove(fixed.expression, strict=goal.strict and not is_open, box=fixed.box)
     if at_end is None:
         return None
-    derivative = goal.slope(variable.name, increasing=increasing)
     slope = attempt.prove(derivative.expression, strict=goal.strict and is_open, cost=min(2, attempt.depth))
     return None if slope is None else trees.monotone(variable.name, slope, at_end, increasing=increasing)
 
