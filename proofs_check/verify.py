@@ -14,6 +14,7 @@ from proofs_check.admission import admit, well_defined_claim
 from proofs_check.certificates import make_certificate
 from proofs_check.conditions import assumption_8, assumption_9, assumption_11, proposition_16, proposition_17
 from proofs_check.conditions.assumption_11 import StrongConvexity
+from proofs_check.conditions.cases import decide_by_cases
 from proofs_check.conditions.context import Context, to_target
 from proofs_check.consequences import Consequence, derive_consequences
 from proofs_check.prover.effort import within
@@ -103,7 +104,13 @@ def decide_in_time(context: Context, name: str, seconds: float = SECONDS_PER_CON
     """
 
     def decide() -> tuple[Decision, StrongConvexity | None]:
-        return assumption_11.decide_with_constant(context) if name == assumption_11.ID else (CONDITIONS[name].decide(context), None)
+        if name == assumption_11.ID:
+            decision, convexity = assumption_11.decide_with_constant(context)
+        else:
+            decision, convexity = CONDITIONS[name].decide(context), None
+        if decision.verdict is Verdict.UNKNOWN:
+            decision = decide_by_cases(context, name, CONDITIONS[name].decide) or decision
+        return decision, convexity
 
     try:
         found = within(seconds, decide)
@@ -113,6 +120,9 @@ def decide_in_time(context: Context, name: str, seconds: float = SECONDS_PER_CON
     except Exception as error:
         _log.debug("deciding %s failed", name, exc_info=True)
         found, reason = None, f"the search ended by an error inside ({type(error).__name__}), which says nothing about the profile"
+    if found is not None and found[0].verdict is not Verdict.UNKNOWN and not found[0].checked:
+        reason = f"a way to see it {found[0].verdict.value} was found ({found[0].method}), but the kernel does not accept it"
+        found = None
     return found or (Decision(name, Verdict.UNKNOWN, "none", reason=reason), None)
 
 

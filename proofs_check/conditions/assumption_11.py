@@ -23,6 +23,7 @@ from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, refute_at, touching_point, unknown
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, tidy
+from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import Outcome, candidates, explore, telling_points
 from proofs_check.prover.goals import Goal
@@ -247,7 +248,7 @@ def _refute_in_the_limit(context: Context) -> Decision | None:
         for weight in LIMIT_WEIGHTS:
             along = sympy.sympify(weight(count))
             flat = Goal(1 - count * at_record.subs(context.weight, along), (Variable("n", Fraction(1), None),))
-            tree = prove(Goal(sympy.powsimp(flat.expression), flat.box), 3)
+            tree = prove(Goal(sympy.powsimp(flat.expression), flat.box), 3) if looks_true(flat) else None
             if tree is None:
                 continue
             proof: Tree = {"at": point_json(record), "weight": to_text(from_sympy(along)), "weight-proof": trees.MANIFEST, "flat": tree}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+import mpmath
 import sympy
 
 from profiles.profile import Variable
@@ -60,6 +61,6 @@ def _real_roots(polynomial: sympy.Poly) -> list[Fraction]:
         return exact
     try:
         roots = polynomial.nroots(n=15, maxsteps=30)
-    except sympy.polys.polyerrors.PolynomialError:
+    except (sympy.polys.polyerrors.PolynomialError, mpmath.libmp.NoConvergence):
         return []
     return [Fraction(f"{float(root):.12g}") for root in roots if root.is_real]

@@ -14,12 +14,14 @@ from proofs_check.prover.effort import out_of_time
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.oracle import accepts
+from proofs_check.prover.tactics.choices import choose
 from proofs_check.prover.tactics.direct import identity, manifest, subdivide, subdivide_more
 from proofs_check.prover.tactics.generalisation import forget_atom
 from proofs_check.prover.tactics.products import clear_factors, factor_out, positive_part, strip
-from proofs_check.prover.tactics.ranges import invert, reduce_to_end, split_tail
+from proofs_check.prover.tactics.ranges import halve, invert, reduce_to_end, split_tail
 from proofs_check.prover.tactics.sums import complete_square, leave_out, separate_oscillation
 from proofs_check.prover.tactics.tangents import above_logarithm, below_exponential
+from proofs_check.prover.tactics.waves import unwind
 from proofs_check.results import Tree
 
 MAX_KNOWN = 4096
@@ -36,9 +38,12 @@ TACTICS: tuple[Tactic, ...] = (
     factor_out,
     invert,
     separate_oscillation,
+    unwind,
+    choose,
     reduce_to_end,
     clear_factors,
     split_tail,
+    halve,
     complete_square,
     forget_atom,
     below_exponential,

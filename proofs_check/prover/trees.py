@@ -22,6 +22,8 @@ _WORDS = {
     "scale": "positive multiplier",
     "sum": "sum of non-negative parts",
     "generalise": "a subterm replaced by a variable",
+    "turn": "angles within one turn",
+    "branches": "a case for each branch",
     "exp-tangent": "tangent of exp",
     "log-tangent": "tangent of log",
 }

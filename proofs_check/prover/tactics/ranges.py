@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import sympy
@@ -68,6 +69,21 @@ def split_tail(attempt: Attempt) -> Iterator[Tree]:
             if below is not None:
                 yield trees.split(variable.name, cut, below, trees.MANIFEST)
             break
+
+
+def halve(attempt: Attempt) -> Iterator[Tree]:
+    """Split a finite range in the middle, where an equality at one end keeps the whole from being seen at once."""
+    if attempt.depth < 2 or not attempt.plausible:
+        return
+    for variable in attempt.used:
+        if variable.hi is None:
+            continue
+        middle = (variable.lo + variable.hi) / 2
+        halves = (replace(variable, hi=middle), Variable(variable.name, middle, variable.hi))
+        found = [attempt.search(_replaced(attempt.goal, half), 1) for half in halves]
+        below, above = found
+        if below is not None and above is not None:
+            yield trees.split(variable.name, middle, below, above)
 
 
 def _replaced(goal: Goal, variable: Variable) -> Goal:
