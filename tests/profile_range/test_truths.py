@@ -1,7 +1,7 @@
 """The hand-derived truths of cases.toml against samples at 100 digits: no part of the package takes part.
 
-A condition that holds may not fail at any sampled point, and has no kink; one that fails must be seen to fail at a sampled or stated point, at
-a kink, or as w grows. Derivatives are quotients of differences to the right.
+A condition that holds may not fail at any sampled point, and has no kink; one that fails must be seen to fail at a sampled or stated
+point, at a kink, or as w grows. Derivatives are quotients of differences to the right.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def weights(profile):
 
 
 def choices(profile):
-    """Yield values of records and parameters: ends, middles and orders of magnitude, all of them or a random selection, and stated points."""
+    """Return values of records and parameters: ends, middles, orders of magnitude (all or a random selection), and stated points."""
     ranges = {}
     for name, (lo, hi) in profile.get("record", {}).items():
         ranges[name] = sorted({number(lo), (number(lo) + number(hi)) / 2, number(hi), *([mpf(0)] if number(lo) < 0 < number(hi) else [])})
