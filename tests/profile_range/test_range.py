@@ -25,7 +25,7 @@ CONDITIONS = {8: "assumption-8", 9: "assumption-9", 11: "assumption-11", 16: "pr
 PARTS, PARTS_BY_DEFAULT = 20, 4
 SHARE = 0.95
 OUT_OF_TIME = 5  # seconds after which a missing verdict may be due to the clock; the search has 7
-NEVER = 120  # seconds after which it is taken to hang
+NEVER = 60  # seconds after which it is taken to hang
 
 
 class HangingError(BaseException):
