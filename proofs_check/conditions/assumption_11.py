@@ -41,7 +41,7 @@ STATEMENT = (
 LIMIT_WEIGHTS: tuple[Callable[[sympy.Symbol], sympy.Expr], ...] = (
     *(lambda n, power=power: n**power for power in (1, 2, 4, 10)),
     *(lambda n, power=power: 1000 * n**power for power in (1, 4)),
-    sympy.exp,
+    *(lambda n, rate=rate: sympy.exp(rate * (n + 9)) for rate in (1, 10, 100)),
 )
 
 
@@ -248,10 +248,13 @@ def _refute_in_the_limit(context: Context) -> Decision | None:
         for weight in LIMIT_WEIGHTS:
             along = sympy.sympify(weight(count))
             flat = Goal(1 - count * at_record.subs(context.weight, along), (Variable("n", Fraction(1), None),))
-            tree = prove(Goal(sympy.powsimp(flat.expression), flat.box), 3) if looks_true(flat) else None
-            if tree is None:
+            short = Goal(sympy.powsimp(flat.expression), flat.box)
+            tree = prove(short, 3) if looks_true(flat) else None
+            at_least_one = None if tree is None else prove(Goal(along - 1, flat.box), 1)
+            if tree is None or at_least_one is None:
                 continue
-            proof: Tree = {"at": point_json(record), "weight": to_text(from_sympy(along)), "weight-proof": trees.MANIFEST, "flat": tree}
+            shown = {"weight": to_text(from_sympy(along)), "weight-proof": at_least_one, "flat": trees.restated(short, tree)}
+            proof: Tree = {"at": point_json(record), **shown}
             reason = "at this record the second derivative of exp(epsilon) comes as close to 0 as one likes as w grows"
             decision = accept(context, ID, Verdict.REFUTED, proof, method="limit at one record", witness=record)
             if decision.checked:

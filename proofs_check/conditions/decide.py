@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,9 @@ from proofs_check.prover.trees import describe
 from proofs_check.results import Decision, Tree, Verdict
 
 MOST_TOUCHING = 40
+
+#: How a number is shown to be positive, and how many other ways are tried.
+AT_ONCE, MOST_TREES = {"rule": "boxes", "budget": 1, "precision": 256}, 6
 
 
 def decide_for_all(context: Context, condition: str, goal: Goal, *, field: str) -> Decision:
@@ -80,7 +84,7 @@ def unknown(condition: str, outcome: Outcome) -> Decision:
 def refute_at(context: Context, condition: str, goal: Goal, point: Mapping[str, Fraction], *, field: str) -> Decision:
     """Return the refutation by a point at which the goal certainly fails."""
     negated = Goal(-substituted(goal, point), (), not goal.strict)
-    for tree in (*proofs(negated), {"rule": "boxes", "budget": 1, "precision": 256}):
+    for tree in (AT_ONCE, *itertools.islice(proofs(negated, 1), MOST_TREES)):
         proof = {"at": point_json(point), field: tree}
         decision = accept(context, condition, Verdict.REFUTED, proof, method="witness", witness=point)
         if decision.checked:

@@ -1,4 +1,8 @@
-"""Effort: how long a search may take. Searches look at the clock by themselves; a single step of SymPy that does not is interrupted."""
+"""Effort: how long a search may take. Searches look at the clock by themselves; a single step of SymPy that does not is interrupted.
+
+Effort is processor time, so that a verdict does not depend on what else the machine does; only the outermost search is limited in real
+time as well.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,29 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from types import FrameType
 from typing import TypeVar
 
-#: Seconds between the end of a search's time and its interruption.
-GRACE = 0.5
+#: Seconds between the end of a search's time and its interruption, and between two looks of the alarm.
+GRACE, LOOK = 0.5, 0.2
+#: Real time that the outermost search may take, for each second of effort.
+REAL = 1.25
 
 Found = TypeVar("Found")
 
-_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
+
+@dataclass(frozen=True, slots=True)
+class _Deadline:
+    processor: float = math.inf
+    real: float = math.inf
+
+    def passed(self, grace: float = 0.0) -> bool:
+        """Tell whether one of the two times is over, for some time already."""
+        return time.process_time() > self.processor + grace or time.monotonic() > self.real + grace
+
+
+_deadline: ContextVar[_Deadline] = ContextVar("deadline", default=_Deadline())  # noqa: B039 - it is frozen
 
 
 class OutOfTime(BaseException):
@@ -30,13 +48,13 @@ def within(seconds: float, search: Callable[[], Found]) -> Found | None:
     The interruption needs the main thread of a Unix process whose alarm is not in use; elsewhere only the searches' own looks count.
     """
     outer = _deadline.get()
-    mine = min(outer, time.monotonic() + seconds)
-    token = _deadline.set(mine)
+    real = time.monotonic() + REAL * seconds if outer.real == math.inf else outer.real
+    token = _deadline.set(_Deadline(min(outer.processor, time.process_time() + seconds), real))
     try:
-        with _alarm(mine + GRACE):
+        with _alarm():
             return search()
     except OutOfTime:
-        if time.monotonic() >= outer + GRACE:
+        if outer.passed(GRACE):
             raise
         return None
     finally:
@@ -45,30 +63,25 @@ def within(seconds: float, search: Callable[[], Found]) -> Found | None:
 
 def out_of_time() -> bool:
     """Tell whether the current search should end."""
-    return time.monotonic() > _deadline.get()
+    return _deadline.get().passed()
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise OutOfTime
+def _look(_number: int, _frame: FrameType | None) -> None:
+    if _deadline.get().passed(GRACE):
+        raise OutOfTime
 
 
 @contextmanager
-def _alarm(deadline: float) -> Iterator[None]:
-    """Interrupt the body at a moment, then set the alarm of an outer body again."""
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+def _alarm() -> Iterator[None]:
+    """Look at the clock every now and then, if nobody else has set the alarm."""
+    possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if not possible or signal.getitimer(signal.ITIMER_REAL) != (0.0, 0.0):
         yield
         return
-    handler, (left, _) = signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)
-    if left > 0 and handler is not _interrupt:
-        yield
-        return
-    start = time.monotonic()
-    signal.signal(signal.SIGALRM, _interrupt)
-    signal.setitimer(signal.ITIMER_REAL, max(deadline - start, 0.001))
+    before = signal.signal(signal.SIGALRM, _look)
+    signal.setitimer(signal.ITIMER_REAL, LOOK, LOOK)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, handler)
-        if left > 0:
-            signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - start), 0.001))
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

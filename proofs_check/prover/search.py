@@ -22,6 +22,7 @@ from proofs_check.prover.tactics.ranges import halve, invert, reduce_to_end, spl
 from proofs_check.prover.tactics.sums import complete_square, leave_out, separate_oscillation
 from proofs_check.prover.tactics.tangents import above_logarithm, below_exponential
 from proofs_check.prover.tactics.waves import unwind
+from proofs_check.prover.trees import restated
 from proofs_check.results import Tree
 
 MAX_KNOWN = 4096
@@ -69,6 +70,7 @@ def proofs(goal: Goal, depth: int = MAX_DEPTH) -> Iterator[Tree]:
     """Yield different proof trees of ``goal``, cheap ones first.
 
     More than one is wanted because the kernel derives the goal of a claim in its own way: it may write the same function differently.
+    Hence each tree comes also behind the statement of the goal as it is here.
     """
     seen: list[Tree] = []
     for limit in range(depth + 1):
@@ -76,6 +78,7 @@ def proofs(goal: Goal, depth: int = MAX_DEPTH) -> Iterator[Tree]:
             if tree not in seen:
                 seen.append(tree)
                 yield tree
+                yield restated(goal, tree)
 
 
 def _search(goal: Goal, depth: int) -> Tree | None:
