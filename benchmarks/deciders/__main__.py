@@ -5,22 +5,19 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import multiprocessing
 import platform
-import resource
 import statistics
 import time
 from collections.abc import Callable, Iterator
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from benchmarks.deciders import ours
 from benchmarks.deciders.cases import CASES, FULL_NAMES, Case
 from benchmarks.deciders.statements import build
+from benchmarks.deciders.turns import limited
 
 LIMIT_SECONDS = 10.0
-MEMORY_BYTES = 4 * 2**30
 PEERS = {"sympy": "benchmarks.deciders.sympy_alone", "z3": "benchmarks.deciders.z3_alone", "cvc5": "benchmarks.deciders.cvc5_alone"}
 
 
@@ -35,40 +32,19 @@ def load(tool: str) -> tuple[str, Callable[[Case, str], str | None] | None]:
         module = importlib.import_module(PEERS[tool])
     except ImportError as error:
         return f"cannot be loaded: {error}", None
-    timed = tool in ("z3", "cvc5")
 
     def decide(case: Case, condition: str) -> str | None:
         statement = build(case, condition)
-        return module.decide(statement, LIMIT_SECONDS - 0.5) if timed else module.decide(statement)
+        return module.decide(statement, LIMIT_SECONDS - 0.5)
 
     return module.version(), decide
 
 
-def _child(decide: Callable[[Case, str], str | None], case: Case, condition: str, pipe: Connection) -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    try:
-        pipe.send((decide(case, condition), ""))
-    except BaseException as error:  # noqa: BLE001
-        pipe.send((None, f"{type(error).__name__}: {str(error)[:200]}"))
-
-
 def run_one(decide: Callable[[Case, str], str | None], case: Case, condition: str) -> dict[str, Any]:
     """Return verdict, seconds and problem of one statement, in a process that is killed at the limit."""
-    context = multiprocessing.get_context("fork")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=_child, args=(decide, case, condition, there))
     start = time.perf_counter()
-    process.start()
-    there.close()
-    verdict, problem = None, "time"
-    try:
-        if here.poll(LIMIT_SECONDS):
-            verdict, problem = here.recv()
-    except EOFError:
-        problem = "the process died"
+    verdict, problem = limited(LIMIT_SECONDS, decide, case, condition)
     seconds = time.perf_counter() - start
-    process.kill()
-    process.join()
     truth = case.truths()[condition]
     return {"case": case.name, "condition": condition, "truth": truth, "verdict": verdict, "seconds": seconds, "problem": problem}
 

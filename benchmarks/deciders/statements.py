@@ -1,7 +1,7 @@
 """Conditions as questions for a solver: is there a point of a box at which the condition is violated?
 
-A question is a box and a disjunction of conjunctions of comparisons of SymPy expressions with 0. A condition is a series of questions, each with what
-``unsat`` and what ``sat`` say about it; the first answer that says something decides.
+A question is a box and a disjunction of conjunctions of comparisons of SymPy expressions with 0. A condition is a series of
+questions, each with what ``unsat`` and what ``sat`` say about it; the first answer that says something decides.
 """
 
 from __future__ import annotations
@@ -119,8 +119,12 @@ def build(case: Case, condition: str) -> Statement:
 
 
 def _growth(
-    pieces: list[Piece], records: dict[sympy.Symbol, Range], corners: tuple[dict[sympy.Symbol, sympy.Expr], ...], line: sympy.Expr, weight: sympy.Symbol
-) -> Iterator[Question]:  # fmt: skip
+    pieces: list[Piece],
+    records: dict[sympy.Symbol, Range],
+    corners: tuple[dict[sympy.Symbol, sympy.Expr], ...],
+    line: sympy.Expr,
+    weight: sympy.Symbol,
+) -> Iterator[Question]:
     for threshold in THRESHOLDS:
         box = {**records, weight: (sympy.Integer(threshold), None, False)}
         yield Question(box, [[*piece.where, ("<=", sympy.exp(piece.epsilon) - line)] for piece in pieces], unsat="proved")

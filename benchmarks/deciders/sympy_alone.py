@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 
 import sympy
 from sympy.calculus.util import minimum
@@ -11,10 +13,12 @@ from sympy.solvers.inequalities import solve_univariate_inequality
 
 from benchmarks.deciders.confirm import violates
 from benchmarks.deciders.statements import Question, Range, Relation, Statement
+from benchmarks.deciders.turns import limited
 
 _RELATIONS = {"<": sympy.Lt, "<=": sympy.Le, ">": sympy.Gt, ">=": sympy.Ge, "=": sympy.Eq, "!=": sympy.Ne}
 _OPPOSITE = {"<": "nonnegative", "<=": "positive", ">": "nonpositive", ">=": "negative"}
-FORMS = (lambda x: x, sympy.expand, sympy.factor, lambda x: sympy.factor(sympy.together(x)), sympy.simplify)
+Forms = tuple[Callable[[sympy.Expr], sympy.Expr], ...]
+FORMS: Forms = (lambda x: x, sympy.expand, sympy.factor, lambda x: sympy.factor(sympy.together(x)))
 
 
 def version() -> str:
@@ -22,22 +26,36 @@ def version() -> str:
     return str(sympy.__version__)
 
 
-def decide(statement: Statement) -> str | None:
-    """Corners and assumptions for all questions, then limits, then solveset for all questions."""
-    for question in statement.questions:
-        if question.sat is not None and any(violates(question, point) for point in _points(question)):
-            return question.sat
-    for question in statement.questions:
-        if question.unsat is not None and all(_excluded_by_signs(clause, question.box) for clause in question.broken):
-            return question.unsat
-    found = _by_limits(statement)
-    if found is not None:
-        return found
-    for question in statement.questions:
-        found = _by_solving(question)
+def decide(statement: Statement, seconds: float) -> str | None:
+    """Corners, signs, limits, solving, and signs once more with ``simplify``; each step with an equal share of the remaining time."""
+    questions = statement.questions
+    growth = statement.condition == "assumption-9"
+    steps = [
+        *([partial(_by_limits, statement)] if growth else []),
+        *(partial(_by_corners, question) for question in questions),
+        *(partial(_by_signs, question, FORMS) for question in questions),
+        *([] if growth else [partial(_by_limits, statement)]),
+        *(partial(_by_solving, question) for question in questions),
+        *(partial(_by_signs, question, (sympy.simplify,)) for question in questions),
+    ]
+    end = time.monotonic() + seconds
+    for index, step in enumerate(steps):
+        share = (end - time.monotonic()) / (len(steps) - index)
+        found = limited(max(share, 0.01) if not growth or index else seconds / 2, step)[0]
         if found is not None:
-            return found
+            return str(found)
     return None
+
+
+def _by_corners(question: Question) -> str | None:
+    found = question.sat is not None and any(violates(question, point) for point in _points(question))
+    return question.sat if found else None
+
+
+def _by_signs(question: Question, forms: Forms) -> str | None:
+    if question.unsat is None:
+        return None
+    return question.unsat if all(_excluded_by_signs(clause, question.box, forms) for clause in question.broken) else None
 
 
 def _points(question: Question) -> Iterator[dict[sympy.Symbol, sympy.Expr]]:
@@ -48,31 +66,31 @@ def _points(question: Question) -> Iterator[dict[sympy.Symbol, sympy.Expr]]:
     yield from points
 
 
-def _excluded_by_signs(clause: list[Relation], box: dict[sympy.Symbol, Range]) -> bool:
-    return any(op in _OPPOSITE and _has_sign(expression, _OPPOSITE[op], box) for op, expression in clause)
+def _excluded_by_signs(clause: list[Relation], box: dict[sympy.Symbol, Range], forms: Forms) -> bool:
+    return any(op in _OPPOSITE and _has_sign(expression, _OPPOSITE[op], box, forms) for op, expression in clause)
 
 
-def _has_sign(expression: sympy.Expr, sign: str, box: dict[sympy.Symbol, Range]) -> bool:
+def _has_sign(expression: sympy.Expr, sign: str, box: dict[sympy.Symbol, Range], forms: Forms) -> bool:
     """Tell whether SymPy sees the sign on the box: as it stands, or with ranges shifted to [0, ∞), their upper ends apart if need be."""
-    if _seen(expression, sign):
+    if _seen(expression, sign, forms):
         return True
     ranged = [symbol for symbol, (_, hi, _) in box.items() if hi is not None]
     shifts = {}
     for symbol, (lo, hi, excluded) in box.items():
         free = sympy.Symbol(f"{symbol.name}_0", **({"positive": True} if excluded else {"nonnegative": True}))
         shifts[symbol] = lo + free if hi is None else (lo + hi * free) / (1 + free)
-    if not _seen(expression.subs(shifts), sign):
+    if not _seen(expression.subs(shifts), sign, forms):
         return False
     if sign in ("nonnegative", "nonpositive"):
         return True
     return all(
-        _has_sign(expression.subs(symbol, box[symbol][1]), sign, {key: value for key, value in box.items() if key != symbol})
+        _has_sign(expression.subs(symbol, box[symbol][1]), sign, {key: value for key, value in box.items() if key != symbol}, forms)
         for symbol in ranged
     )
 
 
-def _seen(expression: sympy.Expr, sign: str) -> bool:
-    for form in FORMS:
+def _seen(expression: sympy.Expr, sign: str, forms: Forms) -> bool:
+    for form in forms:
         with suppress(NotImplementedError, ValueError, TypeError, sympy.PolynomialError):
             if getattr(form(expression), f"is_{sign}"):
                 return True
@@ -99,7 +117,7 @@ def _by_solving(question: Question) -> str | None:
         return None
     if not question.box:
         return None
-    (symbol, (lo, hi, excluded)), = question.box.items()
+    ((symbol, (lo, hi, excluded)),) = question.box.items()
     domain = sympy.Interval(lo, sympy.oo if hi is None else hi, left_open=excluded, right_open=hi is None)
     real = sympy.Symbol(symbol.name, real=True)
     empty = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import sympy
@@ -11,6 +10,7 @@ import z3
 from benchmarks.deciders.confirm import violates
 from benchmarks.deciders.smtlib import Encoder
 from benchmarks.deciders.statements import Question, Statement
+from benchmarks.deciders.turns import in_turn
 
 
 def version() -> str:
@@ -19,21 +19,13 @@ def version() -> str:
 
 
 def decide(statement: Statement, seconds: float) -> str | None:
-    """Ask the questions in turn; each may take an equal share of the remaining time."""
-    end = time.monotonic() + seconds
-    for index, question in enumerate(statement.questions):
-        share = (end - time.monotonic()) / (len(statement.questions) - index)
-        answer = _ask(question, max(share, 0.01))
-        found = {"unsat": question.unsat, "sat": question.sat}.get(answer)
-        if found is not None:
-            return found
-    return None
+    """Ask the questions in turn."""
+    return in_turn(_ask, statement, seconds)
 
 
-def _ask(question: Question, seconds: float) -> str:
+def _ask(question: Question) -> str:
     encoder = Encoder(native=False)
     solver = z3.SolverFor("QF_NRA")
-    solver.set("timeout", int(seconds * 1000))
     solver.from_string(encoder.question(question))
     answer = str(solver.check())
     if answer == "sat" and not encoder.exact and not violates(question, _point(question, solver.model())):
