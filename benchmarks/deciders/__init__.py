@@ -3,7 +3,7 @@
 Rules, meant to be fair to the peers, and generous where in doubt:
 
 * All tools get the same statement about the same profile (``cases``), with every derivative already computed by SymPy (``statements``),
-  and 10 seconds for it in a process of its own, imports not counted; then the process is killed.
+  and 10 seconds of processor time for it in a process of its own, imports not counted; then the process is killed.
 * ``decided`` is proved or refuted, ``wrong`` is a decision that contradicts the truth in ``cases``, which is derived by hand.
 * Statements with a second quantifier ("there is a threshold", "there is a constant") are given as a series of questions without it, at
   thresholds and constants that are chosen for the tool; so is a refutation "in the limit". The time is shared among the questions.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -13,7 +12,7 @@ from sympy.solvers.inequalities import solve_univariate_inequality
 
 from benchmarks.deciders.confirm import violates
 from benchmarks.deciders.statements import Question, Range, Relation, Statement
-from benchmarks.deciders.turns import limited
+from benchmarks.deciders.turns import in_turn
 
 _RELATIONS = {"<": sympy.Lt, "<=": sympy.Le, ">": sympy.Gt, ">=": sympy.Ge, "=": sympy.Eq, "!=": sympy.Ne}
 _OPPOSITE = {"<": "nonnegative", "<=": "positive", ">": "nonpositive", ">=": "negative"}
@@ -38,13 +37,7 @@ def decide(statement: Statement, seconds: float) -> str | None:
         *(partial(_by_solving, question) for question in questions),
         *(partial(_by_signs, question, (sympy.simplify,)) for question in questions),
     ]
-    end = time.monotonic() + seconds
-    for index, step in enumerate(steps):
-        share = (end - time.monotonic()) / (len(steps) - index)
-        found = limited(max(share, 0.01) if not growth or index else seconds / 2, step)[0]
-        if found is not None:
-            return str(found)
-    return None
+    return in_turn(steps, seconds, first=seconds / 2 if growth else 0.0)
 
 
 def _by_corners(question: Question) -> str | None:
