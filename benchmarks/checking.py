@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from sympy.core.cache import clear_cache
 
 from benchmarks.deciders.cases import CASES, Case
-from profiles import Undecided
 from proofs_check.kernel import check
 from proofs_check.verify import verify
 
@@ -60,7 +59,8 @@ def measure(case: Case, condition: str) -> Line | None:
     start = time.process_time()
     try:
         verification = verify(profile, case.target, [condition])
-    except Undecided:
+    except Exception as error:
+        print(f"{case.name}, {condition}: {type(error).__name__}: {error}")
         return None
     proving = time.process_time() - start
     decision = verification.decisions[condition]
