@@ -9,9 +9,10 @@ Rules, meant to be fair to the peers, and generous where in doubt:
   thresholds and constants that are chosen for the tool; so is a refutation "in the limit". The time is shared among the questions.
 * At a kink the derivative does not exist: the tool is asked for a point where two branches meet with different slopes.
 * z3 has no exp: exp, log and powers with symbolic exponents become fresh reals with true polynomial facts (positivity, Taylor bounds,
-  monotony, tangents, 20 digits of constants), solved by nlsat. ``sat`` counts where the translation is exact, or where the point violates
-  the statement at 50 digits. z3's own ``^`` is used for whole exponents only; roots are given as r**b = x with r ≥ 0.
-* cvc5 has exp, sin, cos (QF_NRAT); log t is a fresh real y with exp y = t.
+  monotony, tangents, 20 digits of constants), few at first, then more, solved by nlsat. ``sat`` counts where the translation is exact, or
+  where the point violates the statement at 50 digits. z3's own ``^`` is not used: roots are given as r**b = x with r ≥ 0.
+* cvc5 has exp, sin, cos (QF_NRAT); log t is a fresh real y with exp y = t. It is also asked with z3's facts instead, where only ``unsat``
+  counts.
 * SymPy: signs by assumptions after shifting w to 1 + u and ranges to [0, ∞), several normal forms; solveset for one variable; limits for
   the statements about large w; values at the corners of the domain.
 * dReal: only ``unsat`` would count as a proof. Its wheel needs libibex, which no index has, so it is only probed.

@@ -8,16 +8,19 @@ import sympy
 from benchmarks.deciders.statements import Question, Relation
 
 DIGITS = 20
+KNOTS = (-3, -2, -1, 1, 2, 3)
 
 
 class Encoder:
-    """Writes a question as SMT-LIB. With ``native``, exp, sin and cos are the solver's; else fresh reals with true facts about them.
+    """Writes a question as SMT-LIB. With ``native``, exp, sin and cos are the solver's; else fresh reals with true facts about them,
+    with ``rich`` also cubic bounds and tangents at whole numbers.
 
     Afterwards ``exact`` tells whether a model of the text is a model of the question.
     """
 
-    def __init__(self, *, native: bool) -> None:
+    def __init__(self, *, native: bool, rich: bool = False) -> None:
         self.native = native
+        self.rich = rich
         self.exact = True
         self.declared: list[str] = []
         self.facts: list[str] = []
@@ -61,6 +64,8 @@ class Encoder:
             return number(node)
         if node.is_Symbol:
             return str(node.name)
+        if node == sympy.E:
+            return self._exponential(sympy.exp(1, evaluate=False))
         if node.is_Add or node.is_Mul:
             return f"({'+' if node.is_Add else '*'} {' '.join(self.term(part) for part in node.args)})"
         if node.is_Pow:
@@ -132,10 +137,8 @@ class Encoder:
         return self._memo[node]
 
     def _enclose(self, value: str, constant: sympy.Expr) -> None:
-        with mpmath.workdps(60):
-            scaled = int(mpmath.floor(mpmath.mpf(str(constant.evalf(60))) * 10**DIGITS))
-        scale = sympy.Integer(10) ** DIGITS
-        self.facts += [f"(>= {value} {number(sympy.Integer(scaled) / scale)})", f"(<= {value} {number(sympy.Integer(scaled + 1) / scale)})"]
+        below, above = _bounds(constant)
+        self.facts += [f"(>= {value} {number(below)})", f"(<= {value} {number(above)})"]
 
     def _relate_exponentials(self) -> None:
         """Add true facts about e = exp t: sign, Taylor bounds, and for two of them order and tangents."""
@@ -150,6 +153,7 @@ class Encoder:
                 f"(=> (<= {t} 0.0) (<= {e} {second}))",
                 f"(= (= {t} 0.0) (= {e} 1.0))",
             ]
+            self.facts += _more_facts(t, e) if self.rich else []
         for index, (s, d) in enumerate(pairs):
             for t, e in pairs[index + 1 :]:
                 self.facts += [
@@ -158,6 +162,25 @@ class Encoder:
                     f"(>= {d} (* {e} (+ 1.0 {s} (- {t}))))",
                     f"(>= {e} (* {d} (+ 1.0 {t} (- {s}))))",
                 ]
+
+
+def _bounds(constant: sympy.Expr) -> tuple[sympy.Rational, sympy.Rational]:
+    with mpmath.workdps(60):
+        scaled = int(mpmath.floor(mpmath.mpf(str(constant.evalf(60))) * 10**DIGITS))
+    scale = sympy.Integer(10) ** DIGITS
+    return sympy.Integer(scaled) / scale, sympy.Integer(scaled + 1) / scale
+
+
+def _more_facts(t: str, e: str) -> list[str]:
+    """E = exp t ≥ its cubic Taylor polynomial, 1/e likewise at −t; exp t ≥ exp(k)·(1 + t − k) and exp(−t) ≥ exp(−k)·(1 − t + k)."""
+    square, cube = f"(* 0.5 {t} {t})", f"(* (/ 1.0 6.0) {t} {t} {t})"
+    facts = [f"(>= {e} (+ 1.0 {t} {square} {cube}))", f"(<= (* {e} (+ 1.0 (- {t}) {square} (- {cube}))) 1.0)"]
+    for k in KNOTS:
+        up, down = (number(_bounds(sympy.exp(sign * k))[0]) for sign in (1, -1))
+        shifted = f"(- {t} {number(sympy.Integer(k))})"
+        facts.append(f"(or (< {shifted} (- 1.0)) (>= {e} (* {up} (+ 1.0 {shifted}))))")
+        facts.append(f"(or (> {shifted} 1.0) (<= (* {e} {down} (- 1.0 {shifted})) 1.0))")
+    return facts
 
 
 def number(value: sympy.Expr) -> str:
