@@ -14,7 +14,8 @@ Rules, meant to be fair to the peers, and generous where in doubt:
 * cvc5 has exp, sin, cos (QF_NRAT); log t is a fresh real y with exp y = t. It is also asked with z3's facts instead, where only ``unsat``
   counts.
 * SymPy: signs by assumptions after shifting w to 1 + u and ranges to [0, ∞), several normal forms; solveset for one variable; limits for
-  the statements about large w; values at the corners of the domain.
+  the statements about large w; values at the corners of the domain. "sympy-plain" is what one would ask first: the sign by the declared
+  assumptions, the limit, solveset, without shifts and corners.
 * dReal: only ``unsat`` would count as a proof. Its wheel needs libibex, which no index has, so it is only probed.
 * Ours: ``verify`` on one condition, with admission and the kernel's checks in the time.
 """

@@ -17,7 +17,7 @@ from benchmarks.deciders.statements import build
 from benchmarks.deciders.turns import limited, used
 
 LIMIT_SECONDS = 10.0
-PEERS = {"sympy": "benchmarks.deciders.sympy_alone", "z3": "benchmarks.deciders.z3_alone", "cvc5": "benchmarks.deciders.cvc5_alone"}
+_PEERS = {"sympy-plain": "sympy_alone", "sympy": "sympy_alone", "z3": "z3_alone", "cvc5": "cvc5_alone"}
 
 
 def load(tool: str) -> tuple[str, Callable[[Case, str], str | None] | None]:
@@ -28,13 +28,14 @@ def load(tool: str) -> tuple[str, Callable[[Case, str], str | None] | None]:
         if tool == "dreal":
             importlib.import_module("dreal")
             return "loads, but has no adapter", None
-        module = importlib.import_module(PEERS[tool])
+        module = importlib.import_module(f"benchmarks.deciders.{_PEERS[tool]}")
     except ImportError as error:
         return f"cannot be loaded: {error}", None
 
     def decide(case: Case, condition: str) -> str | None:
         statement = build(case, condition)
-        return module.decide(statement, LIMIT_SECONDS)
+        plain = tool == "sympy-plain"
+        return module.decide_plainly(statement, LIMIT_SECONDS) if plain else module.decide(statement, LIMIT_SECONDS)
 
     return module.version(), decide
 
@@ -50,12 +51,12 @@ def run_one(decide: Callable[[Case, str], str | None], case: Case, condition: st
     return {"case": case.name, "condition": condition, "truth": truth, "verdict": verdict, "seconds": seconds, "problem": problem}
 
 
-def run_tool(tool: str, out: Path | None) -> Iterator[dict[str, Any]]:
+def run_tool(tool: str, out: Path | None, skip: int = 0) -> Iterator[dict[str, Any]]:
     """Yield the results of one tool on all statements."""
     decide = load(tool)[1]
     if decide is None:
         return
-    for case in CASES:
+    for case in CASES[skip:]:
         for condition in case.truths():
             result = {"tool": tool, **run_one(decide, case, condition)}
             if out is not None:
@@ -100,15 +101,16 @@ def print_tables(results: list[dict[str, Any]], tools: list[str]) -> None:
 def main() -> None:
     """Run the tools one after another."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tools", default="sympy,z3,cvc5,dreal,ours")
+    parser.add_argument("--tools", default="sympy-plain,sympy,z3,cvc5,dreal,ours")
     parser.add_argument("--out", type=Path, help="append every result to this file, a JSON object a line")
     parser.add_argument("--read", type=Path, nargs="*", help="print the tables of results written before, without running")
+    parser.add_argument("--skip", type=int, default=0, help="leave out the first profiles")
     chosen = parser.parse_args()
     tools = chosen.tools.split(",")
     if chosen.read:
         results = [json.loads(line) for path in chosen.read for line in path.read_text(encoding="utf-8").splitlines()]
     else:
-        results = [result for tool in tools for result in run_tool(tool, chosen.out)]
+        results = [result for tool in tools for result in run_tool(tool, chosen.out, chosen.skip)]
     print_tables(results, tools)
 
 

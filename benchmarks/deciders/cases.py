@@ -118,4 +118,25 @@ CASES = (
     Case("Abs with a kink", "w + Abs(w - 3)/2", "8P 9P 11R 16P 17R"),
     Case("Min, bounded", "Min(w, 1000)", "8P 9R 11R 16R 17R"),
     Case("Piecewise with a kink", "Piecewise((w, w <= 5), (2*w - 5, True))", "8P 9P 11R 16R 17R"),
+    # Several variables. At z = 1/2, w = 1.6: K = −0.10; w ε′ − ε = z w² (w − 2)².
+    Case("touching, scaled", "z*w*(1 + (w - 2)**3/3)", "8P 9P 11R 16R 17P", {"z": ["0.5", 1]}),
+    # Fails within 3·10^-4 of w = z; K > 0.3.
+    Case("failure in a moving narrow interval", "w*(1 + (w - z)**3/30 - w/100000000)", "8P 9P 11P 16R 17R", {"z": ["2.5", "3.5"]}),
+    Case("failure at large w, scaled", "z*(2*w - 1 + 2*w/(1000000 + w))", "8P 9P 11P 16R 17R", {"z": ["0.5", 1]}),
+    # K = (z − 1/w)² + 1/w² ≥ z²/2; z − 1 ≤ 1/2 < 1 − e^−z at z = 3/2, and less at smaller z.
+    Case("z w − log w", "z*w - log(w)", "8P 9P 11P 16P 17R", {"z": ["0.5", "1.5"]}),
+    # K = (z + y/(1 + w))² − y/(1 + w)² < 0 at z = 0.1, y = 0.25, w = 1.
+    Case("linear and logarithm", "z*w + y*log(1 + w)", "8P 9P 11R 16R 17R", {"y": ["0.1", 1], "z": ["0.1", 1]}),
+    # w ε′ − ε = z y w²/(1 + y w); ε″ > 0, ε′ ≥ 0.1 log 1.5; ε′(1) > ε(1) > 1 − e^−ε(1).
+    Case("z w log(1 + y w)", "z*w*log(1 + y*w)", "8P 9P 11P 16R 17P", {"y": ["0.5", 2], "z": ["0.1", 1]}),
+    # ε′ = z e^(z w), (z w − 1) e^(z w) + 1 ≥ 0.
+    Case("exponential, scaled", "exp(z*w) - 1", "8P 9P 11P 16R 17P", {"z": ["0.1", 1]}),
+    # w ε′ − ε = z w²/(z + w)²; ε′ increases from (1 + 2 z)/(1 + z)² ≥ 5/9.
+    Case("rational, shifted", "w**2/(z + w)", "8P 9P 11P 16R 17P", {"z": ["0.5", 2]}),
+    # K = (1 + z cos w)² − z sin w ≥ 0.059, smallest at z = 1/2 near cos w = −0.77.
+    Case("waves up to 1/2", "w + z*sin(w)", "8P 9P 11P 16R 17R", {"z": [0, "0.5"]}),
+    # K ≥ z² p² ≥ 1/100.
+    Case("power p in [1, 2], scaled", "z*w**p", "8P 9P 11P 16R 17P", {"z": ["0.1", 1]}, {"p": [1, 2]}),
+    # ε′ ≥ a − b ≥ 1/4; a − b = 0.9 > 1 − e^−1.1; w ε′ − ε = −2 b/w.
+    Case("a w + b/w", "a*w + b/w", "8P 9P 11P 16R 17R", {}, {"a": ["0.5", 1], "b": ["0.1", "0.25"]}),
 )

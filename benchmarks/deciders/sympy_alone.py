@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 import sympy
@@ -38,6 +39,18 @@ def decide(statement: Statement, seconds: float) -> str | None:
         *(partial(_by_signs, question, (sympy.simplify,)) for question in questions),
     ]
     return in_turn(steps, seconds, first=seconds / 2 if growth else 0.0)
+
+
+def decide_plainly(statement: Statement, seconds: float) -> str | None:
+    """What one asks SymPy first: the sign by the declared assumptions, the limit, ``solveset``; nothing shifted, no points tried."""
+    questions = statement.questions
+    steps = [
+        *([partial(_by_limits, replace(statement, corners=()))] if statement.condition == "assumption-9" else []),
+        *(partial(_by_signs, replace(question, box={}), FORMS) for question in questions),
+        *(partial(_by_solving, question) for question in questions),
+        *(partial(_by_signs, replace(question, box={}), (sympy.simplify,)) for question in questions),
+    ]
+    return in_turn(steps, seconds, first=seconds / 2)
 
 
 def _by_corners(question: Question) -> str | None:
