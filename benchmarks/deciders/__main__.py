@@ -108,7 +108,8 @@ def main() -> None:
     chosen = parser.parse_args()
     tools = chosen.tools.split(",")
     if chosen.read:
-        results = [json.loads(line) for path in chosen.read for line in path.read_text(encoding="utf-8").splitlines()]
+        lines = [json.loads(line) for path in chosen.read for line in path.read_text(encoding="utf-8").splitlines()]
+        results = list({(item["tool"], item["case"], item["condition"]): item for item in lines}.values())
     else:
         results = [result for tool in tools for result in run_tool(tool, chosen.out, chosen.skip)]
     print_tables(results, tools)
