@@ -17,10 +17,11 @@ def violates(question: Question, point: Mapping[sympy.Symbol, sympy.Expr]) -> bo
         value = point[symbol]
         if value < lo or (excluded and value == lo) or (hi is not None and value > hi):
             return False
-    return any(all(_holds(op, expression.subs(point)) for op, expression in clause) for clause in question.broken)
+    return any(all(holds(op, expression.subs(point)) for op, expression in clause) for clause in question.broken)
 
 
-def _holds(comparison: str, value: sympy.Expr) -> bool:
+def holds(comparison: str, value: sympy.Expr) -> bool:
+    """Tell whether a comparison of a number with 0 certainly holds."""
     if value == 0:
         return comparison in ("<=", ">=", "=")
     digits = value.evalf(50)

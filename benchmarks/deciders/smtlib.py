@@ -5,6 +5,7 @@ from __future__ import annotations
 import mpmath
 import sympy
 
+from benchmarks.deciders.confirm import holds
 from benchmarks.deciders.statements import Question, Relation
 
 DIGITS = 20
@@ -34,7 +35,8 @@ class Encoder:
             self.facts.append(f"({'>' if excluded else '>='} {symbol.name} {number(lo)})")
             if hi is not None:
                 self.facts.append(f"(<= {symbol.name} {number(hi)})")
-        clauses = ["(and true " + " ".join(self._relation(item) for item in clause) + ")" for clause in question.broken]
+        possible = [clause for clause in question.broken if not any(side.is_Rational and not holds(op, side) for op, side in clause)]
+        clauses = ["(and true " + " ".join(self._relation(item) for item in clause) + ")" for clause in possible]
         self.facts.append("(or false " + " ".join(clauses) + ")")
         if not self.native:
             self._relate_exponentials()
@@ -165,8 +167,9 @@ class Encoder:
 
 
 def _bounds(constant: sympy.Expr) -> tuple[sympy.Rational, sympy.Rational]:
-    with mpmath.workdps(60):
-        scaled = int(mpmath.floor(mpmath.mpf(str(constant.evalf(60))) * 10**DIGITS))
+    digits = 60 + max(0, int(sympy.log(abs(constant), 10).evalf(20)))
+    with mpmath.workdps(digits):
+        scaled = int(mpmath.floor(mpmath.mpf(str(constant.evalf(digits))) * 10**DIGITS))
     scale = sympy.Integer(10) ** DIGITS
     return sympy.Integer(scaled) / scale, sympy.Integer(scaled + 1) / scale
 

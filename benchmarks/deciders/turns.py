@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 MEMORY_BYTES = 4 * 2**30
-PATIENCE = 8.0
+PATIENCE = 12.0
 DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 
