@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test range lint types contracts check-all bench clean
+.PHONY: run test range lint types contracts check-all bench bench-peers clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -42,6 +42,12 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.amplification
 	$(BIN)/python -m benchmarks.supremum
 	$(BIN)/python -m benchmarks.verify
+	$(BIN)/python -m benchmarks.checking
+
+# The conditions given to SymPy alone, z3 and cvc5, beside ours: up to 10 s for each of 240 statements and tool.
+bench-peers: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
+	$(BIN)/python -m benchmarks.deciders
 
 clean:
 	rm -rf $(VENV) $(OUT) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
