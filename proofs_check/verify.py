@@ -76,8 +76,6 @@ class Verification:
         """Return the certificate of every verdict that the kernel accepts."""
         claims: list[Tree] = [well_defined_claim(self.profile)]
         claims += [decision.claim for decision in self.decisions.values() if decision.checked and decision.claim is not None]
-        if self.convexity is not None:
-            claims.append({"claim": "strong-convexity", "verdict": "proved", "proof": self.convexity.proof})
         return make_certificate(self.profile, claims, target=self.target)
 
     def to_json(self) -> dict[str, Any]:

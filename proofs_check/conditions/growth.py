@@ -107,11 +107,12 @@ def _growth(k: sympy.Expr, power: sympy.Expr, exponent: sympy.Rational, m: sympy
 
 def _branches(epsilon: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
     """Yield ε, or without its branches the expressions that it is at least as large as."""
-    node = next((node for node in epsilon.atoms(sympy.Max, sympy.Abs) if weight in node.free_symbols), None)
+    node = next((node for node in epsilon.atoms(sympy.Max, sympy.Abs, sympy.Piecewise) if weight in node.free_symbols), None)
     if node is None:
         yield epsilon
         return
-    for value in node.args if isinstance(node, sympy.Max) else (node.args[0], -node.args[0]):
+    values = node.args if isinstance(node, sympy.Max) else (node.args[0], -node.args[0])
+    for value in [value for value, _ in node.args] if isinstance(node, sympy.Piecewise) else values:
         yield from _branches(epsilon.xreplace({node: value}), weight)
 
 

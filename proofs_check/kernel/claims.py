@@ -374,4 +374,4 @@ def check_claim(session: Session, s: Statement, value: object) -> tuple[str, str
         require(not proof.keys() & stated.keys(), "unknown fields")
         _apply(session, s, choices, proof | stated, divisible=verdict == "proved" and name not in {"strong-convexity", *_OWN_FIELDS})
         require(len(session.used) == len(trees), "an obligation is given twice, or one that the claim does not have")
-    return name, verdict, str(fields["bound"]) if own else str(proof["floor"]) if name == "strong-convexity" else None
+    return name, verdict, str(fields["bound"]) if own else str(proof["floor"]) if "floor" in proof else None

@@ -315,7 +315,7 @@ def turn(session: Session, goal: Goal, *, name: Json, term: Json, general: Json,
 
 
 def branches(session: Session, goal: Goal, *, cases: Json) -> None:
-    """Max(a, b) is a, and a - b >= 0, or b, and b - a >= 0: a term is >= 0 (> 0) if it is, less a multiple, in both cases; Abs alike."""
+    """Max(a, b) is a with a - b >= 0, or b with b - a >= 0: a term is >= 0 if, less a multiple of that, it is in both cases; so for others."""
     given = [read_fields(case, {"value", "proof"}, frozenset({"share"})) for case in read_list(cases)]
     values = [session.read(case["value"], goal.box) for case in given]
     for node in (node for node in postorder(goal.term) if node.op in BRANCHING):
@@ -336,7 +336,9 @@ def branches(session: Session, goal: Goal, *, cases: Json) -> None:
 def _choices(node: Term) -> list[tuple[Term, Term]]:
     # what the node may be, and what is >= 0 where it is that
     if node.op == "piecewise":
-        return [(value, num(0)) for value in (*node.args[:-1:3], node.args[-1])]
+        sides = zip(node.value, node.args[1::3], node.args[2::3], strict=True)
+        gaps = [right - left if sign[0] == "<" else left - right for sign, left, right in sides]
+        return list(zip((*node.args[:-1:3], node.args[-1]), (*gaps, -gaps[-1]), strict=True))
     a, b = (node.args[0], -node.args[0]) if node.op == "abs" else node.args
     return [(a, a - b), (b, b - a)]
 

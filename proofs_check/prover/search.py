@@ -18,7 +18,7 @@ from proofs_check.prover.tactics.choices import choose
 from proofs_check.prover.tactics.direct import identity, manifest, subdivide, subdivide_more
 from proofs_check.prover.tactics.generalisation import forget_atom
 from proofs_check.prover.tactics.products import clear_factors, factor_out, positive_part, strip
-from proofs_check.prover.tactics.ranges import halve, invert, reduce_to_end, split_tail
+from proofs_check.prover.tactics.ranges import extend_to_zero, halve, invert, reduce_to_end, split_tail
 from proofs_check.prover.tactics.sums import complete_square, leave_out, separate_oscillation
 from proofs_check.prover.tactics.tangents import above_logarithm, below_exponential
 from proofs_check.prover.tactics.waves import unwind
@@ -41,6 +41,7 @@ TACTICS: tuple[Tactic, ...] = (
     separate_oscillation,
     unwind,
     choose,
+    extend_to_zero,
     reduce_to_end,
     clear_factors,
     split_tail,

@@ -6,10 +6,8 @@ The search stops by the clock: on a slow machine a verdict may be missing, never
 
 from __future__ import annotations
 
-import signal
 import time
 import tomllib
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -25,25 +23,7 @@ CONDITIONS = {8: "assumption-8", 9: "assumption-9", 11: "assumption-11", 16: "pr
 PARTS, PARTS_BY_DEFAULT = 20, 4
 SHARE = 0.95
 OUT_OF_TIME = 5  # seconds after which a missing verdict may be due to the clock; the search has 7
-NEVER = 60  # seconds after which it is taken to hang
-
-
-class HangingError(BaseException):
-    """The search did not stop by itself. Not an ``Exception``, so that nothing handles it on the way."""
-
-
-@contextmanager
-def at_most(seconds):
-    def stop(_number, _frame):
-        raise HangingError
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+NEVER = 60  # seconds after which it is taken to hang, on a machine that is slow or busy
 
 
 def problem(profile, number):
@@ -51,14 +31,13 @@ def problem(profile, number):
     condition, truth = CONDITIONS[number], "proved" if number in profile["holds"] else "refuted"
     started = time.monotonic()
     try:
-        with at_most(NEVER):
-            declared = declare("range", profile["epsilon"], record=profile.get("record"), parameters=profile.get("parameters"))
-            found = verify(declared, profile["target"], [condition])
-    except HangingError:
-        return f"no end after {NEVER} s", False
+        declared = declare("range", profile["epsilon"], record=profile.get("record"), parameters=profile.get("parameters"))
+        found = verify(declared, profile["target"], [condition])
     except Exception as error:
         return f"{type(error).__name__}: {error}", False
     seconds, decision = time.monotonic() - started, found.decisions[condition]
+    if seconds > NEVER:
+        return f"no end after {NEVER} s", False
     if decision.verdict.value == "unknown":
         expected = number in profile.get("unknown", []) or seconds > OUT_OF_TIME
         return None if expected else f"unknown after {seconds:.1f} s: {decision.reason}", False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import sympy
 
@@ -15,7 +16,8 @@ from proofs_check.results import Tree
 def choose(attempt: Attempt) -> Iterator[Tree]:
     """Prove the goal with each value in place of an innermost Abs, Max, Min or Piecewise.
 
-    Where the value is taken only if some gap is ≥ 0, a multiple of the gap may be taken off: the slope in that node, or twice that.
+    Where the value is taken only if some gap is ≥ 0, a multiple of the gap may be taken off: what makes the rest free of some variable, the
+    slope in that node, or half of it.
     """
     if attempt.depth == 0 or not attempt.plausible:
         return
@@ -34,9 +36,9 @@ def _cases(attempt: Attempt, node: sympy.Basic) -> list[Tree] | None:
     found: list[Tree] = []
     for value, gap, sign in _choices(node):
         chosen = expression.xreplace({node: value})
-        shares = [sympy.S.Zero] if gap == 0 or slope.has(fresh) else [sympy.S.Zero, sign * slope, sign * slope / 2]
+        shares = [sympy.S.Zero, *_shares(chosen, gap), *([] if slope.has(fresh) else [sign * slope, sign * slope / 2])]
         proof = None
-        for share in shares:
+        for share in dict.fromkeys(shares):
             proof = attempt.prove(chosen - share * gap)
             if proof is not None:
                 extra = {} if share == 0 else {"share": to_text(from_sympy(share))}
@@ -47,10 +49,25 @@ def _cases(attempt: Attempt, node: sympy.Basic) -> list[Tree] | None:
     return found
 
 
+def _shares(chosen: sympy.Expr, gap: sympy.Expr) -> Iterator[sympy.Expr]:
+    for symbol in sorted(gap.free_symbols, key=str):
+        rate = sympy.diff(gap, symbol)
+        if rate != 0 and not rate.has(symbol):
+            share = sympy.diff(chosen, symbol) / rate
+            if not share.has(symbol):
+                yield share
+
+
+def _gap(condition: Any) -> sympy.Expr:
+    """Return what is ≥ 0 where a comparison holds."""
+    return condition.rhs - condition.lhs if condition.rel_op in ("<", "<=") else condition.lhs - condition.rhs
+
+
 def _choices(node: sympy.Basic) -> list[tuple[sympy.Expr, sympy.Expr, int]]:
     """Return (value, gap, sign): the gap is ≥ 0 where the node is the value; the kernel's node is sign times this one, its value too."""
     if isinstance(node, sympy.Piecewise):
-        return [(value, sympy.S.Zero, 1) for value, _ in node.args]
+        gaps = [_gap(condition) for _, condition in node.args[:-1]]
+        return [(value, gap, 1) for (value, _), gap in zip(node.args, (*gaps, -gaps[-1]), strict=True)]
     if isinstance(node, sympy.Abs):
         return [(node.args[0], 2 * node.args[0], 1), (-node.args[0], -2 * node.args[0], 1)]
     if len(node.args) != 2:

@@ -8,12 +8,13 @@ from fractions import Fraction
 
 import sympy
 
+from profiles.numbers import exact_text
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, is_algebraic
-from proofs_check.prover.attempt import Attempt, looks_true
+from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
 from proofs_check.results import Tree
@@ -49,6 +50,32 @@ def _reduce(attempt: Attempt, variable: Variable, *, increasing: bool) -> Tree |
         return None
     slope = attempt.prove(derivative.expression, strict=goal.strict and is_open, cost=min(2, attempt.depth))
     return None if slope is None else trees.monotone(variable.name, slope, at_end, increasing=increasing)
+
+
+def extend_to_zero(attempt: Attempt) -> Iterator[Tree]:
+    """Prove it from x = 0 on, where it is 0, though only x ≥ lo > 0 is asked for: it rises from there."""
+    if attempt.depth == 0 or not attempt.plausible:
+        return
+    goal = attempt.goal
+    for variable in attempt.used:
+        if variable.lo <= 0 or variable.open_below or goal.strict:
+            continue
+        symbol, name = goal.symbol(variable.name), fresh_name(goal)
+        if sympy.expand(goal.at(variable.name, Fraction(0)).expression) != 0:
+            continue
+        fresh = sympy.Symbol(name, nonnegative=True)
+        general = goal.expression.subs(symbol, fresh)
+        others = tuple(other for other in goal.box if other is not variable)
+        whole = Goal(general, (*others, Variable(name, Fraction(0), variable.hi)))
+        if not looks_true(whole.slope(name, increasing=True)):
+            continue
+        slope = attempt.prove(whole.slope(name, increasing=True).expression, box=whole.box)
+        if slope is not None:
+            extended: Tree = {
+                "rule": "generalise", "name": name, "term": variable.name, "low": "0", "lower": trees.MANIFEST,
+                "general": to_text(whole.term), "proof": trees.monotone(name, slope, trees.ZERO, increasing=True),
+            }  # fmt: skip
+            yield extended if variable.hi is None else {**extended, "high": exact_text(variable.hi), "upper": trees.boxes(2)}
 
 
 def split_tail(attempt: Attempt) -> Iterator[Tree]:
