@@ -17,18 +17,30 @@ EXAMPLE = "Example: pdp check lloyd.json"
 
 def main(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="a certificate file")],
+    axioms: Annotated[bool, typer.Option("--axioms", help="print the axiom behind each rule that was used, too")] = False,  # noqa: FBT002
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
     from profiles.files import read_text  # noqa: PLC0415
     from proofs_check.kernel import check  # noqa: PLC0415
+    from proofs_check.trust import axioms_behind  # noqa: PLC0415
 
     report = check(read_text(file, 5_000_000))
     if json:
         print_json(
             {
                 "accepted": report.accepted,
-                "claims": [{"claim": c.claim, "verdict": c.verdict, "bound": c.bound, "rules": list(c.rules)} for c in report.claims],
+                "claims": [
+                    {
+                        "claim": claim.claim,
+                        "verdict": claim.verdict,
+                        "bound": claim.bound,
+                        "rules": list(claim.rules),
+                        "side_conditions": list(claim.side_conditions),
+                    }
+                    for claim in report.claims
+                ],
+                "axioms": axioms_behind(report.claims),
                 "step": report.step,
                 "reason": report.reason,
             }
@@ -37,7 +49,11 @@ def main(
         print_line(f"accepted: {file}")
         for claim in report.claims:
             bound = "" if claim.bound is None else f" {claim.bound}"
-            print_line(f"    {claim.claim}{bound}: {claim.verdict} (rules: {', '.join(claim.rules)})")
+            beside = "" if not claim.side_conditions else f"; side conditions: {', '.join(claim.side_conditions)}"
+            print_line(f"    {claim.claim}{bound}: {claim.verdict} (rules: {', '.join(claim.rules)}{beside})")
+        if axioms:
+            for name, axiom in axioms_behind(report.claims).items():
+                print_line(f"    {name}: {axiom}")
     else:
         print_line(f"rejected at {report.step}: {report.reason}")
     return 0 if report.accepted else 1

@@ -198,12 +198,12 @@ def not_proposition_16(session: Session, s: Statement, *, at: Json, bound: Json)
 
 
 def proposition_17(session: Session, s: Statement, *, bound: Json, cuts: Json = None) -> None:
-    """W epsilon' - epsilon >= 0 for all records and weights."""
+    """For all records and weights, w epsilon' - epsilon >= 0."""
     _on_pieces(session, s, ".bound", bound, cuts, _gap_17)
 
 
 def not_proposition_17(session: Session, s: Statement, *, at: Json, bound: Json) -> None:
-    """Epsilon - w epsilon' > 0 at a record and weight."""
+    """At a record and weight, epsilon - w epsilon' > 0."""
     s, w = _at(session, s, at, s.domain)
     show(session, ".bound", Goal(-_at_weight(session, s, w, _gap_17), {}, strict=True), bound)
 

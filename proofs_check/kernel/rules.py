@@ -29,6 +29,11 @@ from .terms import (
 
 Json = object  # a value as it was read: text, number, list or object
 _DEFAULT_TREES: tuple[dict[str, object], ...] = ({"rule": "manifest"}, {"rule": "zero"}, {"rule": "boxes", "budget": 2000})
+SIDE_CONDITIONS = {  # what is relied on beside the rules, and why it is enough
+    "definedness": "log, roots and negative powers are real where their arguments are > 0, >= 0, or of one sign without zero",
+    "differentiability": "sums, products, exp, log, sin, cos, and powers of terms that are > 0, of smooth functions are smooth",
+    "resolved branches": "Abs, Max and Piecewise equal one branch where the sign that decides about it is known",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,11 @@ class Session:
         yield
         self.path.pop()
 
+    def rely(self, kind: str) -> None:
+        """Note what is relied on, for the report."""
+        require(kind in SIDE_CONDITIONS, kind)
+        self.relied[kind] = None
+
     def read(self, source: object, box: Box) -> Term:
         """Read a term that the certificate brings, over the variables of the box; it must be defined there."""
         term = read_term(source, {**self.constants, **variables(box)})
@@ -70,7 +80,7 @@ class Session:
     def define(self, term: Term, box: Box) -> None:
         """Show that the term, as it is written, is defined at every point of the box."""
         for kind, fact in conditions(term):
-            self.relied["definedness"] = None
+            self.rely("definedness")
             if kind != "nonzero" or not self.shows(Goal(fact, box, strict=True)):
                 self.discharge(Goal(-fact if kind == "nonzero" else fact, box, kind != "nonnegative"))
 
@@ -100,7 +110,7 @@ class Session:
 
     def check_smooth(self, term: Term, v: str, box: Box) -> None:
         """Show that the resolved term is differentiable in v at every point of the box."""
-        self.relied["differentiability"] = None
+        self.rely("differentiability")
         for base in smoothness(term, v):
             self.discharge(Goal(base, box, strict=True))
 
@@ -115,7 +125,7 @@ class Session:
         for node in postorder(term):
             args = tuple(new[a] for a in node.args)
             if v in node.free and node.op in BRANCHING:
-                self.relied["resolved branches"] = None
+                self.rely("resolved branches")
                 new[node] = _branch(node, args, shows)
             else:
                 new[node] = make(node.op, *args, value=node.value)
@@ -315,7 +325,7 @@ def turn(session: Session, goal: Goal, *, name: Json, term: Json, general: Json,
 
 
 def branches(session: Session, goal: Goal, *, cases: Json) -> None:
-    """Max(a, b) is a with a - b >= 0, or b with b - a >= 0: a term is >= 0 if, less a multiple of that, it is in both cases; so for others."""
+    """Max(a, b) is a, with a - b >= 0, or b, with b - a >= 0: t >= 0 if t less a multiple of that is >= 0 in both cases; so for others."""
     given = [read_fields(case, {"value", "proof"}, frozenset({"share"})) for case in read_list(cases)]
     values = [session.read(case["value"], goal.box) for case in given]
     for node in (node for node in postorder(goal.term) if node.op in BRANCHING):

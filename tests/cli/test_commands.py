@@ -169,3 +169,17 @@ def test_python_minus_o_gives_the_same_verdicts(lloyd):
     ]  # fmt: skip
     assert runs[0].stdout == runs[1].stdout
     assert runs[0].returncode == runs[1].returncode == 1
+
+
+def test_check_prints_the_rules_the_side_conditions_and_on_request_their_axioms(pdp, profile_file, tmp_path):
+    file = tmp_path / "certificate.json"
+    pdp("verify", profile_file("sqrt(1 + z*w)", record="z = [9, 16]"), "--target-epsilon", "5", "--certificate", file)
+    plain = pdp("check", file)
+    assert plain.code == 0
+    assert "side conditions: definedness" in plain.out
+    assert "is >= 0 if" not in plain.out
+    explained = " ".join(pdp("check", file, "--axioms").out.split())
+    assert "manifest: A sum of products of non-negative factors is >= 0" in explained
+    found = pdp("check", file, "--json").json()
+    used = {rule for claim in found["claims"] for rule in (*claim["rules"], *claim["side_conditions"])}
+    assert used == set(found["axioms"])

@@ -1,0 +1,24 @@
+"""docs/trust.md says what the code says, and the command prints what a certificate rests on."""
+
+from pathlib import Path
+
+from proofs_check.kernel.claims import CLAIMS
+from proofs_check.kernel.rules import RULES
+from proofs_check.trust import count_lines, trust_text
+
+PAGE = Path(__file__).parents[1] / "docs" / "trust.md"
+
+
+def test_the_page_is_current():
+    assert PAGE.read_text(encoding="utf-8") == trust_text(), "run: python -m proofs_check.trust > docs/trust.md"
+
+
+def test_every_rule_and_claim_states_its_axiom():
+    for function in (*RULES.values(), *CLAIMS.values()):
+        assert function.__doc__.strip().endswith("."), function
+    for name in (*RULES, *CLAIMS):
+        assert f"| `{name}` |" in trust_text()
+
+
+def test_lines_are_counted_without_blanks_and_comments():
+    assert count_lines('"""Doc."""\n\n# note\nx = 1\n\n\ndef f():\n    """Two\n\n    lines."""\n    return x\n') == (6, 4)
