@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import sympy
 
@@ -24,14 +25,17 @@ def clear_factors(attempt: Attempt) -> Iterator[Tree]:
     factor = clearing_factor(goal.expression, positive)
     if factor is None:
         return
-    product = attempt.prove(expand(sympy.powsimp(expand(goal.expression * factor))))
-    if product is not None:
-        yield scale(factor, product)
+    product = expand(sympy.powsimp(expand(goal.expression * factor)))
+    proof = attempt.prove(product)
+    if proof is not None:
+        yield from _scaled(attempt, factor, trees.MANIFEST, product, proof)
 
 
-def scale(factor: sympy.Expr, product: Tree, positive: Tree = trees.MANIFEST) -> Tree:
-    """Return a proof by multiplication with a positive factor."""
-    return {"rule": "scale", "factor": to_text(from_sympy(factor)), "positive": positive, "product": product}
+def _scaled(attempt: Attempt, factor: sympy.Expr, positive: Tree, product: sympy.Expr, proof: Tree) -> Iterator[Tree]:
+    """Yield proofs by multiplication with a positive factor: of the product as the kernel writes it, and as it was proved."""
+    tree: Tree = {"rule": "scale", "factor": to_text(from_sympy(factor)), "positive": positive}
+    yield {**tree, "product": proof}
+    yield {**tree, "product": trees.restated(replace(attempt.goal, expression=product), proof)}
 
 
 def positive_part(attempt: Attempt) -> sympy.Expr | None:
@@ -49,8 +53,8 @@ def strip(attempt: Attempt, positive: sympy.Expr) -> Iterator[Tree]:
     shown = attempt.search(Goal(1 / positive, attempt.goal.box, strict=True), 0)
     product = factored(attempt.goal.expression)
     remaining = None if shown is None or product is None else attempt.prove(product / positive, cost=0)
-    if shown is not None and remaining is not None:
-        yield scale(1 / positive, remaining, shown)
+    if shown is not None and product is not None and remaining is not None:
+        yield from _scaled(attempt, 1 / positive, shown, product / positive, remaining)
 
 
 def _power_of_positive(attempt: Attempt, product: sympy.Expr, base: sympy.Expr) -> Iterator[Tree]:
@@ -80,4 +84,4 @@ def factor_out(attempt: Attempt) -> Iterator[Tree]:
         positive = attempt.prove(factor, strict=True)
         remaining = None if positive is None else attempt.prove(kept)
         if positive is not None and remaining is not None:
-            yield scale(factor, remaining, positive)
+            yield from _scaled(attempt, factor, positive, factor * product, remaining)
