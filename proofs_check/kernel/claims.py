@@ -344,10 +344,10 @@ def _apply(session: Session, s: Statement, choices: list[Callable[..., None]], p
     v, c = cases["variable"], read_number(cases["at"])
     if not isinstance(v, str) or v not in s.records:
         raise Rejected("there is no such variable in the records")
-    halves = {"below": replace(s.records[v], hi=c), "above": Range(c, s.records[v].hi, open=True)}
-    for step, half in halves.items():
+    old = s.records[v]
+    require(old.contains(c) and c not in (old.lo, old.hi), "the range must be split strictly inside")
+    for step, half in (("below", replace(old, hi=c)), ("above", Range(c, old.hi, open=True))):
         with session.at(f".cases.{step}"):
-            require(all(s.records[v].contains(end) for end in (c, half.hi) if end is not None), "the range must be split inside")
             _apply(session, replace(s, records={**s.records, v: half}), choices, read_fields(cases[step]), divisible=True)
 
 

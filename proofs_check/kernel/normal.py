@@ -31,6 +31,8 @@ class Normaliser:
         whole = e.numerator // e.denominator
         if a.op in _BASES and 1 <= whole <= _MAX_EXPANSION:
             return reduce(self._times, [self.forms[a]] * whole, self._atom(a, e - whole))
+        if a.op == "abs" and 2 <= whole <= _MAX_EXPANSION:
+            return reduce(self._times, [self.forms[a.args[0]]] * 2, self._atom(a, e - 2))
         return {((a, whole if e == whole else e),): _UNIT} if e else _ONE
 
     def _plus(self, p: Poly, q: Poly) -> Poly:
@@ -197,7 +199,7 @@ def _merge(m: Mono, n: Mono) -> tuple[Mono, list[tuple[Term, Exponent]]]:
     exponents, odd = dict(m), []
     for a, e in n:
         total = exponents.pop(a, 0) + e
-        if a.op in _BASES and 1 <= total < _MAX_EXPANSION + 1:
+        if (a.op in _BASES or (a.op == "abs" and total >= 2)) and 1 <= total < _MAX_EXPANSION + 1:
             odd.append((a, total))
         elif total:
             exponents[a] = total

@@ -361,3 +361,53 @@ def test_profiles_are_nonnegative(run, epsilon, tree, accepted):
     report = run(epsilon=epsilon, nonnegative=tree)
     assert report.accepted is accepted
     assert accepted or report.step == "claims[0].proof.nonnegative"
+
+
+def cases(below, above, variable="z", at="1"):
+    return {"cases": {"variable": variable, "at": at, "below": below, "above": above}}
+
+
+def split_by_record(name, proof, verdict="proved"):
+    return {"claim": name, "verdict": verdict, "proof": proof}
+
+
+FLOOR = {"floor": "1/4", "positive": M, "form": "log", "curvature": M}
+
+
+def test_a_claim_about_all_records_may_be_proved_in_cases(run):
+    ranges = {"z": ("1/2", "2")}
+    for epsilon in ("Max(w, z*w)", "Piecewise((w, z <= 1), (z*w, True))"):
+        assert run(split_by_record("proposition-17", cases({"bound": Z}, {"bound": Z})), epsilon=epsilon, record=ranges).accepted
+        assert run(split_by_record("assumption-11", cases(FLOOR, FLOOR)), epsilon=epsilon, record=ranges).accepted
+        assert not run(bounded("proposition-17", Z), epsilon=epsilon, record=ranges).accepted
+    nested = cases({"bound": Z}, cases({"bound": Z}, {"bound": Z}, at="3/2"))
+    assert run(split_by_record("proposition-17", nested), epsilon="Max(w, z*w)", record=ranges).accepted
+
+
+@pytest.mark.parametrize(
+    ("proof", "step"),
+    [
+        (cases({"bound": Z}, {"bound": Z}, at="3/2"), ".cases.below"),
+        (cases({"bound": Z}, {"bound": Z}, at="1/2"), ""),
+        (cases({"bound": Z}, {"bound": Z}, at="2"), ""),
+        (cases({"bound": Z}, {"bound": Z}, at="3"), ""),
+        (cases({"bound": Z}, {"bound": Z}, variable="w"), ""),
+        (cases({"bound": Z}, {"bound": Z}, variable=1), ""),
+        (cases({"bound": Z}, {"bound": Z}) | {"bound": Z}, ""),
+        ({"cases": {"variable": "z", "at": "1", "below": {"bound": Z}}}, ""),
+        (cases({"bound": Z}, []), ".cases.above"),
+        (cases({"bound": Z}, {"bound": M, "at": {"z": "1"}}), ".cases.above"),
+    ],
+)
+def test_cases_have_to_cover_the_records_and_be_proved(run, proof, step):
+    report = run(split_by_record("proposition-17", proof), epsilon="Max(w, z*w)", record={"z": ("1/2", "2")})
+    assert not report.accepted
+    assert report.step.startswith(f"claims[1].proof{step}")
+
+
+def test_cases_belong_to_claims_about_all_records_only(run):
+    ranges = {"z": ("1/2", "2")}
+    assert not run(split_by_record("strong-convexity", cases(FLOOR, FLOOR)), epsilon="Max(w, z*w)", record=ranges).accepted
+    at = {"at": {"z": "3/4"}, "bound": B}
+    assert run(split_by_record("proposition-16", at, "refuted"), epsilon="z*w", record=ranges).accepted
+    assert not run(split_by_record("proposition-16", cases(at, at), "refuted"), epsilon="z*w", record=ranges).accepted
