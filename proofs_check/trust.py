@@ -46,7 +46,8 @@ A goal is t ≥ 0, or t > 0 if it is strict, for all points of a box; t is defin
 Fields in brackets are optional.
 
 Normal forms use, wherever both sides are defined: the arithmetic of polynomials with rational coefficients; exp(a) exp(b) = exp(a + b);
-exp(c log a) = a^c; log(exp(a) b) = a + log b; a^c a^d = a^(c + d); (a b)^c = a^c b^c for whole c, or for a, b ≥ 0; Abs(a)^2 = a^2; Max(a, b) = Max(b, a).
+exp(c log a) = a^c; log(exp(a) b) = a + log b; a^c a^d = a^(c + d); (a b)^c = a^c b^c for whole c, or for a, b ≥ 0; Abs(a)^2 = a^2;
+Max(a, b) = Max(b, a).
 """
 
 _SIDE = """

@@ -1,0 +1,75 @@
+"""A condition gets a verdict, or unknown with the reason: never an error from inside, never without end, never without a certificate."""
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from profiles import declare
+from profiles.errors import InvalidArgument
+from proofs_check import verify as module
+from proofs_check.conditions.context import Context
+from proofs_check.results import Decision, Verdict
+from proofs_check.verify import CONDITIONS, decide_in_time, verify
+
+LINEAR = declare("linear", "w/2")
+NAME = "proposition-17"
+
+
+@pytest.fixture
+def decided_by(monkeypatch):
+    """What ``verify`` says about a profile when the condition is decided by some function."""
+
+    def patch(decide):
+        monkeypatch.setitem(module.CONDITIONS, NAME, replace(CONDITIONS[NAME], decide=decide))
+        return decide_in_time(Context(LINEAR, 1), NAME, 0.2)[0]
+
+    return patch
+
+
+def test_an_error_inside_is_unknown(decided_by):
+    decision = decided_by(lambda _context: 1 // 0)
+    assert decision.verdict is Verdict.UNKNOWN
+    assert "ZeroDivisionError" in decision.reason
+
+
+def test_an_error_of_ours_says_something(decided_by):
+    def refuse(_context):
+        raise InvalidArgument("said")
+
+    with pytest.raises(InvalidArgument, match="said"):
+        decided_by(refuse)
+
+
+def test_a_search_without_end_is_unknown(decided_by):
+    def forever(_context):
+        while True:
+            time.sleep(0.001)
+
+    decision = decided_by(forever)
+    assert decision.verdict is Verdict.UNKNOWN
+    assert decision.reason == "no decision within 0.2 seconds"
+
+
+@pytest.mark.parametrize("verdict", [Verdict.PROVED, Verdict.REFUTED])
+def test_no_verdict_without_the_kernel(decided_by, verdict):
+    decision = decided_by(lambda _context: Decision(NAME, verdict, "by word of mouth", checked=False))
+    assert decision.verdict is Verdict.UNKNOWN
+    assert "the kernel does not accept it" in decision.reason
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "record", "expected"),
+    [
+        # an argument of Piecewise is a pair, not an expression
+        ("Piecewise((w, w <= 2), (2*w - 2, True))", {}, "P P R R R"),
+        # powers of exp(w) as large as the coefficients in the exponent must not become a polynomial
+        ("w + exp(-10000*(w - 3)**2)", {}, "R P R R R"),
+        # numeric roots that do not converge
+        ("w - w**2/10**12 + w**3/10**24", {}, "P P P R R"),
+    ],
+)
+def test_expressions_that_once_failed_inside(epsilon, record, expected):
+    found = verify(declare("x", epsilon, record=record), 1).decisions
+    assert " ".join(decision.verdict.value[0].upper() for decision in found.values()) == expected
+    assert all(decision.checked for decision in found.values())
