@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 
 import sympy
 
@@ -37,6 +38,9 @@ TAIL_EXPONENTS = (3, 6, 10, 20, 50, 100, 200, 450, 1000)
 
 #: Seconds for the search with thresholds that are numbers.
 SLICE = 2.0
+
+#: Seconds for the search for one proof that it fails from a weight on.
+TAIL_SLICE = 0.8
 
 #: Records at which a refutation is tried.
 MOST_RECORDS = 60
@@ -129,12 +133,12 @@ def _refute(context: Context) -> Decision | None:
         if far is None:
             continue
         for form, expression in (
-            ("exp", 1 + context.growth * context.weight - sympy.exp(epsilon)),
             ("log", gap),
+            ("exp", 1 + context.growth * context.weight - sympy.exp(epsilon)),
         ):
             for start in (*TAIL_STARTS, far) if far == TAIL_STARTS[-1] else (far,):
                 goal = Goal(expression, (Variable("w", Fraction(start), None),))
-                tail = prove(goal, 3)
+                tail = within(TAIL_SLICE, partial(prove, goal, 3))
                 if tail is not None:
                     proof: Tree = {"at": point_json(record), "threshold": str(start), "form": form, "tail": tail}
                     reason = f"at this record epsilon stays at or below log(1 + w*(exp(target) - 1)) for all w >= {start}"

@@ -48,7 +48,7 @@ def _reduce(attempt: Attempt, variable: Variable, *, increasing: bool) -> Tree |
     at_end = attempt.prove(fixed.expression, strict=goal.strict and not is_open, box=fixed.box)
     if at_end is None:
         return None
-    slope = attempt.prove(derivative.expression, strict=goal.strict and is_open, cost=min(2, attempt.depth))
+    slope = attempt.prove(derivative.expression, strict=goal.strict and is_open)
     return None if slope is None else trees.monotone(variable.name, slope, at_end, increasing=increasing)
 
 
