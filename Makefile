@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test range lint types contracts check-all bench bench-peers clean
+.PHONY: run test range soundness lint types contracts check-all bench bench-peers clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -35,6 +35,12 @@ contracts: $(STAMP)
 	$(BIN)/lint-imports
 
 check-all: lint types contracts test
+
+# Random profiles against points at 90 digits, for as long as you like; prints counts, stops at a contradiction.
+SECONDS ?= 600
+SEED ?= 1
+soundness: $(STAMP)
+	$(BIN)/python tests/soundness/long_run.py $(SECONDS) $(SEED)
 
 # Ratios to named peers or limits, measured in one run; see docs/benchmarks.md.
 bench: $(STAMP)
