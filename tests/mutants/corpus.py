@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parent / "corpus"
 Json = Any
-Path_ = tuple[str | int, ...]
+Place = tuple[str | int, ...]
 
 
 @cache
@@ -24,7 +24,7 @@ def certificate(name: str) -> Json:
     return json.loads(texts()[name])
 
 
-def places(value: Json, path: Path_ = ()) -> Iterator[tuple[Path_, Json]]:
+def places(value: Json, path: Place = ()) -> Iterator[tuple[Place, Json]]:
     """Return every value inside a value, with its path, outermost first."""
     yield path, value
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
@@ -32,14 +32,14 @@ def places(value: Json, path: Path_ = ()) -> Iterator[tuple[Path_, Json]]:
         yield from places(inner, (*path, key))
 
 
-def get(value: Json, path: Path_) -> Json:
+def get(value: Json, path: Place) -> Json:
     """Return what is at a path."""
     for key in path:
         value = value[key]
     return value
 
 
-def changed(value: Json, path: Path_, new: Json) -> Json:
+def changed(value: Json, path: Place, new: Json) -> Json:
     """Return a copy with something else at a path."""
     if not path:
         return new
@@ -48,7 +48,7 @@ def changed(value: Json, path: Path_, new: Json) -> Json:
     return copy
 
 
-def without(value: Json, path: Path_) -> Json:
+def without(value: Json, path: Place) -> Json:
     """Return a copy without what is at a path."""
     parent = get(value, path[:-1]).copy()
     del parent[path[-1]]
@@ -58,3 +58,17 @@ def without(value: Json, path: Path_) -> Json:
 def is_tree(value: Json) -> bool:
     """Whether a value is a proof tree."""
     return isinstance(value, dict) and "rule" in value
+
+
+class Mutant(NamedTuple):
+    """A changed certificate: wrong for certain by the way it was made, or to be judged by its claims' numerical truth."""
+
+    origin: str
+    what: str
+    text: str
+    certain: bool = True
+
+
+def write(value: Json) -> str:
+    """Return the text of a certificate."""
+    return json.dumps(value, separators=(",", ":"))

@@ -38,7 +38,9 @@ def _trees() -> list[Json]:
     capped |= {"rule": "generalise", "general": "2 - y", "proof": B}
     cut = {"rule": "split", "variable": "z", "at": "2", "below": _rising("z", M, Z), "above": _rising("z", M, B)}
     return [
-        _document("tangents", "exp(z) - 1 - z + w", [], nonnegative={"rule": "sum", "parts": ["exp(z) - 1 - z", "w"], "proofs": [tangent, M]}),
+        _document(
+            "tangents", "exp(z) - 1 - z + w", [], nonnegative={"rule": "sum", "parts": ["exp(z) - 1 - z", "w"], "proofs": [tangent, M]}
+        ),
         _document("logarithms", "z - log(1 + z) + 0*w", [], nonnegative=logarithm),
         _document("inverse", "w/(z**2 - 4*z + 5)", [], obligations={"z**2-4*z+5": square}),
         _document("general", "w*(exp(2*z) - exp(z) + 1/3)", [], nonnegative={**general, "general": "w*(y**2 - y + 1/3)"}),
@@ -110,7 +112,12 @@ def _claims() -> list[Json]:
             parameters={"T": "10", "b": "20.5", "s": "30"},
             sampling={"q": "1/20 + z**2/50"},
         ),
-        _document("whole", "w*z/9", [_claim("epsilon-upper", "proved", {**upper, "bound": _rising("z", M, M, "decreasing")}, bound="4/9")], sampling={"q": "1"}),
+        _document(
+            "whole",
+            "w*z/9",
+            [_claim("epsilon-upper", "proved", {**upper, "bound": _rising("z", M, M, "decreasing")}, bound="4/9")],
+            sampling={"q": "1"},
+        ),
     ]
 
 
