@@ -51,10 +51,15 @@ def exp(a: Jet) -> Jet:
     return _chain(a, f, f, f)
 
 
+def _is_rounding(x: Number) -> bool:
+    # it may be zero or positive but for rounding
+    return bool(-(mpf(10) ** (-mp.dps // 3)) < x < 0)
+
+
 def log(a: Jet) -> Jet:
     """Return log(a)."""
     if a[0] <= 0:
-        raise Undefined
+        raise Undecided if _is_rounding(a[0]) else Undefined
     return _chain(a, mp.log(a[0]), 1 / a[0], -1 / a[0] ** 2)
 
 
@@ -65,7 +70,7 @@ def power(a: Jet, b: Jet) -> Jet:
     c = b[0]
     whole = c == mp.floor(c)
     if (a[0] == 0 and c < 0) or (a[0] < 0 and not whole):
-        raise Undefined
+        raise Undecided if _is_rounding(a[0]) else Undefined
     if a[0] == 0:
         if not whole and (a[1] or a[2]):
             raise Undecided
