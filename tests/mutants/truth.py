@@ -133,8 +133,8 @@ class _Judge:
         yield lambda: [("threshold", v, mpf(1))]
         if "start" in p:
             yield lambda: [self.above("start", record, v, "log", holds=True)]
-        for w in (v + s for s in (0, mpf(1) / 3, 2, 50, 1000, 10**6)):
-            if "start" in p:
+        for w in (v + s for s in (mpf(10) ** -9, mpf(1) / 3, 2, 50, 1000, 10**6)):
+            if "start" in p:  # at v itself the slope is the one to the right
                 yield lambda w=w: [("slope", w * self.eps(record, w)[1], mpf(1))]
             else:
                 yield lambda w=w: [self.above("direct", record, w, p["form"], holds=True)]
@@ -168,7 +168,7 @@ class _Judge:
             try:
                 for name, a, b in goals():
                     if a < b - mpf(10) ** -42 * (1 + abs(a) + abs(b)):
-                        return f"{name}: {mp.nstr(a, 25)} < {mp.nstr(b, 25)}"
+                        return f"{name}: {mp.nstr(a, 20)} < {mp.nstr(b, 20)}"
             except Undefined:
                 return "undefined"
             except Undecided:
@@ -190,15 +190,15 @@ def falsehood(document: str) -> str | None:
 def claim_falsehood(document: str) -> str | None:
     """Return why the only claim in a certificate is false, or None; what cannot be read is not judged."""
     whole = json.loads(document)
-    witness = None
     try:
-        for digits in (60, 150):
-            with mp.workdps(digits):
-                witness = _Judge(whole).falsehood(whole["claims"][0])
-            if not witness:
-                return None
+        with mp.workdps(60):
+            witness = _Judge(whole).falsehood(whole["claims"][0])
+        if witness:
+            with mp.workdps(150):
+                again = _Judge(whole).falsehood(whole["claims"][0])
+            return witness if again == witness else None  # to 20 digits: otherwise rounding may have had its share
     except (Undecided, KeyError, ValueError, TypeError, AttributeError, ZeroDivisionError, OverflowError):
         return None
     except Undefined:
         return "undefined"
-    return witness
+    return None
