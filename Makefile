@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test lint types contracts check-all bench clean
+.PHONY: run test mutants guards lint types contracts check-all bench clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -19,6 +19,14 @@ run: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -q
+
+# Attacks on the kernel: MUTANTS times as many as in make test; and its guards taken out one by one, which takes an hour.
+MUTANTS ?= 10
+mutants: $(STAMP)
+	MUTANTS=$(MUTANTS) $(BIN)/python -m pytest -n 2 -q -s tests/mutants
+
+guards: $(STAMP)
+	$(BIN)/python -m tests.mutants.remove_guards
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -133,21 +133,29 @@ TREES: dict[str, Callable[[], str]] = {
         99, "w*" + "*".join(_names(800)) + "*(1 + a + b + c)**9", record=_many(_names(800)), parameters=dict.fromkeys("abc", "positive")
     ),
     "many variables": lambda: document("+".join(["w", *_names(990)]), record=_many(_names(990))),
-    "many variables, boxes": lambda: document("+".join(["w", *_names(990)]), {"rule": "boxes", "budget": 50_000}, record=_many(_names(990))),
+    "many variables, boxes": lambda: document(
+        "+".join(["w", *_names(990)]), {"rule": "boxes", "budget": 50_000}, record=_many(_names(990))
+    ),
     "many variables, centred": lambda: document(
-        "+".join(["w"] + [f"({v} - 1/3)**2" for v in _names(900)]), {"rule": "boxes", "budget": 50_000, "form": "centred"}, record=_many(_names(900))
+        "+".join(["w"] + [f"({v} - 1/3)**2" for v in _names(900)]),
+        {"rule": "boxes", "budget": 50_000, "form": "centred"},
+        record=_many(_names(900)),
     ),
     "many sets of variables": lambda: document(
-        "w", {"rule": "sum", "parts": ["+".join(_names(990)[i:] + _names(990)[:i]) for i in range(0, 900, 8)], "proofs": [M] * 113}, record=_many(_names(990))
+        "w",
+        {"rule": "sum", "parts": ["+".join(_names(990)[i:] + _names(990)[:i]) for i in range(0, 900, 8)], "proofs": [M] * 113},
+        record=_many(_names(990)),
     ),
     "many obligations": lambda: document("w + " + "+".join(f"1/(z**2 - 4*z + 4 + 1/{i})" for i in range(1, 400)), M),
     "many opposed obligations": lambda: document("w + " + "+".join(f"0/(z - {i}/1000)" for i in range(1, 900)), M),
     "many branches to resolve": lambda: _claims(20, "w + " + "+".join(f"Max(w, 1 - z**2/{i})" for i in range(1, 300))),
     "repeated derivatives": lambda: document(
-        "w*" + "*".join(f"(w + {i})" for i in range(1, 60)), M,
-        *[{"claim": "assumption-11", "verdict": "proved", "proof": {"floor": "1/2", "positive": M, "form": "log", "curvature": WIDE}}] * 200,
+        "w*" + "*".join(f"(w + {i})" for i in range(1, 60)),
+        M,
+        *[{"claim": "assumption-11", "verdict": "proved", "proof": {"floor": "1/2", "positive": M, "form": "log", "curvature": WIDE}}]
+        * 200,
     ),
     "denominators": lambda: document("w + " + "+".join(f"z/(z + w + {i})" for i in range(1, 40)), M),
     "logarithms": lambda: document("w*(" + "+".join(f"log(1 + z*w + {i})" for i in range(1, 400)) + ")", M),
-}  # fmt: skip
+}
 ATTACKS = TEXTS | TERMS | TREES

@@ -1,6 +1,7 @@
 """Write the corpus: certificates that the verifier and the worst-case search make for varied profiles.
 
-Run from the root of the project: ``python -m tests.mutants.make_corpus``. Those made by hand are in handmade.py. The files are committed, so that the tests need no prover.
+Run from the root of the project: ``python -m tests.mutants.make_corpus``. Those made by hand are in handmade.py.
+The files are committed, so that the tests need no prover.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ TIMES = int(os.environ.get("MUTANTS", "1"))
 CERTAIN = {**structure.FAMILIES, "malformed": numbers.malformed, "outside": numbers.outside}
 CERTAIN |= {"broken_terms": terms.broken_terms, "untrue": terms.untrue}
 # how many are judged, and how many of these have to turn out to be false
-JUDGED = {"nudged": 160, "altered": 160, "rearranged": 120, "claimed": 160, "profiled": 240, "exchanged": 200, "grafted": 200}
-LEAST_FALSE = {"nudged": 25, "altered": 30, "rearranged": 0, "claimed": 5, "profiled": 130, "exchanged": 110, "grafted": 100}
+JUDGED = {"nudged": 80, "altered": 90, "rearranged": 60, "claimed": 80, "profiled": 120, "exchanged": 120, "grafted": 120}
+LEAST_FALSE = {"nudged": 12, "altered": 15, "rearranged": 0, "claimed": 2, "profiled": 65, "exchanged": 60, "grafted": 60}
 EACH = 220
 
 

@@ -43,7 +43,7 @@ def outside(name: str, whole: Json, _: random.Random) -> Iterator[Mutant]:
             yield Mutant(name, f"{number} at {path}", write(changed(whole, path, number)))
         for word in ("", "up", "Increasing", "LOG", "none") if key in ("direction", "form", "rule", "verdict", "format") else ():
             yield Mutant(name, f"{word} at {path}", write(changed(whole, path, word)))
-        for word in ("nope", "", "2z", "pi") if key in ("variable",) else ():
+        for word in ("nope", "", "2z", "pi") if key == "variable" else ():
             yield Mutant(name, f"{word} at {path}", write(changed(whole, path, word)))
         for word in (
             ("w", "pi", "exp", "Max", "v w", "1v", "", "v'", *whole["profile"]["record"]) if key == "name" and len(path) > 2 else ()
@@ -52,7 +52,7 @@ def outside(name: str, whole: Json, _: random.Random) -> Iterator[Mutant]:
         if is_tree(value) and value["rule"] == "split":
             for at in ("-1e9", "1e9"):
                 yield Mutant(name, f"{at} at {path}", write(changed(whole, (*path, "at"), at)))
-        if isinstance(value, list) and path[-2:-1] in (("record",), ("parameters",)) or key == "kink":
+        if (isinstance(value, list) and path[-2:-1] in (("record",), ("parameters",))) or key == "kink":
             yield from _ranges(name, whole, path, value)
         if key == "cuts":
             ((cut),) = value

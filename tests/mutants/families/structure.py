@@ -38,7 +38,7 @@ def _is_needed(whole: Json, path: Place) -> bool:
     return (
         parent != "obligations"
         and (key not in _OPTIONAL or not isinstance(get(whole, path[:-1]), dict) or "q-positive" in path)
-        and not (key == "obligations")
+        and key != "obligations"
     )
 
 
@@ -55,7 +55,7 @@ def retyped(name: str, whole: Json, _: random.Random) -> Iterator[Mutant]:
     for path, value in places(whole):
         if path[-1:] == ("open",):
             continue  # that it is there is what counts
-        for other in _OTHER_TYPES[type(value)] if type(value) in _OTHER_TYPES else ():
+        for other in _OTHER_TYPES.get(type(value), ()):
             yield Mutant(name, f"{other!r} at {path}", write(changed(whole, path, other)))
 
 

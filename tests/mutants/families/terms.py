@@ -15,9 +15,12 @@ from tests.mutants.jets import Undecided, Undefined, evaluate
 _TERMS = {"floor", "threshold", "factor", "term", "general", "exponent", "coefficient", "argument", "weight", "q", "epsilon"}
 _POSITIVE = {"floor", "factor", "argument", "q"}
 _BROKEN = (
-    "({}", "({}))", "{};1", "lambda: {}", "({}) if 1 else 2", "__import__('os')", "({}) + 1j", "({}) + 'x'", "({})[0]", "({}).real", "({}) + é",
-    "({}) + unknown_name", "({}) + True", "({}) and 1", "({}) < 2", "not ({})", "({})@2", "({})//2", "({})%2", "~({})", "({}, 1)", "exp({}, 1)",
-    "exp(*[{}])", "Max({})", "log(x=({}))", "eval({})", "Piecewise(({}, 1 < 2))", "Piecewise({})", "Piecewise((1, {}), (1, True))", "{} {}",
+    "({}", "({}))", "{};1", "lambda: {}", "({}) if 1 else 2", "__import__('os')", "({}) + 1j", "({}) + 'x'", "({})[0]", "({}).real",
+    "({}) + é",
+    "({}) + unknown_name", "({}) + True", "({}) and 1", "({}) < 2", "not ({})", "({})@2", "({})//2", "({})%2", "~({})", "({}, 1)",
+    "exp({}, 1)",
+    "exp(*[{}])", "Max({})", "log(x=({}))", "eval({})", "Piecewise(({}, 1 < 2))", "Piecewise({})", "Piecewise((1, {}), (1, True))",
+    "{} {}",
     "({}) + 0x10", "({}) + 1_0", "({})\n", "\t({})", "({}) # 1", "({}) + 1e99999999", "({}) + inf", "({}) + nan", "", "({}) + 0*log(0-1)",
     "({}) + 0*(1/0)", "({}) + 0*sqrt(0 - 2)", "({}) + 0/0", "({})*0**(-1)", "({}) + 0*0**(-1/2)", "({}) + 0*tan(pi/2 - pi/2 + 0/0)",
 )  # fmt: skip

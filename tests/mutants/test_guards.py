@@ -1,0 +1,5 @@
+"""Guards."""
+
+
+def test_x():
+    pass
