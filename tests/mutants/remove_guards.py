@@ -1,7 +1,7 @@
-"""Take each guard out of a copy of the kernel and see whether the tests notice: ``python -m tests.mutants.remove_guards [FILE ...]``.
+"""Take each guard out of a copy of the kernel and see whether the tests notice: ``python -m tests.mutants.remove_guards [FILE[:LINE] ...]``.
 
 A guard is a call of ``require``, a ``raise`` under an ``if``, a check of a fact by ``discharge``, ``show`` or ``define``, or one condition
-of a conjunction that guards. What survives is printed; it is either not tested or cannot make a difference (``EQUIVALENT`` says why).
+of a conjunction that guards. What survives is printed: it is not tested, or another guard rejects the same documents.
 """
 
 from __future__ import annotations
@@ -90,10 +90,10 @@ def main(names: list[str]) -> int:
         if is_noticed(folder):
             sys.stderr.write("the tests fail before any guard is taken out\n")
             return 1
-        for name in names or FILES:
+        for name, _, number in (word.partition(":") for word in names or FILES):
             path = folder / "proofs_check" / "kernel" / f"{name}.py"
             source = path.read_text(encoding="utf-8")
-            found = list(guards(source))
+            found = [(node, new) for node, new in guards(source) if number in ("", str(node.lineno))]  # type: ignore[attr-defined]
             for node, new in found:
                 path.write_text(without(source, node, new), encoding="utf-8")
                 if not is_noticed(folder):
