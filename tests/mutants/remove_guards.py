@@ -1,4 +1,6 @@
-"""Take each guard out of a copy of the kernel and see whether the tests notice: ``python -m tests.mutants.remove_guards [FILE[:LINE] ...]``.
+"""Take each guard out of a copy of the kernel, and see whether the tests notice.
+
+Run: ``make guards`` (or ``python -m tests.mutants.remove_guards [FILE[:LINE] ...]``).
 
 A guard is a call of ``require``, a ``raise`` under an ``if``, a check of a fact by ``discharge``, ``show`` or ``define``, or one condition
 of a conjunction that guards. What survives is printed: it is not tested, or another guard rejects the same documents.

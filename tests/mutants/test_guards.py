@@ -70,6 +70,10 @@ def test_a_sign_changes_once_and_monotonously():
     assert kink(thrice, "1.99", "2.01").accepted
 
 
+def test_a_jump_with_equal_slopes_is_a_kink():
+    assert kink("Piecewise((w, w < 2), (w + 1, True))", "1.9", "2.1").accepted
+
+
 def test_each_piece_is_differentiable_up_to_its_ends():
     root = "Piecewise((sqrt(w - 1) + w**2, w < 2), (9*w/2 - 4, True))"
     assert pieces(root, B, M, cut="2").step == "claims[1].proof.cuts"
