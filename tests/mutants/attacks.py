@@ -128,7 +128,9 @@ TREES: dict[str, Callable[[], str]] = {
     "nested powers": lambda: document("((((1 + a + b + w)**3)**3)**3)**3", parameters=dict.fromkeys("abcd", "positive")),
     "many products": lambda: _claims(300, "w*(1 + a + b + c + d)**11", parameters=dict.fromkeys("abcd", "positive")),
     "many middling products": lambda: _claims(999, "w*(1 + a + b)**10", parameters=dict.fromkeys("abcd", "positive")),
-    "exponential of a product": lambda: document("w + exp((1 + a + b + c + d + w)**12)", parameters=dict.fromkeys("abcd", "positive")),
+    "exponential of a product": lambda: document(
+        "w + exp((1 + a + b + c + d + w)**12*(1 + a + b + c + d + w))", parameters=dict.fromkeys("abcd", "positive")
+    ),
     "long monomials": lambda: _claims(
         99, "w*" + "*".join(_names(800)) + "*(1 + a + b + c)**9", record=_many(_names(800)), parameters=dict.fromkeys("abc", "positive")
     ),

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from proofs_check.kernel import check
-from proofs_check.kernel.terms import Rejected, exp, forget, postorder, var
+from proofs_check.kernel.normal import Normaliser
+from proofs_check.kernel.terms import Meter, Rejected, exp, forget, log, num, postorder, power, var
 
 M, Z, B = {"rule": "manifest"}, {"rule": "zero"}, {"rule": "boxes", "budget": 2000}
 
@@ -109,3 +110,24 @@ def test_terms_are_of_moderate_number_and_size():
             all(var(f"x{i}") for i in range(200_001))
     finally:
         forget()
+
+
+@pytest.mark.parametrize(("term", "reason"), [(power(num(0), -1), "power of zero"), (log(num(0)), "log of zero")])
+def test_what_is_undefined_has_no_normal_form(term, reason):
+    with pytest.raises(Rejected, match=reason):
+        Normaliser({}, Meter()).poly(term)
+
+
+def test_sizes_are_limited_one_by_one():
+    assert report("Max(" + ",".join(["w"] * 6_000) + ")").reason == "an expression is too large"
+    wide = report("w*(1 + a + b + c + d + f + g + h)**11", nonnegative=M, parameters=dict.fromkeys("abcdfgh", "positive"))
+    assert wide.reason == "a normal form has too many terms"
+    tree = M
+    for _ in range(100):
+        tree = {"rule": "scale", "factor": "1", "positive": M, "product": tree}
+    assert report("w", nonnegative=tree).reason == "the proof is nested too deeply"
+
+
+@pytest.mark.parametrize("rule", ["trust-me", ["zero"], None, "__class__"])
+def test_an_unknown_rule_is_named_as_such(rule):
+    assert report("w", nonnegative={"rule": rule}).reason == "expected a proof tree with a known rule"

@@ -25,7 +25,9 @@ TOO_LONG = {
     "exponential of a product",
     "long monomials", "repeated derivatives",
 }  # fmt: skip
+NEARLY = {"many large sums", "many products", "repeated derivatives"}  # about ten seconds
 KNOWN = pytest.mark.xfail(strict=True, reason="takes more than ten seconds or 1 GiB: the kernel's budget of work is too large")
+UNSURE = pytest.mark.xfail(strict=False, reason="takes about ten seconds")
 LONG = pytest.mark.skipif("MUTANTS" not in os.environ, reason="known to take ten seconds each: make mutants")
 
 
@@ -49,7 +51,7 @@ def alone(tmp_path_factory):
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=[KNOWN, LONG] if n in TOO_LONG else []) for n in ATTACKS],
+    [pytest.param(n, marks=[UNSURE if n in NEARLY else KNOWN, LONG] if n in TOO_LONG else []) for n in ATTACKS],
 )
 def test_an_attack_is_answered(alone, tmp_path, name):
     file = tmp_path / "certificate.json"
