@@ -50,6 +50,7 @@ def _parts(text: str, count: int) -> str:
 
 NARROW = "(z**2 - 4*z + 4 + 1/10**7)"  # many boxes are needed around z = 2
 WIDE = {"rule": "boxes", "budget": 50_000}
+SUM = "(1 + a + b + c + d + w)"
 PRIMES = [p for p in range(2, 20_000) if all(p % d for d in range(2, int(p**0.5) + 1))]
 
 TEXTS: dict[str, Callable[[], str]] = {
@@ -128,9 +129,7 @@ TREES: dict[str, Callable[[], str]] = {
     "nested powers": lambda: document("((((1 + a + b + w)**3)**3)**3)**3", parameters=dict.fromkeys("abcd", "positive")),
     "many products": lambda: _claims(300, "w*(1 + a + b + c + d)**11", parameters=dict.fromkeys("abcd", "positive")),
     "many middling products": lambda: _claims(999, "w*(1 + a + b)**10", parameters=dict.fromkeys("abcd", "positive")),
-    "exponential of a product": lambda: document(
-        "w + exp((1 + a + b + c + d + w)**12*(1 + a + b + c + d + w))", parameters=dict.fromkeys("abcd", "positive")
-    ),
+    "exponential of a product": lambda: document(f"w + exp({SUM}**12*{SUM})", parameters=dict.fromkeys("abcd", "positive")),
     "long monomials": lambda: _claims(
         99, "w*" + "*".join(_names(800)) + "*(1 + a + b + c)**9", record=_many(_names(800)), parameters=dict.fromkeys("abc", "positive")
     ),

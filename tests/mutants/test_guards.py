@@ -71,6 +71,11 @@ def test_a_sign_changes_once_and_monotonously():
     assert kink(thrice, "1.99", "2.01").accepted
 
 
+def test_both_sides_of_a_kink_are_differentiable_on_the_whole_range():
+    assert kink("Piecewise((sqrt(w - 1), w < 1.05), (2, True))", "1", "1.1").step == "claims[1].proof.kink"
+    assert kink("Piecewise((sqrt(w - 1), w < 1.05), (2, True))", "1.01", "1.1").accepted
+
+
 def test_a_jump_with_equal_slopes_is_a_kink():
     assert kink("Piecewise((w, w < 2), (w + 1, True))", "1.9", "2.1").accepted
 
