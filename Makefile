@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test range soundness lint types contracts check-all bench bench-peers clean
+.PHONY: run test range soundness mutants guards lint types contracts check-all bench bench-peers clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -23,6 +23,14 @@ test: $(STAMP)
 # The whole range of profiles with hand-derived truths; make test runs a fifth of it.
 range: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -q -m "slow or not slow" tests/profile_range
+
+# Attacks on the kernel: MUTANTS times as many as in make test; and its guards taken out one by one, which takes an hour.
+MUTANTS ?= 10
+mutants: $(STAMP)
+	MUTANTS=$(MUTANTS) $(BIN)/python -m pytest -n 2 -q -s tests/mutants
+
+guards: $(STAMP)
+	$(BIN)/python -m tests.mutants.remove_guards
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

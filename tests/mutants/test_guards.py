@@ -1,0 +1,138 @@
+"""Guards of the kernel that no other test needs: each of these documents would be accepted, or go further, without one of them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from proofs_check.kernel import check
+from proofs_check.kernel.normal import Normaliser
+from proofs_check.kernel.terms import Meter, Rejected, exp, forget, log, num, postorder, power, var
+
+M, Z, B = {"rule": "manifest"}, {"rule": "zero"}, {"rule": "boxes", "budget": 2000}
+
+
+def whole(epsilon: str, *claims: tuple, **others) -> dict:
+    """Return a certificate with claims given as (name, verdict, proof)."""
+    profile = {"name": others.pop("name", "x"), "epsilon": epsilon, "record": {"z": ["0", "4"]}, "parameters": others.pop("parameters", {})}
+    given = [("well-defined", "proved", {"nonnegative": others.pop("nonnegative", B)}), *claims]
+    made = [{"claim": name, "verdict": verdict, "proof": proof} for name, verdict, proof in given]
+    return {"format": "pdp-certificate", "version": 1, "profile": profile, **others, "claims": made}
+
+
+def report(*parts, **others):
+    """Return the kernel's report."""
+    return check(json.dumps(whole(*parts, **others)))
+
+
+def kink(epsilon: str, *around: str):
+    """Return the report on a kink of a profile."""
+    return report(epsilon, ("proposition-17", "refuted", {"at": {"z": "1"}, "kink": list(around)}))
+
+
+def pieces(epsilon: str, *trees, cut: str):
+    """Return the report on the growth of a profile in two pieces."""
+    return report(epsilon, ("proposition-17", "proved", {"cuts": [cut], "bound": list(trees)}))
+
+
+def test_growth_needs_a_slope_from_the_threshold_on():
+    slope = {"threshold": "5", "threshold-proof": M, "start": B, "slope": B}
+    assert report("5 + 0*w", ("assumption-9", "proved", slope), target_epsilon="1").step == "claims[1].proof.slope"
+    assert report("4 + log(w)/2", ("assumption-9", "proved", slope), target_epsilon="1").step == "claims[1].proof.slope"
+    assert report("4 + 2*log(w)", ("assumption-9", "proved", slope | {"slope": M}), target_epsilon="1").accepted
+
+
+def test_weights_at_which_curvature_vanishes_are_weights():
+    for weight, step in (("n - 1/2", "claims[1].proof.weight-proof"), ("n", None)):
+        proof = {"at": {"z": "0"}, "weight": weight, "weight-proof": M, "flat": M}
+        assert report("log(1 + w)", ("assumption-11", "refuted", proof)).step == step
+
+
+@pytest.mark.parametrize("name", ["assumption-8", "epsilon-upper"])
+def test_a_claim_without_its_premise_says_so(name):
+    value = whole("w", (name, "proved", {"bound": B}))
+    if name == "epsilon-upper":
+        value["claims"][1] |= {"bound": "1", "proof": {"q-positive": M, "q-at-most-one": M, "form": "log", "bound": B}}
+    assert "needs a target_epsilon, or a sampling rule" in str(check(json.dumps(value)).reason)
+
+
+def test_a_condition_is_differentiable_before_its_slope_is_used():
+    assert kink("Piecewise((1, sqrt(w - 1) < 1/10), (2, True))", "1", "1.1").step == "claims[1].proof.kink"
+    assert kink("Piecewise((1, sqrt(w - 1) < 1/10), (2, True))", "1.001", "1.1").accepted
+    root = "Piecewise((w, 0 < sqrt(w - 1)), (1, True))"
+    assert pieces(root, M, M, cut="2").step == "claims[1].proof.cuts"
+    assert pieces(root.replace("sqrt(w - 1)", "w - 1"), M, M, cut="2").accepted
+
+
+def test_a_sign_changes_once_and_monotonously():
+    thrice = "Piecewise((1, (w - 2)*((w - 2)**2 - 1/100) < 0), (2, True))"
+    assert kink(thrice, "1.8", "2.2").step == "claims[1].proof.kink"
+    assert kink(thrice, "1.99", "2.01").accepted
+
+
+def test_both_sides_of_a_kink_are_differentiable_on_the_whole_range():
+    assert kink("Piecewise((sqrt(w - 1), w < 1.05), (2, True))", "1", "1.1").step == "claims[1].proof.kink"
+    assert kink("Piecewise((sqrt(w - 1), w < 1.05), (2, True))", "1.01", "1.1").accepted
+
+
+def test_a_jump_with_equal_slopes_is_a_kink():
+    assert kink("Piecewise((w, w < 2), (w + 1, True))", "1.9", "2.1").accepted
+
+
+def test_each_piece_is_differentiable_up_to_its_ends():
+    root = "Piecewise((sqrt(w - 1) + w**2, w < 2), (9*w/2 - 4, True))"
+    assert pieces(root, B, M, cut="2").step == "claims[1].proof.cuts"
+    assert pieces("Piecewise((w**2, w < 2), (4*w - 4, True))", M, M, cut="2").accepted
+
+
+def test_documents_are_of_moderate_size():
+    text = json.dumps(whole("w"))
+    assert check(text + " " * 4_000_000).accepted
+    assert check(text + " " * 5_000_000).reason == "the text is too long"
+    assert report("w", parameters={f"a{i}": "1" for i in range(1_000)}).accepted
+    assert report("w", parameters={f"a{i}": "1" for i in range(1_001)}).reason == "expected an object of moderate size"
+    assert report("w", *[("well-defined", "proved", {"nonnegative": M})] * 999).accepted
+    assert report("w", *[("well-defined", "proved", {"nonnegative": M})] * 1_000).reason == "expected a list of moderate length"
+    assert report("w", name="x" * 1_000).accepted
+    assert report("w", name="x" * 1_001).reason == "the name must be a string of moderate length"
+
+
+@pytest.mark.parametrize("number", ["1.0", "1e0", "NaN", "Infinity", "1" * 20])
+def test_json_numbers_are_small_integers(number):
+    assert "exact numbers are strings" in str(check(json.dumps(whole("w")).replace('"version": 1', f'"version": {number}')).reason)
+
+
+def test_terms_are_of_moderate_number_and_size():
+    forget()
+    try:
+        deep = var("x")
+        for _ in range(50_000):
+            deep = exp(deep)
+        with pytest.raises(Rejected, match="too many nodes"):
+            postorder(deep)
+        with pytest.raises(Rejected, match="too many terms"):
+            all(var(f"x{i}") for i in range(200_001))
+    finally:
+        forget()
+
+
+@pytest.mark.parametrize(("term", "reason"), [(power(num(0), -1), "power of zero"), (log(num(0)), "log of zero")])
+def test_what_is_undefined_has_no_normal_form(term, reason):
+    with pytest.raises(Rejected, match=reason):
+        Normaliser({}, Meter()).poly(term)
+
+
+def test_sizes_are_limited_one_by_one():
+    assert report("Max(" + ",".join(["w"] * 6_000) + ")").reason == "an expression is too large"
+    wide = report("w*(1 + a + b + c + d + f + g + h)**11", nonnegative=M, parameters=dict.fromkeys("abcdfgh", "positive"))
+    assert wide.reason == "a normal form has too many terms"
+    tree = M
+    for _ in range(100):
+        tree = {"rule": "scale", "factor": "1", "positive": M, "product": tree}
+    assert report("w", nonnegative=tree).reason == "the proof is nested too deeply"
+
+
+@pytest.mark.parametrize("rule", ["trust-me", ["zero"], None, "__class__"])
+def test_an_unknown_rule_is_named_as_such(rule):
+    assert report("w", nonnegative={"rule": rule}).reason == "expected a proof tree with a known rule"
