@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import pytest
 
 from proofs_check.kernel import check
+from proofs_check.kernel.boxes import Range
 from proofs_check.kernel.normal import Normaliser
 from proofs_check.kernel.terms import Meter, Rejected, exp, forget, log, num, postorder, power, var
 
@@ -121,6 +123,16 @@ def test_terms_are_of_moderate_number_and_size():
 def test_what_is_undefined_has_no_normal_form(term, reason):
     with pytest.raises(Rejected, match=reason):
         Normaliser({}, Meter()).poly(term)
+
+
+def test_zero_has_powers_that_are_not_negative():
+    assert Normaliser({}, Meter()).poly(power(log(num(1)), 2)) == {}
+
+
+@pytest.mark.parametrize(("hi", "is_open"), [(0, False), (1, True), (0, True)])
+def test_ranges_are_not_empty(hi, is_open):
+    with pytest.raises(Rejected, match="empty"):
+        Range(Fraction(1), Fraction(hi), is_open)
 
 
 def test_sizes_are_limited_one_by_one():
