@@ -148,3 +148,11 @@ def test_sizes_are_limited_one_by_one():
 @pytest.mark.parametrize("rule", ["trust-me", ["zero"], None, "__class__"])
 def test_an_unknown_rule_is_named_as_such(rule):
     assert report("w", nonnegative={"rule": rule}).reason == "expected a proof tree with a known rule"
+
+
+@pytest.mark.parametrize("name", ["z", "w", "c"])
+def test_the_name_of_a_generalisation_is_new(name):
+    tree = {"rule": "generalise", "name": name, "term": "z", "low": "0", "lower": M, "general": name, "proof": M}
+    reason = "a name is reserved or not an ASCII identifier" if name == "w" else "the name is not new"
+    assert report("z + 0*w", nonnegative=tree, parameters={"c": "2"}).reason == reason
+    assert report("z + 0*w", nonnegative={**tree, "name": "y", "general": "y"}, parameters={"c": "2"}).accepted
