@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 
 import pytest
 
 from proofs_check.kernel import check
+from proofs_check.kernel.boxes import Range
 from proofs_check.kernel.normal import Normaliser
 from proofs_check.kernel.terms import Meter, Rejected, exp, forget, log, num, postorder, power, var
 
@@ -123,6 +125,16 @@ def test_what_is_undefined_has_no_normal_form(term, reason):
         Normaliser({}, Meter()).poly(term)
 
 
+def test_zero_has_powers_that_are_not_negative():
+    assert Normaliser({}, Meter()).poly(power(log(num(1)), 2)) == {}
+
+
+@pytest.mark.parametrize(("hi", "is_open"), [(0, False), (1, True), (0, True)])
+def test_ranges_are_not_empty(hi, is_open):
+    with pytest.raises(Rejected, match="empty"):
+        Range(Fraction(1), Fraction(hi), is_open)
+
+
 def test_sizes_are_limited_one_by_one():
     assert report("Max(" + ",".join(["w"] * 6_000) + ")").reason == "an expression is too large"
     wide = report("w*(1 + a + b + c + d + f + g + h)**11", nonnegative=M, parameters=dict.fromkeys("abcdfgh", "positive"))
@@ -136,3 +148,11 @@ def test_sizes_are_limited_one_by_one():
 @pytest.mark.parametrize("rule", ["trust-me", ["zero"], None, "__class__"])
 def test_an_unknown_rule_is_named_as_such(rule):
     assert report("w", nonnegative={"rule": rule}).reason == "expected a proof tree with a known rule"
+
+
+@pytest.mark.parametrize("name", ["z", "w", "c"])
+def test_the_name_of_a_generalisation_is_new(name):
+    tree = {"rule": "generalise", "name": name, "term": "z", "low": "0", "lower": M, "general": name, "proof": M}
+    reason = "a name is reserved or not an ASCII identifier" if name == "w" else "the name is not new"
+    assert report("z + 0*w", nonnegative=tree, parameters={"c": "2"}).reason == reason
+    assert report("z + 0*w", nonnegative={**tree, "name": "y", "general": "y"}, parameters={"c": "2"}).accepted
