@@ -25,7 +25,7 @@ def main(
     from proofs_check.kernel import check  # noqa: PLC0415
     from proofs_check.trust import axioms_behind  # noqa: PLC0415
 
-    report = check(read_text(file, 5_000_000))
+    report = check(read_text(file, 1_000_000))
     if json:
         print_json(
             {

@@ -146,6 +146,8 @@ def _prove_bound(context: Context, growth: Growth) -> Tree | None:
     lifted = sympy.exp(below) * (context.epsilon - below)
     parts = [sympy.exp(below) - square, lifted]
     powers = _by_tangents(context, growth.power, growth.factors, growth.constant * sympy.exp(-growth.offset) * context.weight**2)
+    if powers is not None and expand(above_line.expression) == 0:
+        return _scaled(-growth.offset, powers)
     above = None if powers is None else prove(above_line)
     if powers is None or above is None:
         return None

@@ -15,7 +15,7 @@ def main(arguments: list[str]) -> int:
     try:
         (name,) = arguments
         with open(name, encoding="utf-8") as file:
-            document = file.read(5_000_001)
+            document = file.read(1_000_001)
     except (OSError, ValueError) as problem:
         sys.stderr.write(f"usage: python -m proofs_check.kernel FILE ({problem})\n")
         return 2

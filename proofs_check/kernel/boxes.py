@@ -125,6 +125,7 @@ class Search:
 
     def _centred(self, piece: Piece, slopes: Piece) -> Interval:
         # f(c) + sum of slope * (x - c), by the mean value theorem in one coordinate after the other; c must be a point of the box
+        self.forms.meter.spend(10 * len(piece))
         centre = {v: iv.middle(x, self.p) if x[1] != iv.INF else iv.INF for v, x in piece.items()}
         for v, c in centre.items():
             if abs(c.adjusted()) > 2 * _FARTHEST or c == iv.INF or not self.box[v].contains(Fraction(c)):
@@ -136,6 +137,7 @@ class Search:
 
     def _halves(self, piece: Piece, depth: Mapping[str, int], slopes: Piece) -> list[tuple[Piece, Mapping[str, int]]]:
         # cut at the coordinate with the largest slope times width; the least bisected one among equals
+        self.forms.meter.spend(5 * len(piece))
         effects: dict[str, tuple[Decimal, int]] = {}
         for v, x in piece.items():
             width = iv.add(x, iv.negate((x[0], x[0])), self.p)

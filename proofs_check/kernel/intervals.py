@@ -117,9 +117,12 @@ def middle(x: Interval, p: int) -> Decimal:
 
 
 def cos(x: Interval, p: int) -> Interval:
-    # cosines differ by no more than their arguments do
-    if absolute(x)[1] > 10**20:
+    # cosines differ by no more than their arguments do; cos x >= 1 - x**2
+    largest = absolute(x)[1]
+    if largest > 10**20:
         return UNIT
+    if largest.adjusted() < -p:
+        return _contexts(p)[0].subtract(ONE, Decimal((0, (1,), -p))), ONE
     c = middle(x, p)
     radius = absolute(add(x, negate((c, c)), p))[1]
     return meet(add(_cos_point(c, p), (radius.copy_negate(), radius), p), UNIT)

@@ -13,7 +13,7 @@ from .terms import MAX_BITS, Meter, Term, bits, exp, log, make, num, postorder, 
 Exponent = Fraction | int
 Mono = tuple[tuple[Term, Exponent], ...]
 Poly = dict[Mono, Fraction]
-_MAX_TERMS, _MAX_EXPANSION, _BASES = 20_000, 12, ("add", "mul", "pow", "num")
+_MAX_TERMS, _MAX_EXPANSION, _BASES = 5_000, 12, ("add", "mul", "pow", "num")
 _UNIT = Fraction(1)
 _ONE: Poly = {(): _UNIT}
 
@@ -36,13 +36,13 @@ class Normaliser:
         return {((a, whole if e == whole else e),): _UNIT} if e else _ONE
 
     def _plus(self, p: Poly, q: Poly) -> Poly:
-        self.meter.spend(1 + (len(p) + len(q)) // 8)
+        self.meter.spend(1 + (len(p) + len(q)) // 8 + sum(map(bits, q.values())) // 500)
         result = p.copy()
         _gather(result, q)
         return result
 
     def _times(self, p: Poly, q: Poly) -> Poly:
-        self.meter.spend(1 + 3 * len(p) * len(q))
+        self.meter.spend(1 + len(p) * len(q) * (3 + max(map(len, p), default=0) + max(map(len, q), default=0)))
         result: Poly = {}
         for m, c in p.items():
             for n, d in q.items():
@@ -188,6 +188,7 @@ class Normaliser:
 def _gather(result: Poly, p: Poly) -> None:
     for mono, c in p.items():
         total = result.pop(mono) + c if mono in result else c
+        require(bits(total) <= 4 * MAX_BITS, "a coefficient is too large")
         if total:
             result[mono] = total
 

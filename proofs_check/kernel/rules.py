@@ -73,6 +73,7 @@ class Session:
 
     def read(self, source: object, box: Box) -> Term:
         """Read a term that the certificate brings, over the variables of the box; it must be defined there."""
+        self.meter.spend(len(source) if isinstance(source, str) else 1)
         term = read_term(source, {**self.constants, **variables(box)})
         self.define(term, box)
         return term
@@ -121,8 +122,9 @@ class Session:
 
     def resolve(self, term: Term, v: str, shows: Callable[[Term, bool], bool]) -> Term:
         """Return the term with Abs, Max and Piecewise of v replaced by the branch taken; ``shows`` says term >= 0 (> 0 if True)."""
-        new: dict[Term, Term] = {}
-        for node in postorder(term):
+        new, order = dict[Term, Term](), postorder(term)
+        self.meter.spend(5 * len(order))
+        for node in order:
             args = tuple(new[a] for a in node.args)
             if v in node.free and node.op in BRANCHING:
                 self.rely("resolved branches")

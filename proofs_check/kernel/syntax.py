@@ -41,7 +41,7 @@ def _literal(word: str) -> int:
 
 def read_json(document: str) -> object:
     """Read a JSON value of bounded size, with distinct keys and without binary floats."""
-    require(len(document) <= 5_000_000, "the text is too long")
+    require(len(document) <= 1_000_000, "the text is too long")
     return json.loads(document, object_pairs_hook=_pairs, parse_constant=_literal, parse_float=_literal, parse_int=_literal)
 
 

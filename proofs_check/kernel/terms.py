@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import count
 from typing import Any
 
-MAX_BITS, BRANCHING = 50_000, ("abs", "max", "piecewise")
+MAX_BITS, _MAX_TABLE, BRANCHING = 10_000, 400_000, ("abs", "max", "piecewise")
 
 
 class Rejected(Exception):
@@ -43,7 +43,8 @@ class Term:
 
     def __init__(self, op: str, args: tuple[Term, ...], value: Any) -> None:
         self.op, self.args, self.value, self.serial = op, args, value, next(_serials)
-        self.free: frozenset[str] = frozenset([value] if op == "var" else []).union(*(a.free for a in args))
+        free = frozenset([value] if op == "var" else []).union(*(a.free for a in args))
+        self.free: frozenset[str] = next((a.free for a in args if len(a.free) == len(free)), free)  # the same object, to save memory
 
     def __lt__(self, other: Term) -> bool:
         return self.serial < other.serial
@@ -65,11 +66,13 @@ class Term:
 
 _shared: dict[object, Term] = {}
 _serials = count()
+_table = Meter()  # for the size of the table
 
 
 def forget() -> None:
     """Drop the table of shared nodes; older terms stay valid but are no longer recognised as equal to new ones."""
     _shared.clear()
+    _table.left = _MAX_TABLE
 
 
 def make(op: str, *args: Term, value: Any = None) -> Term:
@@ -80,11 +83,13 @@ def make(op: str, *args: Term, value: Any = None) -> Term:
             return exp(args[1] * log(args[0]))
         require(op != "pow" or b is None or max(abs(b.numerator), b.denominator) <= 1_000_000, "an exponent is too large")
         folded = _fold(op, a, b) if a is not None and b is not None else None
-        op, args, value = (op, args, value) if folded is None else ("num", (), folded)
+        if folded is not None:
+            _table.spend(1 + bits(folded) // 50)
+            op, args, value = "num", (), folded
     key = (op, args, value)
     if key not in _shared:
-        require(len(_shared) <= 200_000, "the certificate makes too many terms")
-        _shared[key] = Term(op, args, value)
+        _shared[key] = term = Term(op, args, value)
+        _table.spend(2 + (0 if any(a.free is term.free for a in args) else len(term.free) // 4))
     return _shared[key]
 
 

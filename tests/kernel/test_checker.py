@@ -141,7 +141,7 @@ BROKEN = [
     "nan",
     "[" * 100_000,
     '{"a":' * 50_000,
-    "x" * 5_000_001,
+    "x" * 1_000_001,
     '{"format": 1, "format": 1}',
     "[NaN]",
     "[Infinity]",
@@ -258,8 +258,8 @@ def count(path):
 
 def test_the_kernel_does_not_grow():
     lines, texts = map(sum, zip(*map(count, sources()), strict=True))
-    assert lines - texts <= 1218  # neither blank, nor comments, nor docstrings
-    assert lines <= 1325
+    assert lines - texts <= 1231  # neither blank, nor comments, nor docstrings
+    assert lines <= 1338
 
 
 def test_every_rule_and_claim_says_what_it_rests_on():

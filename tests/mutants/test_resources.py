@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import shutil
 import subprocess
@@ -17,18 +16,6 @@ from tests.mutants.corpus import FOLDER, texts
 
 KERNEL = Path(proofs_check.kernel.__file__).parent
 SECONDS, MEMORY = 10, 2**30
-TOO_LONG = {
-    "many small numbers", "many large sums", "fractions of large numbers", "a sum of many large fractions", "fine boxes",
-    "fine boxes of waves",
-    "fine boxes of logarithms", "fine boxes of powers", "fine boxes of whole powers", "boxes of exponentials", "boxes of powers",
-    "boxes of many waves", "small angle", "many products", "many variables, centred", "many sets of variables",
-    "exponential of a product",
-    "long monomials", "repeated derivatives",
-}  # fmt: skip
-NEARLY = {"many large sums", "many products", "repeated derivatives"}  # about ten seconds
-KNOWN = pytest.mark.xfail(strict=True, reason="takes more than ten seconds or 1 GiB: the kernel's budget of work is too large")
-UNSURE = pytest.mark.xfail(strict=False, reason="takes about ten seconds")
-LONG = pytest.mark.skipif("MUTANTS" not in os.environ, reason="known to take ten seconds each: make mutants")
 
 
 def _limit() -> None:
@@ -49,10 +36,7 @@ def alone(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=[UNSURE if n in NEARLY else KNOWN, LONG] if n in TOO_LONG else []) for n in ATTACKS],
-)
+@pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_is_answered(alone, tmp_path, name):
     file = tmp_path / "certificate.json"
     file.write_text(ATTACKS[name](), encoding="utf-8")
