@@ -1,0 +1,120 @@
+"""Rules without subgoals: identity, sign of a normal form, subdivision."""
+
+from __future__ import annotations
+
+from profiles.profile import Variable
+from profiles.symbolic import from_sympy
+from profiles.terms import number, substitute, symbol
+from proofs_check.explain.document import Formula, Piece, Prose
+from proofs_check.explain.normal_form import NONNEGATIVE, NormalForm, find_normal_form, to_product, to_sum
+from proofs_check.explain.reasons import Explain, Reason
+from proofs_check.explain.rounding import down, enclose
+from proofs_check.explain.setting import ZERO, Setting, for_all, listed, neat, range_formula
+from proofs_check.explain.worst_box import Subdivision, subdivide
+from proofs_check.results import Tree
+
+
+def explain_zero(_setting: Setting, _tree: Tree, _explain: Explain) -> Reason:
+    """The left side is 0."""
+    return Reason(("This is an identity: multiplied out, everything cancels.",))
+
+
+def explain_manifest(setting: Setting, _tree: Tree, _explain: Explain) -> Reason:
+    """The sign can be read off a sum of products of factors that are not negative."""
+    goal = setting.goal
+    if not goal.expression.free_symbols:
+        return Reason(_value(setting))
+    form = find_normal_form(goal, setting.symbols)
+    if form is None:
+        return Reason(
+            (
+                "The kernel reads the sign off its normal form, a sum of products of factors that are not negative; "
+                "that form could not be reproduced here, so that the step has to be checked with pdp check.",
+            )
+        )
+    return Reason((*_substitution(form), *_sum(setting, form), *_facts(form)))
+
+
+def _value(setting: Setting) -> Prose:
+    """A goal without variables is a number."""
+    term = from_sympy(setting.goal.expression)
+    ends = enclose(term, {})
+    if ends is None or term == number(ends[0]) or setting.goal.expression.is_Rational:
+        return ("It is a number of that sign.",)
+    if ends[0] == ends[1]:
+        return ("The left side is a number: ", Formula((term, "=", number(ends[0])), ()), ".")
+    return ("The left side is a number: ", Formula((term, ">=", number(down(ends[0]))), ()), ".")
+
+
+def _substitution(form: NormalForm) -> Prose:
+    if not form.substitution:
+        return ()
+    made: list[Prose] = []
+    ranges = {variable.name: variable for variable in form.box}
+    for name, lo, offset in form.substitution:
+        made.append((Formula((symbol(name), "=", ("add", number(lo), symbol(offset)))), " with ", range_formula(ranges[offset])))
+    return ("Substitute ", *listed(made), ". ")
+
+
+def _sum(setting: Setting, form: NormalForm) -> Prose:
+    where = tuple((name, ("add", number(lo), symbol(offset))) for name, lo, offset in form.substitution)
+    goal, whole, denominator = from_sympy(setting.goal.expression), to_sum(form), from_sympy(form.denominator)
+    cleared = form.denominator != 1
+    product = ("mul", denominator, substitute(goal, dict(where))) if cleared else substitute(goal, dict(where))
+    how = _signs(setting, form)
+    if not where and not cleared and whole in (goal, from_sympy(neat(setting.goal.expression))):
+        return how
+    factor: Prose = ("Multiplied by ", Formula((denominator, ">", ZERO), form.box), ", the left side") if cleared else ("The left side",)
+    equal = Formula((whole,), form.box, equals=product)
+    shown: Prose = (" becomes ", equal, ". ") if where or cleared else (" is ", equal, ". ")
+    return (*factor, *shown, *how)
+
+
+def _signs(setting: Setting, form: NormalForm) -> Prose:
+    """Say what is seen: the signs of coefficients and factors, and for a strict goal a summand that is positive."""
+    what = "Every factor" if len(form.summands) == 1 else "Every coefficient and every factor"
+    if not setting.goal.strict:
+        return (f"{what} is >= 0.",)
+    if len(form.summands) == 1:
+        return ("Every factor is > 0.",)
+    positive = Formula((to_product(form.positive),), form.box) if form.positive is not None else Formula((to_sum(form),), form.box)
+    return (f"{what} is >= 0, and the summand ", positive, " is > 0.")
+
+
+def _facts(form: NormalForm) -> Prose:
+    known: list[Piece] = []
+    for atom, sign in form.facts:
+        known.append(Formula((from_sympy(atom), ">=" if sign == NONNEGATIVE else ">", ZERO), form.box))
+    for coefficient in dict.fromkeys(s.coefficient for s in form.summands if any(p.could_extract_minus_sign() for p in s.coefficient.args)):
+        term = from_sympy(coefficient)
+        ends = enclose(term, {})
+        if ends is not None:
+            known.append(Formula((term, ">=", number(down(ends[0]))), ()))
+    return (" Here ", *listed(known), ".") if known else ()
+
+
+def explain_boxes(setting: Setting, tree: Tree, _explain: Explain) -> Reason:
+    """Subdivision, with the worst box."""
+    found = subdivide(setting.goal)
+    allowed = f"The kernel bisects the ranges into at most {tree.get('budget')} boxes and encloses the left side on each."
+    if found is None:
+        return Reason((allowed, " The worst box could not be recomputed here, so that the step has to be checked with pdp check."))
+    return Reason((allowed, " ", *_worst(setting, found)))
+
+
+def _worst(setting: Setting, found: Subdivision) -> Prose:
+    if not found.worst:
+        return _value(setting)
+    box = tuple(Variable(name, lo, hi) for name, lo, hi in found.worst)
+    rest = tuple(variable for variable in setting.goal.box if variable.name not in {side.name for side in box})
+    bound = number(down(found.bound)) if found.bound else ZERO
+    lower = Formula((from_sympy(setting.goal.expression), ">=", bound), (*box, *rest))
+    if found.boxes == 1:
+        return ("One box does: ", lower, *for_all(box), ".")
+    return (
+        f"{found.boxes} boxes do; the smallest certified lower bound is that on ",
+        *listed(range_formula(side) for side in box),
+        ": ",
+        lower,
+        ".",
+    )

@@ -1,0 +1,48 @@
+"""What an explanation is: steps of prose and formulas, as data. Text and LaTeX are two renderings of it (:mod:`text`, :mod:`latex`).
+
+A formula asserts what it says over a box of variables, so that a test can evaluate every displayed line at points of that box.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from profiles.profile import Variable
+from profiles.terms import Term
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """Terms with relation signs between them: ``parts`` in reading order, such as (a, "=", b, ">=", c).
+
+    ``over`` is the box on which it is asserted, None for a definition. Where the sentence around it says that its first term is another
+    form of something else, such as of a goal after a substitution, that expression stands in ``equals``.
+    """
+
+    parts: tuple[Term | str, ...]
+    over: tuple[Variable, ...] | None = None
+    equals: Term | None = None
+
+
+#: A piece of a sentence: words, or a formula.
+Piece: TypeAlias = str | Formula
+Prose: TypeAlias = tuple[Piece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of an argument, and the steps that it rests on."""
+
+    said: Prose
+    children: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The argument for one verdict: the condition's statement, the verdict, and the steps."""
+
+    condition: str
+    verdict: str
+    statement: Prose
+    steps: tuple[Step, ...]

@@ -1,0 +1,202 @@
+"""The form of a goal from which its sign can be read off, found again for the reader.
+
+Statement: where :func:`find_normal_form` returns a form, then under its substitution (x = lo + u for ranges with a finite lower end) the
+goal, multiplied by the positive ``denominator``, equals the sum of the ``summands``; and each summand is a coefficient ≥ 0 times factors
+that are ≥ 0. The kernel has a normal form of its own; this one is recomputed with SymPy and is no part of the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import sympy
+
+from profiles.errors import InvalidExpression
+from profiles.profile import Variable
+from profiles.symbolic import from_sympy, to_rational
+from profiles.terms import Term
+from proofs_check.enclosures import Enclosure, interval, working_precision
+from proofs_check.explain.setting import fresh
+from proofs_check.prover.algebra import is_modest
+from proofs_check.prover.goals import Goal
+
+POSITIVE, NONNEGATIVE, UNKNOWN = 2, 1, 0
+_OFFSETS = "stuvabcdefghijklmnopqr"
+_MOST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Summand:
+    """A coefficient without variables, and the product of powers and functions of variables that it multiplies."""
+
+    coefficient: sympy.Expr
+    factors: sympy.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class NormalForm:
+    """The substitution (name, lower end, new name), the box after it, the denominator (1 if none), the summands, and facts used.
+
+    ``facts`` are functions among the factors whose sign is not obvious, with the sign used; ``positive`` is a summand > 0 if there is one.
+    """
+
+    substitution: tuple[tuple[str, Fraction, str], ...]
+    box: tuple[Variable, ...]
+    denominator: sympy.Expr
+    summands: tuple[Summand, ...]
+    facts: tuple[tuple[sympy.Expr, int], ...]
+    positive: Summand | None
+
+
+@dataclass(slots=True)
+class _Signs:
+    """Signs of expressions over a box, and the facts that were needed."""
+
+    box: tuple[Variable, ...]
+    facts: dict[sympy.Expr, int] = field(default_factory=dict)
+
+    def of(self, expression: sympy.Expr) -> int:
+        if not expression.free_symbols:
+            return _sign_of_constant(expression)
+        if expression.is_Symbol:
+            variable = next(v for v in self.box if v.name == expression.name)
+            return (
+                POSITIVE if variable.lo > 0 or (variable.lo == 0 and variable.open_below) else NONNEGATIVE if variable.lo == 0 else UNKNOWN
+            )
+        if isinstance(expression, sympy.exp):
+            return POSITIVE
+        if expression.is_Mul:
+            return min(self.of(part) for part in expression.args)
+        if expression.is_Pow:
+            return self._power(expression.base, expression.exp)
+        if expression.is_Add:
+            return self._sum(expression)
+        return self._function(expression)
+
+    def _power(self, base: sympy.Expr, exponent: sympy.Expr) -> int:
+        known = self.of(base)
+        if known == POSITIVE:
+            return POSITIVE
+        if exponent.is_Rational and (exponent.q > 1 or exponent.p % 2 == 0 or (known == NONNEGATIVE and exponent > 0)):
+            return NONNEGATIVE
+        return UNKNOWN
+
+    def _sum(self, expression: sympy.Expr) -> int:
+        signs = [min(self.of(s.coefficient), self.of(s.factors)) for s in collect(expression)]
+        return UNKNOWN if UNKNOWN in signs else max(signs)
+
+    def _function(self, expression: sympy.Expr) -> int:
+        sign = self._sum(sympy.expand(expression.args[0] - 1)) if isinstance(expression, sympy.log) else UNKNOWN
+        sign = sign or self._by_balls(expression)
+        if sign:
+            self.facts[expression] = sign
+        return sign
+
+    def _by_balls(self, expression: sympy.Expr) -> int:
+        names = {symbol.name for symbol in expression.free_symbols}
+        sides = {v.name: (v.lo, v.hi) for v in self.box if v.name in names}
+        if any(hi is None for _, hi in sides.values()):
+            return UNKNOWN
+        with working_precision(96):
+            box = {name: interval(lo, hi) for name, (lo, hi) in sides.items() if hi is not None}
+            value = Enclosure(from_sympy(expression)).evaluate(box)
+            return POSITIVE if value > 0 else NONNEGATIVE if value >= 0 else UNKNOWN
+
+
+def _sign_of_constant(expression: sympy.Expr) -> int:
+    if expression.is_Rational:
+        return POSITIVE if expression > 0 else NONNEGATIVE if expression == 0 else UNKNOWN
+    with working_precision(192):
+        value = Enclosure(from_sympy(expression)).evaluate({})
+        return POSITIVE if value > 0 else NONNEGATIVE if value >= 0 else UNKNOWN
+
+
+def collect(expression: sympy.Expr) -> list[Summand]:
+    """Return a sum by its products of variables, with their coefficients added up."""
+    grouped: dict[sympy.Expr, sympy.Expr] = {}
+    for summand in sympy.Add.make_args(expression):
+        coefficient, factors = summand.as_independent(*expression.free_symbols, as_Add=False)
+        grouped[factors] = grouped.get(factors, sympy.S.Zero) + coefficient
+    return [Summand(coefficient, factors) for factors, coefficient in grouped.items() if coefficient != 0]
+
+
+def find_normal_form(goal: Goal, taken: Iterable[str] = ()) -> NormalForm | None:
+    """Return a form of the goal whose sign is manifest, with new names beside those ``taken``; None if none of those tried is one.
+
+    Raises :class:`profiles.InvalidExpression` for a goal outside the grammar.
+    """
+    if goal.expression.count_ops() > _MOST:
+        return None
+    mask = {node: sympy.Dummy(positive=True) for node in goal.expression.atoms(sympy.Function) if not node.free_symbols}
+    back = {dummy: node for node, dummy in mask.items()}
+    for substitution, box, expression in ((), goal.box, goal.expression), _shift(goal, taken):
+        for masked in _forms(expression.xreplace(mask)):
+            numerator, denominator = (part.xreplace(back) for part in masked)
+            signs = _Signs(box)
+            if denominator != 1 and signs.of(denominator) != POSITIVE:
+                continue
+            summands = collect(numerator)
+            found = [min(signs.of(s.coefficient), signs.of(s.factors)) for s in summands]
+            if UNKNOWN in found or (goal.strict and POSITIVE not in found):
+                continue
+            facts = {atom: sign for atom, sign in signs.facts.items() if numerator.has(atom) or denominator.has(atom)}
+            positive = next((summand for summand, sign in zip(summands, found, strict=True) if sign == POSITIVE), None)
+            return NormalForm(substitution, box, denominator, tuple(summands), tuple(facts.items()), positive)
+    return None
+
+
+def _shift(goal: Goal, others: Iterable[str]) -> tuple[tuple[tuple[str, Fraction, str], ...], tuple[Variable, ...], sympy.Expr]:
+    """Return the goal after x = lo + u for every variable that occurs with lo ≠ 0."""
+    expression, box, substitution = goal.expression, [], []
+    taken = {variable.name for variable in goal.box} | {symbol.name for symbol in expression.free_symbols} | set(others)
+    letters = iter(_OFFSETS)
+    used = {symbol.name for symbol in expression.free_symbols}
+    for variable in sorted(goal.box, key=lambda v: v.hi is not None):
+        if variable.name not in used or variable.lo == 0:
+            box.append(variable)
+            continue
+        name = next((letter for letter in letters if letter not in taken), None) or fresh("u", taken)
+        taken.add(name)
+        offset = sympy.Symbol(name, positive=True) if variable.open_below else sympy.Symbol(name, nonnegative=True)
+        expression = expression.subs(goal.symbol(variable.name), to_rational(variable.lo) + offset)
+        width = None if variable.hi is None else variable.hi - variable.lo
+        box.append(Variable(name, Fraction(0), width, variable.open_below))
+        substitution.append((variable.name, variable.lo, name))
+    return tuple(substitution), tuple(box), expression
+
+
+def _forms(expression: sympy.Expr) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
+    """Yield (numerator, denominator) with expression = numerator/denominator, the numerator multiplied out.
+
+    Functions of constants are masked by the caller: SymPy may evaluate sin(exp(10**9)) at any cost.
+    """
+    yield expression, sympy.S.One
+    if not is_modest(expression):
+        return
+    yield sympy.expand(expression, power_exp=False, log=False), sympy.S.One
+    yield sympy.expand(sympy.powsimp(expression)), sympy.S.One
+    yield sympy.powsimp(sympy.expand(expression, log=False)), sympy.S.One
+    numerator, denominator = sympy.fraction(sympy.together(expression))
+    if denominator != 1:
+        yield sympy.expand(numerator, power_exp=False, log=False), denominator
+        yield sympy.powsimp(sympy.expand(numerator, log=False)), denominator
+
+
+def to_sum(form: NormalForm) -> Term:
+    """Return the summands as one term. Raises :class:`InvalidExpression` outside the grammar."""
+    parts = [to_product(summand) for summand in form.summands]
+    if not parts:
+        raise InvalidExpression("a sum without summands has no normal form to show")
+    total = parts[0]
+    for part in parts[1:]:
+        total = ("add", total, part)
+    return total
+
+
+def to_product(summand: Summand) -> Term:
+    """Return a summand as a term. Raises :class:`InvalidExpression` outside the grammar."""
+    if summand.coefficient.is_Rational or summand.factors == 1:
+        return from_sympy(summand.coefficient * summand.factors)
+    return ("mul", from_sympy(summand.coefficient), from_sympy(summand.factors))

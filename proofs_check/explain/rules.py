@@ -1,0 +1,44 @@
+"""The table from rules of the certificate format to explanations, with an honest answer for what is not in it."""
+
+from __future__ import annotations
+
+from profiles.errors import PDPError
+from proofs_check.explain.direct import explain_boxes, explain_manifest, explain_zero
+from proofs_check.explain.reasons import Explainer, Reason
+from proofs_check.explain.setting import Setting
+from proofs_check.explain.structural import (
+    explain_exp_tangent,
+    explain_generalise,
+    explain_log_tangent,
+    explain_monotone,
+    explain_scale,
+    explain_split,
+    explain_sum,
+)
+from proofs_check.results import Tree
+
+#: A new rule of the kernel is one function and one line here.
+RULES: dict[str, Explainer] = {
+    "zero": explain_zero,
+    "manifest": explain_manifest,
+    "boxes": explain_boxes,
+    "monotone": explain_monotone,
+    "split": explain_split,
+    "scale": explain_scale,
+    "sum": explain_sum,
+    "generalise": explain_generalise,
+    "exp-tangent": explain_exp_tangent,
+    "log-tangent": explain_log_tangent,
+}
+
+
+def explain_tree(setting: Setting, tree: Tree) -> Reason:
+    """Return why a proof tree proves the goal of a setting. Raises nothing: what cannot be explained is named."""
+    rule = str(tree.get("rule"))
+    explainer = RULES.get(rule)
+    if explainer is None:
+        return Reason((f"By the rule {rule} of the kernel, for which no explanation is written; docs/certificates.md states it.",))
+    try:
+        return explainer(setting, tree, explain_tree)
+    except (PDPError, KeyError, StopIteration, RecursionError):
+        return Reason((f"By the rule {rule}, with a formula that cannot be displayed; pdp check checks the step.",))

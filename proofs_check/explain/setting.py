@@ -1,0 +1,117 @@
+"""A goal with the symbols that certificate texts are read with, and the formulas that speak about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import sympy
+
+from profiles.grammar import parse_expression
+from profiles.profile import Variable
+from profiles.symbolic import from_sympy, to_rational, to_sympy
+from profiles.terms import Term, number, symbol
+from proofs_check.explain.document import Formula, Piece, Prose
+from proofs_check.prover.algebra import expand, tidy
+from proofs_check.prover.goals import Goal
+
+ZERO = number(0)
+_MOST = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A goal, and the symbol or number that each name of a certificate's texts stands for."""
+
+    goal: Goal
+    symbols: Mapping[str, sympy.Expr]
+
+    def read(self, text: str) -> sympy.Expr:
+        """Return an expression of the certificate. Raises :class:`profiles.InvalidExpression`."""
+        return to_sympy(parse_expression(text), self.symbols)
+
+    def term(self, text: str) -> Term:
+        """Return an expression of the certificate as it is written there. Raises :class:`profiles.InvalidExpression`."""
+        return parse_expression(text)
+
+    def about(self, expression: sympy.Expr, *, strict: bool = False, box: tuple[Variable, ...] | None = None) -> Setting:
+        """Return the setting with another goal over the same names."""
+        return replace(self, goal=Goal(expression, self.goal.box if box is None else box, strict))
+
+    def with_variable(self, variable: Variable) -> Setting:
+        """Return the setting with a further variable in the box."""
+        sign = (
+            {"positive": True} if variable.lo > 0 or variable.open_below else {"nonnegative": True} if variable.lo == 0 else {"real": True}
+        )
+        made = {**self.symbols, variable.name: sympy.Symbol(variable.name, **sign)}
+        return Setting(replace(self.goal, box=(*self.goal.box, variable)), made)
+
+    @property
+    def claim(self) -> Formula:
+        """The goal as a formula: expression ≥ 0, or > 0."""
+        return claim(self.goal)
+
+
+def claim(goal: Goal, *, name: Term | None = None) -> Formula:
+    """Return a goal as a formula, with a name of the theory for its left side in front where there is one."""
+    sign = ">" if goal.strict else ">="
+    shown = from_sympy(neat(goal.expression))
+    return Formula((*(() if name is None else (name, "=")), shown, sign, ZERO), goal.box)
+
+
+def neat(expression: sympy.Expr) -> sympy.Expr:
+    """Return the shortest of the expression as it is, factored, and multiplied out."""
+    if expression.count_ops() > _MOST:
+        return expression
+    return min((expression, tidy(expression), expand(expression)), key=lambda form: (form.count_ops(), len(str(form))))
+
+
+def equation(name: str, value: sympy.Expr | Fraction) -> Formula:
+    """Return the definition name = value."""
+    term = number(value) if isinstance(value, Fraction) else from_sympy(value)
+    return Formula((symbol(name), "=", term))
+
+
+def range_formula(variable: Variable) -> Formula:
+    """Return a range: lo ≤ x ≤ hi, x ≥ lo or x > lo."""
+    name = symbol(variable.name)
+    if variable.hi is None:
+        return Formula((name, ">" if variable.open_below else ">=", number(variable.lo)), (variable,))
+    return Formula((number(variable.lo), "<=", name, "<=", number(variable.hi)), (variable,))
+
+
+def listed(items: Iterable[Piece | Prose]) -> Prose:
+    """Return items with commas, and the word "and" before the last one."""
+    pieces: list[Piece] = []
+    everything = list(items)
+    for index, item in enumerate(everything):
+        if index:
+            pieces.append(" and " if index == len(everything) - 1 else ", ")
+        pieces.extend(item if isinstance(item, tuple) else (item,))
+    return tuple(pieces)
+
+
+def for_all(box: Sequence[Variable], used: Iterable[str] | None = None) -> Prose:
+    """Return " for all …" with the ranges of the variables (of those ``used``), nothing without variables."""
+    names = None if used is None else set(used)
+    kept = [variable for variable in box if names is None or variable.name in names]
+    return (" for all ", *listed(range_formula(variable) for variable in kept)) if kept else ()
+
+
+def at_point(point: Mapping[str, Fraction]) -> Prose:
+    """Return "at x = …" for an exact point, nothing for the empty one."""
+    return ("at ", *listed(equation(name, value) for name, value in point.items())) if point else ()
+
+
+def fix(expression: sympy.Expr, point: Mapping[str, Fraction]) -> sympy.Expr:
+    """Return an expression with numbers for the variables of a point."""
+    return expression.subs({free: to_rational(point[free.name]) for free in expression.free_symbols if free.name in point})
+
+
+def fresh(wanted: str, taken: Iterable[str]) -> str:
+    """Return the wanted name, with as many underscores behind it as it takes to be new."""
+    known, name = set(taken), wanted
+    while name in known:
+        name += "_"
+    return name
