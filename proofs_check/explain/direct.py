@@ -13,6 +13,11 @@ from proofs_check.explain.setting import ZERO, Setting, for_all, listed, neat, r
 from proofs_check.explain.worst_box import Subdivision, subdivide
 from proofs_check.results import Tree
 
+_UNSEEN = (
+    "The kernel reads the sign off its normal form, a sum of products of factors that are not negative; that form could not be "
+    "reproduced here, so that the step has to be checked with pdp check."
+)
+
 
 def explain_zero(_setting: Setting, _tree: Tree, _explain: Explain) -> Reason:
     """The left side is 0."""
@@ -26,12 +31,7 @@ def explain_manifest(setting: Setting, _tree: Tree, _explain: Explain) -> Reason
         return Reason(_value(setting))
     form = find_normal_form(goal, setting.symbols)
     if form is None:
-        return Reason(
-            (
-                "The kernel reads the sign off its normal form, a sum of products of factors that are not negative; "
-                "that form could not be reproduced here, so that the step has to be checked with pdp check.",
-            )
-        )
+        return Reason((_UNSEEN,))
     return Reason((*_substitution(form), *_sum(setting, form), *_facts(form)))
 
 

@@ -12,9 +12,10 @@ from proofs_check.explain.document import Explanation, Prose, Step
 from proofs_check.explain.proved import explain_floor, explain_inequality, explain_threshold
 from proofs_check.explain.refuted import explain_kink, explain_limit, explain_tail, explain_witness
 from proofs_check.explain.setting import for_all
-from proofs_check.explain.statements import AT_ONE, LEFT, STATEMENTS, gap, goal_formula, profile_step
+from proofs_check.explain.statements import AT_ONE, LEFT, STATEMENTS, STRICT, gap, goal_formula, profile_step
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Decision, Tree, Verdict
+from proofs_check.verify import Verification
 
 Explain = Callable[[Context, Decision, Tree], tuple[Step, ...]]
 
@@ -41,7 +42,16 @@ def explain(profile: Profile, target: Fraction, decision: Decision) -> Explanati
 
     What cannot be explained is named as such; nothing is raised for a claim of an unknown kind.
     """
-    context = Context(profile, target)
+    return _explain(Context(profile, target), decision)
+
+
+def explain_all(verification: Verification) -> dict[str, Explanation]:
+    """Explain the verdicts of a verification: condition → explanation, in the order of the verdicts."""
+    context = Context(verification.profile, verification.target)
+    return {name: _explain(context, decision) for name, decision in verification.decisions.items()}
+
+
+def _explain(context: Context, decision: Decision) -> Explanation:
     statement: Prose = STATEMENTS.get(decision.condition, (decision.condition,))
     return Explanation(decision.condition, decision.verdict.value, statement, tuple(_steps(context, decision)))
 
@@ -76,6 +86,6 @@ def _undecided(context: Context, decision: Decision) -> Iterator[Step]:
     """Say which inequality is open, and how far the search came."""
     name = decision.condition
     if name in LEFT and (context.smooth or name == "assumption-8"):
-        goal = Goal(gap(context, name, context.epsilon), context.records if name in AT_ONE else context.domain)
+        goal = Goal(gap(context, name, context.epsilon), context.records if name in AT_ONE else context.domain, name in STRICT)
         yield Step(("Open is whether ", goal_formula(context, name, context.epsilon, goal), *for_all(goal.box), "."))
     yield Step((f"No proof and no witness: {decision.reason}.",))

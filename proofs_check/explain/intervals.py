@@ -20,7 +20,7 @@ def lower_bound(term: Term, box: Mapping[str, tuple[Fraction, Fraction | None]])
         value = _evaluate(term, {name: _interval(*ends) for name, ends in box.items()})
     except (ArithmeticError, ValueError, NotImplementedError, ComplexResult):
         return None
-    sign, mantissa, exponent, _ = iv.mpf(value)._mpi_[0]  # noqa: SLF001
+    sign, mantissa, exponent, _ = iv.mpf(value)._mpi_[0]
     if not mantissa and exponent:  # how mpmath stores infinities and NaN
         return None
     return (-1 if sign else 1) * Fraction(int(mantissa)) * Fraction(2) ** int(exponent)

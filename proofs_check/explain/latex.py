@@ -122,11 +122,16 @@ def prose_latex(prose: Prose) -> str:
     return "".join(escape(piece) if isinstance(piece, str) else formula_latex(piece) for piece in prose)
 
 
-def to_latex(explanation: Explanation) -> str:
-    """Return the explanation as paragraphs, numbered as the text is."""
+def to_latex_lines(explanation: Explanation) -> list[str]:
+    """Return one paragraph for the statement and one for each step, numbered as the text is."""
     head = rf"\paragraph{{{escape(explanation.condition)} ({escape(explanation.verdict)})}} {prose_latex(explanation.statement)}"
     steps = (
         rf"\noindent\hspace*{{{label.count('.')}em}}\textbf{{{label}.}} {prose_latex(said)}"
         for label, said in number_steps(explanation.steps)
     )
-    return "\n\n".join((head, *steps)) + "\n"
+    return [head, *steps]
+
+
+def to_latex(explanation: Explanation) -> str:
+    """Return the explanation as a fragment that compiles in a document with amsmath."""
+    return "\n\n".join(to_latex_lines(explanation)) + "\n"

@@ -125,7 +125,7 @@ def _slope_lemma(
     return (
         step(("At ", at_threshold, ": "), start, proof["start"], explain_tree, shown=claim(start.goal, name=name)),
         step(("From there on, ", *beyond, ": "), slope, proof["slope"], explain_tree, shown=claim(slope.goal, name=rise)),
-        Step(("Hence the derivative of ", Formula((name,)), " is ", derivative, ", so that what is positive at the threshold stays positive.")),
+        Step(("Hence the derivative of ", Formula((name,)), " is ", derivative, ": positive at the threshold, it stays positive.")),
     )  # fmt: skip
 
 

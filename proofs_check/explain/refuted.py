@@ -19,7 +19,7 @@ from proofs_check.explain.reasons import step
 from proofs_check.explain.rounding import compare, enclose
 from proofs_check.explain.rules import explain_tree
 from proofs_check.explain.setting import ZERO, at_point, claim, fix, neat
-from proofs_check.explain.statements import AT_ONE, CURVATURE, LINE, ONE, SHRINKING, E, W, derivatives_step, gap
+from proofs_check.explain.statements import AT_ONE, CURVATURE, LINE, ONE, SHRINKING, STRICT, E, W, derivatives_step, gap
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.smooth import resolve_near
 from proofs_check.results import Decision, Tree
@@ -31,10 +31,6 @@ _SIDES: dict[str, tuple[Term, Term]] = {
     "proposition-16": (SLOPE_AT_ONE, SHRINKING),
     "proposition-17": (EPSILON, ("mul", W, SLOPE)),
 }
-
-
-#: The conditions that are refuted only by a side that is strictly larger.
-STRICTLY_ABOVE = frozenset({"assumption-8", "proposition-17"})
 
 
 def _read_point(proof: Tree) -> dict[str, Fraction]:
@@ -52,8 +48,8 @@ def explain_witness(context: Context, decision: Decision, proof: Tree) -> tuple[
     numbers = _numbers(name, larger, smaller)
     if numbers is not None:
         return (*before, Step((*lead, *numbers, ".")))
-    difference = Formula((("add", larger, ("neg", smaller)), ">" if name in STRICTLY_ABOVE else ">=", ZERO), ())
-    negated = Goal(-fix(gap(context, name, epsilon), point), (), name in STRICTLY_ABOVE)
+    difference = Formula((("add", larger, ("neg", smaller)), ">" if name not in STRICT else ">=", ZERO), ())
+    negated = Goal(-fix(gap(context, name, epsilon), point), (), name not in STRICT)
     tree = proof["curvature" if "curvature" in proof else "bound"]
     names = Formula((("add", _SIDES[name][0], ("neg", _SIDES[name][1])),))
     return (
@@ -93,7 +89,7 @@ def _sides(context: Context, condition: str, epsilon: sympy.Expr) -> tuple[sympy
 def _numbers(condition: str, larger: Term, smaller: Term) -> Prose | None:
     """Return both sides with certified numbers that are apart, or as equal where that refutes; None where neither is seen."""
     above, below = _SIDES[condition]
-    if condition not in STRICTLY_ABOVE and enclose(larger, {}) == enclose(smaller, {}) and larger == smaller:
+    if condition in STRICT and enclose(larger, {}) == enclose(smaller, {}) and larger == smaller:
         if above == ZERO:
             return (Formula((below, "=", ZERO), ()), ", which is not positive")
         return (Formula((above, "=", larger), ()), " and ", Formula((below, "=", smaller), ()), " are equal")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import sympy
 
 from profiles.symbolic import from_sympy
@@ -41,14 +43,15 @@ LEFT: dict[str, Term] = {
     "proposition-17": ("add", ("mul", W, SLOPE), ("neg", EPSILON)),
 }
 
-#: The conditions about w = 1 only.
+#: The conditions about w = 1 only, and those whose left side has to be positive.
 AT_ONE = frozenset({"assumption-8", "proposition-16"})
+STRICT = frozenset({"assumption-11", "proposition-16"})
 
 
 def gap(context: Context, condition: str, epsilon: sympy.Expr) -> sympy.Expr:
     """Return the left side of a condition for an expression of ε. Raises :class:`KeyError` for one without a left side."""
     first = sympy.diff(epsilon, context.weight)
-    made = {
+    made: dict[str, Callable[[], sympy.Expr]] = {
         "assumption-8": lambda: context.target_rational - context.at_one(epsilon),
         "assumption-11": lambda: context.curvature_of(epsilon),
         "proposition-16": lambda: 1 - sympy.exp(-context.at_one(epsilon)) - context.at_one(first),
@@ -78,7 +81,7 @@ def derivatives_step(context: Context, epsilon: sympy.Expr, *, second: bool) -> 
 def goal_formula(context: Context, condition: str, epsilon: sympy.Expr, goal: Goal) -> Formula:
     """Return the goal of a condition: its left side in the names of the theory, written out for ε, and in short."""
     first = sympy.diff(epsilon, context.weight)
-    made = {
+    made: dict[Term, Callable[[], sympy.Expr]] = {
         EPSILON: lambda: epsilon, SLOPE: lambda: neat(first), SECOND: lambda: neat(sympy.diff(first, context.weight)),
         TARGET: lambda: context.target_rational, EPSILON_AT_ONE: lambda: neat(context.at_one(epsilon)),
         SLOPE_AT_ONE: lambda: neat(context.at_one(first)),

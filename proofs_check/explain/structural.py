@@ -14,7 +14,7 @@ from profiles.terms import number, symbol
 from proofs_check.explain.cutting import LIMIT, weigh
 from proofs_check.explain.document import Formula, Prose, Step
 from proofs_check.explain.reasons import Explain, Reason, goal_of, step
-from proofs_check.explain.setting import ZERO, Setting, for_all
+from proofs_check.explain.setting import ZERO, Setting, for_all, neat
 from proofs_check.prover.algebra import expand
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
@@ -72,7 +72,7 @@ def explain_scale(setting: Setting, tree: Tree, explain: Explain) -> Reason:
     factor = setting.read(str(tree["factor"]))
     positive = setting.about(factor, strict=True)
     whole = factor * setting.goal.expression
-    product = setting.about(_merge(whole), strict=setting.goal.strict)
+    product = setting.about(_without_exponential(factor, setting.goal.expression) or _merge(whole), strict=setting.goal.strict)
     shown = Formula((from_sympy(factor), ">", ZERO), setting.goal.box)
     proof = tree["product"]
     children = [step(("The multiplier: ",), positive, tree["positive"], explain, shown=shown)] if not _is_obvious(factor) else []
@@ -82,6 +82,16 @@ def explain_scale(setting: Setting, tree: Tree, explain: Explain) -> Reason:
 
 def _is_obvious(factor: sympy.Expr) -> bool:
     return all(isinstance(part, sympy.exp) or (part.is_Rational and part > 0) for part in sympy.Mul.make_args(factor))
+
+
+def _without_exponential(factor: sympy.Expr, expression: sympy.Expr) -> sympy.Expr | None:
+    """Return exp(−g)·(c·exp(g)) as c, None for another shape: quick where multiplying out is not."""
+    if not isinstance(factor, sympy.exp):
+        return None
+    fresh = sympy.Dummy(positive=True)
+    replaced = expression.xreplace({sympy.exp(-factor.args[0]): fresh})
+    slope = sympy.diff(replaced, fresh)
+    return neat(slope) if slope != 0 and not slope.has(fresh) and replaced.subs(fresh, 0) == 0 else None
 
 
 def _merge(expression: sympy.Expr) -> sympy.Expr:
@@ -156,7 +166,7 @@ def _tangent(setting: Setting, tree: Tree, explain: Explain, axiom: Formula, gap
     factor = setting.about(coefficient)
     rest = setting.about(_merge(setting.goal.expression - coefficient * gap), strict=setting.goal.strict)
     if coefficient == 1:
-        said = ("Use ", axiom, ". The left side is at least what remains when the tangent is put in.")
+        said: Prose = ("Use ", axiom, ". The left side is at least what remains when the tangent is put in.")
     else:
         multiple = Formula((from_sympy(coefficient),))
         said = ("Use ", axiom, ", multiplied by the factor ", multiple, ": the left side is that factor times the gap, plus a rest.")

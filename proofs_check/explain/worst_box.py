@@ -16,8 +16,8 @@ from flint import arb
 from profiles.symbolic import from_sympy
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, interval, lower_fraction, working_precision
-from proofs_check.explain.setting import neat
 from proofs_check.explain.intervals import lower_bound
+from proofs_check.explain.setting import neat
 from proofs_check.prover.goals import Goal
 
 BUDGET = 3000
