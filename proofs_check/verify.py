@@ -31,7 +31,7 @@ class Condition:
 
 
 #: Search effort for one condition; what is not decided by then is unknown.
-SECONDS_PER_CONDITION = 8.0
+SECONDS_PER_CONDITION = 7.0
 
 _PAPER = "Fay et al. 2024"
 

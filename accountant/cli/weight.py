@@ -38,5 +38,6 @@ def main(
         print_line(f"mu       >= {found['strong_convexity']}")
     if found["bracket"] is not None:
         print_line(f"bracket  [{found['bracket'][0]}, {found['bracket'][1]}]")
-    print_line(f"method   {found['method']}; {found['evaluations']} evaluations of epsilon")
+    bound = "" if found["evaluation_bound"] is None else f" (at most {found['evaluation_bound']} by Proposition 12, corrected)"
+    print_line(f"method   {found['method']}; {found['evaluations']} evaluations of epsilon{bound}")
     return 0

@@ -37,6 +37,27 @@ def upper_bracket(epsilon_at_1: arb, slope_at_1: arb, mu: Fraction, target: Frac
     return max(Fraction(1), _round_up(top))
 
 
+def evaluation_bound(
+    epsilon_at_1: arb, slope_at_1: arb, mu: Fraction, target: Fraction, accuracy: Fraction, *, bits: int = 192
+) -> int | None:
+    """Return how many evaluations of ε Proposition 12, corrected, allows a bisection that narrows the weight to ``accuracy`` α > 0.
+
+    ceil(log2((v − 1)/α)) with v − 1 = 2(e^ε* − v̄)/μ + 1 and v̄ = min{e^ε(1) + μ/2, ε′(1) e^ε(1) + 1}; 0 where the bracket is not longer than
+    α. The printed count, log2⌈(e^ε* − v̄)/(α μ)⌉, is too small and may not exist (``pdp claims --explain
+    fay-2024-proposition-12-evaluations``). Source: Fay et al. 2024, Proposition 12. None if the enclosures are too wide.
+    """
+    with working_precision(bits):
+        first = epsilon_at_1.exp()
+        least = (first + ball(mu) / 2).min(slope_at_1 * first + 1)
+        length = upper_fraction((2 * (ball(target).exp() - least) / ball(mu) + 1) / ball(accuracy))
+    if length is None:
+        return None
+    count = 0
+    while Fraction(2) ** count < length:
+        count += 1
+    return count
+
+
 def _round_up(value: Fraction, bits: int = 64) -> Fraction:
     """Return a short dyadic number at or above ``value``, so that brackets stay readable and exact."""
     shift = max(0, value.denominator.bit_length() - 1 + bits - max(0, value.numerator.bit_length() - value.denominator.bit_length()))

@@ -15,7 +15,7 @@ from typing import Any
 
 import mpmath
 
-from accountant.weights.bracket import upper_bracket
+from accountant.weights.bracket import evaluation_bound, upper_bracket
 from accountant.weights.equation import Constraint, to_mpf
 from accountant.weights.isolation import RootInterval, UndecidedPiece, isolate_largest
 from profiles.errors import Infeasible, InvalidArgument, InvalidData, InvalidProfile, Undecided
@@ -45,7 +45,8 @@ class OptimalWeight:
 
     ``lower`` is feasible; the true optimum lies in [``lower``, ``upper``] (``upper`` infeasible unless equal to ``lower``). An
     ``infinite`` weight means that every w ≥ 1 is feasible from some point on: the record may be dropped (q = 0). ``mu`` is a proved
-    lower bound of μ_x, ``bracket`` what was searched, ``evaluations`` how often ε was evaluated by the bisection.
+    lower bound of μ_x, ``bracket`` what was searched, ``evaluations`` how often ε was evaluated by the bisection, and
+    ``evaluation_bound`` how often at most by Proposition 12 as corrected (None where its hypotheses are not proved).
     """
 
     lower: Fraction
@@ -56,6 +57,7 @@ class OptimalWeight:
     bracket: tuple[Fraction, Fraction] | None
     method: str
     evaluations: int
+    evaluation_bound: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form of ``pdp weight``; every decimal is rounded to its safe side."""
@@ -74,6 +76,7 @@ class OptimalWeight:
             "bracket": bracket,
             "method": self.method,
             "evaluations": self.evaluations,
+            "evaluation_bound": self.evaluation_bound,
         }
 
 
@@ -147,7 +150,14 @@ def _by_convexity(context: Context, constraint: Constraint, mu: Fraction, digits
     else:
         root = _isolate(context, constraint, top)
         method = "certified isolation in the derived bracket (the target is epsilon(1, x), or below it)"
-    return _finish(constraint, root, digits, mu=mu, top=top, method=method)
+    found = _finish(constraint, root, digits, mu=mu, top=top, method=method)
+    bound = evaluation_bound(at_one, slope, mu, context.target or Fraction(0), relative_tolerance(digits))
+    return replace(found, evaluation_bound=bound)
+
+
+def relative_tolerance(digits: int) -> Fraction:
+    """Return the width of the last bracket in units of the weight, which is at least 1."""
+    return Fraction(1, 10 ** (digits + 3))
 
 
 def _by_isolation(context: Context, constraint: Constraint, digits: int) -> OptimalWeight:
@@ -211,7 +221,7 @@ def bisect(constraint: Constraint, root: RootInterval, digits: int) -> tuple[Fra
     evaluations = 0
     with mpmath.workdps(digits + guard):
         lo, hi = to_mpf(root.lo), to_mpf(root.hi)
-        tolerance = mpmath.mpf(10) ** (-digits - 3)
+        tolerance = to_mpf(relative_tolerance(digits))
         while hi - lo > tolerance * lo:
             middle = (lo + hi) / 2
             if middle in (lo, hi):

@@ -196,6 +196,11 @@ def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | 
     refutation = _refute_early(context)
     if refutation is not None:
         return refutation, None
+    if context.smooth and _fades(context):
+        with effort(2 * SLICE):
+            limit = _refute_in_the_limit(context)
+        if limit is not None:
+            return limit, None
     found = derive_strong_convexity(context)
     if found is not None:
         method = "second derivative of exp(epsilon) at w = 1 and " if found.exact else "positive floor of the curvature and "
@@ -218,6 +223,16 @@ def _refute_early(context: Context) -> Decision | None:
     if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
         return refute_at(context, ID, goal, exploration.witness, field="curvature")
     return None
+
+
+def _fades(context: Context) -> bool:
+    """Tell whether K·e^ε seems to go to 0 as w grows, at some record."""
+    term = from_sympy(context.curvature * sympy.exp(context.epsilon))
+    for record in candidates(context.records, 24):
+        near, far = (as_ball(value_at(term, {**record, WEIGHT: Fraction(10) ** power}, 128)) for power in (3, 12))
+        if near > 0 and far < near / 1000:
+            return True
+    return False
 
 
 def _refute_in_the_limit(context: Context) -> Decision | None:

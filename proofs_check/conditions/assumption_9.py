@@ -19,10 +19,11 @@ from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, settle
 from proofs_check.conditions.growth import offset_name, prove_growth
 from proofs_check.prover import trees
+from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import as_ball, value_at
-from proofs_check.prover.search import prove
+from proofs_check.prover.search import effort, prove
 from proofs_check.prover.smooth import resolve
 from proofs_check.results import Decision, Tree, Verdict
 
@@ -32,11 +33,16 @@ STATEMENT = "for all records x there is v >= 1 such that epsilon(w, x) > log(1 +
 LARGEST_THRESHOLD_BITS = 4096
 TAIL_STARTS = (1, 2, 10, 1000)
 
+#: Seconds for the search with thresholds that are numbers.
+SLICE = 2.0
+
 
 def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
+    with effort(SLICE):
+        uniform = _prove_uniformly(context)
     return (
-        _prove_uniformly(context)
+        uniform
         or _refute(context)
         or _prove_by_growth(context)
         or _prove_directly(context)
@@ -115,6 +121,8 @@ def _refute(context: Context) -> Decision | None:
     for record in candidates(context.records, 24):
         values = {symbol: to_rational(record[symbol.name]) for symbol in context.epsilon.free_symbols if symbol.name in record}
         epsilon = context.epsilon.subs(values)
+        if not looks_true(Goal(sympy.log(1 + context.growth * context.weight) - epsilon, (Variable("w", Fraction(1000), None),))):
+            continue
         for form, expression in (
             ("exp", 1 + context.growth * context.weight - sympy.exp(epsilon)),
             ("log", sympy.log(1 + context.growth * context.weight) - epsilon),

@@ -24,6 +24,8 @@ from proofs_check.results import Tree
 
 MOST_FACTORS = 8
 SLICE = 2.0
+#: How much of one summand is kept where the others may be negative.
+SHARES = (sympy.Rational(9, 10), sympy.Rational(1, 2))
 NAME = "v"
 
 
@@ -59,6 +61,8 @@ def _candidates(context: Context) -> Iterator[Growth]:
         if exponent is not None and exponent > 0:
             n = max(1, math.ceil(2 / exponent))
             yield Growth((coefficient / n) ** n, n)
+            for share in SHARES:
+                yield Growth((share * coefficient / n) ** n, n, share * summand)
         if isinstance(power, sympy.exp):
             slope = coefficient * power.args[0] / weight
             yield Growth((slope / 2) ** 2, 2, slope * weight)

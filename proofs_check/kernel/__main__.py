@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write("accepted\n" if report.accepted else f"rejected at {report.step}: {report.reason}\n")
     for claim in report.claims:
         bound = f" {claim.bound}" if claim.bound is not None else ""
-        sys.stdout.write(f"{claim.claim} {claim.verdict}{bound} [{', '.join(claim.rules)}]\n")
+        sys.stdout.write(f"{claim.claim} {claim.verdict}{bound} [{', '.join(claim.rules + claim.side_conditions)}]\n")
     return 0 if report.accepted else 1
 
 

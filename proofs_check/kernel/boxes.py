@@ -1,21 +1,92 @@
-"""The rule ``boxes``: bisection of a box until every piece has an enclosure of the right sign."""
+"""Boxes: what each variable ranges over; interval evaluation of terms over boxes; and bisection, the rule ``boxes``."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial, reduce
 
 from . import intervals as iv
-from .errors import Meter, Rejected
 from .intervals import Interval
-from .ranges import Box, Program
-from .terms import Term
+from .terms import Meter, Rejected, Term, postorder, require
 
-Piece = tuple[Interval, ...]
 _FARTHEST = 1300
 
 
-def is_decided(value: Interval, *, strict: bool) -> bool:
-    # whether an enclosure shows that a value is >= 0 (> 0 if strict)
-    return value[0] > 0 if strict else value[0] >= 0
+@dataclass(frozen=True, slots=True)
+class Range:
+    """[lo, hi], or (lo, hi] if open; without hi, all finite numbers from lo on. Never empty."""
+
+    lo: Fraction
+    hi: Fraction | None = None
+    open: bool = False
+
+    def __post_init__(self) -> None:
+        require(self.hi is None or self.lo < self.hi or (self.lo == self.hi and not self.open), "a range is empty")
+
+    @property
+    def sign(self) -> int:
+        """2, 1 or 0: the numbers of the range are > 0, >= 0, or neither."""
+        return 2 if self.lo > 0 or (self.lo == 0 and self.open) else int(self.lo == 0)
+
+    def contains(self, q: Fraction) -> bool:
+        """Whether q is in the range."""
+        return (self.lo < q if self.open else self.lo <= q) and (self.hi is None or q <= self.hi)
+
+    def hull(self, p: int) -> Interval:
+        """Return an interval that contains the range."""
+        return iv.from_fraction(self.lo, p)[0], iv.INF if self.hi is None else iv.from_fraction(self.hi, p)[1]
+
+
+Box = Mapping[str, Range]
+Piece = Mapping[str, Interval]
+
+
+def _piecewise(comparisons: tuple[str, ...], *args: Interval) -> Interval:
+    # the hull of the values that some point of the box may select; the last argument is a precision
+    result: Interval | None = None
+    for i, sign in enumerate(comparisons):
+        left, right = args[3 * i + 1 : 3 * i + 3] if sign[0] == "<" else args[3 * i + 2 : 3 * i : -1]
+        weak = sign[-1] == "="
+        if left[0] < right[1] or (weak and left[0] == right[1]):
+            result = iv.join(result or args[3 * i], args[3 * i])
+        if left[1] < right[0] or (weak and left[1] == right[0]):
+            return result or args[3 * i]
+    return iv.join(result or args[-2], args[-2])
+
+
+def _operation(node: Term) -> Callable[..., Interval]:
+    # from enclosures of the arguments and a precision
+    if node.op in ("num", "piecewise"):
+        return partial(iv.from_fraction if node.op == "num" else _piecewise, node.value)
+    return (lambda x, _, p: iv.power(x, node.args[1].value, p)) if node.op == "pow" else iv.OPERATIONS[node.op]
+
+
+class Program:
+    """Terms prepared for repeated interval evaluation: each shared node is evaluated once a box, a constant node once."""
+
+    def __init__(self, terms: list[Term], p: int, meter: Meter) -> None:
+        order = postorder(*terms)
+        self.terms, self.p, self.meter, self.cost = terms, p, meter, (len(order) + 2) * (1 + p // 128)
+        self.meter.spend(self.cost)
+        self.start, self.inputs = dict[Term, Interval](), [node for node in order if node.op == "var"]
+        self.steps = [(node, _operation(node), node.args) for node in order if node.free and node.args]
+        for node in order:
+            if not node.free:
+                self.start[node] = _operation(node)(*[self.start[a] for a in node.args], p)
+
+    def run(self, box: Mapping[str, Interval]) -> list[Interval]:
+        """Enclose the terms at every point of the box at which they are defined."""
+        self.meter.spend(self.cost)
+        values = self.start | {node: box[node.value] for node in self.inputs}
+        for node, operation, args in self.steps:
+            values[node] = operation(*[values[a] for a in args], self.p)
+        return [values[term] for term in self.terms]
+
+
+def enclose(term: Term, box: Box, meter: Meter, p: int = 64) -> Interval:
+    """Enclose a term over a box by one interval evaluation."""
+    return Program([term], p, meter).run({v: box[v].hull(p) for v in term.free})[0]
 
 
 def _cut(x: Interval, p: int, *, from_zero: bool) -> Decimal:
@@ -25,14 +96,12 @@ def _cut(x: Interval, p: int, *, from_zero: bool) -> Decimal:
         return iv.ONE
     if hi == iv.INF or (lo == 0 and from_zero):
         k = lo.adjusted() if hi == iv.INF else -hi.adjusted()
-        if k > _FARTHEST:
-            raise Rejected("unbounded pieces, or pieces at an open zero, cannot be decided")
+        require(k <= _FARTHEST, "unbounded pieces, or pieces at an open zero, cannot be decided")
         k = max(k, 1) * 2 if k > 2 else k + 1
         return Decimal((0, (1,), k if hi == iv.INF else -k))
     far = lo > 0 and hi.adjusted() - lo.adjusted() > 1
     middle = Decimal((0, (1,), (hi.adjusted() + lo.adjusted() + 1) // 2)) if far else iv.middle(x, p)
-    if not lo < middle < hi:
-        raise Rejected("a piece cannot be bisected any further at this precision")
+    require(lo < middle < hi, "a piece cannot be bisected any further at this precision")
     return middle
 
 
@@ -41,59 +110,48 @@ class Search:
 
     # The slopes are the term's partial derivatives: they steer the bisection and, for the centred form only, enter the enclosures, for
     # which the term has to be differentiable on the whole box.
-    def __init__(self, forms: list[Term], slopes: dict[str, Term], box: Box, p: int, meter: Meter) -> None:
-        self.p, self.box, self.names = p, box, sorted(frozenset().union(*(f.free for f in forms)))
-        self.forms, self.value = Program(forms, p, meter), Program(forms[:1], p, meter)
-        self.slopes = Program([slopes[v] for v in self.names], p, meter) if slopes.keys() >= set(self.names) else None
+    def __init__(self, forms: list[Term], slopes: Mapping[str, Term], box: Box, p: int, meter: Meter) -> None:
+        self.p, self.box, names = p, box, sorted(frozenset().union(*(f.free for f in forms)))
+        self.start = {v: box[v].hull(p) for v in names}
+        self.forms = Program(forms, p, meter)
+        self.slopes = Program([slopes[v] for v in names], p, meter) if slopes.keys() >= set(names) else None
 
-    def _enclose(self, piece: Piece) -> Interval:
-        found, *others = self.forms.run(dict(zip(self.names, piece, strict=True)))
-        for other in others:
-            found = iv.meet(found, other)
-        return found
-
-    def _centred(self, piece: Piece, slopes: list[Interval]) -> Interval:
+    def _centred(self, piece: Piece, slopes: Piece) -> Interval:
         # f(c) + sum of slope * (x - c), by the mean value theorem in one coordinate after the other; c must be a point of the box
-        centre: dict[str, Interval] = {}
-        for v, x in zip(self.names, piece, strict=True):
-            c = iv.middle(x, self.p) if x[1] != iv.INF else iv.INF
+        centre = {v: iv.middle(x, self.p) if x[1] != iv.INF else iv.INF for v, x in piece.items()}
+        for v, c in centre.items():
             if abs(c.adjusted()) > 2 * _FARTHEST or c == iv.INF or not self.box[v].contains(Fraction(c)):
                 return iv.WHOLE
-            centre[v] = (c, c)
-        total = self.value.run(centre)[0]
-        for x, point, slope in zip(piece, centre.values(), slopes, strict=True):
-            total = iv.add(total, iv.mul(slope, iv.add(x, iv.negate(point), self.p), self.p), self.p)
+        total = reduce(iv.meet, self.forms.run({v: (c, c) for v, c in centre.items()}))
+        for v, c in centre.items():
+            total = iv.add(total, iv.mul(slopes[v], iv.add(piece[v], iv.negate((c, c)), self.p), self.p), self.p)
         return total
 
-    def _widest(self, piece: Piece, depth: tuple[int, ...], slopes: list[Interval] | None) -> int:
-        # the coordinate with the largest slope times width; the least bisected one among equals
-        best, found = iv.ZERO, -1
-        for i, x in enumerate(piece):
+    def _halves(self, piece: Piece, depth: Mapping[str, int], slopes: Piece) -> list[tuple[Piece, Mapping[str, int]]]:
+        # cut at the coordinate with the largest slope times width; the least bisected one among equals
+        effects: dict[str, tuple[Decimal, int]] = {}
+        for v, x in piece.items():
             width = iv.add(x, iv.negate((x[0], x[0])), self.p)
-            effect = iv.mul(iv.absolute(slopes[i]) if slopes else (iv.ONE, iv.ONE), width, self.p)[1]
-            if x[0] < x[1] and (found < 0 or effect > best or (effect == best and depth[i] < depth[found])):
-                best, found = effect, i
-        if found < 0:
-            raise Rejected("the enclosure of a single point does not decide")
-        return found
+            if x[0] < x[1]:
+                effects[v] = iv.mul(iv.absolute(slopes.get(v, iv.UNIT)), width, self.p)[1], -depth[v]
+        require(effects, "the enclosure of a single point does not decide")
+        v = max(effects, key=lambda v: effects[v])
+        at = _cut(piece[v], self.p, from_zero=self.box[v].open)
+        return [({**piece, v: half}, {**depth, v: depth[v] + 1}) for half in ((at, piece[v][1]), (piece[v][0], at))]
 
     def prove(self, *, strict: bool, budget: int, centred: bool) -> None:
         """Show that the term is >= 0 (> 0 if strict) on the whole box; reject if at most budget pieces do not show it."""
-        stack = [(tuple(self.box[v].hull(self.p) for v in self.names), (0,) * len(self.names))]
+        stack: list[tuple[Piece, Mapping[str, int]]] = [(self.start, dict.fromkeys(self.start, 0))]
         for _ in range(budget):
             piece, depth = stack.pop()
-            value = self._enclose(piece)
-            use = self.slopes is not None and not is_decided(value, strict=strict) and (centred or len(piece) > 1)
-            slopes = self.slopes.run(dict(zip(self.names, piece, strict=True))) if self.slopes and use else None
-            if centred and slopes is not None:
-                value = iv.meet(value, self._centred(piece, slopes))
-            if not is_decided(value, strict=strict):
-                if value[1] < 0 or (strict and value[1] == 0):
-                    raise Rejected("the goal is false on a whole piece")
-                i = self._widest(piece, depth, slopes)
-                at = _cut(piece[i], self.p, from_zero=self.box[self.names[i]].open)
-                deeper = (*depth[:i], depth[i] + 1, *depth[i + 1 :])
-                stack += [((*piece[:i], half, *piece[i + 1 :]), deeper) for half in ((at, piece[i][1]), (piece[i][0], at))]
+            low, high = reduce(iv.meet, self.forms.run(piece))
+            slopes: Piece = {}
+            if not (low > 0 or (low == 0 and not strict)) and self.slopes and (centred or len(piece) > 1):
+                slopes = dict(zip(piece, self.slopes.run(piece), strict=True))
+                low, high = iv.meet((low, high), self._centred(piece, slopes)) if centred else (low, high)
+            if not (low > 0 or (low == 0 and not strict)):
+                require(high > 0 or (high == 0 and not strict), "the goal is false on a whole piece")
+                stack += self._halves(piece, depth, slopes)
             if not stack:
                 return
         raise Rejected(f"{budget} boxes are not enough")

@@ -1,20 +1,16 @@
 """The claims: each derives its goals from the profile's own text; a proof can only say how they are shown."""
+# Each function in CLAIMS is one way to prove or refute a claim: its keyword parameters are the fields of the claim's proof.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from .errors import Rejected
-from .ranges import Box, Range
-from .rules import Tree, show
-from .session import Goal, Session
-from .slopes import WEIGHTS, show_kink, slope_at, smooth_pieces
+from .boxes import Box, Range, enclose
+from .rules import Goal, Json, Session, apply, fields_of, show
 from .syntax import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
-from .terms import Term, differentiate, exp, log, num, substitute, var
+from .terms import Rejected, Term, differentiate, exp, log, num, power, require, substitute, var
 
-_ONE, _W, _AT_ONE = num(1), var("w"), Range(Fraction(1), Fraction(1))
-_FLOOR, _THRESHOLD = {"floor", "positive", "form", "curvature"}, {"threshold", "threshold-proof"}
-_FLAT = {"at", "weight", "weight-proof", "flat"}
+_ONE, _W, _WEIGHTS = num(1), var("w"), Range(Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,82 +19,83 @@ class Statement:
 
     epsilon: Term
     records: Box
-    target: Fraction | None
+    target: Term | None
     q: Term | None
 
+    @property
+    def domain(self) -> Box:
+        """All records and weights."""
+        return {**self.records, "w": _WEIGHTS}
 
-def read_statement(session: Session, whole: Tree) -> Statement:
+    def above(self, epsilon: Term, w: Term, form: Json) -> Term:
+        """Return a term that is > 0 exactly where epsilon > log(1 + E w), with E = exp(target) - 1 > 0."""
+        line = _ONE + (exp(_given(self.target)) - _ONE) * w
+        return epsilon - log(line) if read_choice(form, "log", "exp") else exp(epsilon) - line
+
+    def spare(self) -> Term:
+        """Return the target minus epsilon at w = 1."""
+        return _given(self.target) - substitute(self.epsilon, {"w": _ONE})
+
+
+def _given(term: Term | None) -> Term:
+    if term is None:
+        raise Rejected("this claim needs a target_epsilon, or a sampling rule")
+    return term
+
+
+def read_statement(session: Session, whole: Mapping[str, object]) -> Statement:
     """Read the statement of a certificate; numeric parameters go to the session, to be substituted everywhere."""
     with session.at("profile"):
         profile = read_fields(whole["profile"], {"name", "epsilon", "record", "parameters"})
-        if not isinstance(profile["name"], str) or len(profile["name"]) > 1000:
-            raise Rejected("the name must be a string of moderate length")
+        require(isinstance(profile["name"], str) and len(profile["name"]) <= 1000, "the name must be a string of moderate length")
         records = {read_name(v): _read_range(ends) for v, ends in read_fields(profile["record"]).items()}
         for name, value in read_fields(profile["parameters"]).items():
-            if read_name(name) in records:
-                raise Rejected(f"the name {name} is used twice")
+            require(read_name(name) not in records, "a name is used twice")
             if isinstance(value, list) or value == "positive":
                 records[name] = _read_range(value) if isinstance(value, list) else Range(Fraction(0), open=True)
-                if not records[name].open and records[name].lo <= 0:
-                    raise Rejected(f"the range of the parameter {name} must be positive")
+                require(records[name].sign == 2, "the range of a parameter must be positive")
             else:
                 session.constants[name] = num(read_number(value))
         names = {**session.constants, **variables(records)}
         epsilon = read_term(profile["epsilon"], {**names, "w": _W})
     with session.at("target_epsilon"):
         target = read_number(whole["target_epsilon"]) if "target_epsilon" in whole else None
-        if target is not None and target <= 0:
-            raise Rejected("the target epsilon must be positive")
+        require(target is None or target > 0, "the target epsilon must be positive")
     with session.at("sampling"):
         q = read_term(read_fields(whole["sampling"], {"q"})["q"], names) if "sampling" in whole else None
-    return Statement(epsilon, records, target, q)
+    return Statement(epsilon, records, None if target is None else num(target), q)
 
 
-def _read_range(value: object, least: Fraction | int | None = None) -> Range:
-    lo, hi = map(read_number, read_list(value, 2))
-    if least is not None and lo < least:
-        raise Rejected(f"the range must not start below {least}")
+def _read_range(ends: object) -> Range:
+    lo, hi = map(read_number, read_list(ends, 2))
     return Range(lo, hi)
 
 
-def _point(session: Session, proof: Tree, box: Box) -> dict[str, Fraction]:
-    # a number inside its range for every variable of the box, and for nothing else
+def _at(session: Session, s: Statement, at: Json, box: Box) -> tuple[Statement, Fraction]:
+    # the statement about one record, and the weight: a number inside its range for every variable of the box, and for nothing else
     with session.at(".at"):
-        point = {v: read_number(q) for v, q in read_fields(proof["at"], set(box)).items()}
-        if not all(box[v].contains(q) for v, q in point.items()):
-            raise Rejected("the point is outside the declared ranges")
-    return point
+        point = {v: read_number(q) for v, q in read_fields(at, set(box)).items()}
+        require(all(box[v].contains(q) for v, q in point.items()), "the point is outside the declared ranges")
+    w, q = point.pop("w", Fraction(1)), None if s.q is None else substitute(s.q, point)
+    return replace(s, epsilon=substitute(s.epsilon, point), q=q, records={}), w
 
 
-def _target(s: Statement) -> Term:
-    if s.target is None:
-        raise Rejected("this claim needs a target_epsilon")
-    return num(s.target)
+def _slope(session: Session, s: Statement, box: Box) -> tuple[Term, Term]:
+    # a branch-free term that equals epsilon near the points of a box, and its derivative in w (one-sided at w = 1): branches are resolved
+    # on the whole domain, or by strict signs, which persist in a neighbourhood of each point; so do the signs that differentiability needs
+    depth = len(session.path)
+    try:
+        resolved = session.resolve(s.epsilon, "w", lambda gap, strict: session.shows(Goal(gap, s.domain, strict)))
+    except Rejected:
+        del session.path[depth:]
+        resolved = session.resolve(s.epsilon, "w", lambda gap, _: session.shows(Goal(gap, box, strict=True)))
+    session.check_smooth(resolved, "w", box)
+    return resolved, differentiate(resolved, "w")
 
 
-def _condition(session: Session, s: Statement, proof: Tree, claim: tuple[str, str]) -> None:
-    # t >= 0 (> 0) for all records and weights, or w = 1 only; refuted: -t > 0 (>= 0) at one of these points
-    at_one, refuted = claim[0] in ("assumption-8", "proposition-16"), claim[1] == "refuted"
-    epsilon, whole = s.epsilon, {**s.records, "w": WEIGHTS}
-    box = {**s.records, "w": _AT_ONE} if at_one else whole
-    point: dict[str, Fraction] = {"w": Fraction(1)} if at_one else {}
-    if refuted:
-        point |= _point(session, proof, s.records if at_one else box)
-        epsilon, whole = _at_record(s, point), {"w": WEIGHTS}
-        box = {"w": Range(point["w"], point["w"])}
-    if claim[0] == "assumption-8":
-        term, strict = _target(s) - epsilon, False
-    else:
-        epsilon, slope = slope_at(session, epsilon, box, whole)
-        term = {"assumption-11": _curvature(slope), "proposition-16": _ONE - exp(-epsilon) - slope}.get(claim[0], _W * slope - epsilon)
-        strict = claim[0] != "proposition-17"
-    term, left = substitute(term, point), {v: r for v, r in box.items() if v not in point}
-    field = "curvature" if claim[0] == "assumption-11" else "bound"
-    show(session, proof, field, Goal(-term if refuted else term, left, strict != refuted))
-
-
-def _at_record(s: Statement, point: dict[str, Fraction]) -> Term:
-    return substitute(s.epsilon, {v: q for v, q in point.items() if v != "w"})
+def _at_weight(session: Session, s: Statement, w: Fraction, t: Callable[[Term, Term], Term]) -> Term:
+    # t(epsilon, epsilon') at one weight
+    return substitute(t(*_slope(session, s, {**s.records, "w": Range(w, w)})), {"w": w})
 
 
 def _curvature(slope: Term) -> Term:
@@ -106,144 +103,257 @@ def _curvature(slope: Term) -> Term:
     return differentiate(slope, "w") + slope * slope
 
 
-def _kink(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
-    point = _point(session, proof, s.records)
-    with session.at(".kink"):
-        show_kink(session, _at_record(s, point), _read_range(proof["kink"], 1))
+def _gap_16(epsilon: Term, slope: Term) -> Term:
+    return _ONE - exp(-epsilon) - slope
 
 
-def _in_pieces(session: Session, s: Statement, proof: Tree, field: str, goal: Callable[[Term, Term], Term]) -> None:
-    # goal(epsilon, epsilon') >= 0 on every piece of the weights, for an epsilon that is continuously differentiable over all of them
-    with session.at(".cuts"):
-        pieces = smooth_pieces(session, s.epsilon, s.records, [read_number(cut) for cut in read_list(proof["cuts"])])
-    with session.at("." + field):
-        trees = read_list(proof[field], len(pieces))
-        for i, (tree, (epsilon, slope, box)) in enumerate(zip(trees, pieces, strict=True)):
-            show(session, {f"[{i}]": tree}, f"[{i}]", Goal(goal(epsilon, slope), box))
+def _gap_17(epsilon: Term, slope: Term) -> Term:
+    return _W * slope - epsilon
 
 
-def _piecewise_17(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
-    _in_pieces(session, s, proof, "bound", lambda epsilon, slope: _W * slope - epsilon)
+def well_defined(session: Session, s: Statement, *, nonnegative: Json) -> None:
+    """Epsilon is defined and >= 0 for all records and weights."""
+    session.define(s.epsilon, s.domain)
+    show(session, ".nonnegative", Goal(s.epsilon, s.domain), nonnegative)
 
 
-def _well_defined(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
-    domain = {**s.records, "w": WEIGHTS}
-    session.define(s.epsilon, domain)
-    show(session, proof, "nonnegative", Goal(s.epsilon, domain))
+def assumption_8(session: Session, s: Statement, *, bound: Json) -> None:
+    """Target - epsilon(1) >= 0 for all records."""
+    show(session, ".bound", Goal(s.spare(), s.records), bound)
 
 
-def _above(s: Statement, epsilon: Term, w: Term, form: object) -> Term:
-    # a term that is > 0 exactly where epsilon > log(1 + E w), with E = exp(target) - 1 > 0
-    line = _ONE + (exp(_target(s)) - _ONE) * w
-    return epsilon - log(line) if read_choice(form, "log", "exp") else exp(epsilon) - line
+def not_assumption_8(session: Session, s: Statement, *, at: Json, bound: Json) -> None:
+    """epsilon(1) - target > 0 at a record."""
+    show(session, ".bound", Goal(-_at(session, s, at, s.records)[0].spare(), {}, strict=True), bound)
 
 
-def _assumption_9(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
+def _from(session: Session, s: Statement, threshold: Json, proof: object) -> tuple[Term, str, Term, Box]:
+    # the threshold, shown to be at least 1, a new variable for the weight's excess over it, the weight, and the box of both
     with session.at(".threshold"):
-        threshold = session.read(proof["threshold"], s.records)
-    show(session, proof, "threshold-proof", Goal(threshold - _ONE, s.records))
-    offset = "s"
-    while offset in s.records or offset in session.constants:
-        offset += "_"
-    weight, box = threshold + var(offset), {**s.records, offset: Range(Fraction(0))}
-    epsilon = substitute(s.epsilon, {"w": weight})
-    if "direct" in proof:
-        show(session, proof, "direct", Goal(_above(s, epsilon, weight, proof["form"]), box, strict=True))
-    else:  # d/dw (epsilon - log(1 + E w)) >= 1/w - E/(1 + E w) > 0 from the threshold on
-        start = _above(s, substitute(s.epsilon, {"w": threshold}), threshold, "log")
-        show(session, proof, "start", Goal(start, s.records, strict=True))
-        slope = differentiate(session.smooth(epsilon, offset, box), offset)
-        show(session, proof, "slope", Goal(weight * slope - _ONE, box))
+        v = session.read(threshold, s.records)
+    show(session, ".threshold-proof", Goal(v - _ONE, s.records), proof)
+    excess = "s"
+    while excess in s.records or excess in session.constants:
+        excess += "_"
+    return v, excess, v + var(excess), {**s.records, excess: Range(Fraction(0))}
 
 
-def _not_assumption_9(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
-    epsilon, threshold = _at_record(s, _point(session, proof, s.records)), read_number(proof["threshold"])
-    if threshold < 1:
-        raise Rejected("the threshold must be at least 1")
-    show(session, proof, "tail", Goal(-_above(s, epsilon, _W, proof["form"]), {"w": Range(threshold)}))
+def assumption_9(session: Session, s: Statement, *, threshold: Json, threshold_proof: Json, start: Json, slope: Json) -> None:
+    """Epsilon > log(1 + E w) at a threshold v >= 1, and w epsilon' >= 1 from there on, where (log(1 + E w))' < 1/w."""
+    v, excess, w, box = _from(session, s, threshold, threshold_proof)
+    show(session, ".start", Goal(s.above(substitute(s.epsilon, {"w": v}), v, "log"), s.records, strict=True), start)
+    derivative = differentiate(session.smooth(substitute(s.epsilon, {"w": w}), excess, box), excess)
+    show(session, ".slope", Goal(w * derivative - _ONE, box), slope)
 
 
-def _strongly_convex(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
+def assumption_9_directly(session: Session, s: Statement, *, threshold: Json, threshold_proof: Json, direct: Json, form: Json) -> None:
+    """Epsilon > log(1 + E w), or exp(epsilon) > 1 + E w, for all w from a threshold v >= 1 on."""
+    _, _, w, box = _from(session, s, threshold, threshold_proof)
+    show(session, ".direct", Goal(s.above(substitute(s.epsilon, {"w": w}), w, form), box, strict=True), direct)
+
+
+def not_assumption_9(session: Session, s: Statement, *, at: Json, threshold: Json, form: Json, tail: Json) -> None:
+    """Epsilon <= log(1 + E w), or exp(epsilon) <= 1 + E w, at a record for all w from a threshold >= 1 on."""
+    (s, _), weights = _at(session, s, at, s.records), Range(read_number(threshold))
+    require(weights.lo >= 1, "the threshold must be at least 1")
+    show(session, ".tail", Goal(-s.above(s.epsilon, _W, form), {"w": weights}), tail)
+
+
+def strong_convexity(
+    session: Session, s: Statement, *, floor: Json, positive: Json, form: Json, curvature: Json, cuts: Json = None
+) -> None:
+    """K >= floor, or K exp(epsilon) >= floor, for a floor > 0 without w and all w, where (exp epsilon)'' = K exp(epsilon); epsilon >= 0."""
     with session.at(".floor"):
-        floor = session.read(proof["floor"], s.records)
-    show(session, proof, "positive", Goal(floor, s.records, strict=True))
-    log = read_choice(proof["form"], "log", "exp")
-
-    def goal(epsilon: Term, slope: Term) -> Term:
-        # epsilon >= 0, so K >= floor implies K exp(epsilon) >= floor
-        return (_curvature(slope) if log else _curvature(slope) * exp(epsilon)) - floor
-
-    domain = {**s.records, "w": WEIGHTS}
-    if "cuts" in proof:
-        _in_pieces(session, s, proof, "curvature", goal)
-    else:
-        show(session, proof, "curvature", Goal(goal(*slope_at(session, s.epsilon, domain, domain)), domain))
+        least = session.read(floor, s.records)
+    show(session, ".positive", Goal(least, s.records, strict=True), positive)
+    is_log = read_choice(form, "log", "exp")
+    _on_pieces(session, s, ".curvature", curvature, cuts, lambda e, slope: _curvature(slope) * (_ONE if is_log else exp(e)) - least)
 
 
-def _flattening(session: Session, s: Statement, proof: Tree, _: tuple[str, str]) -> None:
-    # K exp(epsilon) <= 1/n at a weight given as a term in n, for all n >= 1, so that no constant mu > 0 is below all of it
-    epsilon, slope = slope_at(session, _at_record(s, _point(session, proof, s.records)), {"w": WEIGHTS}, {"w": WEIGHTS})
-    counts = {"n": WEIGHTS}
+def not_assumption_11(session: Session, s: Statement, *, at: Json, curvature: Json) -> None:
+    """-K >= 0 at a record and weight around which epsilon is twice differentiable."""
+    s, w = _at(session, s, at, s.domain)
+    show(session, ".curvature", Goal(-_at_weight(session, s, w, lambda _, slope: _curvature(slope)), {}), curvature)
+
+
+def flattening(session: Session, s: Statement, *, at: Json, weight: Json, weight_proof: Json, flat: Json) -> None:
+    """K exp(epsilon) <= 1/n at a record and a weight given as a term in n, for all n >= 1: no constant > 0 is below all of it."""
+    (s, _), counts = _at(session, s, at, s.records), {"n": _WEIGHTS}
+    epsilon, slope = _slope(session, s, s.domain)
     with session.at(".weight"):
-        weight = session.read(proof["weight"], counts)
-    show(session, proof, "weight-proof", Goal(weight - _ONE, counts))
-    bent = substitute(_curvature(slope) * exp(epsilon), {"w": weight})
-    show(session, proof, "flat", Goal(_ONE - var("n") * bent, counts))
+        w = session.read(weight, counts)
+    show(session, ".weight-proof", Goal(w - _ONE, counts), weight_proof)
+    show(session, ".flat", Goal(_ONE - var("n") * substitute(_curvature(slope) * exp(epsilon), {"w": w}), counts), flat)
 
 
-def _sampled(session: Session, s: Statement, proof: Tree, claim: tuple[str, str]) -> None:
-    if s.q is None:
-        raise Rejected("this claim needs a sampling rule")
-    lower, bound = claim[0] == "epsilon-lower", num(read_number(proof["claimed"]))
-    point = _point(session, proof, s.records) if lower else {}
-    q, box = substitute(s.q, point), {v: r for v, r in s.records.items() if v not in point}
-    session.define(q, box)
-    for field, goal in (("q-positive", Goal(q, box, strict=True)), ("q-at-most-one", Goal(_ONE - q, box))):
-        session.discharge(goal) if lower else show(session, proof, field, goal)
-    e = substitute(substitute(s.epsilon, {"w": _ONE / q}), point)
-    psi = e + log(q + (_ONE - q) * exp(-e))  # log(1 + q (exp(e) - 1))
-    exact = not lower and not read_choice(proof["form"], "log", "exp")
-    term = exp(bound) - _ONE - q * (exp(e) - _ONE) if exact else bound - psi
-    show(session, proof, "bound", Goal(-term if lower else term, box))
+def proposition_16(session: Session, s: Statement, *, bound: Json) -> None:
+    """1 - exp(-epsilon(1)) - epsilon'(1) > 0 for all records."""
+    show(session, ".bound", Goal(_at_weight(session, s, Fraction(1), _gap_16), s.records, strict=True), bound)
 
 
-_Check = Callable[[Session, Statement, Tree, tuple[str, str]], None]
-_CLAIMS: dict[tuple[object, object], list[tuple[set[str], _Check]]] = {
-    ("well-defined", "proved"): [({"nonnegative"}, _well_defined)],
-    ("assumption-8", "proved"): [({"bound"}, _condition)],
-    ("assumption-8", "refuted"): [({"at", "bound"}, _condition)],
-    ("assumption-9", "proved"): [(_THRESHOLD | {"start", "slope"}, _assumption_9), (_THRESHOLD | {"direct", "form"}, _assumption_9)],
-    ("assumption-9", "refuted"): [({"at", "threshold", "form", "tail"}, _not_assumption_9)],
-    ("assumption-11", "proved"): [(_FLOOR | {"cuts"}, _strongly_convex), (_FLOOR, _strongly_convex)],
-    ("assumption-11", "refuted"): [({"at", "curvature"}, _condition), ({"at", "kink"}, _kink), (_FLAT, _flattening)],
-    ("proposition-16", "proved"): [({"bound"}, _condition)],
-    ("proposition-16", "refuted"): [({"at", "bound"}, _condition)],
-    ("proposition-17", "proved"): [({"cuts", "bound"}, _piecewise_17), ({"bound"}, _condition)],
-    ("proposition-17", "refuted"): [({"at", "bound"}, _condition), ({"at", "kink"}, _kink)],
-    ("strong-convexity", "proved"): [(_FLOOR | {"cuts"}, _strongly_convex), (_FLOOR, _strongly_convex)],
-    ("epsilon-upper", "proved"): [({"q-positive", "q-at-most-one", "form", "bound"}, _sampled)],
-    ("epsilon-lower", "proved"): [({"bound"}, _sampled)],
+def not_proposition_16(session: Session, s: Statement, *, at: Json, bound: Json) -> None:
+    """1 - exp(-epsilon(1)) - epsilon'(1) <= 0 at a record."""
+    s, w = _at(session, s, at, s.records)
+    show(session, ".bound", Goal(-_at_weight(session, s, w, _gap_16), {}), bound)
+
+
+def proposition_17(session: Session, s: Statement, *, bound: Json, cuts: Json = None) -> None:
+    """W epsilon' - epsilon >= 0 for all records and weights."""
+    _on_pieces(session, s, ".bound", bound, cuts, _gap_17)
+
+
+def not_proposition_17(session: Session, s: Statement, *, at: Json, bound: Json) -> None:
+    """Epsilon - w epsilon' > 0 at a record and weight."""
+    s, w = _at(session, s, at, s.domain)
+    show(session, ".bound", Goal(-_at_weight(session, s, w, _gap_17), {}, strict=True), bound)
+
+
+def _sampled(session: Session, s: Statement, bound: Term, form: Json, proofs: tuple[object, ...]) -> Term:
+    # a term that is >= 0 if and only if psi <= bound, after showing 0 < q <= 1 by the proofs or, without any, by the usual ones
+    q = _given(s.q)
+    session.define(q, s.records)
+    goals = {".q-positive": Goal(q, s.records, strict=True), ".q-at-most-one": Goal(_ONE - q, s.records)}
+    for i, (step, goal) in enumerate(goals.items()):
+        show(session, step, goal, proofs[i]) if proofs else session.discharge(goal)
+    e = substitute(s.epsilon, {"w": power(q, -1)})
+    if read_choice(form, "log", "exp"):
+        return bound - (e + log(q + (_ONE - q) * exp(-e)))  # = log(1 + q (exp(e) - 1))
+    return exp(bound) - _ONE - q * (exp(e) - _ONE)
+
+
+def epsilon_upper(session: Session, s: Statement, *, claimed: Json, q_positive: Json, q_at_most_one: Json, form: Json, bound: Json) -> None:
+    """0 < q <= 1 and log(1 + q (exp(epsilon(1/q)) - 1)) <= the claimed number, for all records."""
+    term = _sampled(session, s, num(read_number(claimed)), form, (q_positive, q_at_most_one))
+    show(session, ".bound", Goal(term, s.records), bound)
+
+
+def epsilon_lower(session: Session, s: Statement, *, claimed: Json, at: Json, bound: Json) -> None:
+    """0 < q <= 1 and log(1 + q (exp(epsilon(1/q)) - 1)) >= the claimed number, at a record."""
+    s, _ = _at(session, s, at, s.records)
+    show(session, ".bound", Goal(-_sampled(session, s, num(read_number(claimed)), "log", ()), {}), bound)
+
+
+def _on_pieces(session: Session, s: Statement, step: str, tree: Json, cuts: Json, t: Callable[[Term, Term], Term]) -> None:
+    # t(epsilon, epsilon') >= 0 for all records and weights: at once, or on every piece of the weights between cuts
+    if cuts is None:
+        show(session, step, Goal(t(*_slope(session, s, s.domain)), s.domain), tree)
+        return
+    with session.at(".cuts"):
+        pieces = _smooth_pieces(session, s, [read_number(cut) for cut in read_list(cuts)])
+    with session.at(step):
+        for i, (proof, (epsilon, slope, box)) in enumerate(zip(read_list(tree, len(pieces)), pieces, strict=True)):
+            show(session, f"[{i}]", Goal(t(epsilon, slope), box), proof)
+
+
+def _smooth_pieces(session: Session, s: Statement, cuts: list[Fraction]) -> list[tuple[Term, Term, Box]]:
+    # (term, derivative, box) for each piece: inside it epsilon is one smooth term, whose value it takes at the ends too, and derivatives
+    # agree at each cut, so epsilon is continuously differentiable on all of [1, oo)
+    ends, pieces = [_WEIGHTS.lo, *cuts], list[tuple[Term, Term, Box]]()
+    for lo, hi in zip(ends, [*cuts, None], strict=True):
+        box = {**s.records, "w": Range(lo, hi)}
+        term = session.resolve(s.epsilon, "w", lambda gap, strict, box=box: _is_signed_inside(session, gap, box, strict=strict))  # type: ignore[misc]
+        session.define(term, box)
+        session.check_smooth(term, "w", box)
+        slope, zeros = differentiate(term, "w"), list[Term]()
+        for end in (lo, hi) if hi is not None else (lo,):
+            here = {**s.records, "w": Range(end, end)}
+            exact = session.resolve(s.epsilon, "w", lambda gap, strict, here=here: session.shows(Goal(gap, here, strict)))  # type: ignore[misc]
+            zeros.append(substitute(term - exact, {"w": end}))
+        zeros += [substitute(slope - before, {"w": lo}) for _, before, _ in pieces[-1:]]
+        require(all(session.is_zero(zero, s.records) for zero in zeros), "two pieces do not meet with equal values and slopes")
+        pieces.append((term, slope, box))
+    return pieces
+
+
+def _is_signed_inside(session: Session, gap: Term, box: Box, *, strict: bool) -> bool:
+    # gap >= 0 on the box; > 0 but for the ends of the range of w if strict, because it is strictly monotone too
+    shown = session.shows(Goal(gap, box))
+    if not shown or not strict:
+        return shown
+    session.check_smooth(gap, "w", box)
+    slope = differentiate(gap, "w")
+    return session.shows(Goal(slope, box, strict=True)) or session.shows(Goal(-slope, box, strict=True))
+
+
+def kink(session: Session, s: Statement, *, at: Json, kink: Json) -> None:
+    """Epsilon is not differentiable at a record and some w > 1: beside it epsilon is two smooth terms with other values or slopes."""
+    # The one argument whose sign changes on the range has a single zero there. On either side of it the term equals a smooth term. Were it
+    # differentiable at the zero, it would be continuous there, so both terms would take its value and its derivative at the zero.
+    s, _ = _at(session, s, at, s.records)
+    with session.at(".kink"):
+        between = _read_range(kink)
+        require(between.lo >= 1 and between.lo != between.hi, "a kink lies strictly inside a range that does not start below 1")
+        box, crossing, sides = {"w": between}, list[Term](), list[Term]()
+        for i in (0, 1):
+            side = session.resolve(s.epsilon, "w", lambda gap, strict, i=i: _signs(session, gap, box, crossing)[i] >= strict)  # type: ignore[misc]
+            session.define(side, box)
+            session.check_smooth(side, "w", box)
+            sides.append(side)
+        value, slope = sides[0] - sides[1], differentiate(sides[0], "w") - differentiate(sides[1], "w")
+        require(_sign_on(session, value, box) or _sign_on(session, slope, box), "the one-sided derivatives are not shown to differ")
+
+
+def _sign_on(session: Session, term: Term, box: Box) -> int:
+    # 1 or -1 if the term is > 0 or < 0 at all points of the box, else 0
+    low, high = enclose(term, box, session.meter, 256)
+    return int(low > 0) - int(high < 0)
+
+
+def _signs(session: Session, gap: Term, box: Box, crossing: list[Term]) -> list[int]:
+    # the signs of a term on either side of its zero, or twice the sign that it has on all of the range
+    session.check_smooth(gap, "w", box)
+    if _sign_on(session, gap, box) or session.is_zero(gap, box):
+        return [_sign_on(session, gap, box)] * 2
+    crossing.append(gap)
+    one = session.is_zero(gap - crossing[0], box) or session.is_zero(gap + crossing[0], box)
+    signs = [_sign_on(session, substitute(gap, {"w": end}), {}) for end in (box["w"].lo, box["w"].hi or Fraction(0))]
+    if not one or sum(signs) != 0 or not signs[0] or not _sign_on(session, differentiate(gap, "w"), box):
+        raise Rejected("an argument changes its sign, and not just once, or more than one does")
+    return signs
+
+
+CLAIMS: dict[str, Callable[..., None]] = {  # by claim and verdict; the words after that tell several ways apart
+    "well-defined proved": well_defined,
+    "assumption-8 proved": assumption_8,
+    "assumption-8 refuted": not_assumption_8,
+    "assumption-9 proved by slope": assumption_9,
+    "assumption-9 proved directly": assumption_9_directly,
+    "assumption-9 refuted": not_assumption_9,
+    "assumption-11 proved": strong_convexity,
+    "assumption-11 refuted at a point": not_assumption_11,
+    "assumption-11 refuted at a kink": kink,
+    "assumption-11 refuted in the limit": flattening,
+    "proposition-16 proved": proposition_16,
+    "proposition-16 refuted": not_proposition_16,
+    "proposition-17 proved": proposition_17,
+    "proposition-17 refuted at a point": not_proposition_17,
+    "proposition-17 refuted at a kink": kink,
+    "strong-convexity proved": strong_convexity,
+    "epsilon-upper proved": epsilon_upper,
+    "epsilon-lower proved": epsilon_lower,
 }
-_OWN_FIELDS = {"epsilon-upper": {"bound"}, "epsilon-lower": {"bound", "at"}}
+_OWN_FIELDS = {
+    "epsilon-upper": {"bound": "claimed"},
+    "epsilon-lower": {"bound": "claimed", "at": "at"},
+}  # and what they are called in a proof
 
 
 def check_claim(session: Session, s: Statement, value: object) -> tuple[str, str, str | None]:
     """Check one claim; return its name, its verdict, and the bound that it states, as text, if it states one."""
     claim = read_fields(value)
     name, verdict = str(claim.get("claim")), str(claim.get("verdict"))
-    if (name, verdict) not in _CLAIMS:
-        raise Rejected("unknown claim or verdict")
-    own, choices = _OWN_FIELDS.get(name, set[str]()), _CLAIMS[name, verdict]
+    choices = [function for key, function in CLAIMS.items() if key.split(" ")[:2] == [name, verdict]]
+    require(choices, "unknown claim or verdict")
+    own = _OWN_FIELDS.get(name, {})
     fields = read_fields(claim, {"claim", "verdict", "proof", *own})
     with session.at(".proof"):
-        proof = dict(read_fields(fields["proof"]))
-        required, body = next((choice for choice in choices if choice[0] <= proof.keys()), choices[0])
-        read_fields(proof, required, frozenset({"obligations"}))
+        proof, stated = dict(read_fields(fields["proof"])), {new: fields[key] for key, new in own.items()}
         # the certificate's own proofs of side conditions, by the text of their terms; s, s_, s__ and n are variables of claims
         names = {**variables({"s": 0, "s_": 0, "s__": 0, "n": 0, **s.records, "w": 0}), **session.constants}
         trees = [(read_term(source, names), tree) for source, tree in read_fields(proof.pop("obligations", {})).items()]
         session.obligations, session.used = dict(trees), set()
-        body(session, s, {**proof, **{"claimed" if key == "bound" else key: fields[key] for key in own}}, (name, verdict))
-        if len(session.used) < len(trees):
-            raise Rejected("an obligation is given twice, or one that the claim does not have")
+        require(not proof.keys() & stated.keys(), "unknown fields")
+        function = next((choice for choice in choices if fields_of(choice)[1] <= proof.keys() | stated.keys()), choices[0])
+        apply(function, session, s, proof | stated)
+        require(len(session.used) == len(trees), "an obligation is given twice, or one that the claim does not have")
     return name, verdict, str(fields["bound"]) if own else str(proof["floor"]) if name == "strong-convexity" else None

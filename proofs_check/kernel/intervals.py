@@ -5,6 +5,7 @@
 # +inf and an upper end never -inf, because a result beyond the largest number rounds back to that number on its inner side. p is the
 # precision in bits, at most about 1,200.
 
+from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal  # unary minus would round: copy_negate does not
 from fractions import Fraction
 from functools import lru_cache
@@ -17,11 +18,10 @@ WHOLE, UNIT = (-INF, INF), (-ONE, ONE)
 @lru_cache(maxsize=64)
 def _contexts(p: int) -> tuple[Context, Context]:
     # rounding down and up, to at least p bits; nothing is trapped
-    digits, limit = p * 31 // 100 + 3, 10**15
-    return (
-        Context(prec=digits, rounding=ROUND_FLOOR, Emin=-limit, Emax=limit, traps=[]),
-        Context(prec=digits, rounding=ROUND_CEILING, Emin=-limit, Emax=limit, traps=[]),
-    )
+    down = Context(prec=p * 31 // 100 + 3, rounding=ROUND_FLOOR, Emin=-(10**15), Emax=10**15, traps=[])
+    up = down.copy()
+    up.rounding = ROUND_CEILING
+    return down, up
 
 
 def add(x: Interval, y: Interval, p: int) -> Interval:
@@ -63,11 +63,11 @@ def meet(x: Interval, y: Interval) -> Interval:
     return max(x[0], y[0]), min(x[1], y[1])
 
 
-def maximum(x: Interval, y: Interval) -> Interval:
+def maximum(x: Interval, y: Interval, _p: int = 0) -> Interval:
     return max(x[0], y[0]), max(x[1], y[1])
 
 
-def absolute(x: Interval) -> Interval:
+def absolute(x: Interval, _p: int = 0) -> Interval:
     return maximum(maximum(x, negate(x)), (ZERO, ZERO)) if x[0] < 0 else x
 
 
@@ -153,3 +153,10 @@ def power(x: Interval, c: Fraction, p: int) -> Interval:
     exponent, q = from_fraction(c, p + 16), p + 16
     ends = [exp(mul(exponent, log((end, end), q), q), p) if end > 0 else (ZERO, ZERO) for end in x]
     return ends[0][0], ends[1][1]
+
+
+OPERATIONS: dict[str, Callable[..., Interval]] = {  # by their names in terms
+    **{f.__name__: f for f in (add, mul, exp, log, sin, cos, pi)},
+    "abs": absolute,
+    "max": maximum,
+}

@@ -1,74 +1,42 @@
 """Normal forms: polynomials with rational coefficients over atoms, and the signs that can be read off them."""
-# An atom is (kind, content): a variable or an opaque application (a Term), exp(m) for a monomial m (so that products of exponentials
-# merge), log a, or a sum a standing for the base of a power a**c (polynomials; a number under a fractional power is one too). A monomial
-# is a sorted tuple of (number of the atom, rational exponent). Rewriting is an identity at every point at which the term is defined.
+# An atom is a term: a variable, an exponential exp(m) of a product m (so that products of exponentials merge), a logarithm, the base of a
+# power that is not expanded (a sum, a product, or a number under a fractional power), or an application of any other operation, which is
+# opaque. A monomial is a sorted tuple of atoms with rational exponents. Rewriting is an identity wherever the term is defined.
 
-from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm
 
-from .errors import Meter, Rejected
-from .intervals import Interval
-from .terms import MAX_BITS, Term, bits, exp, log, make, num, number, postorder
+from .boxes import Box, enclose
+from .terms import MAX_BITS, Meter, Term, bits, exp, log, make, num, postorder, power, require
 
-Mono = tuple[tuple[int, Fraction], ...]
+Exponent = Fraction | int
+Mono = tuple[tuple[Term, Exponent], ...]
 Poly = dict[Mono, Fraction]
-Content = Poly | Mono | Term
-_MAX_TERMS, _MAX_EXPANSION = 20_000, 12
-_NULL, _UNIT = Fraction(0), Fraction(1)
+_MAX_TERMS, _MAX_EXPANSION, _BASES = 20_000, 12, ("add", "mul", "pow", "num")
+_UNIT = Fraction(1)
 _ONE: Poly = {(): _UNIT}
 
 
-def _sign(x: Interval) -> int:
-    # 2, 1 or 0 as an enclosure is > 0, >= 0 or neither
-    return 2 if x[0] > 0 else int(x[0] == 0)
-
-
 class Normaliser:
-    """Normal forms of terms over one box: the signs of its variables, and enclosures of terms over it, are given."""
+    """Normal forms of terms over one box."""
 
-    def __init__(self, signs: Mapping[str, int], enclose: Callable[[Term], Interval], meter: Meter) -> None:
-        self.signs, self.enclose, self.meter = signs, enclose, meter
-        self.atoms: list[tuple[str, Content, bool]] = []  # with whether a variable occurs in it
-        self.index: dict[object, int] = {}
-        self.known: dict[int, int] = {}
-        self.terms: dict[int, Term] = {}
+    def __init__(self, box: Box, meter: Meter) -> None:
+        self.box, self.meter = box, meter
+        self.forms: dict[Term, Poly] = {}
+        self.known: dict[Term, int] = {}
 
-    def _atom(self, kind: str, content: Content, e: Fraction = _UNIT) -> Poly:
-        # the power of an atom, which may be new
-        key = (kind, frozenset(content.items()) if isinstance(content, dict) else content)
-        if key not in self.index:
-            monos = list(content) if isinstance(content, dict) else [content] if isinstance(content, tuple) else []
-            free = bool(content.free) if isinstance(content, Term) else any(self.atoms[a][2] for mono in monos for a, _ in mono)
-            self.index[key] = len(self.atoms)
-            self.atoms.append((kind, content, free))
-        return self._single(self.index[key], e)
-
-    def _single(self, a: int, e: Fraction) -> Poly:
-        # the atom to the power e, with whole powers of sums expanded and of constants evaluated
-        kind, content, _ = self.atoms[a]
+    def _atom(self, a: Term, e: Exponent = 1) -> Poly:
+        # the power of an atom, with whole powers of bases expanded; a whole exponent is an int, which is faster
         whole = e.numerator // e.denominator
-        rest: Poly = {((a, e - whole),): _UNIT} if e != whole else _ONE
-        if kind == "sum" and isinstance(content, dict) and 1 <= whole <= _MAX_EXPANSION:
-            return self._times(self._expand(content, whole), rest)
-        return {((a, e),): _UNIT} if e else _ONE
-
-    def _scalar(self, c: Fraction, n: int) -> Fraction:
-        if (bits(c) + 1) * abs(n) > MAX_BITS:
-            raise Rejected("a power of a number is too large")
-        return Fraction(c**n)
-
-    def _expand(self, p: Poly, n: int) -> Poly:
-        return reduce(self._times, [p] * n)
+        if a.op in _BASES and 1 <= whole <= _MAX_EXPANSION:
+            return reduce(self._times, [self.forms[a]] * whole, self._atom(a, e - whole))
+        return {((a, whole if e == whole else e),): _UNIT} if e else _ONE
 
     def _plus(self, p: Poly, q: Poly) -> Poly:
         self.meter.spend(1 + (len(p) + len(q)) // 8)
         result = p.copy()
-        for mono, c in q.items():
-            result[mono] = result.get(mono, _NULL) + c
-            if not result[mono]:
-                del result[mono]
+        _gather(result, q)
         return result
 
     def _times(self, p: Poly, q: Poly) -> Poly:
@@ -76,178 +44,160 @@ class Normaliser:
         result: Poly = {}
         for m, c in p.items():
             for n, d in q.items():
-                merged, odd = self._merge(m, n)
-                if odd:
-                    result = self._plus(result, reduce(self._times, [self._single(a, e) for a, e in odd], {merged: c * d}))
-                    continue
-                result[merged] = result.get(merged, _NULL) + c * d
-                if not result[merged]:
-                    del result[merged]
-            if len(result) > _MAX_TERMS:
-                raise Rejected("a normal form has too many terms")
-        self.meter.spend(sum(bits(c) for c in result.values()) // 64)
+                merged, odd = _merge(m, n)
+                product = {merged: c * d}
+                _gather(result, reduce(self._times, [self._atom(a, e) for a, e in odd], product) if odd else product)
+            require(len(result) <= _MAX_TERMS, "a normal form has too many terms")
+        self.meter.spend(sum(map(bits, result.values())) // 64)
         return result
 
-    def _merge(self, m: Mono, n: Mono) -> tuple[Mono, list[tuple[int, Fraction]]]:
-        # the product of two monomials: what is normal already, and atoms whose new exponent needs expansion
-        if not m or not n:
-            return m or n, []
-        exponents, odd = dict(m), []
-        for a, e in n:
-            total = exponents.pop(a, _NULL) + e
-            kind = self.atoms[a][0] if e != total else ""
-            if kind == "sum" and 1 <= total < _MAX_EXPANSION + 1:
-                odd.append((a, total))
-            elif total:
-                exponents[a] = total
-        return tuple(sorted(exponents.items())), odd
+    def _sign(self, term: Term) -> int:
+        # 2, 1 or 0 as an enclosure is > 0, >= 0 or neither
+        low = enclose(term, self.box, self.meter)[0]
+        return 2 if low > 0 else int(low == 0)
 
-    def _known_sign(self, a: int) -> int:
+    def _known_sign(self, a: Term) -> int:
         # 2, 1 or 0: the atom is known to be > 0, >= 0, or nothing is known, wherever it is defined
         if a not in self.known:
             self.known[a] = 0
-            kind, content, _ = self.atoms[a]
-            if kind == "exp":
-                self.known[a] = 2
-            elif kind == "var" and isinstance(content, Term):
-                self.known[a] = self.signs[str(content.value)]
+            if a.op in ("exp", "var"):
+                self.known[a] = 2 if a.op == "exp" else self.box[a.value].sign
             else:
-                found = 0
-                if isinstance(content, dict):  # log a has the sign of a - 1 where that is >= 0
-                    found = self.manifest(content if kind == "sum" else self._plus(content, {(): -_UNIT}))
-                self.known[a] = found if found == 2 else max(found, _sign(self.enclose(self._atom_term(a))))
+                found = self.manifest(self.forms[a]) if a.op in _BASES else 0
+                if a.op == "log":  # it has the sign of its argument - 1 where that is >= 0
+                    found = self.manifest(self._plus(self.forms[a.args[0]], {(): -_UNIT}))
+                self.known[a] = found if found == 2 else max(found, self._sign(a))
         return self.known[a]
 
     def manifest(self, p: Poly) -> int:
         """Return 2, 1 or 0: p is > 0, >= 0, or unknown, because every monomial is, wherever p is defined."""
         groups: dict[Mono, Poly] = {}
         for mono, c in p.items():
-            key = tuple((a, e) for a, e in mono if self.atoms[a][2])
-            groups.setdefault(key, {})[tuple((a, e) for a, e in mono if not self.atoms[a][2])] = c
+            key = tuple((a, e) for a, e in mono if a.free)
+            groups.setdefault(key, {})[tuple((a, e) for a, e in mono if not a.free)] = c
         best = 1
         for mono, scalar in groups.items():
             # an even power is >= 0, and so is a fractional one, which is defined on bases >= 0 only
             fine = all(e % 2 == 0 or e.denominator > 1 or self._known_sign(a) for a, e in mono)
-            strict = all(self._known_sign(a) == 2 for a, _ in mono)
-            value = int(fine) and (2 if min(scalar.values()) > 0 and scalar.keys() == {()} else _sign(self.enclose(self.term(scalar))))
+            value = int(fine) and (2 if min(scalar.values()) > 0 and scalar.keys() == {()} else self._sign(self.term(scalar)))
             if not value:
                 return 0
-            best = max(best, value if strict else 1)
+            best = max(best, value if all(self._known_sign(a) == 2 for a, _ in mono) else 1)
         return best
 
     def cleared(self, p: Poly, *, signed: bool) -> Poly:
-        """Return p times powers of sums that occur with negative exponents; if signed, only of sums known to be > 0."""
+        """Return p times powers of bases that occur with negative exponents; if signed, only of bases known to be > 0."""
         for _ in range(50):
-            lowest: dict[int, Fraction] = {}
+            lowest: dict[Term, Exponent] = {}
             for a, e in (factor for mono in p for factor in mono):
-                if self.atoms[a][0] == "sum" and e < lowest.get(a, 0) and (not signed or self._known_sign(a) == 2):
+                if a.op in _BASES and e < lowest.get(a, 0) and (not signed or self._known_sign(a) == 2):
                     lowest[a] = e
             if not lowest:
                 break
-            for a, e in lowest.items():
-                result: Poly = {}
-                for mono, c in p.items():
-                    raised = self._single(a, dict(mono).get(a, _NULL) - e)
-                    result = self._plus(result, self._times({tuple((b, f) for b, f in mono if b != a): c}, raised))
-                p = result
+            p = self._times(p, {tuple(sorted((a, -e) for a, e in lowest.items())): _UNIT})
         return p
 
     def _content(self, p: Poly, *, whole: bool) -> tuple[Fraction, Mono, Poly]:
         # (k, m, r) with p = k m r: k > 0 rational, m a product of atoms that are > 0 (or of variables, if whole)
         k = Fraction(reduce(gcd, [abs(c.numerator) for c in p.values()]), lcm(*[c.denominator for c in p.values()]))
-        exponents, common = [dict(mono) for mono in p], list[tuple[int, Fraction]]()
+        exponents, common = [dict(mono) for mono in p], list[tuple[Term, Exponent]]()
         for a in sorted({a for mono in p for a, _ in mono}):
-            least = min(e.get(a, _NULL) for e in exponents)
-            if least and ((whole and self.atoms[a][0] == "var") or self._known_sign(a) == 2):
+            least = min(e.get(a, 0) for e in exponents)
+            if least and ((whole and a.op == "var") or self._known_sign(a) == 2):
                 common.append((a, least))
         return k, tuple(common), self._times({tuple((a, -e) for a, e in common): 1 / k}, p)
 
     def _power(self, p: Poly, c: Fraction) -> Poly:
         # p**c for a rational constant c, wherever it is defined
-        if not p and c < 0:
-            raise Rejected("a power of zero is not defined")
+        require(p or c >= 0, "a power of zero is not defined")
         if c == 0 or not p:
             return {} if c else _ONE
         whole = c.denominator == 1
         if len(p) == 1:
             return self._mono_power(*next(iter(p.items())), c)
         if whole and 1 <= c <= _MAX_EXPANSION:
-            return self._expand(p, int(c))
+            return reduce(self._times, [p] * int(c))
         k, mono, rest = self._content(p, whole=whole)
         if whole and rest[min(rest)] < 0:
             k, rest = -k, {m: -d for m, d in rest.items()}
-        return self._times(self._mono_power(mono, k, c), self._atom("sum", rest, c))
+        return self._times(self._mono_power(mono, k, c), self._atom(self.term(rest), c))
 
     def _mono_power(self, mono: Mono, k: Fraction, c: Fraction) -> Poly:
         # (k mono)**c; a fractional power is distributed over factors that are all >= 0, or else taken out of those > 0 only
         if c.denominator == 1:
-            return reduce(self._times, [self._single(a, e * c) for a, e in mono], {(): self._scalar(k, int(c))})
-        least = min((2 if k > 0 else 0, *(self._known_sign(a) for a, _ in mono)))
-        inside = tuple((a, e) for a, e in mono if not least and self._known_sign(a) < 2)
-        result = self._atom("sum", {(): abs(k)}, c) if abs(k) != 1 else _ONE
+            require((bits(k) + 1) * abs(c) <= MAX_BITS, "a power of a number is too large")
+            return reduce(self._times, [self._atom(a, e * c) for a, e in mono], {(): Fraction(k ** int(c))})
+        known = {a: self._known_sign(a) for a, _ in mono}
+        inside = tuple((a, e) for a, e in mono if known[a] < 2 and (k < 0 or 0 in known.values()))
+        result = self._atom(self.term({(): abs(k)}), c) if abs(k) != 1 else _ONE
         if k < 0 or inside:
-            base: Poly = {inside: Fraction(1 if k > 0 else -1)}
-            result = self._times(result, self._atom("sum", base, c))
-        return reduce(self._times, [self._single(a, e * c) for a, e in mono if (a, e) not in inside], result)
+            result = self._times(result, self._atom(self.term({inside: Fraction(1 if k > 0 else -1)}), c))
+        return reduce(self._times, [self._atom(a, e * c) for a, e in mono if (a, e) not in inside], result)
 
     def _exp(self, p: Poly) -> Poly:
         # exp(c log a) = a**c, everything else exp(m)**c
         result = _ONE
         for mono, c in p.items():
-            kind, content, _ = self.atoms[mono[0][0]] if len(mono) == 1 and mono[0][1] == 1 else ("", (), False)
-            power = kind == "log" and max(abs(c.numerator), c.denominator) <= 1000
-            result = self._times(result, self._power(content, c) if power and isinstance(content, dict) else self._atom("exp", mono, c))
+            is_log = len(mono) == 1 and mono[0][0].op == "log" and mono[0][1] == 1 and max(abs(c.numerator), c.denominator) <= 1000
+            factor = self._power(self.forms[mono[0][0].args[0]], c) if is_log else self._atom(exp(self.term({mono: _UNIT})), c)
+            result = self._times(result, factor)
         return result
 
     def _log(self, p: Poly) -> Poly:
         # log(exp(m) r) = m + log r
-        if not p:
-            raise Rejected("log of zero is not defined")
+        require(p, "log of zero is not defined")
         result: Poly = {}
         for a, e in self._content(p, whole=False)[1]:
-            kind, content, _ = self.atoms[a]
-            if kind == "exp" and isinstance(content, tuple):
-                p, result = self._times(p, {((a, -e),): _UNIT}), self._plus(result, {content: e})
-        return result if p == _ONE else self._plus(result, self._atom("log", p))
+            if a.op == "exp":
+                p, result = self._times(p, {((a, -e),): _UNIT}), self._plus(result, self._times({(): Fraction(e)}, self.forms[a.args[0]]))
+        return result if p == _ONE else self._plus(result, self._atom(log(self.term(p))))
 
     def poly(self, term: Term) -> Poly:
         """Return the normal form of a term."""
-        forms: dict[Term, Poly] = {}
         for node in postorder(term):
-            forms[node] = self._form(node, [forms[a] for a in node.args])
-        return forms[term]
+            if node not in self.forms:
+                self.forms[node] = self._form(node, [self.forms[a] for a in node.args])
+        return self.forms[term]
 
     def _form(self, node: Term, args: list[Poly]) -> Poly:
-        op, q = node.op, number(node)
-        if q is not None:
-            return {(): q} if q else {}
-        if op in ("add", "mul"):
-            return (self._plus if op == "add" else self._times)(args[0], args[1])
-        if op == "div":
-            return self._times(args[0], self._power(args[1], -_UNIT))
-        if op == "pow":
-            c = number(node.args[1])
-            return self._exp(self._times(args[1], self._log(args[0]))) if c is None else self._power(args[0], c)
-        if op in ("exp", "log"):
-            return (self._exp if op == "exp" else self._log)(args[0])
-        if op in ("sin", "cos", "abs") and not args[0]:
-            return _ONE if op == "cos" else {}
-        inner = make(op, *[self.term(a) for a in args], value=node.value)
-        return self._atom("var" if op == "var" else "opaque", inner)
-
-    def _atom_term(self, a: int, e: Fraction = _UNIT) -> Term:
-        # the power of an atom as a term
-        kind, content, _ = self.atoms[a]
-        if isinstance(content, tuple):
-            return exp(self.term({content: e}))
-        if a not in self.terms:
-            inner = content if isinstance(content, Term) else self.term(content)
-            self.terms[a] = log(inner) if kind == "log" else inner
-        return self.terms[a] if e == 1 else make("pow", self.terms[a], num(e))
+        if node.op == "num":
+            return {(): node.value} if node.value else {}
+        if node.op == "pow":
+            return self._power(args[0], node.args[1].value)
+        if node.op in ("add", "mul"):
+            return (self._plus if node.op == "add" else self._times)(*args)
+        if node.op in ("exp", "log"):
+            return (self._exp if node.op == "exp" else self._log)(*args)
+        if node.op in ("sin", "cos", "abs") and not args[0]:
+            return _ONE if node.op == "cos" else {}
+        return self._atom(make(node.op, *map(self.term, args), value=node.value))
 
     def term(self, p: Poly) -> Term:
         """Return the normal form as a term again."""
         total = num(0)
         for mono, c in sorted(p.items()):
-            total = total + reduce(Term.__mul__, [self._atom_term(a, e) for a, e in mono], num(c))
+            factors = [exp(num(e) * a.args[0]) if a.op == "exp" else a if e == 1 else power(a, e) for a, e in mono]
+            total = total + reduce(Term.__mul__, factors, num(c))
+        self.forms.setdefault(total, p)
         return total
+
+
+def _gather(result: Poly, p: Poly) -> None:
+    for mono, c in p.items():
+        total = result.pop(mono) + c if mono in result else c
+        if total:
+            result[mono] = total
+
+
+def _merge(m: Mono, n: Mono) -> tuple[Mono, list[tuple[Term, Exponent]]]:
+    # the product of two monomials: what is normal already, and bases whose exponent needs expansion; m is normal
+    if not n:
+        return m, []
+    exponents, odd = dict(m), []
+    for a, e in n:
+        total = exponents.pop(a, 0) + e
+        if a.op in _BASES and 1 <= total < _MAX_EXPANSION + 1:
+            odd.append((a, total))
+        elif total:
+            exponents[a] = total
+    return tuple(sorted(exponents.items())), odd

@@ -1,24 +1,157 @@
-"""The rules: a proof tree proves that a term is >= 0 (or > 0) on a box."""
+"""The rules: a proof tree proves that a term is >= 0 (or > 0) on a box; and side conditions: definedness, branches, differentiability."""
+# Each function in RULES is a rule: its keyword parameters are its fields in a proof tree, and its docstring is the axiom it rests on.
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cache
+from inspect import signature
 
-from .boxes import Search
-from .errors import Rejected
-from .ranges import Range
-from .session import Goal, Session
-from .syntax import read_choice, read_fields, read_integer, read_list, read_name, read_number
-from .terms import Term, differentiate, exp, log, num, postorder, substitute, var
+from .boxes import Box, Range, Search
+from .normal import Normaliser
+from .syntax import read_choice, read_fields, read_integer, read_list, read_name, read_number, read_term, variables
+from .terms import BRANCHING, Meter, Rejected, Term, conditions, differentiate, make, num, postorder, require, smoothness, substitute, text
 
-Tree = Mapping[str, object]
-_MAX_DEPTH = 60
+Json = object  # a value as it was read: text, number, list or object
+_DEFAULT_TREES: tuple[dict[str, object], ...] = ({"rule": "manifest"}, {"rule": "zero"}, {"rule": "boxes", "budget": 2000})
 
 
-def show(session: Session, tree: Tree, name: str, goal: Goal) -> None:
-    """Prove a goal by the tree in a field of this name."""
-    with session.at("." + name):
-        prove(session, goal, tree[name])
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """For all points of the box: term >= 0, or term > 0 if strict."""
+
+    # Invariant: the term is defined at every point of the box. Every rule keeps it, and so do the claims that make goals.
+    term: Term
+    box: Box
+    strict: bool = False
+
+
+@dataclass(slots=True)
+class Session:
+    """What the steps of one certificate share: the work meter, numeric parameters, its own proofs of side conditions, and records."""
+
+    meter: Meter = field(default_factory=Meter)
+    constants: dict[str, Term] = field(default_factory=dict)
+    obligations: dict[Term, object] = field(default_factory=dict)
+    used: set[Term] = field(default_factory=set)  # of the obligations
+    path: list[str] = field(default_factory=list)  # where we are
+    rules: dict[str, None] = field(default_factory=dict)  # that were applied
+    failure: str = ""  # of the last side condition that was not shown
+    relied: dict[str, None] = field(default_factory=dict)  # kinds of side conditions that were shown
+
+    @contextmanager
+    def at(self, step: str) -> Iterator[None]:
+        """Enter a step; leaving it by an exception keeps the path for the report."""
+        self.path.append(step)
+        yield
+        self.path.pop()
+
+    def read(self, source: object, box: Box) -> Term:
+        """Read a term that the certificate brings, over the variables of the box; it must be defined there."""
+        term = read_term(source, {**self.constants, **variables(box)})
+        self.define(term, box)
+        return term
+
+    def define(self, term: Term, box: Box) -> None:
+        """Show that the term, as it is written, is defined at every point of the box."""
+        for kind, fact in conditions(term):
+            self.relied["definedness"] = None
+            if kind != "nonzero" or not self.shows(Goal(fact, box, strict=True)):
+                self.discharge(Goal(-fact if kind == "nonzero" else fact, box, kind != "nonnegative"))
+
+    def shows(self, goal: Goal) -> bool:
+        """Whether a side condition is shown, by the certificate's own tree if it has one, else by manifest, zero or boxes."""
+        self.used |= {goal.term} & self.obligations.keys()
+        for tree in [self.obligations[goal.term]] if goal.term in self.obligations else _DEFAULT_TREES:
+            depth = len(self.path)
+            try:
+                prove(self, goal, tree)
+                return True
+            except Rejected as problem:
+                self.failure = "".join([*self.path[depth:], ": ", str(problem)])
+                del self.path[depth:]
+        return False
+
+    def discharge(self, goal: Goal) -> None:
+        """Show a side condition, or reject."""
+        if not self.shows(goal):
+            raise Rejected(f"{text(goal.term)} {'>' if goal.strict else '>='} 0 is needed and not shown{self.failure}")
+
+    def smooth(self, term: Term, v: str, box: Box) -> Term:
+        """Return the term with its branches on v resolved, after showing its differentiability in v on the box."""
+        resolved = self.resolve(term, v, lambda gap, strict: self.shows(Goal(gap, box, strict)))
+        self.check_smooth(resolved, v, box)
+        return resolved
+
+    def check_smooth(self, term: Term, v: str, box: Box) -> None:
+        """Show that the resolved term is differentiable in v at every point of the box."""
+        self.relied["differentiability"] = None
+        for base in smoothness(term, v):
+            self.discharge(Goal(base, box, strict=True))
+
+    def is_zero(self, term: Term, box: Box) -> bool:
+        """Whether the normal form of the term, denominators cleared, is zero."""
+        normaliser = Normaliser(box, self.meter)
+        return not normaliser.cleared(normaliser.poly(term), signed=False)
+
+    def resolve(self, term: Term, v: str, shows: Callable[[Term, bool], bool]) -> Term:
+        """Return the term with Abs, Max and Piecewise of v replaced by the branch taken; ``shows`` says term >= 0 (> 0 if True)."""
+        new: dict[Term, Term] = {}
+        for node in postorder(term):
+            args = tuple(new[a] for a in node.args)
+            if v in node.free and node.op in BRANCHING:
+                self.relied["resolved branches"] = None
+                new[node] = _branch(node, args, shows)
+            else:
+                new[node] = make(node.op, *args, value=node.value)
+        return new[term]
+
+
+def _branch(node: Term, args: tuple[Term, ...], shows: Callable[[Term, bool], bool]) -> Term:
+    if node.op != "piecewise":  # the same choice as (a, a >= b), (b, True)
+        args = (args[0], *args, args[1]) if node.op == "max" else (args[0], args[0], num(0), -args[0])
+    for i, sign in enumerate(node.value or (">=",)):
+        value, left, right = args[3 * i : 3 * i + 3]
+        gap, weak = right - left if sign[0] == "<" else left - right, sign[-1] == "="
+        if shows(gap, not weak):
+            return value
+        # Abs and Max are continuous, so that at a tie both branches are right
+        if not shows(-gap, weak and node.op == "piecewise"):
+            raise Rejected(f"the sign of {text(gap)} is not shown, so {node.op} is not resolved")
+    return args[-1]
+
+
+@cache
+def fields_of(function: Callable[..., None]) -> tuple[Mapping[str, str], set[str]]:
+    """Return the names of a rule's or claim's keyword parameters by the names of their fields, and the required fields."""
+    taken = {p.name.rstrip("_").replace("_", "-"): p for p in signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY}
+    return {name: p.name for name, p in taken.items()}, {name for name, p in taken.items() if p.default is p.empty}
+
+
+def apply(function: Callable[..., None], session: Session, subject: object, given: Mapping[str, object]) -> None:
+    """Call a rule or a claim with exactly the fields that it takes."""
+    names, required = fields_of(function)
+    fields = read_fields(given, required, frozenset(names))
+    function(session, subject, **{names[name]: value for name, value in fields.items()})
+
+
+def prove(session: Session, goal: Goal, tree: object) -> None:
+    """Prove the goal by the rule at the root of the tree; reject otherwise."""
+    session.meter.spend(5 * len(postorder(goal.term)))
+    require(len(session.path) <= 60, "the proof is nested too deeply")
+    fields = dict(read_fields(tree))
+    name = fields.pop("rule", None)
+    if not isinstance(name, str) or name not in RULES:
+        raise Rejected("expected a proof tree with a known rule")
+    apply(RULES[name], session, goal, fields)
+    session.rules[name] = None
+
+
+def show(session: Session, step: str, goal: Goal, tree: object) -> None:
+    """Prove a goal at a step of this name."""
+    with session.at(step):
+        prove(session, goal, tree)
 
 
 def _fix(goal: Goal) -> Term:
@@ -26,149 +159,136 @@ def _fix(goal: Goal) -> Term:
     return substitute(goal.term, {v: r.lo for v, r in goal.box.items() if r.lo == r.hi})
 
 
-def _range(name: object, goal: Goal) -> tuple[str, Range]:
+def _range(name: Json, goal: Goal) -> tuple[str, Range]:
     if not isinstance(name, str) or name not in goal.box:
         raise Rejected("there is no such variable in the goal's box")
     return name, goal.box[name]
 
 
-def _zero(session: Session, goal: Goal, _: Tree) -> None:
-    if goal.strict or not session.is_zero(goal.term, goal.box):
-        raise Rejected("the goal is strict" if goal.strict else "the normal form is not zero")
+def zero(session: Session, goal: Goal) -> None:
+    """A term whose normal form is 0 is 0 wherever it is defined."""
+    require(not goal.strict, "the goal is strict")
+    require(session.is_zero(goal.term, goal.box), "the normal form is not zero")
 
 
-def _manifest(session: Session, goal: Goal, _: Tree) -> None:
-    # as it stands, or after x = lo + u, which turns [lo, hi] into [0, hi - lo]
+def manifest(session: Session, goal: Goal) -> None:
+    """A sum of products of non-negative factors is >= 0, and > 0 if one of the products is; as it stands, or after x = lo + u."""
     term = _fix(goal)
-    shift = {v: var(v) + num(goal.box[v].lo) for v in term.free}
+    shift = {v: make("var", value=v) + num(goal.box[v].lo) for v in term.free}
     moved = {v: replace(r, lo=Fraction(0), hi=None if r.hi is None else r.hi - r.lo) for v, r in goal.box.items() if v in shift}
     for form, box in ((term, goal.box), (substitute(term, shift), moved)):
-        normaliser = session.normaliser(form, box)
+        normaliser = Normaliser(box, session.meter)
         poly = normaliser.poly(form)
         if max(normaliser.manifest(poly), normaliser.manifest(normaliser.cleared(poly, signed=True))) > int(goal.strict):
             return
     raise Rejected("the sign is not manifest")
 
 
-def _boxes(session: Session, goal: Goal, tree: Tree) -> None:
-    budget, precision = read_integer(tree["budget"], 1, 50_000), read_integer(tree.get("precision", 64), 53, 1024)
-    centred, term = read_choice(tree.get("form", "natural"), "centred", "natural"), _fix(goal)
-    slopes: dict[str, Term] = {}
+def boxes(session: Session, goal: Goal, *, budget: Json, form: Json = "natural", precision: Json = 64) -> None:
+    """Finitely many pieces cover the box, and on each an interval enclosure (centred: by the mean value theorem) is >= 0 (> 0)."""
+    pieces, p = read_integer(budget, 1, 50_000), read_integer(precision, 53, 1024)
+    centred, term = read_choice(form, "centred", "natural"), _fix(goal)
     for v in sorted(term.free) if centred else ():
         term = session.smooth(term, v, goal.box)
-    try:
-        slopes = {v: differentiate(term, v) for v in term.free if centred or len(term.free) > 1}
-    except Rejected:
-        if centred:
-            raise
-    search = Search(_forms(session, term, goal), slopes, goal.box, precision, session.meter)
-    search.prove(strict=goal.strict, budget=budget, centred=centred)
+    steered = centred or (len(term.free) > 1 and not any(node.op in BRANCHING and node.free for node in postorder(term)))
+    slopes = {v: differentiate(term, v) for v in term.free} if steered else {}
+    Search(_forms(session, term, goal), slopes, goal.box, p, session.meter).prove(strict=goal.strict, budget=pieces, centred=centred)
 
 
 def _forms(session: Session, term: Term, goal: Goal) -> list[Term]:
     # the term, and its normal form as a term if there is one that is not much larger
     try:
-        normaliser = session.normaliser(term, goal.box)
+        normaliser = Normaliser(goal.box, session.meter)
         other = normaliser.term(normaliser.poly(term))
     except Rejected:
         return [term]
     return [term, other] if other is not term and len(postorder(other)) <= 3 * len(postorder(term)) + 50 else [term]
 
 
-def _split(session: Session, goal: Goal, tree: Tree) -> None:
-    (v, old), cut = _range(tree["variable"], goal), read_number(tree["at"])
-    if not old.contains(cut) or cut in (old.lo, old.hi):
-        raise Rejected("the range must be split strictly inside")
-    show(session, tree, "below", replace(goal, box={**goal.box, v: replace(old, hi=cut)}))
-    show(session, tree, "above", replace(goal, box={**goal.box, v: Range(cut, old.hi)}))
+def split(session: Session, goal: Goal, *, variable: Json, at: Json, below: Json, above: Json) -> None:
+    """What holds on both parts of a range holds on the range."""
+    (v, old), cut = _range(variable, goal), read_number(at)
+    require(old.contains(cut) and cut not in (old.lo, old.hi), "the range must be split strictly inside")
+    show(session, ".below", replace(goal, box={**goal.box, v: replace(old, hi=cut)}), below)
+    show(session, ".above", replace(goal, box={**goal.box, v: Range(cut, old.hi)}), above)
 
 
-def _monotone(session: Session, goal: Goal, tree: Tree) -> None:
-    (v, old), rising = _range(tree["variable"], goal), read_choice(tree["direction"], "increasing", "decreasing")
-    end, is_open = old.lo if rising else old.hi, rising and old.open
-    if end is None:
+def monotone(session: Session, goal: Goal, *, variable: Json, direction: Json, slope: Json, end: Json) -> None:
+    """A function with a slope >= 0 (<= 0) in a variable is at least its value at the lower (upper) end of the variable's range."""
+    (v, old), rising = _range(variable, goal), read_choice(direction, "increasing", "decreasing")
+    last, is_open = old.lo if rising else old.hi, rising and old.open
+    if last is None:
         raise Rejected(f"the range of {v} has no end to reduce to")
     term = session.smooth(goal.term, v, goal.box)
     if is_open:  # defined, hence continuous at the end too: above its value there, strictly so if the slope is > 0
         session.define(term, {**goal.box, v: replace(old, open=False)})
-    slope = differentiate(term, v)
-    show(session, tree, "slope", Goal(slope if rising else -slope, goal.box, goal.strict and is_open))
+    derivative = differentiate(term, v)
+    show(session, ".slope", Goal(derivative if rising else -derivative, goal.box, goal.strict and is_open), slope)
     left = {u: r for u, r in goal.box.items() if u != v}
-    show(session, tree, "end", Goal(substitute(term, {v: end}), left, goal.strict and not is_open))
+    show(session, ".end", Goal(substitute(term, {v: last}), left, goal.strict and not is_open), end)
 
 
-def _scale(session: Session, goal: Goal, tree: Tree) -> None:
-    factor = session.read(tree["factor"], goal.box)
-    show(session, tree, "positive", Goal(factor, goal.box, strict=True))
-    show(session, tree, "product", replace(goal, term=factor * goal.term))
+def scale(session: Session, goal: Goal, *, factor: Json, positive: Json, product: Json) -> None:
+    """A term is >= 0 (> 0) if its product with a term > 0 is."""
+    f = session.read(factor, goal.box)
+    show(session, ".positive", Goal(f, goal.box, strict=True), positive)
+    show(session, ".product", replace(goal, term=f * goal.term), product)
 
 
-def _sum(session: Session, goal: Goal, tree: Tree) -> None:
-    parts, proofs = [session.read(source, goal.box) for source in read_list(tree["parts"])], read_list(tree["proofs"])
-    if len(parts) != len(proofs) or goal.strict != ("strict" in tree):
-        raise Rejected("there must be as many proofs as parts, and a field strict for a strict goal only")
-    strict = read_integer(tree["strict"], 0, len(parts) - 1) if goal.strict else -1
-    if not session.is_zero(sum((-part for part in parts), goal.term), goal.box):
-        raise Rejected("the parts do not add up to the goal")
-    for i, (part, proof) in enumerate(zip(parts, proofs, strict=True)):
-        with session.at(f".proofs[{i}]"):
-            prove(session, Goal(part, goal.box, i == strict), proof)
+def sum_(session: Session, goal: Goal, *, parts: Json, proofs: Json, strict: Json = None) -> None:
+    """A sum of terms >= 0 is >= 0, and > 0 if one of them is."""
+    terms = [session.read(part, goal.box) for part in read_list(parts)]
+    require(goal.strict == (strict is not None), "a field strict is needed for a strict goal, and for no other")
+    chosen = read_integer(strict, 0, len(terms) - 1) if goal.strict else -1
+    require(session.is_zero(sum((-term for term in terms), goal.term), goal.box), "the parts do not add up to the goal")
+    for i, (term, proof) in enumerate(zip(terms, read_list(proofs, len(terms)), strict=True)):
+        show(session, f".proofs[{i}]", Goal(term, goal.box, i == chosen), proof)
 
 
-def _tangent(session: Session, goal: Goal, tree: Tree, remainder: Term) -> None:
-    c = session.read(tree["coefficient"], goal.box)
-    show(session, tree, "nonnegative", Goal(c, goal.box))
-    show(session, tree, "rest", replace(goal, term=goal.term - c * remainder))
-
-
-def _exp_tangent(session: Session, goal: Goal, tree: Tree) -> None:
-    m = session.read(tree["exponent"], goal.box)
-    _tangent(session, goal, tree, exp(m) - num(1) - m)
-
-
-def _log_tangent(session: Session, goal: Goal, tree: Tree) -> None:
-    a = session.read(tree["argument"], goal.box)
-    show(session, tree, "argument-positive", Goal(a, goal.box, strict=True))
-    _tangent(session, goal, tree, a - num(1) - log(a))
-
-
-def _generalise(session: Session, goal: Goal, tree: Tree) -> None:
-    # what holds for all y in a range that contains all values of a holds for a
-    y, a, low, high = read_name(str(tree["name"])), session.read(tree["term"], goal.box), read_number(tree["low"]), tree.get("high")
-    if y in goal.box or y in session.constants:
-        raise Rejected("the name is not new")
-    values = Range(low, None if high is None else read_number(high), open="open" in tree)
-    show(session, tree, "lower", Goal(a - num(low), goal.box, values.open))
+def generalise(
+    session: Session,
+    goal: Goal,
+    *,
+    name: Json,
+    term: Json,
+    low: Json,
+    lower: Json,
+    general: Json,
+    proof: Json,
+    high: Json = None,
+    upper: Json = None,
+    open_: Json = None,
+) -> None:
+    """What holds for all y in a range that contains all values of a term holds for that term in place of y."""
+    y, a = read_name(name), session.read(term, goal.box)
+    require(y not in goal.box and y not in session.constants, "the name is not new")
+    require((high is None) == (upper is None), "the fields high and upper belong together")
+    values = Range(read_number(low), None if high is None else read_number(high), open=open_ is not None)
+    show(session, ".lower", Goal(a - num(values.lo), goal.box, values.open), lower)
     if values.hi is not None:
-        show(session, tree, "upper", Goal(num(values.hi) - a, goal.box))
-    general = Goal(session.read(tree["general"], {**goal.box, y: values}), {**goal.box, y: values}, goal.strict)
-    if not session.is_zero(substitute(general.term, {y: a}) - goal.term, goal.box):
-        raise Rejected("the goal is not an instance of the general one")
-    show(session, tree, "proof", general)
+        show(session, ".upper", Goal(num(values.hi) - a, goal.box), upper)
+    box = {**goal.box, y: values}
+    whole = Goal(session.read(general, box), box, goal.strict)
+    require(session.is_zero(substitute(whole.term, {y: a}) - goal.term, goal.box), "the goal is not an instance of the general one")
+    show(session, ".proof", whole, proof)
 
 
-_RULES: dict[str, tuple[Callable[[Session, Goal, Tree], None], str, str]] = {  # with required and optional fields
-    "zero": (_zero, "", ""),
-    "manifest": (_manifest, "", ""),
-    "boxes": (_boxes, "budget", "form precision"),
-    "split": (_split, "variable at below above", ""),
-    "monotone": (_monotone, "variable direction slope end", ""),
-    "scale": (_scale, "factor positive product", ""),
-    "sum": (_sum, "parts proofs", "strict"),
-    "generalise": (_generalise, "name term low lower general proof", "high upper open"),
-    "exp-tangent": (_exp_tangent, "exponent coefficient nonnegative rest", ""),
-    "log-tangent": (_log_tangent, "argument coefficient argument-positive nonnegative rest", ""),
-}
+def exp_tangent(session: Session, goal: Goal, *, exponent: Json, coefficient: Json, nonnegative: Json, rest: Json) -> None:
+    """exp(m) >= 1 + m: a term is >= 0 (> 0) if it is after subtraction of c (exp(m) - 1 - m) for some c >= 0."""
+    m, c = session.read(exponent, goal.box), session.read(coefficient, goal.box)
+    show(session, ".nonnegative", Goal(c, goal.box), nonnegative)
+    show(session, ".rest", replace(goal, term=goal.term - c * (make("exp", m) - num(1) - m)), rest)
 
 
-def prove(session: Session, goal: Goal, tree: object) -> None:
-    """Prove the goal by the rule at the root of the tree; reject otherwise."""
-    session.meter.spend(5 * len(postorder(goal.term)))
-    if len(session.path) > _MAX_DEPTH:
-        raise Rejected("the proof is nested too deeply")
-    name = tree.get("rule") if isinstance(tree, dict) else None
-    if not isinstance(name, str) or name not in _RULES:
-        raise Rejected("expected a proof tree with a known rule")
-    rule, required, optional = _RULES[name]
-    rule(session, goal, read_fields(tree, {"rule", *required.split()}, frozenset(optional.split())))
-    session.rules[name] = None
+def log_tangent(
+    session: Session, goal: Goal, *, argument: Json, coefficient: Json, argument_positive: Json, nonnegative: Json, rest: Json
+) -> None:
+    """log(a) <= a - 1 for a > 0: a term is >= 0 (> 0) if it is after subtraction of c (a - 1 - log(a)) for some c >= 0."""
+    a, c = session.read(argument, goal.box), session.read(coefficient, goal.box)
+    show(session, ".argument-positive", Goal(a, goal.box, strict=True), argument_positive)
+    show(session, ".nonnegative", Goal(c, goal.box), nonnegative)
+    show(session, ".rest", replace(goal, term=goal.term - c * (a - num(1) - make("log", a))), rest)
+
+
+_ALL = (zero, manifest, boxes, split, monotone, scale, sum_, generalise, exp_tangent, log_tangent)
+RULES: dict[str, Callable[..., None]] = {rule.__name__.rstrip("_").replace("_", "-"): rule for rule in _ALL}

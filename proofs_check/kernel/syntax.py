@@ -2,43 +2,46 @@
 
 import ast
 import json
+import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from functools import reduce
+from functools import partial, reduce
 
-from .errors import Rejected
-from .terms import Term, make, num, postorder, var
+from .terms import Rejected, Term, make, num, postorder, power, require, var
 
-_MAX_TEXT, _MAX_EXPRESSION, _MAX_DEPTH, _MAX_NODES, _MAX_ITEMS = 5_000_000, 20_000, 200, 5_000, 1_000
-_LETTERS, _DIGITS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"), frozenset("0123456789")
+_MAX_DEPTH, _MAX_ITEMS = 200, 1_000
+_EXPRESSION, _NAME = re.compile(r"[A-Za-z0-9_ .,+\-*/()<>=]{0,20000}"), re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_DECIMAL = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?([0-9]{1,6}))?")
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-_OPERATORS = {ast.Add: "add", ast.Sub: "add", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
+_OPERATORS: dict[type, Callable[[Term, Term], Term]] = {  # each as it is written: 0*a is defined only where a is
+    ast.Add: partial(make, "add"),
+    ast.Sub: lambda a, b: make("add", a, -b),
+    ast.Mult: partial(make, "mul"),
+    ast.Div: lambda a, b: make("mul", a, power(b, -1)),
+    ast.Pow: partial(make, "pow"),
+}
 _FUNCTIONS: dict[str, Callable[[Term], Term]] = {
-    **{name: lambda a, name=name: make(name, a) for name in ("exp", "log", "sin", "cos", "abs")},  # type: ignore[misc]
-    "Abs": lambda a: make("abs", a),
-    "sqrt": lambda a: make("pow", a, num(Fraction(1, 2))),
-    "tan": lambda a: make("sin", a) / make("cos", a),
+    **{name: partial(make, name.lower()) for name in ("exp", "log", "sin", "cos", "abs", "Abs")},
+    "sqrt": lambda a: power(a, Fraction(1, 2)),
+    "tan": lambda a: make("mul", make("sin", a), power(make("cos", a), -1)),
 }
 _EXTREMA = {"Max": 1, "max": 1, "Min": -1, "min": -1}
 _RESERVED = {*_FUNCTIONS, *_EXTREMA, "Piecewise", "True", "False", "None", "w", "pi"}
 
 
 def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    if len(dict(pairs)) != len(pairs):
-        raise Rejected("a JSON object has the same key twice")
+    require(len(dict(pairs)) == len(pairs), "a JSON object has the same key twice")
     return dict(pairs)
 
 
 def _literal(word: str) -> int:
-    if len(word) > 20 or not set(word) <= _DIGITS | {"-"}:
-        raise Rejected(f"{word[:20]} is not allowed: exact numbers are strings")
+    require(re.fullmatch("-?[0-9]{1,19}", word), f"{word[:20]} is not allowed: exact numbers are strings")
     return int(word)
 
 
 def read_json(document: str) -> object:
     """Read a JSON value of bounded size, with distinct keys and without binary floats."""
-    if len(document) > _MAX_TEXT:
-        raise Rejected("the text is too long")
+    require(len(document) <= 5_000_000, "the text is too long")
     return json.loads(document, object_pairs_hook=_pairs, parse_constant=_literal, parse_float=_literal, parse_int=_literal)
 
 
@@ -46,8 +49,10 @@ def read_fields(value: object, required: set[str] | None = None, optional: froze
     """Read a JSON object of moderate size; with exactly the required keys, if any, and possibly optional ones."""
     if not isinstance(value, dict) or len(value) > _MAX_ITEMS:
         raise Rejected("expected an object of moderate size")
-    if required is not None and not required <= value.keys() <= required | optional:
-        raise Rejected(f"missing or unknown fields: {', '.join(sorted((required ^ value.keys()) - optional))[:200]}")
+    if required is not None and (
+        not required <= value.keys() <= required | optional or any(value[key] is None for key in value.keys() - required)
+    ):
+        raise Rejected(f"missing, unknown or null fields: {', '.join(sorted((required ^ value.keys()) - optional))[:200]}")
     return value
 
 
@@ -67,27 +72,21 @@ def read_integer(value: object, low: int, high: int) -> int:
 
 def read_choice(value: object, yes: str, no: str) -> bool:
     """Read one of two words; whether it is the first."""
-    if value not in (yes, no):
-        raise Rejected(f"expected {yes} or {no}")
+    require(value in (yes, no), f"expected {yes} or {no}")
     return value == yes
 
 
-def read_name(word: str) -> str:
+def read_name(word: object) -> str:
     """Read an ASCII identifier that is not reserved."""
-    if not word or len(word) > 100 or word[0] in _DIGITS or not set(word) <= _LETTERS | _DIGITS or word in _RESERVED:
-        raise Rejected(f"{word[:40]!r} is reserved or not an ASCII identifier")
-    return word
+    require(isinstance(word, str) and _NAME.fullmatch(word) and word not in _RESERVED, "a name is reserved or not an ASCII identifier")
+    return str(word)
 
 
 def _decimal(word: str) -> Fraction:
-    mantissa, marker, tail = word.replace("E", "e").partition("e")
-    whole, _, digits = mantissa.partition(".")
-    exponent = tail[1:] if tail[:1] in ("+", "-") else tail
-    fine = set(whole + digits + exponent) <= _DIGITS and whole + digits and bool(marker) == bool(exponent)
-    if not fine or len(whole + digits) > 2000 or len(exponent) > 6 or int(exponent or "0") > 10_000:
+    match = _DECIMAL.fullmatch(word)
+    if not match or len(match[1]) > 2000 + ("." in word) or int(match[3] or 0) > 10_000:
         raise Rejected(f"{word[:40]!r} is not an exact number of moderate size")
-    value, scale = Fraction(int(whole + digits), 10 ** len(digits)), Fraction(10 ** int(exponent or "0"))
-    return value / scale if tail[:1] == "-" else value * scale
+    return Fraction(word)
 
 
 def read_number(word: object) -> Fraction:
@@ -96,8 +95,7 @@ def read_number(word: object) -> Fraction:
         raise Rejected("a number must be a string of moderate length")
     upper, slash, lower = (word[1:] if word[:1] in ("+", "-") else word).partition("/")
     value, divisor = _decimal(upper), _decimal(lower) if slash else Fraction(1)
-    if not divisor:
-        raise Rejected("a number has the denominator zero")
+    require(divisor, "a number has the denominator zero")
     return -value / divisor if word[0] == "-" else value / divisor
 
 
@@ -108,15 +106,14 @@ def variables(names: Mapping[str, object]) -> dict[str, Term]:
 
 def read_term(source: object, names: Mapping[str, Term]) -> Term:
     """Read an expression over the given names, each node exactly as it is written."""
-    if not isinstance(source, str) or len(source) > _MAX_EXPRESSION or not set(source) <= _LETTERS | _DIGITS | set(" .,+-*/()<>="):
-        raise Rejected(f"an expression must be at most {_MAX_EXPRESSION} characters of the grammar")
+    if not isinstance(source, str) or not _EXPRESSION.fullmatch(source):
+        raise Rejected("an expression must be at most 20000 characters of the grammar")
     try:
         tree = ast.parse(source.strip(" "), mode="eval").body
     except (SyntaxError, ValueError) as problem:
         raise Rejected("an expression does not follow the grammar") from problem
     term = _Reader(source.strip(" "), names).read(tree, _MAX_DEPTH)
-    if len(postorder(term)) > _MAX_NODES:
-        raise Rejected("an expression is too large")
+    require(len(postorder(term)) <= 5_000, "an expression is too large")
     return term
 
 
@@ -131,29 +128,28 @@ class _Reader:
             node = node.left
         result = self.leaf(node, depth - 1)
         for link in reversed(chain):
-            right = self.read(link.right, depth - 1)
-            result = make(_OPERATORS[type(link.op)], result, -right if isinstance(link.op, ast.Sub) else right)
+            result = _OPERATORS[type(link.op)](result, self.read(link.right, depth - 1))
         return result
 
     def leaf(self, node: ast.expr, depth: int) -> Term:
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.UAdd | ast.USub) and depth > 0:
-            argument = self.read(node.operand, depth)
-            return -argument if isinstance(node.op, ast.USub) else argument
-        if isinstance(node, ast.Constant):  # the digits that are written, not the binary float that Python made of them
-            return num(_decimal(self.source[node.col_offset : node.end_col_offset]))
-        if isinstance(node, ast.Name) and node.id in self.names:
-            return self.names[node.id]
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords and depth > 0:
-            name, args = node.func.id, node.args
-            if name == "Piecewise" and args:
-                return self.piecewise(args, depth)
-            if name in _FUNCTIONS and len(args) == 1:
-                return _FUNCTIONS[name](self.read(args[0], depth))
-            if name in _EXTREMA and len(args) >= 2:
+        word = self.source[node.col_offset : node.end_col_offset]
+        match node:
+            case ast.Constant():  # the digits that are written, not the binary float that Python made of them
+                return num(_decimal(word))
+            case ast.Name() if node.id in self.names:
+                return self.names[node.id]
+            case ast.UnaryOp(op=ast.UAdd()) if depth > 0:
+                return self.read(node.operand, depth)
+            case ast.UnaryOp(op=ast.USub()) if depth > 0:
+                return -self.read(node.operand, depth)
+            case ast.Call(func=ast.Name(id="Piecewise"), keywords=[]) if depth > 0:
+                return self.piecewise(node.args, depth)
+            case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if name in _FUNCTIONS and depth > 0:
+                return _FUNCTIONS[name](self.read(argument, depth))
+            case ast.Call(func=ast.Name(id=name), args=[_, _, *_], keywords=[]) if name in _EXTREMA and depth > 0:
                 sign = num(_EXTREMA[name])
-                return sign * reduce(lambda a, b: make("max", a, b), [sign * self.read(a, depth) for a in args])
-        word = self.source[node.col_offset : node.end_col_offset][:40]
-        raise Rejected(f"{word!r} does not belong to the grammar, is nested too deeply, or is not known here")
+                return sign * reduce(lambda a, b: make("max", a, b), [sign * self.read(a, depth) for a in node.args])
+        raise Rejected(f"{word[:40]!r} does not belong to the grammar, is nested too deeply, or is not known here")
 
     def piecewise(self, pairs: list[ast.expr], depth: int) -> Term:
         args, comparisons = list[Term](), list[str]()

@@ -1,27 +1,52 @@
 """Terms: shared, immutable expression graphs; substitution, derivatives, and what a term needs in order to be defined."""
-# Subtraction, sqrt, tan and Min are not operations of their own: a - b is a + (-1) b, sqrt a is a**(1/2), tan a is sin a / cos a,
-# Min(a, b) is -Max(-a, -b). Arithmetic on two numbers is done at once where it is defined, and nothing else is simplified by ``make``, so
-# that an exponent that is a rational number always is a number, and definedness can be judged on what was written.
+# Subtraction, division, roots, tan and Min are not operations of their own: a - b is a + (-1) b, a / b is a b**-1, sqrt a is a**(1/2),
+# tan a is sin a / cos a, Min(a, b) is -Max(-a, -b), and a**b is exp(b log a) unless b is a rational number. Arithmetic on two numbers is
+# done at once where it is defined, and nothing else is simplified by ``make``, so that definedness can be judged on what was written.
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from itertools import count
+from typing import Any
 
-from .errors import Rejected
+MAX_BITS, BRANCHING = 50_000, ("abs", "max", "piecewise")
 
-_MAX_NODES, _MAX_EXPONENT, MAX_BITS = 50_000, 1_000_000, 50_000
-BRANCHING = ("abs", "max", "piecewise")
+
+class Rejected(Exception):
+    """The certificate does not prove what it claims, for the reason given; it says nothing about the claim being false."""
+
+
+def require(holds: object, reason: str) -> None:
+    """Reject unless something holds."""
+    if not holds:
+        raise Rejected(reason)
+
+
+class Meter:
+    """A budget of elementary work for one whole certificate."""
+
+    left = 10_000_000
+
+    def spend(self, amount: int) -> None:
+        """Subtract an amount; reject when nothing is left."""
+        self.left -= amount
+        if self.left < 0:
+            raise Rejected("the certificate needs more work than the kernel is willing to do")
 
 
 class Term:
     """One node: equal nodes made since the last ``forget`` are the same object. Operators leave out zeros and ones."""
 
-    __slots__ = ("args", "free", "op", "value")
+    # value: of a number the Fraction, of a variable the name, of a Piecewise the comparison signs, else None
+    __slots__ = ("args", "free", "op", "serial", "value")
 
-    def __init__(self, op: str, args: tuple[Term, ...], value: Fraction | str | tuple[str, ...] | None) -> None:
-        self.op, self.args, self.value = op, args, value
-        self.free: frozenset[str] = frozenset([str(value)] if op == "var" else []).union(*(a.free for a in args))
+    def __init__(self, op: str, args: tuple[Term, ...], value: Any) -> None:
+        self.op, self.args, self.value, self.serial = op, args, value, next(_serials)
+        self.free: frozenset[str] = frozenset([value] if op == "var" else []).union(*(a.free for a in args))
+
+    def __lt__(self, other: Term) -> bool:
+        return self.serial < other.serial
 
     def __add__(self, other: Term) -> Term:
         return other if number(self) == 0 else self if number(other) == 0 else make("add", self, other)
@@ -37,11 +62,9 @@ class Term:
             return other
         return self if number(other) == 1 or number(self) == 0 else make("mul", self, other)
 
-    def __truediv__(self, other: Term) -> Term:
-        return make("div", self, other)
-
 
 _shared: dict[object, Term] = {}
+_serials = count()
 
 
 def forget() -> None:
@@ -49,28 +72,28 @@ def forget() -> None:
     _shared.clear()
 
 
-def make(op: str, *args: Term, value: Fraction | str | tuple[str, ...] | None = None) -> Term:
-    """Return the node, exactly as asked for but for arithmetic on numbers."""
-    a, b = (number(args[0]), number(args[1])) if len(args) == 2 else (None, None)
-    if op == "pow" and b is not None and max(abs(b.numerator), b.denominator) > _MAX_EXPONENT:
-        raise Rejected(f"an exponent is larger than {_MAX_EXPONENT}")
-    value = _fold(op, a, b) if a is not None and b is not None else value
-    op, args = ("num", ()) if isinstance(value, Fraction) else (op, args)
-    key = (op, tuple(map(id, args)), value)
+def make(op: str, *args: Term, value: Any = None) -> Term:
+    """Return the node, exactly as asked for but for arithmetic on numbers and general powers."""
+    if len(args) == 2:
+        a, b = number(args[0]), number(args[1])
+        if op == "pow" and b is None:
+            return exp(args[1] * log(args[0]))
+        require(op != "pow" or b is None or max(abs(b.numerator), b.denominator) <= 1_000_000, "an exponent is too large")
+        folded = _fold(op, a, b) if a is not None and b is not None else None
+        op, args, value = (op, args, value) if folded is None else ("num", (), folded)
+    key = (op, args, value)
     if key not in _shared:
-        if len(_shared) > 4 * _MAX_NODES:
-            raise Rejected("the certificate makes too many terms")
+        require(len(_shared) <= 200_000, "the certificate makes too many terms")
         _shared[key] = Term(op, args, value)
     return _shared[key]
 
 
 def _fold(op: str, a: Fraction, b: Fraction) -> Fraction | None:
     # a op b if it is rational, defined, and of moderate size
-    if op in ("add", "mul") or (op == "div" and b):
-        result = a + b if op == "add" else a * b if op == "mul" else a / b
-        return result if bits(result) <= MAX_BITS else None
-    small = op == "pow" and b.denominator == 1 and abs(b) * (bits(a) + 1) <= MAX_BITS and (a or b >= 0)
-    return Fraction(a**b.numerator) if small else None
+    if op == "pow" and b.denominator == 1 and abs(b) * (bits(a) + 1) <= MAX_BITS and (a or b >= 0):
+        return Fraction(a**b.numerator)
+    result = a + b if op == "add" else a * b if op == "mul" else None
+    return result if result is not None and bits(result) <= MAX_BITS else None
 
 
 def num(q: Fraction | int) -> Term:
@@ -93,9 +116,14 @@ def log(a: Term) -> Term:
     return make("log", a)
 
 
+def power(a: Term, q: Fraction | int) -> Term:
+    """Return a to a rational power."""
+    return make("pow", a, num(q))
+
+
 def number(term: Term) -> Fraction | None:
     """Return the value of a numeric term."""
-    return term.value if isinstance(term.value, Fraction) else None
+    return term.value if term.op == "num" else None
 
 
 def bits(q: Fraction) -> int:
@@ -113,8 +141,7 @@ def postorder(*roots: Term) -> list[Term]:
             done[node] = None
         elif node not in done:
             stack += [(node, True), *((a, False) for a in node.args if a not in done)]
-    if len(done) > _MAX_NODES:
-        raise Rejected(f"a term has more than {_MAX_NODES} nodes")
+    require(len(done) <= 50_000, "a term has too many nodes")
     return list(done)
 
 
@@ -122,8 +149,7 @@ def substitute(term: Term, values: Mapping[str, Term | Fraction]) -> Term:
     """Return the term with every variable replaced at once, by terms or numbers."""
     new: dict[Term, Term] = {}
     for node in postorder(term):
-        target = values.get(str(node.value), node) if node.op == "var" else node
-        changed = make(node.op, *(new[a] for a in node.args), value=node.value) if node.args else target
+        changed = values.get(node.value, node) if node.op == "var" else make(node.op, *(new[a] for a in node.args), value=node.value)
         new[node] = num(changed) if isinstance(changed, Fraction) else changed
     return new[term]
 
@@ -133,40 +159,28 @@ def conditions(term: Term) -> list[tuple[str, Term]]:
     # every value and both sides of every condition of a Piecewise are nodes, so all of them have to be defined on the whole domain
     found: dict[tuple[str, Term], None] = {}
     for node in postorder(term):
-        c = number(node.args[1]) if node.op == "pow" else None
-        if node.op == "div":
-            found["nonzero", node.args[1]] = None
-        elif node.op == "log" or (node.op == "pow" and (c is None or (c < 0 and c.denominator != 1))):
+        c = node.args[1].value if node.op == "pow" else Fraction(0)
+        if node.op == "log" or (c < 0 and c.denominator > 1):
             found["positive", node.args[0]] = None
-        elif c is not None and (c.denominator != 1 or c < 0):
-            found["nonnegative" if c.denominator != 1 else "nonzero", node.args[0]] = None
+        elif c < 0 or c.denominator > 1:
+            found["nonzero" if c < 0 else "nonnegative", node.args[0]] = None
     return list(found)
 
 
 def smoothness(term: Term, v: str) -> list[Term]:
     """Return terms whose positivity makes a defined term infinitely often differentiable in v; reject unresolved branches."""
     nodes = [node for node in postorder(term) if v in node.free]
-    if any(node.op in BRANCHING for node in nodes):
-        raise Rejected(f"an operation on {v} is not resolved, so there is no derivative")
-    powers = [(node.args[0], number(node.args[1])) for node in nodes if node.op == "pow"]
-    return [base for base, c in powers if c is not None and c.denominator != 1]
+    require(not any(node.op in BRANCHING for node in nodes), f"an operation on {v} is not resolved, so there is no derivative")
+    return [node.args[0] for node in nodes if node.op == "pow" and node.args[1].value.denominator > 1]
 
 
-def _power_slope(node: Term, d: Mapping[Term, Term]) -> Term:
-    (a, b), c = node.args, number(node.args[1])
-    if c is not None:
-        return b * make("pow", a, num(c - 1)) * d[a]
-    return node * (d[b] * log(a) + (b * (d[a] / a) if number(d[a]) != 0 else num(0)))
-
-
-_SLOPES: dict[str, Callable[[Term, Mapping[Term, Term]], Term]] = {
+_SLOPES: dict[str, Callable[[Term, Mapping[Term, Term]], Term]] = {  # from a node and the slopes of its arguments
     "var": lambda _n, _d: num(1),
     "add": lambda n, d: d[n.args[0]] + d[n.args[1]],
     "mul": lambda n, d: d[n.args[0]] * n.args[1] + n.args[0] * d[n.args[1]],
-    "div": lambda n, d: (d[n.args[0]] - n * d[n.args[1]]) / n.args[1],
-    "pow": _power_slope,
+    "pow": lambda n, d: n.args[1] * power(n.args[0], n.args[1].value - 1) * d[n.args[0]],
     "exp": lambda n, d: n * d[n.args[0]],
-    "log": lambda n, d: d[n.args[0]] / n.args[0],
+    "log": lambda n, d: d[n.args[0]] * power(n.args[0], -1),
     "sin": lambda n, d: make("cos", n.args[0]) * d[n.args[0]],
     "cos": lambda n, d: -make("sin", n.args[0]) * d[n.args[0]],
 }
@@ -176,8 +190,7 @@ def differentiate(term: Term, v: str) -> Term:
     """Return the partial derivative in v of a term whose ``smoothness`` facts hold; a part without v is a constant."""
     slope: dict[Term, Term] = {}
     for node in postorder(term):
-        if v in node.free and node.op not in _SLOPES:
-            raise Rejected(f"{node.op} of {v} has no derivative here")
+        require(v not in node.free or node.op in _SLOPES, f"{node.op} of {v} has no derivative here")
         slope[node] = _SLOPES[node.op](node, slope) if v in node.free else num(0)
     return slope[term]
 
@@ -186,9 +199,8 @@ def text(term: Term) -> str:
     """Return the term for people, cut when long."""
     shown: dict[Term, str] = {}
     for node in postorder(term):
-        long = isinstance(node.value, Fraction) and bits(node.value) > 2000
-        sign = {"add": " + ", "mul": "*", "div": "/", "pow": "**"}.get(node.op, ", ")
-        word = f"({sign.join(shown[a] for a in node.args)})" if node.args else "..." if long else str(node.value or node.op)
-        word = f"{node.op}{word}" if sign == ", " and node.args else word if word[0] != "-" and "/" not in word else f"({word})"
+        sign = {"add": " + ", "mul": "*", "pow": "**"}.get(node.op)
+        leaf = "..." if node.op == "num" and bits(node.value) > 2000 else str(node.op if node.value is None else node.value)
+        word = f"{'' if sign else node.op}({(sign or ', ').join(shown[a] for a in node.args)})" if node.args else leaf
         shown[node] = word if len(word) <= 400 else word[:390] + " ..."
     return shown[term]

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from proofs_check.kernel.errors import Rejected
-from proofs_check.kernel.ranges import Range
-from proofs_check.kernel.rules import prove
-from proofs_check.kernel.session import Goal, Session
-from proofs_check.kernel.terms import Term, differentiate, forget
+from proofs_check.kernel.boxes import Range
+from proofs_check.kernel.rules import Goal, Session, prove
+from proofs_check.kernel.terms import Rejected, Term, differentiate, forget
 from proofs_check.papers.reading import Question
 from proofs_check.results import Tree
 
@@ -24,7 +22,7 @@ def confirms(question: Question, tree: Tree) -> tuple[str, ...] | None:
     box = {variable.name: Range(variable.lo, variable.hi, variable.open_below) for variable in question.box}
     try:
         forget()
-        session = Session(prove)
+        session = Session()
         prove(session, Goal(_difference(session, question, box, box, question.sign), box, question.strict), tree)
     except (Rejected, RecursionError, ArithmeticError):
         return None
@@ -40,7 +38,7 @@ def confirms_violation(question: Question, point: Mapping[str, Fraction]) -> boo
     for tree in _AT_A_POINT:
         try:
             forget()
-            session = Session(prove)
+            session = Session()
             prove(session, Goal(_difference(session, question, box, whole, -question.sign), box, not question.strict), tree)
         except (Rejected, RecursionError, ArithmeticError):
             continue

@@ -24,11 +24,60 @@ def expand(expression: sympy.Expr) -> sympy.Expr:
 
 
 def factored(expression: sympy.Expr) -> sympy.Expr | None:
-    """Return a small rational function as a product of several factors or of powers, None where it is not one."""
-    if not _is_small(expression) or expression.has(sympy.Function) or not expression.is_rational_function(*expression.free_symbols):
+    """Return a small rational function of symbols and atoms as a product of several factors or of powers, None where it is not one."""
+    if not is_modest(expression):
         return None
-    product = sympy.factor(expression)
+    back, rational = {}, sympy.powsimp(expression)
+    for atom in transcendental_atoms(rational):
+        fresh = sympy.Dummy(positive=True)
+        rational, back[fresh] = with_atom_replaced(rational, atom, fresh), atom
+    if rational.has(sympy.Function) or not rational.is_rational_function(*rational.free_symbols):
+        return None
+    product = sympy.factor(rational).xreplace(back)
     return product if product.is_Mul or product.is_Pow else None
+
+
+def transcendental_atoms(expression: sympy.Expr) -> list[sympy.Expr]:
+    """Return powers, roots, exponentials and logarithms, with primitive exponents: x**p for x**(3*p), exp(m) for exp(2*m)."""
+    found: dict[sympy.Expr, None] = {}
+    for node in sorted(expression.atoms(sympy.Pow, sympy.exp, sympy.log), key=sympy.default_sort_key):
+        if isinstance(node, sympy.log):
+            found[node] = None
+        elif not node.free_symbols:
+            continue
+        elif isinstance(node, sympy.exp):
+            found[sympy.exp(_primitive(node.args[0]))] = None
+        elif node.exp.free_symbols:
+            found[node.base ** _primitive(node.exp)] = None
+        elif node.exp.is_Rational and node.exp.q > 1 and node.free_symbols:
+            found[node.base ** sympy.Rational(1, node.exp.q)] = None
+    return list(found)
+
+
+def _primitive(exponent: sympy.Expr) -> sympy.Expr:
+    return exponent.as_coeff_Mul()[1]
+
+
+def with_atom_replaced(expression: sympy.Expr, atom: sympy.Expr, fresh: sympy.Symbol) -> sympy.Expr:
+    """Return the expression with whole powers of an atom replaced by powers of a symbol."""
+
+    def power_of(node: sympy.Expr) -> sympy.Expr | None:
+        if isinstance(node, sympy.log) or isinstance(atom, sympy.log):
+            return sympy.S.One if node == atom else None
+        if isinstance(node, sympy.exp) and isinstance(atom, sympy.exp):
+            ratio = node.args[0] / atom.args[0]
+        elif node.is_Pow and not isinstance(atom, sympy.exp) and node.base == atom.base:
+            ratio = node.exp / atom.exp
+        else:
+            return None
+        return ratio if ratio.is_Integer else None
+
+    mapping = {}
+    for node in expression.atoms(sympy.Pow, sympy.exp, sympy.log):
+        power = power_of(node)
+        if power is not None:
+            mapping[node] = fresh**power
+    return expression.xreplace(mapping)
 
 
 def quadratics(expression: sympy.Expr) -> Iterator[tuple[sympy.Expr, tuple[sympy.Expr, sympy.Expr, sympy.Expr]]]:

@@ -19,6 +19,7 @@ from profiles.errors import InvalidExpression
 from profiles.profile import Variable
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, interval, working_precision
+from proofs_check.prover.critical import critical_values
 from proofs_check.prover.goals import Goal
 
 TAIL = Fraction(1, 2**60)
@@ -78,13 +79,22 @@ def explore(goal: Goal, *, budget: int = 1500, precision: int = 64) -> Explorati
         term = goal.term
     except InvalidExpression:
         return Exploration(Outcome.UNDECIDED, 0)
-    violation = violating_point(term, candidates(goal.box), strict=goal.strict)
+    violation = violating_point(term, [*candidates(goal.box), *_critical_points(goal)], strict=goal.strict)
     if violation is not None:
         return Exploration(Outcome.VIOLATED, 0, violation)
     axes = [_Axis(variable) for variable in goal.box]
     enclosure = Enclosure(term)
     with working_precision(precision):
         return _branch(enclosure, term, axes, goal, budget)
+
+
+def _critical_points(goal: Goal) -> list[dict[str, Fraction]]:
+    points = []
+    for variable in goal.box:
+        values = critical_values(goal.expression, variable)
+        others = candidates([other for other in goal.box if other is not variable], 8) if values else []
+        points += [{**point, variable.name: value} for point in others for value in values]
+    return points
 
 
 def _branch(enclosure: Enclosure, term: Term, axes: Sequence[_Axis], goal: Goal, budget: int) -> Exploration:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from profiles.errors import InvalidExpression
 from profiles.terms import to_text
-from proofs_check.kernel.errors import Meter, Rejected
-from proofs_check.kernel.ranges import Range
-from proofs_check.kernel.rules import prove
-from proofs_check.kernel.session import Goal as KernelGoal
-from proofs_check.kernel.session import Session
-from proofs_check.kernel.terms import forget
+from proofs_check.kernel.boxes import Range
+from proofs_check.kernel.rules import Goal as KernelGoal
+from proofs_check.kernel.rules import Session, prove
+from proofs_check.kernel.terms import Meter, Rejected, forget
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
@@ -27,7 +25,7 @@ def accepts(goal: Goal, tree: Tree) -> bool:
         forget()
         meter = Meter()
         meter.left = WORK
-        session = Session(prove, meter)
+        session = Session(meter)
         term = session.read(to_text(goal.term), box)
         prove(session, KernelGoal(term, box, goal.strict), tree)
     except (Rejected, InvalidExpression, RecursionError, ArithmeticError):

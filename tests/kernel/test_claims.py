@@ -288,7 +288,7 @@ def test_pieces_each_need_their_proof(run):
         assert not run(claim("assumption-11", cuts=["2"], **PIECES, curvature=curvature), epsilon=HUBER, nonnegative=B).accepted
     steep = {**PIECES, "floor": "5/2"}
     report = run(claim("assumption-11", cuts=["2"], **steep, curvature=[M, M]), epsilon=HUBER, nonnegative=B)
-    assert report.step == "claims[1].proof.curvature.[0]"
+    assert report.step == "claims[1].proof.curvature[0]"
     undefined = "Piecewise((1 + sqrt(2 - w) - sqrt(2 - w), w < 2), (w, True))"
     pieces = {"claim": "proposition-17", "verdict": "proved", "proof": {"cuts": ["2"], "bound": [M, M]}}
     assert run(pieces, epsilon=undefined, nonnegative=B).step == "claims[0].proof"

@@ -142,7 +142,7 @@ REJECTED = [
     ("z - 4", general("z", "5", M, "y - 4", M), {}, ".lower"),
     ("1 - z", general("z", "0", M, "1 - y", B, high="1", upper=B), {}, ".upper"),
     ("1 - z", general("z", "0", M, "1 - y", B, high="-1", upper=B), {}, ""),
-    ("1 - z", general("z", "0", M, "1 - y", B, high="1"), {}, ".upper"),
+    ("1 - z", general("z", "0", M, "1 - y", B, high="1"), {}, ""),
     ("z", general("z", "0", M, "y", M, open=True), {"strict": True}, ".lower"),
     ("z", general("z", "0", M, "y", M), {"strict": True}, ".proof"),
     ("z - 4", general("z", "0", M, "y - 3", M), {}, ""),

@@ -176,3 +176,34 @@ def test_a_root_that_only_touches_zero_is_refused_and_never_replaced_by_another(
     profile = declare("touches", "log(1 + (exp(1) - 1)*w) + (w - 5.1)**2/100")
     with pytest.raises(Undecided, match="touch"):
         optimal_weight(profile, 1, {}, 10)
+
+
+# profile, target, epsilon(1), epsilon'(1), mu = (exp(epsilon))''(1) at z = 1, derived by hand
+COUNTED = [
+    ("w*z", 3, 1, 1, mpmath.e),
+    ("w*z", 1, 1, 1, mpmath.e),
+    ("4*sqrt(w)*z", 9, 4, 2, 3 * mpmath.exp(4)),  # K = -1 + 4
+    ("z*w**2/2", 2, mpmath.mpf(1) / 2, 1, 2 * mpmath.exp(mpmath.mpf(1) / 2)),  # K = 1 + 1
+    ("2*log(1 + w)*z", 5, 2 * mpmath.log(2), 1, 2),  # (1 + w)**2
+]
+
+
+@pytest.mark.parametrize(("epsilon", "target", "start", "slope", "mu"), COUNTED)
+@pytest.mark.parametrize("digits", [1, 8, 60, 200])
+def test_the_evaluations_stay_below_the_corrected_proposition_12(epsilon, target, start, slope, mu, digits):
+    found = optimal_weight(declare("x", epsilon, record={"z": [1, 2]}), target, {"z": 1}, digits=digits)
+    assert found.evaluation_bound is not None
+    assert found.evaluations <= found.evaluation_bound
+    with mpmath.workdps(300):
+        least = min(mpmath.exp(start) + mu / 2, slope * mpmath.exp(start) + 1)
+        length = (2 * (mpmath.exp(target) - least) / mu + 1) * mpmath.mpf(10) ** (digits + 3)
+        assert found.evaluation_bound >= mpmath.log(length, 2)
+    assert found.mu is not None
+    if mpf(found.mu) > mu * (1 - mpmath.mpf(10) ** -6):  # the derived constant is the best one here
+        assert found.evaluation_bound <= mpmath.ceil(mpmath.log(length, 2) + mpmath.mpf(10) ** -4)
+
+
+def test_no_count_is_promised_without_strong_convexity():
+    found = optimal_weight(declare("x", "Max(w, 2)*z", record={"z": [1, 2]}), 3, {"z": 1}, digits=10)
+    assert found.evaluation_bound is None
+    assert found.to_json()["evaluation_bound"] is None

@@ -34,12 +34,12 @@ def subdivide(attempt: Attempt) -> Iterator[Tree]:
 
 
 def subdivide_more(attempt: Attempt) -> Iterator[Tree]:
-    """Subdivision with mean-value forms and larger budgets, for the goal that the search started from."""
-    if not attempt.plausible or not attempt.goal.box or attempt.depth < MAX_DEPTH:
+    """Subdivision with mean-value forms, and with a large budget for the goal that the search started from."""
+    if not attempt.plausible or not attempt.used or attempt.depth == 0:
         return
-    if all(variable.hi is not None for variable in attempt.goal.box):
+    if all(variable.hi is not None for variable in attempt.used):
         yield trees.boxes(SMALL_BUDGET, centred=True)
-        if explore(attempt.goal, budget=LARGE_BUDGET).outcome is Outcome.HOLDS:
+        if attempt.depth >= MAX_DEPTH and explore(attempt.goal, budget=LARGE_BUDGET).outcome is Outcome.HOLDS:
             yield trees.boxes(4 * LARGE_BUDGET)
-    else:
+    elif attempt.depth >= MAX_DEPTH:
         yield trees.boxes(SMALL_BUDGET)

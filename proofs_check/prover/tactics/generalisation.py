@@ -11,7 +11,7 @@ from profiles.numbers import exact_text
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
-from proofs_check.prover.algebra import expand, is_modest
+from proofs_check.prover.algebra import expand, is_modest, transcendental_atoms, with_atom_replaced
 from proofs_check.prover.attempt import Attempt, looks_true
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
@@ -31,8 +31,8 @@ def forget_atom(attempt: Attempt) -> Iterator[Tree]:
     while name in taken:
         name += "_"
     fresh = sympy.Symbol(name, positive=True)
-    for atom in _atoms(expression):
-        general = _replace(expression, atom, fresh)
+    for atom in transcendental_atoms(expression):
+        general = with_atom_replaced(expression, atom, fresh)
         low = _least(atom, box)
         if low is None:
             continue
@@ -53,47 +53,6 @@ def forget_atom(attempt: Attempt) -> Iterator[Tree]:
                 "general": to_text(from_sympy(general)),
                 "proof": proof,
             }
-
-
-def _atoms(expression: sympy.Expr) -> list[sympy.Expr]:
-    """Return what may be forgotten, with primitive exponents: x**p for x**(3*p), exp(m) for exp(2*m)."""
-    found: dict[sympy.Expr, None] = {}
-    for node in sorted(expression.atoms(sympy.Pow, sympy.exp, sympy.log), key=sympy.default_sort_key):
-        if isinstance(node, sympy.log):
-            found[node] = None
-        elif not node.free_symbols:
-            continue
-        elif isinstance(node, sympy.exp):
-            found[sympy.exp(_primitive(node.args[0]))] = None
-        elif node.exp.free_symbols:
-            found[node.base ** _primitive(node.exp)] = None
-        elif node.exp.is_Rational and node.exp.q > 1 and node.free_symbols:
-            found[node.base ** sympy.Rational(1, node.exp.q)] = None
-    return list(found)
-
-
-def _primitive(exponent: sympy.Expr) -> sympy.Expr:
-    return exponent.as_coeff_Mul()[1]
-
-
-def _replace(expression: sympy.Expr, atom: sympy.Expr, fresh: sympy.Symbol) -> sympy.Expr:
-    def power_of(node: sympy.Expr) -> sympy.Expr | None:
-        if isinstance(node, sympy.log) or isinstance(atom, sympy.log):
-            return sympy.S.One if node == atom else None
-        if isinstance(node, sympy.exp) and isinstance(atom, sympy.exp):
-            ratio = node.args[0] / atom.args[0]
-        elif node.is_Pow and not isinstance(atom, sympy.exp) and node.base == atom.base:
-            ratio = node.exp / atom.exp
-        else:
-            return None
-        return ratio if ratio.is_Integer else None
-
-    mapping = {}
-    for node in expression.atoms(sympy.Pow, sympy.exp, sympy.log):
-        power = power_of(node)
-        if power is not None:
-            mapping[node] = fresh**power
-    return expression.xreplace(mapping)
 
 
 def _least(atom: sympy.Expr, box: tuple[Variable, ...]) -> Fraction | None:

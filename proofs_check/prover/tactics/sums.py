@@ -12,44 +12,50 @@ from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, quadratics
 from proofs_check.prover.attempt import Attempt, looks_true
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.oracle import accepts
 from proofs_check.results import Tree
 
 MOST_SUMMANDS = 12
 
 
 def separate_oscillation(attempt: Attempt) -> Iterator[Tree]:
-    """Replace c·sin(·) and c·cos(·) by −|c|, c free of signs that vary: the goal is what is left plus c·sin(·) + |c| ≥ 0."""
+    """Replace c·sin(·) and c·cos(·) by −|c|, for c of one sign: the goal is what is left plus c·sin(·) + |c| ≥ 0."""
     if attempt.depth == 0 or not attempt.plausible:
         return
     parts, rest = [], sympy.S.Zero
     for summand in sympy.Add.make_args(expand(attempt.goal.expression)):
-        waves = [part for part in sympy.Mul.make_args(summand) if isinstance(part.as_base_exp()[0], (sympy.sin, sympy.cos))]
-        amplitude = abs(summand / sympy.Mul(*waves)) if waves else sympy.S.Zero
-        if waves and not amplitude.has(sympy.Abs) and all(wave.as_base_exp()[1].is_Integer and wave.as_base_exp()[1] > 0 for wave in waves):
-            parts.append(summand + amplitude)
-            rest -= amplitude
-        else:
+        found = _amplitude(summand, attempt)
+        if found is None:
             rest += summand
-    if not parts:
+        else:
+            parts.append(found[0] * (1 + found[1]))
+            rest -= found[0]
+    if not parts or not looks_true(Goal(rest, attempt.goal.box, attempt.goal.strict)):
         return
-    kept = attempt.prove(rest)
-    proofs = [_wave(part, attempt) for part in parts] if kept is not None else []
-    if kept is not None and None not in proofs:
-        yield add_up(attempt, [rest, *parts], [kept, *(proof for proof in proofs if proof is not None)])
+    if all(accepts(Goal(part, attempt.goal.box), trees.boxes(1)) for part in parts):
+        kept = attempt.prove(rest)
+        if kept is not None:
+            yield add_up(attempt, [rest, *parts], [kept, *(trees.boxes(1) for _ in parts)])
 
 
-def _wave(part: sympy.Expr, attempt: Attempt) -> Tree | None:
-    """Prove c·s + c ≥ 0 for a product s of sines and cosines: by one box, or after division by c > 0."""
-    quick = attempt.search(Goal(part, attempt.goal.box), 0)
-    if quick is not None:
-        return quick
-    common = sympy.factor_terms(part)
-    positive = [factor for factor in sympy.Mul.make_args(common) if not factor.has(sympy.sin, sympy.cos)]
-    factor = 1 / sympy.Mul(*positive)
-    divided = attempt.search(Goal(expand(part * factor), attempt.goal.box), 0)
-    if divided is None:
+def _amplitude(summand: sympy.Expr, attempt: Attempt) -> tuple[sympy.Expr, sympy.Expr] | None:
+    """Return (c, s) with c ≥ 0 and s a product of sines and cosines up to sign, summand = c·s, where the sign of c is seen; else None."""
+    powers = [part.as_base_exp() for part in sympy.Mul.make_args(summand)]
+    waves = [base**power for base, power in powers if isinstance(base, (sympy.sin, sympy.cos)) and power.is_Integer and power > 0]
+    if not waves:
         return None
-    return {"rule": "scale", "factor": to_text(from_sympy(factor)), "positive": trees.MANIFEST, "product": divided}
+    wave = sympy.Mul(*waves)
+    coefficient = summand / wave
+    if coefficient.has(sympy.sin, sympy.cos):
+        return None
+    if coefficient.is_nonnegative:
+        return coefficient, wave
+    if coefficient.is_nonpositive:
+        return -coefficient, -wave
+    for amplitude, signed in ((coefficient, wave), (-coefficient, -wave)):
+        if attempt.search(Goal(amplitude, attempt.goal.box), 0) is not None:
+            return amplitude, signed
+    return None
 
 
 def add_up(attempt: Attempt, parts: Sequence[sympy.Expr], proofs: Sequence[Tree]) -> Tree:
