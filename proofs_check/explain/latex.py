@@ -11,7 +11,7 @@ from proofs_check.explain.document import Explanation, Formula, Prose
 from proofs_check.explain.notation import LATEX
 from proofs_check.explain.text import number_steps
 
-_RELATIONS = {">=": r"\ge", "<=": r"\le", ">": ">", "<": "<", "=": "="}
+_RELATIONS = {">=": r"\geq", "<=": r"\leq", ">": ">", "<": "<", "=": "="}
 _GREEK = {
     "alpha", "beta", "gamma", "delta", "zeta", "eta", "theta", "kappa", "lambda", "nu", "xi", "rho", "sigma", "tau", "phi", "chi", "omega",
 }  # fmt: skip

@@ -35,7 +35,7 @@ SUBSTANCE = {
 
 #: (profile, condition, what its explanation says)
 SAYS = [
-    ("lloyd", "assumption-8", "epsilon* - epsilon(1, x) = 800/41 - z/3 >= 0 for all 0 <= z <= 4"),
+    ("lloyd", "assumption-8", "epsilon* - epsilon(1, x) = 20 - (20/41 + z/3) = 800/41 - z/3 >= 0 for all 0 <= z <= 4"),
     ("lloyd", "assumption-9", "Choose the same threshold v(x) = 64 for all records."),
     ("lloyd", "assumption-9", "(exp(epsilon*) - 1)/(1 + (exp(epsilon*) - 1)*w) > 0"),
     ("lloyd", "assumption-11", "mu(x) = (60 + 41*z)**2*exp(20/41 + z/3)/15129 > 0"),
@@ -49,7 +49,7 @@ SAYS = [
     ("log below", "proposition-16", "are equal"),
     ("kink", "assumption-11", "epsilon'(w, x) = 0 from below and epsilon'(w, x) = 1 from above"),
     ("jump", "proposition-17", "The one-sided values there differ: epsilon(w, x) = 2 from below and epsilon(w, x) = 4 from above"),
-    ("pieces", "assumption-11", "at w = 2, epsilon(w, x) = 4 = 4 and epsilon'(w, x) = 4 = 4"),
+    ("pieces", "assumption-11", "at w = 2, epsilon(w, x) = 4*z = 4*z and epsilon'(w, x) = 4*z = 4*z"),
     ("w log w", "assumption-11", "Here log(1 + s) >= 0"),
     ("parabola", "proposition-17", "Substitute w = 1 + s with s >= 0. The left side becomes s**2 + 2*s."),
     ("exponential", "proposition-17", "exp(0.25) >= 1.2840254, but w*epsilon'(w, x) = exp(0.25)/4 <= 0.32100636"),
@@ -114,7 +114,9 @@ def test_an_unknown_verdict_shows_what_is_open():
 def test_rules_that_the_prover_seldom_uses(rule):
     profile = declare("p", "w*z", record={"z": [1, 2]})
     trees = {
-        "split": {"rule": "split", "variable": "z", "at": "1.5", "below": {"rule": "boxes", "budget": 9}, "above": {"rule": "boxes", "budget": 9}},
+        "split": {
+            "rule": "split", "variable": "z", "at": "1.5", "below": {"rule": "boxes", "budget": 9}, "above": {"rule": "boxes", "budget": 9},
+        },
         "log-tangent": {
             "rule": "log-tangent", "argument": "z", "coefficient": "1/100", "argument-positive": {"rule": "manifest"},
             "nonnegative": {"rule": "manifest"}, "rest": {"rule": "boxes", "budget": 99},

@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from profiles.grammar import parse_expression
+from profiles.profile import Variable
 from proofs_check.enclosures import working_precision
 from proofs_check.explain import Formula
 from proofs_check.explain.notation import is_notation
@@ -71,9 +73,6 @@ def test_every_displayed_formula_is_true(shown):
 
 
 def test_a_false_formula_would_be_noticed():
-    from profiles.grammar import parse_expression
-    from profiles.profile import Variable
-
     box = (Variable("w", Fraction(1), None),)
     wrong = Formula((parse_expression("w**2"), ">=", parse_expression("2*w")), box)
     with pytest.raises(AssertionError):
