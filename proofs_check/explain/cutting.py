@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from profiles.terms import Term, rebuild
-from proofs_check.explain.notation import DOTS
+from proofs_check.explain.document import DOTS
 
 #: The most characters' worth of operations and digits that are shown of one term.
 LIMIT = 600

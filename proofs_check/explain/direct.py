@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import sympy
+
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy
 from profiles.terms import number, substitute, symbol
 from proofs_check.explain.document import Formula, Piece, Prose
 from proofs_check.explain.normal_form import NONNEGATIVE, NormalForm, find_normal_form, to_product, to_sum
-from proofs_check.explain.reasons import Explain, Reason
 from proofs_check.explain.rounding import down, enclose
-from proofs_check.explain.setting import ZERO, Setting, for_all, listed, neat, range_formula
+from proofs_check.explain.setting import ZERO, Explain, Reason, Setting, for_all, listed, neat, range_formula
 from proofs_check.explain.worst_box import Subdivision, subdivide
 from proofs_check.results import Tree
 
-_UNSEEN = (
-    "The kernel reads the sign off its normal form, a sum of products of factors that are not negative; that form could not be "
-    "reproduced here, so that the step has to be checked with pdp check."
+UNSEEN: Prose = (
+    "The kernel reads the sign off its normal form, a sum of products of factors that are not negative.",
+    " That form could not be reproduced here; pdp check checks the step.",
 )
 
 
@@ -31,19 +32,22 @@ def explain_manifest(setting: Setting, _tree: Tree, _explain: Explain) -> Reason
         return Reason(_value(setting))
     form = find_normal_form(goal, setting.symbols)
     if form is None:
-        return Reason((_UNSEEN,))
+        return Reason(UNSEEN)
     return Reason((*_substitution(form), *_sum(setting, form), *_facts(form)))
 
 
 def _value(setting: Setting) -> Prose:
     """A goal without variables is a number."""
-    term = from_sympy(setting.goal.expression)
+    expression = setting.goal.expression
+    if expression.is_Rational:
+        return ()
+    term = from_sympy(expression)
     ends = enclose(term, {})
-    if ends is None or term == number(ends[0]) or setting.goal.expression.is_Rational:
-        return ("It is a number of that sign.",)
+    if ends is None or ends[0] < 0:
+        return UNSEEN
     if ends[0] == ends[1]:
-        return ("The left side is a number: ", Formula((term, "=", number(ends[0])), ()), ".")
-    return ("The left side is a number: ", Formula((term, ">=", number(down(ends[0]))), ()), ".")
+        return ("The left side is ", Formula((term, "=", number(ends[0])), ()), ".")
+    return ("In numbers, ", Formula((term, ">=", number(down(ends[0]))), ()), ".")
 
 
 def _substitution(form: NormalForm) -> Prose:
@@ -57,17 +61,15 @@ def _substitution(form: NormalForm) -> Prose:
 
 
 def _sum(setting: Setting, form: NormalForm) -> Prose:
-    where = tuple((name, ("add", number(lo), symbol(offset))) for name, lo, offset in form.substitution)
-    goal, whole, denominator = from_sympy(setting.goal.expression), to_sum(form), from_sympy(form.denominator)
-    cleared = form.denominator != 1
-    product = ("mul", denominator, substitute(goal, dict(where))) if cleared else substitute(goal, dict(where))
-    how = _signs(setting, form)
-    if not where and not cleared and whole in (goal, from_sympy(neat(setting.goal.expression))):
+    where = {name: ("add", number(lo), symbol(offset)) for name, lo, offset in form.substitution}
+    goal, denominator = substitute(from_sympy(setting.goal.expression), where), from_sympy(form.denominator)
+    how, cleared = _signs(setting, form), form.denominator != 1
+    same = sum((part.coefficient * part.factors for part in form.summands), sympy.S.Zero)
+    if not where and not cleared and same in (setting.goal.expression, neat(setting.goal.expression)):
         return how
     factor: Prose = ("Multiplied by ", Formula((denominator, ">", ZERO), form.box), ", the left side") if cleared else ("The left side",)
-    equal = Formula((whole,), form.box, equals=product)
-    shown: Prose = (" becomes ", equal, ". ") if where or cleared else (" is ", equal, ". ")
-    return (*factor, *shown, *how)
+    shown = Formula((to_sum(form),), form.box, equals=("mul", denominator, goal) if cleared else goal)
+    return (*factor, " becomes " if where or cleared else " is ", shown, ". ", *how)
 
 
 def _signs(setting: Setting, form: NormalForm) -> Prose:
@@ -95,26 +97,34 @@ def _facts(form: NormalForm) -> Prose:
 
 def explain_boxes(setting: Setting, tree: Tree, _explain: Explain) -> Reason:
     """Subdivision, with the worst box."""
-    found = subdivide(setting.goal)
-    allowed = f"The kernel bisects the ranges into at most {tree.get('budget')} boxes and encloses the left side on each."
+    found = subdivide(setting.goal, centred=tree.get("form") == "centred", precision=int(tree.get("precision", 64)))
     if found is None:
-        return Reason((allowed, " The worst box could not be recomputed here, so that the step has to be checked with pdp check."))
-    return Reason((allowed, " ", *_worst(setting, found)))
-
-
-def _worst(setting: Setting, found: Subdivision) -> Prose:
+        return Reason((_allowed(tree), " The worst box could not be recomputed here in short time; pdp check checks the step."))
     if not found.worst:
-        return _value(setting)
+        return Reason(_value(setting))
+    return Reason(_worst(setting, tree, found))
+
+
+def _allowed(tree: Tree) -> str:
+    """Say what the kernel does."""
+    most = tree.get("budget")
+    how = "the mean value theorem in interval arithmetic" if tree.get("form") == "centred" else "interval arithmetic"
+    return f"The kernel bounds the left side from below by {how}, on {most} boxes at most that cover the ranges."
+
+
+def _worst(setting: Setting, tree: Tree, found: Subdivision) -> Prose:
     box = tuple(Variable(name, lo, hi) for name, lo, hi in found.worst)
     rest = tuple(variable for variable in setting.goal.box if variable.name not in {side.name for side in box})
     bound = number(down(found.bound)) if found.bound else ZERO
-    lower = Formula((from_sympy(setting.goal.expression), ">=", bound), (*box, *rest))
+    shown = from_sympy(neat(setting.goal.expression))
     if found.boxes == 1:
-        return ("One box does: ", lower, *for_all(box), ".")
+        box = tuple(variable for variable in setting.goal.box if variable not in rest)
+        return ("Interval arithmetic gives ", Formula((shown, ">=", bound), setting.goal.box), *for_all(box), " at once.")
     return (
-        f"{found.boxes} boxes do; the smallest certified lower bound is that on ",
+        _allowed(tree),
+        f" Recomputed here, {found.boxes} boxes do; the smallest lower bound is the one on ",
         *listed(range_formula(side) for side in box),
         ": ",
-        lower,
+        Formula((shown, ">=", bound), (*box, *rest)),
         ".",
     )

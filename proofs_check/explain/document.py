@@ -1,6 +1,7 @@
 """What an explanation is: steps of prose and formulas, as data. Text and LaTeX are two renderings of it (:mod:`text`, :mod:`latex`).
 
-A formula asserts what it says over a box of variables, so that a test can evaluate every displayed line at points of that box.
+A formula asserts what it says over a box of variables, so that a test can evaluate every displayed line at points of that box. Names of
+the theory, such as epsilon(w, x), are terms too; none is an identifier, so none is mistaken for a statistic or a parameter of a profile.
 """
 
 from __future__ import annotations
@@ -46,3 +47,34 @@ class Explanation:
     verdict: str
     statement: Prose
     steps: tuple[Step, ...]
+
+
+#: The text of a name → its LaTeX.
+LATEX = {
+    "epsilon(w, x)": r"\varepsilon(w, x)",
+    "epsilon(1, x)": r"\varepsilon(1, x)",
+    "epsilon'(w, x)": r"\varepsilon'(w, x)",
+    "epsilon'(1, x)": r"\varepsilon'(1, x)",
+    "epsilon''(w, x)": r"\varepsilon''(w, x)",
+    "epsilon*": r"\varepsilon^{*}",
+    "mu(x)": r"\mu(x)",
+    "v(x)": r"v(x)",
+    "e(x)": r"e(x)",
+    "epsilon(1/q(x), x)": r"\varepsilon(1/q(x), x)",
+    "q(x)": r"q(x)",
+    "psi(x)": r"\psi(x)",
+    "...": r"\cdots",
+}
+
+
+def notation(text: str) -> Term:
+    """Return a name of the theory as a term. Raises :class:`KeyError` for one that is not in :data:`LATEX`."""
+    if text not in LATEX:
+        raise KeyError(text)
+    return ("sym", text)
+
+
+EPSILON, EPSILON_AT_ONE = notation("epsilon(w, x)"), notation("epsilon(1, x)")
+SLOPE, SLOPE_AT_ONE, SECOND = notation("epsilon'(w, x)"), notation("epsilon'(1, x)"), notation("epsilon''(w, x)")
+TARGET, MU, THRESHOLD, DOTS = notation("epsilon*"), notation("mu(x)"), notation("v(x)"), notation("...")
+RATE, SAMPLED, WEIGHTED, PSI = notation("q(x)"), notation("e(x)"), notation("epsilon(1/q(x), x)"), notation("psi(x)")

@@ -7,8 +7,7 @@ from fractions import Fraction
 from profiles.numbers import exact_text
 from profiles.terms import Term
 from proofs_check.explain.cutting import cut, weigh
-from proofs_check.explain.document import Explanation, Formula, Prose
-from proofs_check.explain.notation import LATEX
+from proofs_check.explain.document import LATEX, Explanation, Formula, Prose
 from proofs_check.explain.text import number_steps
 
 _RELATIONS = {">=": r"\geq", "<=": r"\leq", ">": ">", "<": "<", "=": "="}

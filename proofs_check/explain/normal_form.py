@@ -8,23 +8,24 @@ that are ≥ 0. The kernel has a normal form of its own; this one is recomputed 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import sympy
 
-from profiles.errors import InvalidExpression
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term
-from proofs_check.enclosures import Enclosure, interval, working_precision
-from proofs_check.explain.setting import fresh
+from proofs_check.explain.setting import fresh, neat
+from proofs_check.explain.worst_box import lower_bound
 from proofs_check.prover.algebra import is_modest
 from proofs_check.prover.goals import Goal
 
 POSITIVE, NONNEGATIVE, UNKNOWN = 2, 1, 0
 _OFFSETS = "stuvabcdefghijklmnopqr"
 _MOST = 400
+#: A form of at most this length is taken as it comes; of longer ones, the shortest.
+_SHORT = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class _Signs:
 
     def of(self, expression: sympy.Expr) -> int:
         if not expression.free_symbols:
-            return _sign_of_constant(expression)
+            return self._by_enclosure(expression)
         if expression.is_Symbol:
             variable = next(v for v in self.box if v.name == expression.name)
             return (
@@ -89,28 +90,14 @@ class _Signs:
 
     def _function(self, expression: sympy.Expr) -> int:
         sign = self._sum(sympy.expand(expression.args[0] - 1)) if isinstance(expression, sympy.log) else UNKNOWN
-        sign = sign or self._by_balls(expression)
+        sign = sign or self._by_enclosure(expression)
         if sign:
             self.facts[expression] = sign
         return sign
 
-    def _by_balls(self, expression: sympy.Expr) -> int:
-        names = {symbol.name for symbol in expression.free_symbols}
-        sides = {v.name: (v.lo, v.hi) for v in self.box if v.name in names}
-        if any(hi is None for _, hi in sides.values()):
-            return UNKNOWN
-        with working_precision(96):
-            box = {name: interval(lo, hi) for name, (lo, hi) in sides.items() if hi is not None}
-            value = Enclosure(from_sympy(expression)).evaluate(box)
-            return POSITIVE if value > 0 else NONNEGATIVE if value >= 0 else UNKNOWN
-
-
-def _sign_of_constant(expression: sympy.Expr) -> int:
-    if expression.is_Rational:
-        return POSITIVE if expression > 0 else NONNEGATIVE if expression == 0 else UNKNOWN
-    with working_precision(192):
-        value = Enclosure(from_sympy(expression)).evaluate({})
-        return POSITIVE if value > 0 else NONNEGATIVE if value >= 0 else UNKNOWN
+    def _by_enclosure(self, expression: sympy.Expr) -> int:
+        low = lower_bound(Goal(expression, self.box))
+        return UNKNOWN if low is None else POSITIVE if low > 0 else NONNEGATIVE if low == 0 else UNKNOWN
 
 
 def collect(expression: sympy.Expr) -> list[Summand]:
@@ -127,24 +114,38 @@ def find_normal_form(goal: Goal, taken: Iterable[str] = ()) -> NormalForm | None
 
     Raises :class:`profiles.InvalidExpression` for a goal outside the grammar.
     """
-    if goal.expression.count_ops() > _MOST:
-        return None
-    mask = {node: sympy.Dummy(positive=True) for node in goal.expression.atoms(sympy.Function) if not node.free_symbols}
+    found: list[NormalForm] = []
+    for expression in dict.fromkeys((neat(goal.expression), goal.expression)):
+        if expression.count_ops() <= _MOST:
+            for substitution, box, moved in (((), goal.box, expression), _shift(replace(goal, expression=expression), taken)):
+                for form in _readable(moved, box, strict=goal.strict):
+                    found.append(replace(form, substitution=substitution))
+                    if _length(form) <= _SHORT:
+                        return found[-1]
+    return min(found, key=_length, default=None)
+
+
+def _readable(expression: sympy.Expr, box: tuple[Variable, ...], *, strict: bool) -> Iterator[NormalForm]:
+    """Yield the forms of an expression whose signs are manifest on the box."""
+    mask = {node: sympy.Dummy(positive=True) for node in expression.atoms(sympy.Function) if not node.free_symbols}
     back = {dummy: node for node, dummy in mask.items()}
-    for substitution, box, expression in ((), goal.box, goal.expression), _shift(goal, taken):
-        for masked in _forms(expression.xreplace(mask)):
-            numerator, denominator = (part.xreplace(back) for part in masked)
-            signs = _Signs(box)
-            if denominator != 1 and signs.of(denominator) != POSITIVE:
-                continue
-            summands = collect(numerator)
-            found = [min(signs.of(s.coefficient), signs.of(s.factors)) for s in summands]
-            if UNKNOWN in found or (goal.strict and POSITIVE not in found):
-                continue
-            facts = {atom: sign for atom, sign in signs.facts.items() if numerator.has(atom) or denominator.has(atom)}
-            positive = next((summand for summand, sign in zip(summands, found, strict=True) if sign == POSITIVE), None)
-            return NormalForm(substitution, box, denominator, tuple(summands), tuple(facts.items()), positive)
-    return None
+    for masked in dict.fromkeys(_forms(expression.xreplace(mask))):
+        numerator, denominator = (part.xreplace(back) for part in masked)
+        signs = _Signs(box)
+        if denominator != 1 and signs.of(denominator) != POSITIVE:
+            continue
+        summands = collect(numerator)
+        found = [min(signs.of(s.coefficient), signs.of(s.factors)) for s in summands]
+        if not found or UNKNOWN in found or (strict and POSITIVE not in found):
+            continue
+        facts = tuple((atom, sign) for atom, sign in signs.facts.items() if numerator.has(atom) or denominator.has(atom))
+        positive = next((summand for summand, sign in zip(summands, found, strict=True) if sign == POSITIVE), None)
+        yield NormalForm((), box, denominator, tuple(summands), facts, positive)
+
+
+def _length(form: NormalForm) -> int:
+    """Return how much there is to read."""
+    return form.denominator.count_ops() + sum(1 + (part.coefficient * part.factors).count_ops() for part in form.summands)
 
 
 def _shift(goal: Goal, others: Iterable[str]) -> tuple[tuple[tuple[str, Fraction, str], ...], tuple[Variable, ...], sympy.Expr]:
@@ -186,11 +187,8 @@ def _forms(expression: sympy.Expr) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
 
 def to_sum(form: NormalForm) -> Term:
     """Return the summands as one term. Raises :class:`InvalidExpression` outside the grammar."""
-    parts = [to_product(summand) for summand in form.summands]
-    if not parts:
-        raise InvalidExpression("a sum without summands has no normal form to show")
-    total = parts[0]
-    for part in parts[1:]:
+    total, *rest = (to_product(summand) for summand in form.summands)
+    for part in rest:
         total = ("add", total, part)
     return total
 

@@ -1,4 +1,4 @@
-"""Explanations of proved conditions, claim by claim."""
+"""Explanations of proved claims, one function for each way of proving them."""
 
 from __future__ import annotations
 
@@ -7,42 +7,73 @@ from typing import Any
 
 import sympy
 
-from profiles.numbers import to_exact
+from profiles.grammar import parse_expression
 from profiles.profile import WEIGHT, Variable
-from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import number, symbol
+from profiles.symbolic import from_sympy, to_rational, to_sympy
+from profiles.terms import Term, number, symbol
+from proofs_check.admission import numeric_term
 from proofs_check.conditions.branches import Pieces, find_pieces
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.growth import offset_name
-from proofs_check.explain.document import Formula, Prose, Step
-from proofs_check.explain.notation import EPSILON, MU, SLOPE, THRESHOLD
-from proofs_check.explain.reasons import step
-from proofs_check.explain.rules import explain_tree
-from proofs_check.explain.setting import ZERO, Setting, claim, for_all, listed, neat, range_formula
-from proofs_check.explain.statements import AT_ONE, CURVATURE, LEFT, LINE, ONE, E, W, derivatives_step, gap, goal_formula
-from proofs_check.prover.goals import Goal
+from proofs_check.explain.document import EPSILON, MU, SLOPE, THRESHOLD, Formula, Prose, Step
+from proofs_check.explain.rules import explain_default, explain_tree
+from proofs_check.explain.setting import ZERO, Setting, claim, definition, for_all, listed, neat, range_formula, step
+from proofs_check.explain.statements import (
+    AT_ONE,
+    CURVATURE,
+    LEFT,
+    LINE,
+    ONE,
+    STRICT,
+    Case,
+    E,
+    W,
+    derivatives_step,
+    gap,
+    goal_formula,
+    setting_over,
+)
+from proofs_check.prover.definedness import Need, Obligation, obligations
+from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.smooth import resolve
-from proofs_check.results import Decision, Tree
+from proofs_check.results import Tree
 
 
-def make_setting(context: Context, goal: Goal) -> Setting:
-    """Return a goal with the names that the certificate of this profile may use."""
-    return Setting(goal, context.profile.values())
+def explain_well_defined(case: Case) -> tuple[Step, ...]:
+    """ε is defined, operation by operation, and not negative."""
+    context, proof = case.context, case.proof
+    own = [(parse_expression(text), tree) for text, tree in proof.get("obligations", {}).items()]
+    needs = [_need(context, need, own) for need in obligations(numeric_term(context.profile))]
+    defined = "Every operation is defined where the following holds:" if needs else "Every operation is defined for all numbers."
+    whole = setting_over(context, context.domain, context.profile.expression())
+    shown = claim(whole.goal, name=EPSILON)
+    return Step((defined,), tuple(needs)), step(("To be shown: ",), whole, proof["nonnegative"], explain_tree, shown=shown)
 
 
-def explain_inequality(context: Context, decision: Decision, proof: Tree) -> tuple[Step, ...]:
+def _need(context: Context, need: Obligation, own: Sequence[tuple[Term, Tree]]) -> Step:
+    """One operation's need; the certificate's own proof of it, or the one that the kernel finds by default."""
+    strict, term = need.need is not Need.NONNEGATIVE, need.term
+    corner = {variable.name: variable.lo + int(variable.open_below) for variable in context.domain}
+    if need.need is Need.NONZERO and as_ball(value_at(term, corner)) < 0:
+        term = ("neg", term)
+    goal = setting_over(context, context.domain, to_sympy(term, context.profile.values()), strict=strict)
+    tree = next((tree for given, tree in own if given == term), None)
+    shown = Formula((term, ">" if strict else ">=", ZERO), context.domain)
+    reason = explain_default(goal) if tree is None else explain_tree(goal, tree)
+    return Step((shown, ". ", *reason.said), reason.children)
+
+
+def explain_inequality(case: Case) -> tuple[Step, ...]:
     """A condition that is one inequality, proved by one tree (``proposition-17`` also by one tree a piece)."""
-    name = decision.condition
+    context, name, proof = case.context, case.name, case.proof
     if "cuts" in proof:
         return _in_pieces(context, name, proof["bound"])
     epsilon = context.near_one[0] if name == "proposition-16" else context.epsilon
-    goal = Goal(gap(context, name, epsilon), context.records if name in AT_ONE else context.domain, name == "proposition-16")
-    derivatives = () if name == "assumption-8" else (derivatives_step(context, epsilon, second=False),)
-    shown = goal_formula(context, name, epsilon, goal)
-    return (
-        *derivatives,
-        step(("To be shown: ",), make_setting(context, goal), proof["bound"], explain_tree, shown=shown, behind=for_all(goal.box)),
-    )
+    goal = setting_over(context, context.records if name in AT_ONE else context.domain, gap(context, name, epsilon), strict=name in STRICT)
+    near = "Near w = 1" if name == "proposition-16" else ""
+    derivatives = () if name == "assumption-8" else (derivatives_step(context, epsilon, second=False, where=near),)
+    shown = goal_formula(context, name, epsilon, goal.goal)
+    return *derivatives, step(("To be shown: ",), goal, proof["bound"], explain_tree, shown=shown, behind=for_all(goal.goal.box))
 
 
 def _in_pieces(
@@ -57,9 +88,9 @@ def _in_pieces(
     steps = [_meeting(context, found)]
     for (epsilon, box), tree in zip(found.pieces, trees, strict=True):
         raw = gap(context, condition, epsilon)
-        goal = Goal((raw if form == "log" else raw * sympy.exp(epsilon)) - floor, box)
-        lead: Prose = ("On ", range_formula(box[-1]), ", ", Formula((EPSILON, "=", from_sympy(epsilon))), ". To be shown: ")
-        steps.append(step(lead, make_setting(context, goal), tree, explain_tree, shown=claim(goal, name=name)))
+        goal = setting_over(context, box, (raw if form == "log" else raw * sympy.exp(epsilon)) - floor)
+        lead: Prose = ("On ", range_formula(box[-1]), ", ", definition(EPSILON, epsilon), ". To be shown: ")
+        steps.append(step(lead, goal, tree, explain_tree, shown=claim(goal.goal, name=name)))
     return tuple(steps)
 
 
@@ -68,32 +99,29 @@ def _meeting(context: Context, found: Pieces) -> Step:
     said: list[Prose] = []
     for cut, (before, _), (after, _) in zip(found.cuts, found.pieces, found.pieces[1:], strict=False):
         sides = [[part.subs(context.weight, to_rational(cut)) for part in (e, sympy.diff(e, context.weight))] for e in (before, after)]
-        (value, slope), (value_after, slope_after) = ([from_sympy(neat(part)) for part in side] for side in sides)
-        same = [
-            Formula((name, "=", a, "=", b), context.records) for name, a, b in ((EPSILON, value, value_after), (SLOPE, slope, slope_after))
-        ]
+        same = []
+        for name, a, b in zip((EPSILON, SLOPE), *sides, strict=True):
+            terms = dict.fromkeys(from_sympy(neat(side)) for side in (a, b))
+            same.append(Formula(tuple(part for term in (name, *terms) for part in ("=", term))[1:], context.records))
         said.append(("at ", Formula((W, "=", number(cut))), ", ", same[0], " and ", same[1]))
-    return Step(
-        (
-            "epsilon is one smooth expression on each piece, and the pieces meet with equal values and derivatives: ", *listed(said),
-            ", from below and from above. So epsilon is continuously differentiable.",
-        )
-    )  # fmt: skip
+    whole = "epsilon is one smooth expression on each piece, and the pieces meet with equal values and derivatives: "
+    return Step((whole, *listed(said), " from both sides. So epsilon is continuously differentiable."))
 
 
-def explain_threshold(context: Context, _decision: Decision, proof: Tree) -> tuple[Step, ...]:
+def explain_threshold(case: Case) -> tuple[Step, ...]:
     """Assumption 9: a threshold, and the slope lemma or a direct comparison from there on."""
-    base = make_setting(context, Goal(sympy.S.Zero, context.records))
+    context, proof = case.context, case.proof
+    base = setting_over(context, context.records)
     threshold = base.read(str(proof["threshold"]))
     offset = offset_name(context)
-    wide = base.with_variable(Variable(offset, to_exact("0"), None))
+    wide = base.with_variable(Variable(offset, ZERO[1], None))
     weight = threshold + wide.symbols[offset]
     epsilon = context.epsilon.subs(context.weight, weight)
-    chosen = Formula((THRESHOLD, "=", from_sympy(threshold)))
-    above = base.about(threshold - 1)
-    steps = [step(("Choose the threshold ", chosen, ". It is at least 1: "), above, proof["threshold-proof"], explain_tree)]
-    if not threshold.free_symbols and threshold.is_Rational:
-        steps = [Step(("Choose the same threshold ", chosen, " for all records."))]
+    chosen = definition(THRESHOLD, threshold)
+    steps = [Step(("Choose the same threshold ", chosen, " for all records."))]
+    if not threshold.is_Rational:
+        above = base.about(threshold - 1)
+        steps = [step(("Choose the threshold ", chosen, ". It is at least 1: "), above, proof["threshold-proof"], explain_tree)]
     beyond: Prose = ("for ", Formula((W, "=", ("add", from_sympy(threshold), symbol(offset)))), " with ", range_formula(wide.goal.box[-1]))
     if "direct" in proof:
         return (*steps, _direct(context, wide, epsilon, weight, proof, beyond))
@@ -113,64 +141,61 @@ def _slope_lemma(
     context: Context, setting: Setting, threshold: sympy.Expr, weight: sympy.Expr, proof: Tree, beyond: Prose
 ) -> tuple[Step, ...]:
     at = context.epsilon.subs(context.weight, threshold) - sympy.log(1 + context.growth * threshold)
-    start = Setting(Goal(at, context.records, strict=True), setting.symbols)
+    start = setting.about(at, strict=True, box=context.records)
     offset = setting.goal.box[-1].name
     symbol_ = setting.symbols[offset]
     epsilon, _ = resolve(context.epsilon.subs(context.weight, weight), setting.goal.box, symbol_)
     slope = setting.about(weight * sympy.diff(epsilon, symbol_) - 1)
+    branch: Prose = () if context.smooth else (", where ", definition(EPSILON, epsilon))
     fraction = ("div", E, ("add", ONE, ("mul", E, W)))
+    name, rise = ("add", EPSILON, ("neg", LINE)), ("add", ("mul", W, SLOPE), ("neg", ONE))
     derivative = Formula((("add", SLOPE, ("neg", fraction)), ">=", ("add", ("div", ONE, W), ("neg", fraction)), ">", ZERO))
-    name = ("add", EPSILON, ("neg", LINE))
-    at_threshold, rise = Formula((W, "=", from_sympy(threshold))), ("add", ("mul", W, SLOPE), ("neg", ONE))
+    at_threshold = Formula((W, "=", from_sympy(threshold)))
+    end = ", so that it rises. It is positive at the threshold and stays positive."
     return (
         step(("At ", at_threshold, ": "), start, proof["start"], explain_tree, shown=claim(start.goal, name=name)),
-        step(("From there on, ", *beyond, ": "), slope, proof["slope"], explain_tree, shown=claim(slope.goal, name=rise)),
-        Step(("Hence the derivative of ", Formula((name,)), " is ", derivative, ": positive at the threshold, it stays positive.")),
-    )  # fmt: skip
+        step(("From there on, ", *beyond, *branch, ": "), slope, proof["slope"], explain_tree, shown=claim(slope.goal, name=rise)),
+        Step(("Hence ", Formula((name,)), " has the derivative ", derivative, end)),
+    )
 
 
-def explain_floor(context: Context, _decision: Decision, proof: Tree) -> tuple[Step, ...]:
-    """Assumption 11: a floor of K or of K·e^ε that is free of w."""
-    base = make_setting(context, Goal(sympy.S.Zero, context.records))
+def explain_floor(case: Case) -> tuple[Step, ...]:
+    """Assumption 11 and the strong convexity constant: a floor of K or of K·e^ε that is free of w."""
+    context, proof = case.context, case.proof
+    base = setting_over(context, context.records)
     floor = base.read(str(proof["floor"]))
     positive = base.about(floor, strict=True)
     log = proof["form"] == "log"
-    bent = CURVATURE if log else ("mul", ("add", *CURVATURE[1:]), ("exp", EPSILON))
-    second = Formula((("mul", CURVATURE, ("exp", EPSILON)),))
-    lead = Step(("The second derivative of ", Formula((("exp", EPSILON),)), " in w is ", second, "."))
+    bent = CURVATURE if log else _SECOND
+    lead = Step(("The second derivative of ", Formula((("exp", EPSILON),)), " in w is ", Formula((_SECOND,)), "."))
     constant = Formula((MU, "=", from_sympy(floor), ">", ZERO), context.records)
     named = step(("The constant: ",), positive, proof["positive"], explain_tree, shown=constant, behind=for_all(context.records))
+    if floor.is_Rational:
+        named = Step(("The same constant for all records: ", constant, "."))
     if "cuts" in proof:
         return (lead, named, *_in_pieces(context, "assumption-11", proof["curvature"], floor, proof["form"]), *_last(proof, log=log))
-    raw = context.curvature if log else context.curvature * sympy.exp(context.epsilon)
-    goal = make_setting(context, Goal(raw - floor, context.domain))
+    goal = setting_over(context, context.domain, (context.curvature if log else context.curvature * sympy.exp(context.epsilon)) - floor)
     shown = claim(goal.goal, name=("add", bent, ("neg", MU)))
     body = step(("To be shown: ",), goal, proof["curvature"], explain_tree, shown=shown, behind=for_all(context.domain))
     return (derivatives_step(context, context.epsilon, second=True), lead, named, body, *_last(proof, log=log))
 
 
+#: (e^ε)″
+_SECOND: Term = ("mul", CURVATURE, ("exp", EPSILON))
+
+
 def _last(proof: Tree, *, log: bool) -> tuple[Step, ...]:
     """Say what the floor means for the constant."""
     if log:
-        reached = Formula((("mul", CURVATURE, ("exp", EPSILON)), ">=", CURVATURE, ">=", MU))
-        return (
-            Step(
-                (
-                    "As ",
-                    Formula((EPSILON, ">=", ZERO)),
-                    " (proved when the profile is admitted), ",
-                    reached,
-                    ": this is a lower bound of the best constant.",
-                )
-            ),
-        )
+        reached, positive = Formula((_SECOND, ">=", CURVATURE, ">=", MU)), Formula((EPSILON, ">=", ZERO))
+        return (Step(("As ", positive, " (the claim well-defined), ", reached, ": this is a lower bound of the best constant.")),)
     if _is_attained(proof["curvature"]):
-        return (
-            Step(("The second derivative equals ", Formula((MU,)), " at ", Formula((W, "=", ONE)), ": no larger constant is possible.")),
-        )
-    return ()
+        at = Formula((W, "=", ONE))
+        return (Step(("The second derivative equals ", Formula((MU,)), " at ", at, ": no larger constant is possible.")),)
+    return (Step((Formula((MU,)), " is a lower bound of the best constant.")),)
 
 
 def _is_attained(tree: Any) -> bool:
     """Tell whether a floor was proved by rising from equality at w = 1."""
-    return isinstance(tree, dict) and tree.get("rule") == "monotone" and tree.get("variable") == WEIGHT and tree["end"] == {"rule": "zero"}
+    rises = isinstance(tree, dict) and tree.get("rule") == "monotone" and tree.get("variable") == WEIGHT
+    return rises and tree["direction"] == "increasing" and tree["end"] == {"rule": "zero"}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from profiles.errors import PDPError
-from proofs_check.explain.direct import explain_boxes, explain_manifest, explain_zero
-from proofs_check.explain.reasons import Explainer, Reason
-from proofs_check.explain.setting import Setting
+from proofs_check.explain.direct import UNSEEN, explain_boxes, explain_manifest, explain_zero
+from proofs_check.explain.setting import Explainer, Reason, Setting
 from proofs_check.explain.structural import (
     explain_exp_tangent,
     explain_generalise,
@@ -15,6 +13,7 @@ from proofs_check.explain.structural import (
     explain_split,
     explain_sum,
 )
+from proofs_check.prover.search import out_of_time
 from proofs_check.results import Tree
 
 #: A new rule of the kernel is one function and one line here.
@@ -38,7 +37,15 @@ def explain_tree(setting: Setting, tree: Tree) -> Reason:
     explainer = RULES.get(rule)
     if explainer is None:
         return Reason((f"By the rule {rule} of the kernel, for which no explanation is written; docs/certificates.md states it.",))
+    if out_of_time():
+        return Reason((f"By the rule {rule}; the explanation is cut short here, and pdp check checks the step.",))
     try:
         return explainer(setting, tree, explain_tree)
-    except (PDPError, KeyError, StopIteration, RecursionError):
-        return Reason((f"By the rule {rule}, with a formula that cannot be displayed; pdp check checks the step.",))
+    except Exception:  # SymPy may fail in any way; an explanation is no part of the proof
+        return Reason((f"By the rule {rule}, in a way that could not be put into words; pdp check checks the step.",))
+
+
+def explain_default(setting: Setting) -> Reason:
+    """Return why a side condition holds for which the certificate has no proof of its own: by the sign of a normal form, or by boxes."""
+    manifest = explain_tree(setting, {"rule": "manifest"})
+    return explain_tree(setting, {"rule": "boxes", "budget": 2000}) if manifest.said == UNSEEN else manifest

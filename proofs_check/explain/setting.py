@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import sympy
 
 from profiles.grammar import parse_expression
+from profiles.numbers import to_exact
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.terms import Term, number, symbol
-from proofs_check.explain.document import Formula, Piece, Prose
+from proofs_check.explain.document import Formula, Piece, Prose, Step
 from proofs_check.prover.algebra import expand, tidy
 from proofs_check.prover.goals import Goal
+from proofs_check.results import Tree
 
 ZERO = number(0)
 _MOST = 150
@@ -67,10 +69,9 @@ def neat(expression: sympy.Expr) -> sympy.Expr:
     return min((expression, tidy(expression), expand(expression)), key=lambda form: (form.count_ops(), len(str(form))))
 
 
-def equation(name: str, value: sympy.Expr | Fraction) -> Formula:
+def definition(name: Term, value: sympy.Expr | Fraction) -> Formula:
     """Return the definition name = value."""
-    term = number(value) if isinstance(value, Fraction) else from_sympy(value)
-    return Formula((symbol(name), "=", term))
+    return Formula((name, "=", number(value) if isinstance(value, Fraction) else from_sympy(value)))
 
 
 def range_formula(variable: Variable) -> Formula:
@@ -101,7 +102,12 @@ def for_all(box: Sequence[Variable], used: Iterable[str] | None = None) -> Prose
 
 def at_point(point: Mapping[str, Fraction]) -> Prose:
     """Return "at x = …" for an exact point, nothing for the empty one."""
-    return ("at ", *listed(equation(name, value) for name, value in point.items())) if point else ()
+    return ("at ", *listed(definition(symbol(name), value) for name, value in point.items())) if point else ()
+
+
+def read_point(fields: Tree) -> dict[str, Fraction]:
+    """Return the point that the field ``at`` names."""
+    return {name: to_exact(value) for name, value in fields["at"].items()}
 
 
 def fix(expression: sympy.Expr, point: Mapping[str, Fraction]) -> sympy.Expr:
@@ -115,3 +121,31 @@ def fresh(wanted: str, taken: Iterable[str]) -> str:
     while name in known:
         name += "_"
     return name
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a goal holds: the sentences, and the steps that they rest on."""
+
+    said: Prose
+    children: tuple[Step, ...] = ()
+
+
+#: Explains why a tree proves the goal of a setting. The third argument explains the trees below it.
+Explain = Callable[[Setting, Tree], Reason]
+Explainer = Callable[[Setting, Tree, Explain], Reason]
+
+
+def step(lead: Prose, setting: Setting, tree: Tree, explain: Explain, *, shown: Formula | None = None, behind: Prose = ()) -> Step:
+    """Return the step "lead goal behind." that goes on with the reason why the tree proves the goal; ``shown`` is the goal as a formula."""
+    reason = explain(setting, tree)
+    if setting.goal.expression == 0 and shown is None:
+        return Step((*lead, "the left side is 0."))
+    return Step((*lead, shown or goal_of(setting, tree), *behind, *((". ", *reason.said) if reason.said else (".",))), reason.children)
+
+
+def goal_of(setting: Setting, tree: Tree) -> Formula:
+    """Return the goal as a formula; as it is, and as an equation, where the rule says that it is an identity."""
+    if tree.get("rule") == "zero":
+        return Formula((from_sympy(setting.goal.expression), "=", ZERO), setting.goal.box)
+    return setting.claim

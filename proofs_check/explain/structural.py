@@ -13,8 +13,7 @@ from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import number, symbol
 from proofs_check.explain.cutting import LIMIT, weigh
 from proofs_check.explain.document import Formula, Prose, Step
-from proofs_check.explain.reasons import Explain, Reason, goal_of, step
-from proofs_check.explain.setting import ZERO, Setting, for_all, neat
+from proofs_check.explain.setting import ZERO, Explain, Reason, Setting, for_all, goal_of, neat, step
 from proofs_check.prover.algebra import expand
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree

@@ -1,29 +1,30 @@
 """Subdivision once more, for the reader: how many boxes do, and in which one the certified lower bound is smallest.
 
-Statement: where :func:`subdivide` returns a result, the boxes cover the goal's box, every box has a certified lower bound ≥ 0 (> 0), and
-the least of these bounds is that of the worst box. Ball arithmetic and intervals with exact, possibly infinite, ends are used. This is
-recomputed and is no part of the proof: the kernel bisects in its own arithmetic and may need more or fewer boxes.
+Statement: where :func:`subdivide` returns a result, the boxes cover the goal's box, and on each of them the kernel's own interval
+evaluation is ≥ 0 (> 0); the least of these lower bounds is that of the worst box. It is recomputed and no part of the proof: the kernel
+bisects in an order of its own and may need more or fewer boxes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
-
-from flint import arb
+from functools import reduce
 
 from profiles.symbolic import from_sympy
-from profiles.terms import Term, free_symbols
-from proofs_check.enclosures import Enclosure, ball, interval, lower_fraction, working_precision
-from proofs_check.explain.intervals import lower_bound
+from profiles.terms import to_text
 from proofs_check.explain.setting import neat
+from proofs_check.kernel import intervals as iv
+from proofs_check.kernel.boxes import Program, Range
+from proofs_check.kernel.syntax import read_term, variables
+from proofs_check.kernel.terms import Meter, Rejected, differentiate, forget
 from proofs_check.prover.goals import Goal
 
-BUDGET = 3000
-_BITS = 96
-
-Cell = tuple[tuple[Fraction, Fraction | None], ...]
+BUDGET = 2000
+#: Work in the units of the kernel's meter; more than that takes the reader too long.
+WORK = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,65 +36,80 @@ class Subdivision:
     bound: Fraction
 
 
-def subdivide(goal: Goal, budget: int = BUDGET) -> Subdivision | None:
-    """Return a subdivision that proves the goal in untrusted arithmetic, None where ``budget`` boxes do not do.
+def subdivide(goal: Goal, *, centred: bool = False, precision: int = 64) -> Subdivision | None:
+    """Return a subdivision that proves the goal, None where it takes too long. Raises :class:`profiles.InvalidExpression`."""
+    forget()
+    meter = Meter()
+    meter.left = WORK
+    try:
+        return _subdivide(goal, _Enclosure(goal, precision, meter, centred=centred))
+    except Rejected:
+        return None
 
-    Raises :class:`profiles.InvalidExpression` for a goal outside the grammar.
-    """
-    terms = list(dict.fromkeys((from_sympy(goal.expression), from_sympy(neat(goal.expression)))))
-    used = free_symbols(terms[0])
-    variables = [variable for variable in goal.box if variable.name in used]
-    names = [variable.name for variable in variables]
-    enclosures = [Enclosure(term) for term in terms]
-    stack: list[Cell] = [tuple((variable.lo, variable.hi) for variable in variables)]
-    worst: tuple[Fraction, Cell] | None = None
-    boxes = looked_at = 0
-    while stack:
-        cell = stack.pop()
-        looked_at += 1
-        bound = _bound(terms, enclosures, names, cell)
-        if bound is not None and (bound > 0 or (bound == 0 and not goal.strict)):
-            boxes += 1
-            worst = min((bound, cell), worst or (bound, cell), key=lambda found: found[0])
-        elif looked_at > budget or not cell:
+
+def lower_bound(goal: Goal) -> Fraction | None:
+    """Return a certified lower bound of a goal's left side on its whole box by one evaluation, None where there is none."""
+    forget()
+    try:
+        enclosure = _Enclosure(goal, 128, Meter(), centred=False)
+        low = enclosure.below(enclosure.whole)
+    except Rejected:
+        return None
+    return Fraction(low) if low.is_finite() else None
+
+
+class _Enclosure:
+    """Lower bounds of a goal's left side over pieces of its box: of two ways to write it, and in the centred form too if asked for."""
+
+    def __init__(self, goal: Goal, precision: int, meter: Meter, *, centred: bool) -> None:
+        box = {variable.name: Range(variable.lo, variable.hi, variable.open_below) for variable in goal.box}
+        texts = dict.fromkeys(to_text(term) for term in (goal.term, from_sympy(neat(goal.expression))))
+        terms = [read_term(text, variables(box)) for text in texts]
+        self.names, self.precision = sorted(frozenset().union(*(term.free for term in terms))), precision
+        self.whole = {name: box[name] for name in self.names}
+        self.forms = Program(terms, precision, meter)
+        self.slopes = Program([differentiate(terms[0], name) for name in self.names], precision, meter) if centred else None
+
+    def below(self, piece: Mapping[str, Range]) -> Decimal:
+        """Return a number below the left side at all points of a piece."""
+        hulls = {name: side.hull(self.precision) for name, side in piece.items()}
+        low = reduce(iv.meet, self.forms.run(hulls))[0]
+        if self.slopes is None or any(side.hi is None for side in piece.values()):
+            return low
+        centre = {name: iv.middle(hull, self.precision) for name, hull in hulls.items()}
+        total = reduce(iv.meet, self.forms.run({name: (at, at) for name, at in centre.items()}))
+        for name, slope in zip(self.names, self.slopes.run(hulls), strict=True):
+            offset = iv.add(hulls[name], iv.negate((centre[name], centre[name])), self.precision)
+            total = iv.add(total, iv.mul(slope, offset, self.precision), self.precision)
+        return max(low, total[0])
+
+
+def _subdivide(goal: Goal, enclosure: _Enclosure) -> Subdivision | None:
+    stack = [enclosure.whole]
+    done: list[tuple[Decimal, dict[str, Range]]] = []
+    for turn in range(BUDGET):
+        piece = stack.pop()
+        low = enclosure.below(piece)
+        if low > 0 or (low == 0 and not goal.strict):
+            done.append((low, piece))
+        elif not piece:
             return None
         else:
-            stack.extend(_bisect(cell, looked_at))
-    if worst is None:
-        return None
-    return Subdivision(boxes, tuple((name, *side) for name, side in zip(names, worst[1], strict=True)), worst[0])
+            stack.extend(_bisect(piece, turn))
+        if not stack:
+            bound, worst = min(done, key=lambda found: found[0])
+            return Subdivision(len(done), tuple((name, side.lo, side.hi) for name, side in worst.items()), Fraction(bound))
+    return None
 
 
-def _bound(terms: Sequence[Term], enclosures: Sequence[Enclosure], names: Sequence[str], cell: Cell) -> Fraction | None:
-    """Return the best certified lower bound of the terms, which are equal, over a cell."""
-    bounded = [(lo, hi) for lo, hi in cell if hi is not None]
-    found = [lower_bound(term, dict(zip(names, cell, strict=True))) for term in terms]
-    if len(bounded) == len(cell):
-        with working_precision(_BITS):
-            found += [lower_fraction(value) for enclosure in enclosures for value in _values(enclosure, names, bounded)]
-    return max((bound for bound in found if bound is not None), default=None)
-
-
-def _values(enclosure: Enclosure, names: Sequence[str], cell: Sequence[tuple[Fraction, Fraction]]) -> tuple[arb, arb]:
-    """Return the natural and the mean-value enclosure over a bounded cell."""
-    box = {name: interval(*side) for name, side in zip(names, cell, strict=True)}
-    middle = {name: ball((lo + hi) / 2) for name, (lo, hi) in zip(names, cell, strict=True)}
-    centred = enclosure.evaluate(middle)
-    for name, (lo, hi) in zip(names, cell, strict=True):
-        centred += enclosure.evaluate_with_slope(box, name)[1] * (interval(lo, hi) - middle[name])
-    return enclosure.evaluate(box), centred
-
-
-def _bisect(cell: Cell, turn: int) -> tuple[Cell, Cell]:
+def _bisect(piece: Mapping[str, Range], turn: int) -> tuple[dict[str, Range], dict[str, Range]]:
     """Halve the widest side, an unbounded one at every other turn at twice its lower end."""
-    unbounded = [index for index, (_, hi) in enumerate(cell) if hi is None]
-    bounded = [index for index, (lo, hi) in enumerate(cell) if hi is not None and hi > lo]
-    if unbounded and (turn % 2 or not bounded):
-        index = unbounded[turn % len(unbounded)]
-    elif bounded:
-        index = max(bounded, key=lambda i: (cell[i][1] or cell[i][0]) - cell[i][0])
+    unbounded = [name for name, side in piece.items() if side.hi is None]
+    widths = {name: side.hi - side.lo for name, side in piece.items() if side.hi is not None}
+    if unbounded and (turn % 2 or not any(widths.values())):
+        name = unbounded[turn % len(unbounded)]
     else:
-        index = 0
-    lo, hi = cell[index]
-    at = max(2 * lo, lo + 1) if hi is None else (lo + hi) / 2
-    return (*cell[:index], (lo, at), *cell[index + 1 :]), (*cell[:index], (at, hi), *cell[index + 1 :])
+        name = max(widths, key=lambda name: widths[name])
+    side = piece[name]
+    at = max(2 * side.lo, side.lo + 1) if side.hi is None else (side.lo + side.hi) / 2
+    return {**piece, name: Range(side.lo, at, side.open)}, {**piece, name: Range(at, side.hi)}

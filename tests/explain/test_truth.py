@@ -11,7 +11,7 @@ from profiles.grammar import parse_expression
 from profiles.profile import Variable
 from proofs_check.enclosures import working_precision
 from proofs_check.explain import Formula
-from proofs_check.explain.notation import is_notation
+from proofs_check.explain.document import is_notation
 from proofs_check.prover.pointwise import as_ball, value_at
 
 BITS = 256
