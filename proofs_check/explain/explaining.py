@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from profiles.profile import Profile
@@ -77,8 +78,10 @@ def _explain(context: Context, decision: Decision) -> Explanation:
     if decision.claim is None:
         return _explanation(context, decision.condition, decision.verdict.value, lambda: tuple(_undecided(context, decision)))
     explained = _explain_claim(Case(context, decision.claim))
-    unchecked = () if decision.checked else (Step(("The kernel has not accepted this proof.",)),)
-    return Explanation(explained.condition, explained.verdict, explained.statement, (*explained.steps, *unchecked))
+    if decision.checked:
+        return explained
+    warning = Step(("The kernel has not accepted this proof. What follows is what it tries to show.",))
+    return replace(explained, steps=(warning, *explained.steps))
 
 
 def _explain_claim(case: Case) -> Explanation:

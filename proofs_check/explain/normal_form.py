@@ -114,14 +114,23 @@ def find_normal_form(goal: Goal, taken: Iterable[str] = ()) -> NormalForm | None
 
     Raises :class:`profiles.InvalidExpression` for a goal outside the grammar.
     """
-    found: list[NormalForm] = []
     for expression in dict.fromkeys((neat(goal.expression), goal.expression)):
-        if expression.count_ops() <= _MOST:
-            for substitution, box, moved in (((), goal.box, expression), _shift(replace(goal, expression=expression), taken)):
-                for form in _readable(moved, box, strict=goal.strict):
-                    found.append(replace(form, substitution=substitution))
-                    if _length(form) <= _SHORT:
-                        return found[-1]
+        if expression.count_ops() > _MOST:
+            continue
+        for substitution, box, moved in dict.fromkeys((((), goal.box, expression), _shift(replace(goal, expression=expression), taken))):
+            found = _shortest(_readable(moved, box, strict=goal.strict))
+            if found is not None:
+                return replace(found, substitution=substitution)
+    return None
+
+
+def _shortest(forms: Iterator[NormalForm]) -> NormalForm | None:
+    """Return the first form that is short, or else the shortest."""
+    found: list[NormalForm] = []
+    for form in forms:
+        found.append(form)
+        if _length(form) <= _SHORT:
+            return form
     return min(found, key=_length, default=None)
 
 
@@ -145,7 +154,7 @@ def _readable(expression: sympy.Expr, box: tuple[Variable, ...], *, strict: bool
 
 def _length(form: NormalForm) -> int:
     """Return how much there is to read."""
-    return form.denominator.count_ops() + sum(1 + (part.coefficient * part.factors).count_ops() for part in form.summands)
+    return int(form.denominator.count_ops()) + sum(1 + int((part.coefficient * part.factors).count_ops()) for part in form.summands)
 
 
 def _shift(goal: Goal, others: Iterable[str]) -> tuple[tuple[tuple[str, Fraction, str], ...], tuple[Variable, ...], sympy.Expr]:
@@ -177,12 +186,15 @@ def _forms(expression: sympy.Expr) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
     if not is_modest(expression):
         return
     yield sympy.expand(expression, power_exp=False, log=False), sympy.S.One
-    yield sympy.expand(sympy.powsimp(expression)), sympy.S.One
-    yield sympy.powsimp(sympy.expand(expression, log=False)), sympy.S.One
+    merging = any(isinstance(node, sympy.exp) or not node.exp.is_Integer for node in expression.atoms(sympy.Pow, sympy.exp))
+    if merging:
+        yield sympy.expand(sympy.powsimp(expression)), sympy.S.One
+        yield sympy.powsimp(sympy.expand(expression, log=False)), sympy.S.One
     numerator, denominator = sympy.fraction(sympy.together(expression))
     if denominator != 1:
         yield sympy.expand(numerator, power_exp=False, log=False), denominator
-        yield sympy.powsimp(sympy.expand(numerator, log=False)), denominator
+        if merging:
+            yield sympy.powsimp(sympy.expand(numerator, log=False)), denominator
 
 
 def to_sum(form: NormalForm) -> Term:

@@ -43,11 +43,13 @@ def explain_well_defined(case: Case) -> tuple[Step, ...]:
     """ε is defined, operation by operation, and not negative."""
     context, proof = case.context, case.proof
     own = [(parse_expression(text), tree) for text, tree in proof.get("obligations", {}).items()]
-    needs = [_need(context, need, own) for need in obligations(numeric_term(context.profile))]
-    defined = "Every operation is defined where the following holds:" if needs else "Every operation is defined for all numbers."
+    needs = [_need(context, need, own) for need in obligations(numeric_term(context.profile)) if need.term[0] != "num"]
+    defined = "Every operation of epsilon is defined, because:" if needs else "Every operation of epsilon is defined."
     whole = setting_over(context, context.domain, context.profile.expression())
     shown = claim(whole.goal, name=EPSILON)
-    return Step((defined,), tuple(needs)), step(("To be shown: ",), whole, proof["nonnegative"], explain_tree, shown=shown)
+    return Step((defined,), tuple(needs)), step(
+        ("To be shown: ",), whole, proof["nonnegative"], explain_tree, shown=shown, behind=for_all(context.domain)
+    )
 
 
 def _need(context: Context, need: Obligation, own: Sequence[tuple[Term, Tree]]) -> Step:

@@ -33,7 +33,7 @@ def explain_upper(case: Case) -> tuple[Step, ...]:
     everywhere = for_all(case.context.records)
     return (
         _definitions(q, e),
-        step(("A probability is positive: ",), records.about(q, strict=True), proof["q-positive"], explain_tree, behind=everywhere),
+        step(("The probability is positive: ",), records.about(q, strict=True), proof["q-positive"], explain_tree, behind=everywhere),
         step(("It is at most 1: ",), records.about(1 - q), proof["q-at-most-one"], explain_tree, behind=everywhere),
         step(
             (lead,), records.about(goal.expression), proof["bound"], explain_tree, shown=claim(goal, name=name), behind=everywhere
@@ -51,8 +51,8 @@ def explain_lower(case: Case) -> tuple[Step, ...]:
         raise InvalidExpression("the value at the record is not finite")
     least = number(max(bound, down(ends[0], 20)))
     ending = (">=", number(bound)) if least != number(bound) else ()
-    reached = Formula((PSI, "=", value)), ", where ", Formula((value, ">=", least, *ending), ())
-    return _definitions(q, e), Step(("It is reached ", *at_point(record), ": ", *reached, "."))
+    reached = Formula((PSI, "=", value, ">=", least, *ending), ())
+    return _definitions(q, e), Step(("It is reached ", *at_point(record), ": ", reached, "."))
 
 
 def _rate(case: Case) -> sympy.Expr:
