@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -10,6 +11,10 @@ from accountant.cli.options import CertificateOption, JsonOption, ProfileArgumen
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
 from accountant.files import write_whole
 from profiles.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from proofs_check.explain import Explanation
+    from proofs_check.verify import Verification
 
 NAME = "verify"
 HELP = "Decide the conditions of the theory for a profile: proved, refuted with a witness, or unknown with the reason."
@@ -41,20 +46,27 @@ def main(
     if certificate is not None:
         write_whole(certificate, to_file_text(verification.certificate()))
     report = verification.to_json()
-    explanations = explain_all(verification) if explain else {}
     if json:
-        for name, explanation in explanations.items():
-            report["conditions"][name]["explanation"] = to_latex_lines(explanation) if latex else to_lines(explanation)
+        if explain:
+            _add_explanations(report, verification, to_latex_lines if latex else to_lines)
         print_json(report)
     elif latex:
-        print_as_it_is("\n".join(to_latex(explanation) for explanation in explanations.values()))
+        print_as_it_is("\n".join(to_latex(explanation) for explanation in explain_all(verification).values()).rstrip())
     else:
         _print(report)
-        for explanation in explanations.values():
+        for explanation in explain_all(verification).values() if explain else ():
             print_as_it_is("\n" + to_paragraphs(explanation))
         if certificate is not None:
             print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
     return EXIT[verification.verdict.value]
+
+
+def _add_explanations(report: dict[str, Any], verification: Verification, to_text: Callable[[Explanation], list[str]]) -> None:
+    from proofs_check.explain import explain_all  # noqa: PLC0415
+
+    for name, explanation in explain_all(verification).items():
+        place = report["conditions"][name] if name in report["conditions"] else report.setdefault(name.replace("-", "_"), {})
+        place["explanation"] = to_text(explanation)
 
 
 def _print(report: dict[str, Any]) -> None:

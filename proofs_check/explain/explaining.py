@@ -107,18 +107,17 @@ def _explanation(context: Context, name: str, verdict: str, argue: Callable[[], 
     """Put statement, profile and argument together. A failure of whatever kind to tell the argument is told instead of it."""
     statement: Prose = STATEMENTS.get(name, (f"{name}.",))
     try:
-        smooth = context.smooth  # decides branches, by proofs that the effort below must not cut short
+        branches = tuple(_resolved(context))  # by proofs that the effort below must not cut short
         with effort(SECONDS):
-            steps = argue()
+            steps = (*branches, *argue())
     except Exception as error:  # an explanation is no part of the proof, so it must not stop the command
-        smooth = False
         steps = (Step((f"The argument could not be put into words ({type(error).__name__}); pdp check checks the claim.",)),)
-    return Explanation(name, verdict, statement, (profile_step(context), *_resolved(context, smooth=smooth), *steps))
+    return Explanation(name, verdict, statement, (profile_step(context), *steps))
 
 
-def _resolved(context: Context, *, smooth: bool) -> Iterator[Step]:
+def _resolved(context: Context) -> Iterator[Step]:
     """Say what ε is where its branches are decided on the whole domain."""
-    if smooth and context.epsilon != context.profile.expression():
+    if context.smooth and context.epsilon != context.profile.expression():
         yield Step(("The same branches are taken on the whole domain: ", definition(EPSILON, context.epsilon), "."))
 
 

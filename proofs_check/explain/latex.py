@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 from profiles.numbers import exact_text
 from profiles.terms import Term
 from proofs_check.explain.cutting import cut, weigh
 from proofs_check.explain.document import LATEX, Explanation, Formula, Prose
-from proofs_check.explain.text import number_steps
+from proofs_check.explain.text import written_steps
 
 _RELATIONS = {">=": r"\geq", "<=": r"\leq", ">": ">", "<": "<", "=": "="}
 _GREEK = {
@@ -19,12 +20,18 @@ _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "%": r"\%", "#": r"\#", "&": r"\&", "$": r"\$",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"$<$", ">": r"$>$",
 }  # fmt: skip
+_WORDS = {">=": r"$\geq$", "<=": r"$\leq$", "epsilon": r"$\varepsilon$", "w": "$w$", "x": "$x$", "n": "$n$"}
+_WORD = re.compile(r">=|<=|\b(?:epsilon|[wxn])\b|[" + re.escape("".join(_SPECIAL)) + "]")
 _ADD, _MUL, _POW, _ATOM = range(4)
 
 
 def escape(text: str) -> str:
-    """Return words with the characters that LaTeX treats specially escaped."""
-    return "".join(_SPECIAL.get(character, character) for character in text)
+    r"""Return words with what LaTeX treats specially escaped, and with relation signs and names of the theory in its signs.
+
+    >>> print(escape("w >= 1 & a_b"))
+    $w$ $\geq$ 1 \& a\_b
+    """
+    return _WORD.sub(lambda found: _WORDS.get(found[0]) or _SPECIAL[found[0]], text)
 
 
 def term_latex(term: Term) -> str:
@@ -43,11 +50,11 @@ def _print(term: Term) -> tuple[str, int]:
     if head == "add":
         return _sum(term[1:]), _ADD
     if head == "mul":
-        return r" \cdot ".join((_wrap(term[1], _MUL), *(_wrap(part, _POW) for part in term[2:]))), _MUL
+        return _product(_wrap(term[1], _MUL), *(_wrap(part, _POW) for part in term[2:])), _MUL
     if head == "neg":
         return "-" + _wrap(term[1], _MUL), _ADD
     if head == "div":
-        return rf"\frac{{{term_latex(term[1])}}}{{{term_latex(term[2])}}}", _MUL
+        return rf"\frac{{{term_latex(term[1])}}}{{{term_latex(term[2])}}}", _POW
     if head == "pow":
         return f"{{{_wrap(term[1], _ATOM)}}}^{{{term_latex(term[2])}}}", _POW
     return _function(term), _ATOM
@@ -79,6 +86,15 @@ def _sum(parts: tuple[Term, ...]) -> str:
     return text
 
 
+def _product(*factors: str) -> str:
+    """Return factors side by side, with a dot where a number would otherwise seem to go on."""
+    text = factors[0]
+    for factor in factors[1:]:
+        dotted = factor[0].isdigit() or factor.startswith(r"\frac")
+        text += (r" \cdot " if dotted else r"\,") + factor
+    return text
+
+
 def _wrap(term: Term, level: int) -> str:
     text, own = _print(term)
     return text if own >= level else rf"\left({text}\right)"
@@ -91,7 +107,7 @@ def _number(value: Fraction) -> tuple[str, int]:
         return rf"{mantissa} \cdot 10^{{{exponent}}}", _ADD if value < 0 else _MUL
     if "/" in text:
         above, below = text.lstrip("-").split("/")
-        return ("-" if value < 0 else "") + rf"\frac{{{above}}}{{{below}}}", _ADD if value < 0 else _MUL
+        return ("-" if value < 0 else "") + rf"\frac{{{above}}}{{{below}}}", _ADD if value < 0 else _POW
     return text, _ADD if value < 0 else _ATOM
 
 
@@ -124,11 +140,12 @@ def prose_latex(prose: Prose) -> str:
 def to_latex_lines(explanation: Explanation) -> list[str]:
     """Return one paragraph for the statement and one for each step, numbered as the text is."""
     head = rf"\paragraph{{{escape(explanation.condition)} ({escape(explanation.verdict)})}} {prose_latex(explanation.statement)}"
-    steps = (
-        rf"\noindent\hspace*{{{label.count('.')}em}}\textbf{{{label}.}} {prose_latex(said)}"
-        for label, said in number_steps(explanation.steps)
-    )
-    return [head, *steps]
+    return [head, *(_line(label, said) for label, said in written_steps(explanation.steps, prose_latex))]
+
+
+def _line(label: str, said: str) -> str:
+    indent = rf"\hspace*{{{depth}em}}" if (depth := label.count(".")) else ""
+    return rf"\noindent{indent}\textbf{{{label}.}} {said}"
 
 
 def to_latex(explanation: Explanation) -> str:

@@ -189,7 +189,7 @@ def explain_limit(case: Case) -> tuple[Step, ...]:
     return (
         _at_record(record, epsilon),
         derivatives_step(context, epsilon, second=True),
-        step(("Take the weights ", along, " for n = 1, 2, ... They are admissible: "), above, proof["weight-proof"], explain_tree),
+        step(("Take the weights ", along, " for n = 1, 2, and so on. They are admissible: "), above, proof["weight-proof"], explain_tree),
         step(("There the second derivative of ", bowl, " is at most 1/n: "), flat, proof["flat"], explain_tree, shown=small),
         Step(("So the second derivative comes below every positive constant, and no ", Formula((MU, ">", ZERO)), " can do.")),
     )

@@ -74,4 +74,5 @@ def _definitions(q: sympy.Expr, e: sympy.Expr) -> Step:
     inside = ("add", RATE, ("mul", ("add", ONE, ("neg", RATE)), ("exp", ("neg", SAMPLED))))
     psi = Formula((PSI, "=", ("log", ("add", ONE, _ODDS)), "=", ("add", SAMPLED, ("log", inside))))
     probability, loss = definition(RATE, q), Formula((SAMPLED, "=", WEIGHTED, "=", from_sympy(e)))
-    return Step(("A record is sampled with probability ", probability, " and gets the weight 1/q(x). So ", loss, " and ", psi, "."))
+    weight = Formula((("div", ONE, RATE),))
+    return Step(("A record is sampled with probability ", probability, " and gets the weight ", weight, ". So ", loss, " and ", psi, "."))

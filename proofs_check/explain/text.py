@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from profiles.terms import to_text
 from proofs_check.explain.cutting import cut, weigh
@@ -30,18 +30,22 @@ def prose_text(prose: Prose) -> str:
     return "".join(piece if isinstance(piece, str) else formula_text(piece) for piece in prose)
 
 
-def number_steps(steps: Sequence[Step], prefix: str = "") -> Iterator[tuple[str, Prose]]:
-    """Yield (number, prose) of all steps in reading order: 1, 1.1, 1.2, 2, ..."""
+def written_steps(steps: Sequence[Step], write: Callable[[Prose], str], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield (number, sentence) of all steps in reading order: 1, 1.1, 1.2, 2, ... A sentence that cannot be written says so."""
     for index, step in enumerate(steps, 1):
         label = f"{prefix}{index}"
-        yield label, step.said
-        yield from number_steps(step.children, f"{label}.")
+        try:
+            said = write(step.said)
+        except Exception as error:  # an explanation is no part of the proof, so it must not stop the command
+            said = f"This step could not be written out ({type(error).__name__}); pdp check checks it."
+        yield label, said
+        yield from written_steps(step.children, write, f"{label}.")
 
 
 def to_lines(explanation: Explanation) -> list[str]:
     """Return one line for the statement and one for each step."""
     head = f"{explanation.condition} ({explanation.verdict}): {prose_text(explanation.statement)}"
-    return [head, *(f"{label}. {prose_text(said)}" for label, said in number_steps(explanation.steps))]
+    return [head, *(f"{label}. {said}" for label, said in written_steps(explanation.steps, prose_text))]
 
 
 def to_paragraphs(explanation: Explanation, width: int = WIDTH) -> str:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
+from profiles import load
+from proofs_check.explain import explain_all, explaining
+from proofs_check.verify import verify
+
 
 def test_explain_prints_the_table_and_then_the_arguments(pdp, lloyd):
     result = pdp("verify", lloyd, "--target-epsilon", "20", "--explain")
@@ -15,12 +21,14 @@ def test_explain_prints_the_table_and_then_the_arguments(pdp, lloyd):
 def test_explain_latex_prints_the_fragment_only(pdp, lloyd):
     result = pdp("verify", lloyd, "-e", "20", "-c", "proposition-16", "--explain", "--latex")
     assert result.code == 1
-    assert result.out.startswith("\\paragraph{proposition-16 (refuted)}")
+    assert result.out.startswith("\\paragraph{well-defined (proved)}")
+    assert "\n\\paragraph{proposition-16 (refuted)}" in result.out
     assert "checked by kernel" not in result.out
 
 
 def test_explain_adds_lines_to_the_json(pdp, lloyd):
     found = pdp("verify", lloyd, "-e", "20", "--explain", "--json").json()
+    assert found["well_defined"]["explanation"][0].startswith("well-defined (proved): ")
     for name, decision in found["conditions"].items():
         assert decision["explanation"][0].startswith(f"{name} ({decision['verdict']}): ")
         assert all(isinstance(line, str) for line in decision["explanation"])
@@ -36,3 +44,26 @@ def test_latex_without_explain_is_a_usage_error(pdp, lloyd):
 
 def test_latex_without_explain_is_refused_before_anything_is_read(pdp, tmp_path):
     assert "--latex" in pdp("verify", tmp_path / "missing.toml", "-e", "20", "--latex").err
+
+
+def test_a_failing_explanation_changes_neither_verdicts_nor_exit_code(pdp, lloyd, monkeypatch):
+    plain = pdp("verify", lloyd, "-e", "20")
+
+    def fail(*_, **__):
+        raise ZeroDivisionError
+
+    for name in ("explain_inequality", "explain_floor", "explain_threshold", "explain_witness", "explain_well_defined"):
+        for form, explainer in explaining.EXPLAINERS.items():
+            if explainer.__name__ == name:
+                monkeypatch.setitem(explaining.EXPLAINERS, form, fail)
+    result = pdp("verify", lloyd, "-e", "20", "--explain")
+    assert result.code == plain.code == 1
+    assert result.out.startswith(plain.out)
+    assert result.out.count("The argument could not be put into words (ZeroDivisionError); pdp check checks the claim.") == 6
+
+
+def test_explaining_is_fast(lloyd):
+    verification = verify(load(str(lloyd)).profile, 20)
+    start = time.process_time()
+    explanations = explain_all(verification)
+    assert time.process_time() - start < 2 * len(explanations)

@@ -117,7 +117,7 @@ def test_what_is_said_of_each_form_is_true(form, check_all):
 
 def test_the_certificate_of_a_bound_is_explained_with_its_numbers():
     derivation = derive_epsilon(SUM, rule="uniform", constants={"rate": "0.1"})
-    certificate = derivation.certificate
+    certificate = derivation.certificate()
     claims = {claim["claim"]: claim for claim in certificate["claims"]}
     q = parse_expression(certificate["sampling"]["q"])
     lines = {name: "\n".join(to_lines(explain_claim(SUM, claim, q=q))) for name, claim in claims.items()}

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from profiles.grammar import parse_expression
-from proofs_check.explain import to_latex, to_latex_lines, to_lines
+from proofs_check.explain import Explanation, Formula, Step, to_latex, to_latex_lines, to_lines
 from proofs_check.explain.latex import escape, term_latex
 
 
@@ -52,12 +52,34 @@ def test_formulas_are_read_by_a_mathematics_parser(shown):
 
 
 def test_names_are_escaped_and_functions_upright():
-    assert term_latex(parse_expression("beta_count*w")) == r"\mathit{beta\_count} \cdot w"
+    assert term_latex(parse_expression("beta_count*w")) == r"\mathit{beta\_count}\,w"
     assert term_latex(parse_expression("exp(-w)/log(beta)")) == r"\frac{\exp\left(-w\right)}{\log\left(\beta\right)}"
-    assert term_latex(parse_expression("(1 + w)**2*sqrt(w)")) == r"{\left(1 + w\right)}^{2} \cdot \sqrt{w}"
+    assert term_latex(parse_expression("(1 + w)**2*sqrt(w)")) == r"{\left(1 + w\right)}^{2}\,\sqrt{w}"
     assert term_latex(parse_expression("Abs(w - 1)")) == r"\left|w - 1\right|"
     assert r"\begin{cases}" in term_latex(parse_expression("Piecewise((w, w < 2), (2, True))"))
     assert escape("50% of a_b & c") == r"50\% of a\_b \& c"
+    assert term_latex(parse_expression("w*3*z/4")) == r"\frac{w \cdot 3\,z}{4}"
+    assert term_latex(parse_expression("2*(1/3)*w")) == r"2 \cdot \frac{1}{3}\,w"
+
+
+@pytest.mark.parametrize("text", ["a & b", "50%", "x_1", "{", "}", "#1", "a^b", "~", "$", "\\alpha", "<", ">", "<=", ">="])
+def test_no_special_character_reaches_the_text(text):
+    outside = re.sub(r"(?<!\\)\$.+?(?<!\\)\$", "", escape(text)).replace(r"\textbackslash{}", "").replace(r"\textasciicircum{}", "")
+    assert not re.search(r"(?<!\\)[_^#&%{}~$<>]", outside.replace(r"\textasciitilde{}", ""))
+    assert text.isalpha() or escape(text) != text
+
+
+def test_the_bracket_check_notices_what_is_broken():
+    assert balanced(r"\frac{1}{2} \{")
+    assert not balanced(r"\frac{1}{2")
+    assert not balanced("}{")
+
+
+def test_a_step_that_cannot_be_written_says_so():
+    broken = Explanation("c", "proved", ("It holds.",), (Step((Formula((None,)),)), Step(("Fine.",))))
+    for lines in (to_latex_lines(broken), to_lines(broken)):
+        assert "could not be written out" in lines[1]
+        assert "Fine." in lines[2]
 
 
 def test_the_theory_is_written_in_its_symbols(explained):
