@@ -11,7 +11,8 @@ from proofs_check.explain.document import Formula, Piece, Prose
 from proofs_check.explain.normal_form import NONNEGATIVE, NormalForm, find_normal_form, to_product, to_sum
 from proofs_check.explain.rounding import down, enclose
 from proofs_check.explain.setting import ZERO, Explain, Reason, Setting, for_all, listed, neat, range_formula
-from proofs_check.explain.worst_box import Subdivision, subdivide
+from proofs_check.explain.worst_box import Subdivision, lower_bound, subdivide
+from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
 UNSEEN: Prose = (
@@ -33,6 +34,8 @@ def explain_manifest(setting: Setting, _tree: Tree, _explain: Explain) -> Reason
     form = find_normal_form(goal, setting.symbols)
     if form is None:
         return Reason(UNSEEN)
+    if goal.expression.is_Symbol:
+        return Reason(("That is its range.",))
     return Reason((*_substitution(form), *_sum(setting, form), *_facts(form)))
 
 
@@ -64,8 +67,8 @@ def _sum(setting: Setting, form: NormalForm) -> Prose:
     where = {name: ("add", number(lo), symbol(offset)) for name, lo, offset in form.substitution}
     goal, denominator = substitute(from_sympy(setting.goal.expression), where), from_sympy(form.denominator)
     how, cleared = _signs(setting, form), form.denominator != 1
-    same = sum((part.coefficient * part.factors for part in form.summands), sympy.S.Zero)
-    if not where and not cleared and same in (setting.goal.expression, neat(setting.goal.expression)):
+    as_shown = form.numerator == neat(setting.goal.expression) and len(form.summands) == len(sympy.Add.make_args(form.numerator))
+    if as_shown and not where and not cleared:
         return how
     factor: Prose = ("Multiplied by ", Formula((denominator, ">", ZERO), form.box), ", the left side") if cleared else ("The left side",)
     shown = Formula((to_sum(form),), form.box, equals=("mul", denominator, goal) if cleared else goal)
@@ -86,7 +89,9 @@ def _signs(setting: Setting, form: NormalForm) -> Prose:
 def _facts(form: NormalForm) -> Prose:
     known: list[Piece] = []
     for atom, sign in form.facts:
-        known.append(Formula((from_sympy(atom), ">=" if sign == NONNEGATIVE else ">", ZERO), form.box))
+        low = lower_bound(Goal(atom, form.box))
+        bound = (">=", number(down(low))) if low is not None and low > 0 else (">=" if sign == NONNEGATIVE else ">", ZERO)
+        known.append(Formula((from_sympy(atom), *bound), form.box))
     for coefficient in dict.fromkeys(s.coefficient for s in form.summands if any(p.could_extract_minus_sign() for p in s.coefficient.args)):
         term = from_sympy(coefficient)
         ends = enclose(term, {})

@@ -38,7 +38,7 @@ class Summand:
 
 @dataclass(frozen=True, slots=True)
 class NormalForm:
-    """The substitution (name, lower end, new name), the box after it, the denominator (1 if none), the summands, and facts used.
+    """The substitution (name, lower end, new name), the box after it, the denominator (1 if none), the numerator and its summands.
 
     ``facts`` are functions among the factors whose sign is not obvious, with the sign used; ``positive`` is a summand > 0 if there is one.
     """
@@ -46,6 +46,7 @@ class NormalForm:
     substitution: tuple[tuple[str, Fraction, str], ...]
     box: tuple[Variable, ...]
     denominator: sympy.Expr
+    numerator: sympy.Expr
     summands: tuple[Summand, ...]
     facts: tuple[tuple[sympy.Expr, int], ...]
     positive: Summand | None
@@ -149,7 +150,7 @@ def _readable(expression: sympy.Expr, box: tuple[Variable, ...], *, strict: bool
             continue
         facts = tuple((atom, sign) for atom, sign in signs.facts.items() if numerator.has(atom) or denominator.has(atom))
         positive = next((summand for summand, sign in zip(summands, found, strict=True) if sign == POSITIVE), None)
-        yield NormalForm((), box, denominator, tuple(summands), facts, positive)
+        yield NormalForm((), box, denominator, numerator, tuple(summands), facts, positive)
 
 
 def _length(form: NormalForm) -> int:
@@ -207,6 +208,6 @@ def to_sum(form: NormalForm) -> Term:
 
 def to_product(summand: Summand) -> Term:
     """Return a summand as a term. Raises :class:`InvalidExpression` outside the grammar."""
-    if summand.coefficient.is_Rational or summand.factors == 1:
+    if summand.factors == 1 or (summand.coefficient.is_Rational and not summand.factors.is_Add):
         return from_sympy(summand.coefficient * summand.factors)
     return ("mul", from_sympy(summand.coefficient), from_sympy(summand.factors))

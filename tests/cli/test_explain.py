@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from profiles import load
 from proofs_check.explain import explain_all, explaining
@@ -67,3 +68,12 @@ def test_explaining_is_fast(lloyd):
     start = time.process_time()
     explanations = explain_all(verification)
     assert time.process_time() - start < 2 * len(explanations)
+
+
+def test_the_example_in_the_documentation_is_what_is_printed(pdp):
+    root = Path(__file__).parents[2]
+    shown = (root / "docs" / "explanations.md").read_text()
+    asked = ("verify", root / "examples" / "lloyd.toml", "-e", "20", "-c", "assumption-11", "--explain")
+    text, latex = pdp(*asked).out, pdp(*asked, "--latex").out
+    assert text[text.index("well-defined (proved)") :].strip() in shown
+    assert latex[latex.index(r"\paragraph{assumption-11") :].strip() in shown
