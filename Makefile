@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test lint types contracts check-all bench clean
+.PHONY: run test range lint types contracts check-all bench clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -19,6 +19,10 @@ run: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -q
+
+# The whole range of profiles with hand-derived truths; make test runs a fifth of it.
+range: $(STAMP)
+	$(BIN)/python -m pytest -n 2 -q -m "slow or not slow" tests/profile_range
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -19,10 +19,12 @@ from profiles.terms import Term, number, substitute, to_text
 from proofs_check.certificates import check_text, make_certificate
 from proofs_check.prover import trees
 from proofs_check.prover.definedness import obligations
+from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, explore
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
-from proofs_check.prover.search import effort, prove
+from proofs_check.prover.search import prove
 from proofs_check.results import Tree
 
 #: Search effort; a profile that is not proved well-defined by then is undecided.
@@ -40,18 +42,26 @@ def well_defined_claim(profile: Profile) -> Tree:
     for point in _points(term, variables):
         _refuse_bad_point(term, point)
     _refuse_vanishing(term, variables)
-    reason = ""
-    with effort(SECONDS):
-        for proof in _proofs(profile, term):
-            claim: Tree = {"claim": "well-defined", "verdict": "proved", "proof": proof}
-            report = check_text(json.dumps(make_certificate(profile, [claim])))
-            if report.accepted:
-                return claim
-            reason = report.reason or ""
+    reasons: list[str] = []
+    claim = within(SECONDS, lambda: _find_claim(profile, term, reasons))
+    if claim is not None:
+        return claim
+    reason = reasons[-1] if reasons else ""
     raise Undecided(
         f"the profile {profile.name!r} was to be proved real, finite and non-negative, but neither a proof nor a witness was found"
         f"{f' ({reason})' if reason else ''}; narrow its ranges or simplify epsilon"
     )
+
+
+def _find_claim(profile: Profile, term: Term, reasons: list[str]) -> Tree | None:
+    """Return the claim that the kernel accepts, and note why it rejected others."""
+    for proof in until_failure(_proofs(profile, term)):
+        claim: Tree = {"claim": "well-defined", "verdict": "proved", "proof": proof}
+        report = check_text(json.dumps(make_certificate(profile, [claim])))
+        if report.accepted:
+            return claim
+        reasons.append(report.reason or "")
+    return None
 
 
 def admit(profile: Profile) -> Profile:
@@ -105,10 +115,10 @@ def _proofs(profile: Profile, term: Term) -> Iterator[Tree]:
         goal = Goal(profile.expression(), domain)
     except InvalidExpression as error:
         raise InvalidProfile(f"epsilon of {profile.name!r} is undefined: {error}") from None
-    exploration = explore(goal)
-    if exploration.witness is not None:
-        _refuse_bad_point(term, exploration.witness)
     nonnegative = prove(goal)
+    witness = explore(goal).witness if nonnegative is None else None
+    if witness is not None:
+        _refuse_bad_point(term, witness)
     hints = {to_text(part.term): tree for part in obligations(term) if (tree := part.prove(profile)) is not None}
     for tree in (nonnegative, trees.MANIFEST, trees.boxes(2000), *(trees.boxes(500, centred=True),)):
         if tree is not None:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from profiles.errors import InvalidArgument
+from profiles.errors import InvalidArgument, PDPError
 from profiles.profile import Profile
 from proofs_check.admission import admit, well_defined_claim
 from proofs_check.certificates import make_certificate
 from proofs_check.conditions import assumption_8, assumption_9, assumption_11, proposition_16, proposition_17
 from proofs_check.conditions.assumption_11 import StrongConvexity
+from proofs_check.conditions.cases import decide_by_cases
 from proofs_check.conditions.context import Context, to_target
 from proofs_check.consequences import Consequence, derive_consequences
-from proofs_check.prover.search import effort
+from proofs_check.prover.effort import within
 from proofs_check.results import Decision, Tree, Verdict
 from proofs_check.strong_convexity import strong_convexity_json
 
@@ -33,6 +35,7 @@ class Condition:
 #: Search effort for one condition; what is not decided by then is unknown.
 SECONDS_PER_CONDITION = 7.0
 
+_log = logging.getLogger(__name__)
 _PAPER = "Fay et al. 2024"
 
 #: All conditions, in the order in which they are reported. A new condition is one module and one line here.
@@ -94,6 +97,35 @@ def _text(value: Fraction) -> str:
     return exact_text(value)
 
 
+def decide_in_time(context: Context, name: str, seconds: float = SECONDS_PER_CONDITION) -> tuple[Decision, StrongConvexity | None]:
+    """Decide a condition within some time, and return the strong convexity constant too where it is what was decided.
+
+    No decision in that time, or an error inside the search, is the verdict unknown.
+    """
+
+    def decide() -> tuple[Decision, StrongConvexity | None]:
+        if name == assumption_11.ID:
+            decision, convexity = assumption_11.decide_with_constant(context)
+        else:
+            decision, convexity = CONDITIONS[name].decide(context), None
+        if decision.verdict is Verdict.UNKNOWN:
+            decision = decide_by_cases(context, name, CONDITIONS[name].decide) or decision
+        return decision, convexity
+
+    try:
+        found = within(seconds, decide)
+        reason = f"no decision within {seconds:g} seconds"
+    except PDPError:
+        raise
+    except Exception as error:
+        _log.debug("deciding %s failed", name, exc_info=True)
+        found, reason = None, f"the search ended by an error inside ({type(error).__name__}), which says nothing about the profile"
+    if found is not None and found[0].verdict is not Verdict.UNKNOWN and not found[0].checked:
+        reason = f"a way to see it {found[0].verdict.value} was found ({found[0].method}), but the kernel does not accept it"
+        found = None
+    return found or (Decision(name, Verdict.UNKNOWN, "none", reason=reason), None)
+
+
 def verify(profile: Profile, target_epsilon: object, conditions: Sequence[str] | None = None) -> Verification:
     """Decide conditions of ``profile`` for the target ε* (nats), all of them by default.
 
@@ -109,9 +141,6 @@ def verify(profile: Profile, target_epsilon: object, conditions: Sequence[str] |
     convexity = None
     decisions = {}
     for name in names:
-        with effort(SECONDS_PER_CONDITION):
-            if name == assumption_11.ID:
-                decisions[name], convexity = assumption_11.decide_with_constant(context)
-            else:
-                decisions[name] = CONDITIONS[name].decide(context)
+        decisions[name], found = decide_in_time(context, name)
+        convexity = found or convexity
     return Verification(profile, target, decisions, convexity, derive_consequences(context, decisions))

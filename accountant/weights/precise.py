@@ -28,10 +28,11 @@ from proofs_check.conditions import assumption_9
 from proofs_check.conditions.assumption_11 import derive_strong_convexity
 from proofs_check.conditions.context import Context, to_target
 from proofs_check.enclosures import Enclosure, upper_fraction, working_precision
+from proofs_check.prover.effort import within
 from proofs_check.prover.pointwise import as_ball, value_at
-from proofs_check.prover.search import effort
 from proofs_check.results import Verdict
 from proofs_check.strong_convexity import smallest_floor
+from proofs_check.verify import decide_in_time
 
 MAX_DIGITS = 2000
 #: Search effort for a proof about one record; what is not found by then is an honest refusal.
@@ -98,8 +99,7 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
     context = Context(specialise(profile, record), to_target(target_epsilon))
     admit(context.profile)
     constraint = Constraint(context)
-    with effort(SECONDS):
-        convexity = derive_strong_convexity(context)
+    convexity = within(SECONDS, lambda: derive_strong_convexity(context))
     mu = None if convexity is None else smallest_floor(context.profile, convexity)
     if convexity is not None and mu is not None:
         return _by_convexity(context, constraint, mu, digits)
@@ -161,8 +161,7 @@ def relative_tolerance(digits: int) -> Fraction:
 
 
 def _by_isolation(context: Context, constraint: Constraint, digits: int) -> OptimalWeight:
-    with effort(SECONDS):
-        decision = assumption_9.decide(context)
+    decision, _ = decide_in_time(context, assumption_9.ID, SECONDS)
     if decision.verdict is Verdict.REFUTED:
         one = Fraction(1)
         method = "every weight from some point on is feasible: " + decision.method

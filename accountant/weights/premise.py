@@ -17,8 +17,9 @@ from profiles.symbolic import from_sympy
 from proofs_check.admission import admit
 from proofs_check.conditions import assumption_8
 from proofs_check.conditions.context import Context, to_target
+from proofs_check.prover.effort import within
 from proofs_check.prover.minimum import minimum_enclosure
-from proofs_check.prover.search import effort, prove
+from proofs_check.prover.search import prove
 from proofs_check.prover.trees import describe
 from proofs_check.results import Verdict
 
@@ -37,8 +38,7 @@ def prove_premise(profile: Profile, target_epsilon: object | None = None) -> Con
         raise InvalidProfile(f"weights need numbers for all parameters, but {', '.join(free)} has none; set it in the profile")
     target = None if target_epsilon is None else to_target(target_epsilon)
     context = Context(admit(profile), target)
-    with effort(SECONDS):
-        tree = prove(context.for_all(context.curvature)) if context.smooth else None
+    tree = within(SECONDS, lambda: prove(context.for_all(context.curvature))) if context.smooth else None
     if tree is None:
         raise Undecided(
             "weights for a data set need exp(epsilon) to be convex in w on the declared domain, but that could not be proved; "

@@ -23,10 +23,12 @@ from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, refute_at, touching_point, unknown
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, tidy
-from proofs_check.prover.explore import Outcome, candidates, explore
+from proofs_check.prover.attempt import looks_true
+from proofs_check.prover.effort import within
+from proofs_check.prover.explore import Outcome, candidates, explore, telling_points
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import as_ball, value_at
-from proofs_check.prover.search import effort, prove
+from proofs_check.prover.search import prove
 from proofs_check.results import Decision, Tree, Verdict
 
 ID = "assumption-11"
@@ -39,12 +41,15 @@ STATEMENT = (
 LIMIT_WEIGHTS: tuple[Callable[[sympy.Symbol], sympy.Expr], ...] = (
     *(lambda n, power=power: n**power for power in (1, 2, 4, 10)),
     *(lambda n, power=power: 1000 * n**power for power in (1, 4)),
-    sympy.exp,
+    *(lambda n, rate=rate: sympy.exp(rate * (n + 9)) for rate in (1, 10, 100)),
 )
 
 
 #: Seconds for each kind of floor that is tried.
 SLICE = 2.5
+
+#: Records at which a refutation in the limit is tried.
+MOST_RECORDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +91,7 @@ def _floors(context: Context) -> Iterator[Floor]:
         numbers = _numbers_below(expression, context.domain)
         attempts += [partial(_from_term, context, expression, to_rational(number), form) for number in numbers]
     for attempt in attempts:
-        with effort(SLICE):
-            found = attempt()
+        found = within(SLICE, attempt)
         if found is not None:
             yield found
 
@@ -197,8 +201,7 @@ def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | 
     if refutation is not None:
         return refutation, None
     if context.smooth and _fades(context):
-        with effort(2 * SLICE):
-            limit = _refute_in_the_limit(context)
+        limit = within(2 * SLICE, lambda: _refute_in_the_limit(context))
         if limit is not None:
             return limit, None
     found = derive_strong_convexity(context)
@@ -228,7 +231,7 @@ def _refute_early(context: Context) -> Decision | None:
 def _fades(context: Context) -> bool:
     """Tell whether K·e^ε seems to go to 0 as w grows, at some record."""
     term = from_sympy(context.curvature * sympy.exp(context.epsilon))
-    for record in candidates(context.records, 24):
+    for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         near, far = (as_ball(value_at(term, {**record, WEIGHT: Fraction(10) ** power}, 128)) for power in (3, 12))
         if near > 0 and far < near / 1000:
             return True
@@ -239,16 +242,19 @@ def _refute_in_the_limit(context: Context) -> Decision | None:
     """Refute it at a record where K·e^ε comes as close to 0 as one likes as w grows: K·e^ε ≤ 1/n at some w(n), for all n ≥ 1."""
     bent = context.curvature * sympy.exp(context.epsilon)
     count = sympy.Symbol("n", positive=True)
-    for record in candidates(context.records, 24):
+    for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         values = {symbol: to_rational(record[symbol.name]) for symbol in bent.free_symbols if symbol.name in record}
         at_record = bent.subs(values)
         for weight in LIMIT_WEIGHTS:
             along = sympy.sympify(weight(count))
             flat = Goal(1 - count * at_record.subs(context.weight, along), (Variable("n", Fraction(1), None),))
-            tree = prove(Goal(sympy.powsimp(flat.expression), flat.box), 3)
-            if tree is None:
+            short = Goal(sympy.powsimp(flat.expression), flat.box)
+            tree = prove(short, 3) if looks_true(flat) else None
+            at_least_one = None if tree is None else prove(Goal(along - 1, flat.box), 1)
+            if tree is None or at_least_one is None:
                 continue
-            proof: Tree = {"at": point_json(record), "weight": to_text(from_sympy(along)), "weight-proof": trees.MANIFEST, "flat": tree}
+            shown = {"weight": to_text(from_sympy(along)), "weight-proof": at_least_one, "flat": trees.restated(short, tree)}
+            proof: Tree = {"at": point_json(record), **shown}
             reason = "at this record the second derivative of exp(epsilon) comes as close to 0 as one likes as w grows"
             decision = accept(context, ID, Verdict.REFUTED, proof, method="limit at one record", witness=record)
             if decision.checked:

@@ -19,11 +19,11 @@ from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, settle
 from proofs_check.conditions.growth import offset_name, prove_growth
 from proofs_check.prover import trees
-from proofs_check.prover.attempt import looks_true
-from proofs_check.prover.explore import candidates
+from proofs_check.prover.effort import within
+from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import as_ball, value_at
-from proofs_check.prover.search import effort, prove
+from proofs_check.prover.search import prove
 from proofs_check.prover.smooth import resolve
 from proofs_check.results import Decision, Tree, Verdict
 
@@ -32,17 +32,20 @@ STATEMENT = "for all records x there is v >= 1 such that epsilon(w, x) > log(1 +
 
 LARGEST_THRESHOLD_BITS = 4096
 TAIL_STARTS = (1, 2, 10, 1000)
+#: Exponents of ten that are looked at for a weight from which on it fails.
+TAIL_EXPONENTS = (3, 6, 10, 20, 50, 100, 200, 450, 1000)
 
 #: Seconds for the search with thresholds that are numbers.
 SLICE = 2.0
 
+#: Records at which a refutation is tried.
+MOST_RECORDS = 60
+
 
 def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
-    with effort(SLICE):
-        uniform = _prove_uniformly(context)
     return (
-        uniform
+        within(SLICE, lambda: _prove_uniformly(context))
         or _refute(context)
         or _prove_by_growth(context)
         or _prove_directly(context)
@@ -118,16 +121,18 @@ def _prove_directly(context: Context) -> Decision | None:
 
 
 def _refute(context: Context) -> Decision | None:
-    for record in candidates(context.records, 24):
+    for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         values = {symbol: to_rational(record[symbol.name]) for symbol in context.epsilon.free_symbols if symbol.name in record}
         epsilon = context.epsilon.subs(values)
-        if not looks_true(Goal(sympy.log(1 + context.growth * context.weight) - epsilon, (Variable("w", Fraction(1000), None),))):
+        gap = sympy.log(1 + context.growth * context.weight) - epsilon
+        far = _far_start(gap)
+        if far is None:
             continue
         for form, expression in (
             ("exp", 1 + context.growth * context.weight - sympy.exp(epsilon)),
-            ("log", sympy.log(1 + context.growth * context.weight) - epsilon),
+            ("log", gap),
         ):
-            for start in TAIL_STARTS:
+            for start in (*TAIL_STARTS, far) if far == TAIL_STARTS[-1] else (far,):
                 goal = Goal(expression, (Variable("w", Fraction(start), None),))
                 tail = prove(goal, 3)
                 if tail is not None:
@@ -137,6 +142,16 @@ def _refute(context: Context) -> Decision | None:
                     if decision.checked:
                         return Decision(ID, Verdict.REFUTED, decision.method, record, reason, decision.claim, checked=True)
     return None
+
+
+def _far_start(gap: sympy.Expr) -> int | None:
+    """Return a power of ten from which on a function of the weight is not negative at any of some weights, None if there is none."""
+    term, found = from_sympy(gap), None
+    for exponent in reversed(TAIL_EXPONENTS):
+        if not as_ball(value_at(term, {"w": Fraction(10) ** exponent}, 128)) >= 0:
+            break
+        found = 10**exponent
+    return found
 
 
 def _prove_by_growth(context: Context) -> Decision | None:

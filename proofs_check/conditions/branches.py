@@ -38,16 +38,20 @@ def refute_by_kink(context: Context, condition: str) -> Decision | None:
     return None
 
 
-def refute_beside_kinks(context: Context, condition: str, left_side: LeftSide, *, strict: bool, field: str) -> Decision | None:
-    """Refute a condition at a point around which one branch is taken."""
+def refute_beside_kinks(
+    context: Context, condition: str, left_side: LeftSide, *, strict: bool, field: str, weight: Fraction | None = None
+) -> Decision | None:
+    """Refute a condition at a point around which one branch is taken, at this ``weight`` only if there is one."""
     known: dict[sympy.Expr, Goal] = {}
-    for point in candidates(context.domain, MAX_POINTS):
+    points = candidates(context.domain if weight is None else context.records, MAX_POINTS)
+    for point in points if weight is None else ({**point, WEIGHT: weight} for point in points):
         near = resolve_near(context.epsilon, point, context.weight)
         if near is None:
             continue
         goal = known.setdefault(near, context.for_all(left_side(near), strict=strict))
         if violates(goal.term, point, strict=strict) or (strict and substituted(goal, point).is_zero):
-            decision = refute_at(context, condition, goal, point, field=field)
+            named = point if weight is None else {name: value for name, value in point.items() if name != WEIGHT}
+            decision = refute_at(context, condition, goal.at(WEIGHT, weight) if weight is not None else goal, named, field=field)
             if decision.checked:
                 return decision
     return None

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from proofs_check.certificates import checks, point_json, report_on
 from proofs_check.conditions.context import Context
-from proofs_check.prover.explore import Outcome, candidates, explore
+from proofs_check.prover.explore import Outcome, explore, telling_points
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import proofs, prove
 from proofs_check.prover.trees import describe
 from proofs_check.results import Decision, Tree, Verdict
+
+MOST_TOUCHING = 40
+
+#: How a number is shown to be positive, and how many other ways are tried.
+AT_ONCE, MOST_TREES = {"rule": "boxes", "budget": 1, "precision": 256}, 6
 
 
 def decide_for_all(context: Context, condition: str, goal: Goal, *, field: str) -> Decision:
@@ -23,12 +30,12 @@ def decide_for_all(context: Context, condition: str, goal: Goal, *, field: str) 
     exploration = explore(goal)
     if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
         return refute_at(context, condition, goal, exploration.witness, field=field)
-    claim = settle(context, condition, {}, {field: goal})
-    if claim is not None:
-        return Decision(condition, Verdict.PROVED, describe(claim["proof"]), claim=claim, checked=True)
     touching = touching_point(goal)
     if touching is not None:
         return refute_at(context, condition, goal, touching, field=field)
+    claim = settle(context, condition, {}, {field: goal})
+    if claim is not None:
+        return Decision(condition, Verdict.PROVED, describe(claim["proof"]), claim=claim, checked=True)
     return unknown(condition, exploration.outcome)
 
 
@@ -36,8 +43,10 @@ def touching_point(goal: Goal) -> dict[str, Fraction] | None:
     """Return a point at which a strict goal fails with equality: the expression is zero there, which balls cannot see."""
     if not goal.strict:
         return None
-    for point in candidates(goal.box, 8):
-        if prove(Goal(-substituted(goal, point), ())) is not None:
+    for point in telling_points(goal.expression, goal.box, 8)[:MOST_TOUCHING]:
+        if not as_ball(value_at(goal.term, point, 256)).contains(0):
+            continue
+        if prove(Goal(-substituted(goal, point), ()), 1) is not None:
             return point
     return None
 
@@ -75,7 +84,7 @@ def unknown(condition: str, outcome: Outcome) -> Decision:
 def refute_at(context: Context, condition: str, goal: Goal, point: Mapping[str, Fraction], *, field: str) -> Decision:
     """Return the refutation by a point at which the goal certainly fails."""
     negated = Goal(-substituted(goal, point), (), not goal.strict)
-    for tree in (*proofs(negated), {"rule": "boxes", "budget": 1, "precision": 256}):
+    for tree in (AT_ONCE, *itertools.islice(proofs(negated, 1), MOST_TREES)):
         proof = {"at": point_json(point), field: tree}
         decision = accept(context, condition, Verdict.REFUTED, proof, method="witness", witness=point)
         if decision.checked:

@@ -1,14 +1,17 @@
 """Assumption 9 with a threshold that is a term in the records and parameters, for all their values at once.
 
-Statement: if exp(ε) ≥ 1 + c w² for all w ≥ 1, with c > 0 free of w, then exp(ε) > 1 + E w from w = 1 + E/c on, because
-c w² − E w = w (c (w − E/c)) ≥ w c > 0 there. The bound is sought with exp(ε) ≥ (1 + ε/n)^n, which holds for ε ≥ 0.
+Statement: if exp(ε) ≥ c w² for all w ≥ 1, with c > 0 free of w, then exp(ε) > 1 + E w from w = 1 + (1 + E)/c on, because there
+c w² − E w − 1 = w (c w − E) − 1 ≥ w (c + 1) − 1 ≥ c > 0. The bound comes from a lower bound L = m + k w^p ≤ ε, k > 0, p > 0:
+exp(ε) ≥ exp(L) = exp(m) exp(k w^p) ≥ exp(m) (1 + k w^p/n)^n ≥ c w² with n ≥ 2/p and c = exp(m) (k/n)^n; or it is shown as it stands.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import sympy
 
@@ -19,69 +22,107 @@ from proofs_check.conditions.context import Context
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand
 from proofs_check.prover.attempt import looks_true
-from proofs_check.prover.search import effort, prove
+from proofs_check.prover.effort import within
+from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.search import prove
 from proofs_check.results import Tree
 
 MOST_FACTORS = 8
-SLICE = 2.0
+SLICE = 1.5
 #: How much of one summand is kept where the others may be negative.
-SHARES = (sympy.Rational(9, 10), sympy.Rational(1, 2))
+SHARES = (sympy.S.One, sympy.Rational(9, 10), sympy.Rational(1, 2))
 NAME = "v"
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """exp(ε) ≥ 1 + c w²: the constant c, and n ≥ 1 if (1 + ε/n)^n ≥ 1 + c w² is to be shown, 0 if exp(ε) is used as it is.
+    """exp(ε) ≥ c w²: the ``constant`` c, and the lower bound m + k w^p of ε that shows it with n factors, if one does.
 
-    With ``below`` = L ≤ ε it is (1 + L/n)^n ≥ 1 + c w² that is shown.
+    With n = 0 the bound is to be shown as it stands, with n > 0 and without k by exp(ε) ≥ (1 + ε/n)^n.
     """
 
     constant: sympy.Expr
-    factors: int
-    below: sympy.Expr | None = None
+    factors: int = 0
+    offset: sympy.Expr = sympy.S.Zero
+    power: sympy.Expr | None = None
 
 
 def prove_growth(context: Context) -> Iterator[tuple[str, Tree]]:
     """Yield (threshold, proof) for the kernel's claim, for one c after the other for which the bound is proved."""
-    for growth in dict.fromkeys(_candidates(context)):
+    for growth in dict.fromkeys(until_failure(_candidates(context))):
         if context.weight in growth.constant.free_symbols or prove(context.for_records(growth.constant, strict=True), 1) is None:
             continue
-        with effort(SLICE):
-            bound = _prove_bound(context, growth)
+        bound = within(SLICE, partial(_prove_bound, context, growth))
         if bound is not None:
             yield _assemble(context, growth.constant, bound)
 
 
 def _candidates(context: Context) -> Iterator[Growth]:
-    """Yield constants worth trying: from the powers and exponentials in ε, from exp(ε) itself, from ε(1)."""
+    """Yield bounds worth trying: from lines and powers below ε, from exp(ε) as it stands, from ε(1)."""
+    yield from until_failure(_powers_below(context))
     weight = context.weight
-    for summand in sympy.Add.make_args(expand(context.epsilon)):
-        coefficient, power = summand.as_independent(weight, as_Add=False)
-        exponent = _exponent(power, context)
-        if exponent is not None and exponent > 0:
-            n = max(1, math.ceil(2 / exponent))
-            yield Growth((coefficient / n) ** n, n)
-            for share in SHARES:
-                yield Growth((share * coefficient / n) ** n, n, share * summand)
-        if isinstance(power, sympy.exp):
-            slope = coefficient * power.args[0] / weight
-            yield Growth((slope / 2) ** 2, 2, slope * weight)
     for summand in sympy.Add.make_args(expand(sympy.powsimp(sympy.exp(context.epsilon)))):
         coefficient, power = summand.as_independent(weight, as_Add=False)
         exponent = _exponent(power, context)
         if exponent is not None and exponent >= 2:
-            yield Growth(coefficient, 0)
+            yield Growth(coefficient)
         if isinstance(power, sympy.exp):
-            yield Growth(coefficient * (power.args[0] / weight) ** 2 / 4, 0)
+            yield Growth(coefficient * (power.args[0] / weight) ** 2 / 4)
     at_one = context.at_one(context.epsilon)
     for n in (2, 1, 4):
         yield Growth((at_one / n) ** n, n)
 
 
+def _powers_below(context: Context) -> Iterator[Growth]:
+    weight = context.weight
+    for epsilon in _branches(context.epsilon, weight):
+        constant, growing = expand(epsilon).as_independent(weight, as_Add=True)
+        for power, coefficient in _collected(growing, weight).items():
+            exponent = _exponent(power, context)
+            if exponent is not None:
+                for share, m in itertools.product(SHARES, dict.fromkeys((constant, sympy.S.Zero))):
+                    yield from _growth(share * coefficient, power, exponent, m)
+                for simpler in (coefficient, _without_exponentials(coefficient)):
+                    yield from _growth(simpler, weight if exponent >= 1 else power, exponent, sympy.S.Zero)
+            if isinstance(power, sympy.exp):
+                yield from _growth(coefficient * power.args[0] / weight, weight, sympy.S.One, sympy.S.Zero)
+        slope = context.at_one(sympy.diff(epsilon, weight))
+        yield from _growth(slope, weight, sympy.S.One, context.at_one(epsilon) - slope)
+
+
+def _collected(expression: sympy.Expr, weight: sympy.Symbol) -> dict[sympy.Expr, sympy.Expr]:
+    """Return what each function of the weight is multiplied by in a sum."""
+    found: dict[sympy.Expr, sympy.Expr] = {}
+    for summand in sympy.Add.make_args(expression):
+        coefficient, power = summand.as_independent(weight, as_Add=False)
+        found[power] = found.get(power, sympy.S.Zero) + coefficient
+    return found
+
+
+def _growth(k: sympy.Expr, power: sympy.Expr, exponent: sympy.Rational, m: sympy.Expr) -> Iterator[Growth]:
+    n = math.ceil(2 / min(exponent, sympy.S.One)) if exponent < 1 or not power.is_Pow else max(1, math.ceil(2 / exponent))
+    if n <= MOST_FACTORS:
+        yield Growth(sympy.exp(m) * (k / n) ** n, n, m, k * power)
+
+
+def _branches(epsilon: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
+    """Yield ε, or without its branches the expressions that it is at least as large as."""
+    node = next((node for node in epsilon.atoms(sympy.Max, sympy.Abs) if weight in node.free_symbols), None)
+    if node is None:
+        yield epsilon
+        return
+    for value in node.args if isinstance(node, sympy.Max) else (node.args[0], -node.args[0]):
+        yield from _branches(epsilon.xreplace({node: value}), weight)
+
+
+def _without_exponentials(coefficient: sympy.Expr) -> sympy.Expr:
+    return expand(coefficient.replace(sympy.exp, lambda argument: 1 + argument))
+
+
 def _exponent(power: sympy.Expr, context: Context) -> sympy.Rational | None:
-    """Return p for w^p: a rational, or the lower end of a symbolic exponent's range; None for anything else."""
+    """Return p > 0 for w^p: a rational, or the lower end of a symbolic exponent's range; None for anything else."""
     base, exponent = power.as_base_exp()
-    if base != context.weight or (exponent.is_Rational and exponent <= 0):
+    if base != context.weight:
         return None
     ends = {variable.name: variable.lo for variable in context.records}
     values = {symbol: sympy.Rational(ends[symbol.name].numerator, ends[symbol.name].denominator) for symbol in exponent.free_symbols}
@@ -90,36 +131,46 @@ def _exponent(power: sympy.Expr, context: Context) -> sympy.Rational | None:
 
 
 def _prove_bound(context: Context, growth: Growth) -> Tree | None:
-    """Prove exp(ε) − 1 − c w² ≥ 0 on records × [1, ∞)."""
+    """Prove exp(ε) − c w² ≥ 0 on records × [1, ∞)."""
     square = growth.constant * context.weight**2
-    if growth.factors > MOST_FACTORS:
+    if growth.power is None and growth.factors == 0:
+        return prove(context.for_all(expand(sympy.powsimp(sympy.exp(context.epsilon))) - square))
+    if growth.power is None:
+        return _by_tangents(context, context.epsilon, growth.factors, square)
+    # exp(ε) ≥ exp(L) (1 + ε − L), and exp(L) = exp(m) exp(k w^p)
+    below = growth.offset + growth.power
+    above_line = context.for_all(context.epsilon - below)
+    if not looks_true(above_line):
         return None
-    n = growth.factors
-    if n == 0:
-        return prove(context.for_all(expand(sympy.powsimp(sympy.exp(context.epsilon))) - 1 - square))
-    if growth.below is None:
-        return _by_tangents(context, context.epsilon, n, square)
-    # exp(ε) ≥ exp(L) (1 + ε − L)
-    lifted = sympy.exp(growth.below) * (context.epsilon - growth.below)
-    parts = [sympy.exp(growth.below) - 1 - square, lifted]
-    proofs = [_by_tangents(context, growth.below, n, square), prove(context.for_all(context.epsilon - growth.below))]
-    if None in proofs:
+    lifted = sympy.exp(below) * (context.epsilon - below)
+    parts = [sympy.exp(below) - square, lifted]
+    powers = _by_tangents(context, growth.power, growth.factors, growth.constant * sympy.exp(-growth.offset) * context.weight**2)
+    above = None if powers is None else prove(above_line)
+    if powers is None or above is None:
         return None
-    factor = to_text(from_sympy(sympy.exp(-growth.below)))
-    proofs[1] = {"rule": "scale", "factor": factor, "positive": trees.MANIFEST, "product": proofs[1]}
     return {
         "rule": "exp-tangent",
-        "exponent": to_text(from_sympy(context.epsilon - growth.below)),
-        "coefficient": to_text(from_sympy(sympy.exp(growth.below))),
+        "exponent": to_text(from_sympy(context.epsilon - below)),
+        "coefficient": to_text(from_sympy(sympy.exp(below))),
         "nonnegative": trees.MANIFEST,
-        "rest": {"rule": "sum", "parts": [to_text(from_sympy(part)) for part in parts], "proofs": proofs},
+        "rest": {
+            "rule": "sum",
+            "parts": [to_text(from_sympy(part)) for part in parts],
+            "proofs": [_scaled(-growth.offset, powers), _scaled(-below, above)],
+        },
     }
 
 
+def _scaled(exponent: sympy.Expr, proof: Tree) -> Tree:
+    if exponent == 0:
+        return proof
+    return {"rule": "scale", "factor": to_text(from_sympy(sympy.exp(exponent))), "positive": trees.MANIFEST, "product": proof}
+
+
 def _by_tangents(context: Context, exponent: sympy.Expr, n: int, square: sympy.Expr) -> Tree | None:
-    """Prove exp(g) − 1 − c w² ≥ 0 from (1 + g/n)^n − 1 − c w² ≥ 0, for g ≥ 0."""
+    """Prove exp(g) − c w² ≥ 0 from (1 + g/n)^n − c w² ≥ 0, for g ≥ 0."""
     m = exponent / n
-    rest = context.for_all((1 + m) ** n - 1 - square)
+    rest = context.for_all((1 + m) ** n - square)
     proof = prove(rest) if looks_true(rest) else None
     if proof is None:
         return None
@@ -134,14 +185,14 @@ def _by_tangents(context: Context, exponent: sympy.Expr, n: int, square: sympy.E
 
 
 def _assemble(context: Context, constant: sympy.Expr, bound: Tree) -> tuple[str, Tree]:
-    """Return the threshold 1 + E/c and the proof of exp(ε) − 1 − E w > 0 at w = 1 + E/c + s: (c w² − E w) + (exp(ε) − 1 − c w²)."""
-    threshold = from_sympy(1 + context.growth / constant)
+    """Return the threshold 1 + (1 + E)/c, and the proof there of exp(ε) − 1 − E w = (c w² − E w − 1) + (exp(ε) − c w²) > 0."""
+    threshold = from_sympy(1 + (1 + context.growth) / constant)
     beyond: Term = ("add", threshold, ("sym", offset_name(context)))
     name, taken = NAME, {variable.name for variable in context.records}
     while name in taken:
         name += "_"
-    line = from_sympy(constant * context.weight**2 - context.growth * context.weight)
-    rest = from_sympy(sympy.exp(context.epsilon) - 1 - constant * context.weight**2)
+    line = from_sympy(constant * context.weight**2 - context.growth * context.weight - 1)
+    rest = from_sympy(sympy.exp(context.epsilon) - constant * context.weight**2)
     above: Tree = {
         "rule": "generalise",
         "name": name,

@@ -6,9 +6,11 @@ Where it holds, some Poisson importance sampler improves the privacy of x.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import sympy
 
+from proofs_check.conditions.branches import refute_beside_kinks
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import decide_for_all
 from proofs_check.conditions.region import find_region
@@ -21,10 +23,14 @@ STATEMENT = "for all records x: d/dw epsilon(1, x) < 1 - exp(-epsilon(1, x))"
 def decide(context: Context) -> Decision:
     """Decide 1 − exp(−ε(1, x)) − ε′(1, x) > 0 on the records, and find the region of records where it holds."""
     epsilon, smooth = context.near_one
+
+    def gap(epsilon: sympy.Expr) -> sympy.Expr:
+        return 1 - sympy.exp(-context.at_one(epsilon)) - context.at_one(sympy.diff(epsilon, context.weight))
+
     if not smooth:
-        return Decision(ID, Verdict.UNKNOWN, "none", reason="epsilon has branches in w near w = 1 that no rule resolves")
-    slope = sympy.diff(epsilon, context.weight)
-    gap = 1 - sympy.exp(-context.at_one(epsilon)) - context.at_one(slope)
-    goal = context.for_records(gap, strict=True)
+        return refute_beside_kinks(context, ID, gap, strict=True, field="bound", weight=Fraction(1)) or Decision(
+            ID, Verdict.UNKNOWN, "none", reason="epsilon has branches in w near w = 1 that no rule resolves"
+        )
+    goal = context.for_records(gap(epsilon), strict=True)
     decision = decide_for_all(context, ID, goal, field="bound")
-    return replace(decision, details={**decision.details, "region": find_region(goal)})
+    return replace(decision, details={**decision.details, "region": find_region(goal, decision.verdict)})

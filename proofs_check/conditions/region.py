@@ -12,17 +12,23 @@ from profiles.errors import InvalidExpression
 from profiles.numbers import exact_text
 from profiles.terms import to_text
 from proofs_check.enclosures import Enclosure, ball, interval, working_precision
+from proofs_check.prover.attempt import looks_true
+from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.search import prove
+from proofs_check.results import Verdict
 
 Cell = tuple[tuple[Fraction, Fraction], ...]
 
 RESOLUTION = {1: 1024, 2: 32}
 MAX_BOXES = 4000
 
+#: Search effort for the proof that a goal fails at all records.
+SECONDS = 2.0
 
-def find_region(goal: Goal) -> dict[str, Any]:
-    """Return where a strict goal holds: its inequality as text, and, for at most two numeric variables, disjoint closed boxes.
+
+def find_region(goal: Goal, verdict: Verdict) -> dict[str, Any]:
+    """Return where a strict goal with this verdict holds: its inequality as text, and disjoint closed boxes of at most two variables.
 
     ``holds`` and ``fails`` are certain (fails: the expression is ≤ 0); ``undecided`` is the rest, thinner than 1/1024 (1/32 for two
     variables) of the range and refined at the borders. Without numeric ranges only the inequality is given.
@@ -35,7 +41,7 @@ def find_region(goal: Goal) -> dict[str, Any]:
     if not goal.box or len(goal.box) > 2 or any(variable.hi is None for variable in goal.box):
         return found
     names = [variable.name for variable in goal.box]
-    everywhere = _everywhere(goal)
+    everywhere = _everywhere(goal, verdict)
     if everywhere is not None:
         whole = _show(names, tuple((variable.lo, variable.hi or variable.lo) for variable in goal.box))
         return {**found, "holds": [], "fails": [], "undecided": [], everywhere: [whole]}
@@ -64,11 +70,14 @@ def find_region(goal: Goal) -> dict[str, Any]:
     return found
 
 
-def _everywhere(goal: Goal) -> str | None:
+def _everywhere(goal: Goal, verdict: Verdict) -> str | None:
     """Return ``holds`` or ``fails`` where that is proved for all records at once."""
-    if prove(goal) is not None:
+    if verdict is Verdict.PROVED:
         return "holds"
-    return "fails" if prove(Goal(-goal.expression, goal.box)) is not None else None
+    negated = Goal(-goal.expression, goal.box)
+    if verdict is Verdict.UNKNOWN or not looks_true(negated):
+        return None
+    return "fails" if within(SECONDS, lambda: prove(negated)) is not None else None
 
 
 def _centred(enclosure: Enclosure, names: Sequence[str], cell: Cell) -> arb:

@@ -62,12 +62,19 @@ def _operation(node: Term) -> Callable[..., Interval]:
     return (lambda x, _, p: iv.power(x, node.args[1].value, p)) if node.op == "pow" else iv.OPERATIONS[node.op]
 
 
+def _work(node: Term) -> int:
+    # what an operation costs beside an addition; a constant one is done once
+    fractional = node.op == "pow" and node.args[1].value.denominator > 2
+    return 40 if fractional else {"exp": 5, "log": 12, "sin": 40, "cos": 40, "pow": 2}.get(node.op, 0)
+
+
 class Program:
     """Terms prepared for repeated interval evaluation: each shared node is evaluated once a box, a constant node once."""
 
     def __init__(self, terms: list[Term], p: int, meter: Meter) -> None:
         order = postorder(*terms)
-        self.terms, self.p, self.meter, self.cost = terms, p, meter, (len(order) + 2) * (1 + p // 128)
+        self.terms, self.p, self.meter = terms, p, meter
+        self.cost = (len(order) + 2) * (1 + p // 256) + sum(map(_work, order)) * (1 + (p // 64) ** 2 // 4)
         self.meter.spend(self.cost)
         self.start, self.inputs = dict[Term, Interval](), [node for node in order if node.op == "var"]
         self.steps = [(node, _operation(node), node.args) for node in order if node.free and node.args]

@@ -332,6 +332,25 @@ CLAIMS: dict[str, Callable[..., None]] = {  # by claim and verdict; the words af
     "epsilon-upper proved": epsilon_upper,
     "epsilon-lower proved": epsilon_lower,
 }
+
+
+def _apply(session: Session, s: Statement, choices: list[Callable[..., None]], proof: Mapping[str, object], *, divisible: bool) -> None:
+    # what holds for all records with v <= c and for all with v > c holds for all records
+    if not divisible or "cases" not in proof:
+        function = next((choice for choice in choices if fields_of(choice)[1] <= proof.keys()), choices[0])
+        apply(function, session, s, proof)
+        return
+    cases = read_fields(read_fields(proof, {"cases"})["cases"], {"variable", "at", "below", "above"})
+    v, c = cases["variable"], read_number(cases["at"])
+    if not isinstance(v, str) or v not in s.records:
+        raise Rejected("there is no such variable in the records")
+    halves = {"below": replace(s.records[v], hi=c), "above": Range(c, s.records[v].hi, open=True)}
+    for step, half in halves.items():
+        with session.at(f".cases.{step}"):
+            require(all(s.records[v].contains(end) for end in (c, half.hi) if end is not None), "the range must be split inside")
+            _apply(session, replace(s, records={**s.records, v: half}), choices, read_fields(cases[step]), divisible=True)
+
+
 _OWN_FIELDS = {
     "epsilon-upper": {"bound": "claimed"},
     "epsilon-lower": {"bound": "claimed", "at": "at"},
@@ -353,7 +372,6 @@ def check_claim(session: Session, s: Statement, value: object) -> tuple[str, str
         trees = [(read_term(source, names), tree) for source, tree in read_fields(proof.pop("obligations", {})).items()]
         session.obligations, session.used = dict(trees), set()
         require(not proof.keys() & stated.keys(), "unknown fields")
-        function = next((choice for choice in choices if fields_of(choice)[1] <= proof.keys() | stated.keys()), choices[0])
-        apply(function, session, s, proof | stated)
+        _apply(session, s, choices, proof | stated, divisible=verdict == "proved" and name not in {"strong-convexity", *_OWN_FIELDS})
         require(len(session.used) == len(trees), "an obligation is given twice, or one that the claim does not have")
     return name, verdict, str(fields["bound"]) if own else str(proof["floor"]) if name == "strong-convexity" else None

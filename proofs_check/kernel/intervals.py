@@ -1,9 +1,9 @@
 """Outward-rounded intervals of decimal floating-point numbers: every function returns an interval that contains every exact value."""
 # The numbers are those of the standard library's decimal module, whose sums, products and quotients are correctly rounded in the direction
-# that is asked for, and whose exp and ln are correctly rounded to nearest: the neighbours of such a result are on either side of the exact
-# value. An interval (lo, hi) stands for the *finite* reals between its ends, which is why 0 * [1, inf] = 0 is sound; a lower end is never
-# +inf and an upper end never -inf, because a result beyond the largest number rounds back to that number on its inner side. p is the
-# precision in bits, at most about 1,200.
+# that is asked for, and whose exp, ln and sqrt are correctly rounded to nearest: the neighbours of such a result are on either side of the
+# exact value. An interval (lo, hi) stands for the *finite* reals between its ends, which is why 0 * [1, inf] = 0 is sound; a lower end is
+# never +inf and an upper end never -inf, because a result beyond the largest number rounds back to that number on its inner side. p is
+# the precision in bits, at most about 1,200.
 
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal  # unary minus would round: copy_negate does not
@@ -150,6 +150,10 @@ def power(x: Interval, c: Fraction, p: int) -> Interval:
         return negate(power((ZERO, negate(x)[1]), c, p))[0], power((ZERO, x[1]), c, p)[1]
     if x[1] < 0:
         return WHOLE
+    if c.denominator == 2:
+        lo, hi = down.sqrt(max(x[0], ZERO)), up.sqrt(x[1])  # to nearest
+        lo, hi = lo if up.multiply(lo, lo) <= x[0] else down.next_minus(lo), hi if down.multiply(hi, hi) >= x[1] else up.next_plus(hi)
+        return power((max(lo, ZERO), hi), Fraction(c.numerator), p)
     exponent, q = from_fraction(c, p + 16), p + 16
     ends = [exp(mul(exponent, log((end, end), q), q), p) if end > 0 else (ZERO, ZERO) for end in x]
     return ends[0][0], ends[1][1]

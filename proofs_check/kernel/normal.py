@@ -170,7 +170,8 @@ class Normaliser:
             return (self._exp if node.op == "exp" else self._log)(*args)
         if node.op in ("sin", "cos", "abs") and not args[0]:
             return _ONE if node.op == "cos" else {}
-        return self._atom(make(node.op, *map(self.term, args), value=node.value))
+        inner = [self.term(p) for p in args]
+        return self._atom(make(node.op, *(sorted(inner) if node.op == "max" else inner), value=node.value))
 
     def term(self, p: Poly) -> Term:
         """Return the normal form as a term again."""

@@ -11,7 +11,21 @@ from inspect import signature
 from .boxes import Box, Range, Search
 from .normal import Normaliser
 from .syntax import read_choice, read_fields, read_integer, read_list, read_name, read_number, read_term, variables
-from .terms import BRANCHING, Meter, Rejected, Term, conditions, differentiate, make, num, postorder, require, smoothness, substitute, text
+from .terms import (
+    BRANCHING,
+    Meter,
+    Rejected,
+    Term,
+    conditions,
+    differentiate,
+    make,
+    num,
+    postorder,
+    require,
+    smoothness,
+    substitute,
+    text,
+)
 
 Json = object  # a value as it was read: text, number, list or object
 _DEFAULT_TREES: tuple[dict[str, object], ...] = ({"rule": "manifest"}, {"rule": "zero"}, {"rule": "boxes", "budget": 2000})
@@ -172,16 +186,27 @@ def zero(session: Session, goal: Goal) -> None:
 
 
 def manifest(session: Session, goal: Goal) -> None:
-    """A sum of products of non-negative factors is >= 0, and > 0 if one of the products is; as it stands, or after x = lo + u."""
+    """A sum of products of non-negative factors is >= 0, and > 0 if one of them is; as it stands, or after x = lo + u, or x = hi - u."""
     term = _fix(goal)
-    shift = {v: make("var", value=v) + num(goal.box[v].lo) for v in term.free}
-    moved = {v: replace(r, lo=Fraction(0), hi=None if r.hi is None else r.hi - r.lo) for v, r in goal.box.items() if v in shift}
-    for form, box in ((term, goal.box), (substitute(term, shift), moved)):
+    used = {v: goal.box[v] for v in term.free}
+    for downwards in (None, False, True) if any(r.hi is not None for r in used.values()) else (None, False):
+        shift, box = ({}, goal.box) if downwards is None else _measured_from_ends(used, downwards=downwards)
         normaliser = Normaliser(box, session.meter)
-        poly = normaliser.poly(form)
+        poly = normaliser.poly(substitute(term, shift))
         if max(normaliser.manifest(poly), normaliser.manifest(normaliser.cleared(poly, signed=True))) > int(goal.strict):
             return
     raise Rejected("the sign is not manifest")
+
+
+def _measured_from_ends(box: Box, *, downwards: bool) -> tuple[dict[str, Term], Box]:
+    # x = lo + u, or x = hi - u where that is asked for and hi is finite, for every variable x; and the ranges of u
+    shift, moved = dict[str, Term](), dict[str, Range]()
+    for v, r in box.items():
+        x, width = make("var", value=v), None if r.hi is None else r.hi - r.lo
+        down = downwards and r.hi is not None
+        shift[v] = num(r.hi or 0) - x if down else x + num(r.lo)
+        moved[v] = Range(Fraction(0), width) if down else replace(r, lo=Fraction(0), hi=width)
+    return shift, moved
 
 
 def boxes(session: Session, goal: Goal, *, budget: Json, form: Json = "natural", precision: Json = 64) -> None:
@@ -260,17 +285,60 @@ def generalise(
     open_: Json = None,
 ) -> None:
     """What holds for all y in a range that contains all values of a term holds for that term in place of y."""
-    y, a = read_name(name), session.read(term, goal.box)
-    require(y not in goal.box and y not in session.constants, "the name is not new")
+    y, a = _new_name(session, goal, name), session.read(term, goal.box)
     require((high is None) == (upper is None), "the fields high and upper belong together")
     values = Range(read_number(low), None if high is None else read_number(high), open=open_ is not None)
     show(session, ".lower", Goal(a - num(values.lo), goal.box, values.open), lower)
     if values.hi is not None:
         show(session, ".upper", Goal(num(values.hi) - a, goal.box), upper)
-    box = {**goal.box, y: values}
-    whole = Goal(session.read(general, box), box, goal.strict)
-    require(session.is_zero(substitute(whole.term, {y: a}) - goal.term, goal.box), "the goal is not an instance of the general one")
-    show(session, ".proof", whole, proof)
+    _show_general(session, goal, y, a, values, session.read(general, {**goal.box, y: values}), proof)
+
+
+def _new_name(session: Session, goal: Goal, name: Json) -> str:
+    y = read_name(name)
+    require(y not in goal.box and y not in session.constants, "the name is not new")
+    return y
+
+
+def _show_general(session: Session, goal: Goal, y: str, a: Term, values: Range, general: Term, proof: Json) -> None:
+    require(session.is_zero(substitute(general, {y: a}) - goal.term, goal.box), "the goal is not an instance of the general one")
+    show(session, ".proof", Goal(general, {**goal.box, y: values}, goal.strict), proof)
+
+
+def turn(session: Session, goal: Goal, *, name: Json, term: Json, general: Json, proof: Json) -> None:
+    """Sin and cos of any number are those of one in [0, 7]: what holds for all y in [0, 7], which is in sin(y), cos(y) only, holds."""
+    y, a, values = _new_name(session, goal, name), session.read(term, goal.box), Range(Fraction(0), Fraction(7))
+    whole = session.read(general, {**goal.box, y: values})
+    bare = (a for node in postorder(make("abs", whole)) if node.op not in ("sin", "cos") for a in node.args)
+    require(all(a.op != "var" or a.value != y for a in bare), "the new variable is not under sin or cos everywhere")
+    _show_general(session, goal, y, a, values, whole, proof)
+
+
+def branches(session: Session, goal: Goal, *, cases: Json) -> None:
+    """Max(a, b) is a, and a - b >= 0, or b, and b - a >= 0: a term is >= 0 (> 0) if it is, less a multiple, in both cases; Abs alike."""
+    given = [read_fields(case, {"value", "proof"}, frozenset({"share"})) for case in read_list(cases)]
+    values = [session.read(case["value"], goal.box) for case in given]
+    for node in (node for node in postorder(goal.term) if node.op in BRANCHING):
+        choices = _choices(node)
+        found = [next((i for i, v in enumerate(values) if session.is_zero(v - choice, goal.box)), None) for choice, _ in choices]
+        if None not in found:
+            break
+    else:
+        raise Rejected("the cases are not those of an Abs, Max or Piecewise of the goal")
+    for i, (choice, gap) in zip(found, choices, strict=True):
+        case, chosen = given[i or 0], substitute(goal.term, {node: choice})
+        share = session.read(case.get("share", "0"), goal.box)
+        session.discharge(Goal(share, goal.box))
+        session.define(chosen, goal.box)
+        show(session, f".cases[{i}].proof", replace(goal, term=chosen - share * gap), case["proof"])
+
+
+def _choices(node: Term) -> list[tuple[Term, Term]]:
+    # what the node may be, and what is >= 0 where it is that
+    if node.op == "piecewise":
+        return [(value, num(0)) for value in (*node.args[:-1:3], node.args[-1])]
+    a, b = (node.args[0], -node.args[0]) if node.op == "abs" else node.args
+    return [(a, a - b), (b, b - a)]
 
 
 def exp_tangent(session: Session, goal: Goal, *, exponent: Json, coefficient: Json, nonnegative: Json, rest: Json) -> None:
@@ -290,5 +358,5 @@ def log_tangent(
     show(session, ".rest", replace(goal, term=goal.term - c * (a - num(1) - make("log", a))), rest)
 
 
-_ALL = (zero, manifest, boxes, split, monotone, scale, sum_, generalise, exp_tangent, log_tangent)
+_ALL = (zero, manifest, boxes, split, monotone, scale, sum_, generalise, turn, branches, exp_tangent, log_tangent)
 RULES: dict[str, Callable[..., None]] = {rule.__name__.rstrip("_").replace("_", "-"): rule for rule in _ALL}

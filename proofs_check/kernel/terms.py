@@ -26,7 +26,7 @@ def require(holds: object, reason: str) -> None:
 class Meter:
     """A budget of elementary work for one whole certificate."""
 
-    left = 10_000_000
+    left = 2_000_000
 
     def spend(self, amount: int) -> None:
         """Subtract an amount; reject when nothing is left."""
@@ -145,11 +145,12 @@ def postorder(*roots: Term) -> list[Term]:
     return list(done)
 
 
-def substitute(term: Term, values: Mapping[str, Term | Fraction]) -> Term:
-    """Return the term with every variable replaced at once, by terms or numbers."""
+def substitute(term: Term, values: Mapping[Any, Term | Fraction]) -> Term:
+    """Return the term with variables, given by name, and other nodes of the term replaced at once, by terms or numbers."""
     new: dict[Term, Term] = {}
     for node in postorder(term):
-        changed = values.get(node.value, node) if node.op == "var" else make(node.op, *(new[a] for a in node.args), value=node.value)
+        changed = values.get(node.value if node.op == "var" else node)
+        changed = changed if changed is not None else make(node.op, *(new[a] for a in node.args), value=node.value)
         new[node] = num(changed) if isinstance(changed, Fraction) else changed
     return new[term]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 import sympy
 
@@ -23,15 +24,16 @@ def expand(expression: sympy.Expr) -> sympy.Expr:
     return sympy.expand(expression) if _is_small(expression) else expression
 
 
+@lru_cache(maxsize=4096)
 def factored(expression: sympy.Expr) -> sympy.Expr | None:
     """Return a small rational function of symbols and atoms as a product of several factors or of powers, None where it is not one."""
     if not is_modest(expression):
         return None
-    back, rational = {}, sympy.powsimp(expression)
+    back, rational = {}, sympy.expand_power_exp(sympy.powsimp(expression))
     for atom in transcendental_atoms(rational):
         fresh = sympy.Dummy(positive=True)
         rational, back[fresh] = with_atom_replaced(rational, atom, fresh), atom
-    if rational.has(sympy.Function) or not rational.is_rational_function(*rational.free_symbols):
+    if not _is_small(rational) or rational.has(sympy.Function) or not rational.is_rational_function(*rational.free_symbols):
         return None
     product = sympy.factor(rational).xreplace(back)
     return product if product.is_Mul or product.is_Pow else None

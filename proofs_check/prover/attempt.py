@@ -17,9 +17,13 @@ from proofs_check.results import Tree
 MAX_DEPTH = 4
 
 
+#: Boxes and points for a goal that a search started from, and for one that a tactic made.
+EFFORT, LITTLE_EFFORT = (400, 1500), (100, 300)
+
+
 @lru_cache(maxsize=4096)
-def _explored(goal: Goal) -> Exploration:
-    return explore(goal, budget=400)
+def _explored(goal: Goal, budget: int, points: int) -> Exploration:
+    return explore(goal, budget=budget, points=points)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class Attempt:
     @property
     def exploration(self) -> Exploration:
         """What branch and bound in ball arithmetic finds out about the goal."""
-        return _explored(self.goal)
+        return _explored(self.goal, *(EFFORT if self.depth > 1 else LITTLE_EFFORT))
 
     @property
     def plausible(self) -> bool:
@@ -54,6 +58,14 @@ class Attempt:
             return None
         whole = self.goal.box if box is None else box
         return self.search(Goal(expression, whole, self.goal.strict if strict is None else strict), self.depth - cost)
+
+
+def fresh_name(goal: Goal) -> str:
+    """Return a name that no variable of the goal has."""
+    name, taken = "y", {variable.name for variable in goal.box}
+    while name in taken:
+        name += "_"
+    return name
 
 
 #: A tactic yields trees that may prove the goal; each is put to the kernel's rules.

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
+import sympy
 from flint import arb
 
 from profiles.errors import InvalidExpression
@@ -21,6 +22,7 @@ from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, interval, working_precision
 from proofs_check.prover.critical import critical_values
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.heuristics import until_failure
 
 TAIL = Fraction(1, 2**60)
 CONFIRM_BITS = 256
@@ -70,16 +72,16 @@ class _Axis:
 Cell = tuple[tuple[Fraction, Fraction], ...]
 
 
-def explore(goal: Goal, *, budget: int = 1500, precision: int = 64) -> Exploration:
-    """Decide ``goal`` by branch and bound within ``budget`` boxes. Only balls decide; a violating point is confirmed at 256 bits.
+def explore(goal: Goal, *, budget: int = 1500, points: int = 1500, precision: int = 64) -> Exploration:
+    """Decide ``goal`` by branch and bound within ``budget`` boxes, after about ``points`` simple points.
 
-    Raises nothing: a goal outside the grammar is undecided.
+    Only balls decide; a violating point is confirmed at 256 bits. Raises nothing: a goal outside the grammar is undecided.
     """
     try:
         term = goal.term
     except InvalidExpression:
         return Exploration(Outcome.UNDECIDED, 0)
-    violation = violating_point(term, [*candidates(goal.box), *_critical_points(goal)], strict=goal.strict)
+    violation = violating_point(term, telling_points(goal.expression, goal.box, points), strict=goal.strict)
     if violation is not None:
         return Exploration(Outcome.VIOLATED, 0, violation)
     axes = [_Axis(variable) for variable in goal.box]
@@ -88,13 +90,11 @@ def explore(goal: Goal, *, budget: int = 1500, precision: int = 64) -> Explorati
         return _branch(enclosure, term, axes, goal, budget)
 
 
-def _critical_points(goal: Goal) -> list[dict[str, Fraction]]:
-    points = []
-    for variable in goal.box:
-        values = critical_values(goal.expression, variable)
-        others = candidates([other for other in goal.box if other is not variable], 8) if values else []
-        points += [{**point, variable.name: value} for point in others for value in values]
-    return points
+def _critical_points(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[dict[str, Fraction]]:
+    for variable in box:
+        values = critical_values(expression, variable)
+        others = candidates([other for other in box if other is not variable], 8) if values else []
+        yield from ({**point, variable.name: value} for point in others for value in values)
 
 
 def _branch(enclosure: Enclosure, term: Term, axes: Sequence[_Axis], goal: Goal, budget: int) -> Exploration:
@@ -159,11 +159,20 @@ def _bisect(axes: Sequence[_Axis], cell: Cell, root: Cell) -> Iterator[Cell]:
 
 def candidates(box: Sequence[Variable], limit: int = 1500) -> list[dict[str, Fraction]]:
     """Return points worth trying first: ends, simple interior points, and widely spread values on infinite ranges."""
-    choices = [_values(variable) for variable in box]
-    points = itertools.islice(itertools.product(*choices), 40 * limit)
-    everything = [dict(zip((variable.name for variable in box), values, strict=True)) for values in points]
-    step = max(1, len(everything) // limit)
-    return everything[::step]
+    choices = [list(enumerate(_values(variable))) for variable in box]
+    ranked = [
+        (sum(rank for rank, _ in chosen), {variable.name: value for variable, (_, value) in zip(box, chosen, strict=True)})
+        for chosen in itertools.islice(itertools.product(*choices), 40 * limit)
+    ]
+    ranked.sort(key=lambda item: item[0])
+    first, rest = ranked[: limit // 2], ranked[limit // 2 :]
+    step = -(-len(rest) // max(1, limit - limit // 2))
+    return [point for _, point in (*first, *rest[::step])] if rest else [point for _, point in first]
+
+
+def telling_points(expression: sympy.Expr, box: Sequence[Variable], limit: int) -> list[dict[str, Fraction]]:
+    """Return candidates, and points at which parts of an expression are zero or least: an equality may hold at such a point only."""
+    return [*candidates(box, limit), *until_failure(_critical_points(expression, box))]
 
 
 def _values(variable: Variable) -> list[Fraction]:

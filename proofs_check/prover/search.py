@@ -5,60 +5,50 @@ The tactics stand in ``tactics/``; ``TACTICS`` is their order: cheap trees first
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from functools import partial
 
 from profiles.errors import InvalidExpression
 from proofs_check.prover.attempt import MAX_DEPTH, Attempt, Tactic
+from proofs_check.prover.effort import out_of_time
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.oracle import accepts
+from proofs_check.prover.tactics.choices import choose
 from proofs_check.prover.tactics.direct import identity, manifest, subdivide, subdivide_more
 from proofs_check.prover.tactics.generalisation import forget_atom
-from proofs_check.prover.tactics.products import clear_factors, factor_out
-from proofs_check.prover.tactics.ranges import invert, reduce_to_end, split_tail
+from proofs_check.prover.tactics.products import clear_factors, factor_out, positive_part, strip
+from proofs_check.prover.tactics.ranges import halve, invert, reduce_to_end, split_tail
 from proofs_check.prover.tactics.sums import complete_square, leave_out, separate_oscillation
-from proofs_check.prover.tactics.tangents import below_exponential
+from proofs_check.prover.tactics.tangents import above_logarithm, below_exponential
+from proofs_check.prover.tactics.waves import unwind
+from proofs_check.prover.trees import restated
 from proofs_check.results import Tree
 
 MAX_KNOWN = 4096
 
 
 _known: dict[Goal, tuple[Tree | None, int]] = {}
-_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 
-@contextmanager
-def effort(seconds: float) -> Iterator[None]:
-    """Stop searching for proofs after a while: what is not found by then stays unknown. A search inside another ends with the outer one."""
-    token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
-    try:
-        yield
-    finally:
-        _deadline.reset(token)
+#: Tactics without subgoals.
+DIRECT: tuple[Tactic, ...] = (identity, manifest, subdivide)
 
-
-def out_of_time() -> bool:
-    """Tell whether the current search should end."""
-    return time.monotonic() > _deadline.get()
-
-
-#: The tactics, in the order in which they are tried.
+#: The others, in the order in which they are tried.
 TACTICS: tuple[Tactic, ...] = (
-    identity,
-    manifest,
-    subdivide,
     factor_out,
     invert,
     separate_oscillation,
+    unwind,
+    choose,
     reduce_to_end,
     clear_factors,
     split_tail,
+    halve,
     complete_square,
     forget_atom,
     below_exponential,
+    above_logarithm,
     leave_out,
     subdivide_more,
 )
@@ -80,6 +70,7 @@ def proofs(goal: Goal, depth: int = MAX_DEPTH) -> Iterator[Tree]:
     """Yield different proof trees of ``goal``, cheap ones first.
 
     More than one is wanted because the kernel derives the goal of a claim in its own way: it may write the same function differently.
+    Hence each tree comes also behind the statement of the goal as it is here.
     """
     seen: list[Tree] = []
     for limit in range(depth + 1):
@@ -87,6 +78,7 @@ def proofs(goal: Goal, depth: int = MAX_DEPTH) -> Iterator[Tree]:
             if tree not in seen:
                 seen.append(tree)
                 yield tree
+                yield restated(goal, tree)
 
 
 def _search(goal: Goal, depth: int) -> Tree | None:
@@ -105,11 +97,19 @@ def _search(goal: Goal, depth: int) -> Tree | None:
 def _at_depth(goal: Goal, depth: int) -> Iterator[Tree]:
     attempt = Attempt(goal, depth, _search)
     try:
-        for tactic in TACTICS:
+        for tactic in _tactics(attempt):
             if out_of_time():
                 return
-            for tree in tactic(attempt):
-                if accepts(goal, tree):
-                    yield tree
+            yield from (tree for tree in until_failure(tactic(attempt)) if accepts(goal, tree))
     except InvalidExpression:
         return
+
+
+def _tactics(attempt: Attempt) -> Iterator[Tactic]:
+    """Yield what to try on a goal: where positive factors can be divided out, everything that needs subgoals is for what is left."""
+    yield from DIRECT
+    positive = next(until_failure(iter([positive_part(attempt)] if attempt.depth else [])), None)
+    if positive is not None:
+        yield partial(strip, positive=positive)
+    else:
+        yield from TACTICS

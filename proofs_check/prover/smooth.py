@@ -148,13 +148,14 @@ def _gaps(
 ) -> Iterator[tuple[dict[str, Fraction], sympy.Expr]]:
     for record in choices:
         values = {symbol: to_rational(record[symbol.name]) for symbol in expression.free_symbols if symbol.name in record}
-        for gap in dict.fromkeys(_meetings(expression, weight)):
+        for gap in dict.fromkeys(gaps(expression, weight)):
             at_record = gap.subs(values)
             if at_record.free_symbols == {weight}:
                 yield record, at_record
 
 
-def _meetings(expression: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
+def gaps(expression: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
+    """Yield the expressions whose signs decide which branch of an Abs, Max, Min or Piecewise of the weight is taken."""
     for node in _nodes(expression, weight):
         if isinstance(node, sympy.Abs):
             yield node.args[0]

@@ -8,6 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from profiles.numbers import exact_text
+from profiles.terms import to_text
+from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
 ZERO: Tree = {"rule": "zero"}
@@ -22,6 +24,8 @@ _WORDS = {
     "scale": "positive multiplier",
     "sum": "sum of non-negative parts",
     "generalise": "a subterm replaced by a variable",
+    "turn": "angles within one turn",
+    "branches": "a case for each branch",
     "exp-tangent": "tangent of exp",
     "log-tangent": "tangent of log",
 }
@@ -46,6 +50,12 @@ def monotone(variable: str, slope: Tree, end: Tree, *, increasing: bool) -> Tree
 def split(variable: str, at: Fraction, below: Tree, above: Tree) -> Tree:
     """Return a proof by splitting a range."""
     return {"rule": "split", "variable": variable, "at": exact_text(at), "below": below, "above": above}
+
+
+def restated(goal: Goal, tree: Tree) -> Tree:
+    """Return a proof of a goal that the kernel writes in its own way: it is equal to this one, which the tree proves."""
+    stated: Tree = {"rule": "sum", "parts": [to_text(goal.term)], "proofs": [tree]}
+    return {**stated, "strict": 0} if goal.strict else stated
 
 
 def renamed(tree: Any, old: str, new: str) -> Any:

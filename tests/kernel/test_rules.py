@@ -19,7 +19,23 @@ def general(term, low, lower, goal, proof, **others):
     return {"rule": "generalise", "name": "y", "term": term, "low": low, "lower": lower, "general": goal, "proof": proof, **others}
 
 
+def turn(term, goal, proof, name="y"):
+    return {"rule": "turn", "name": name, "term": term, "general": goal, "proof": proof}
+
+
+def branches(*cases):
+    return {"rule": "branches", "cases": [dict(zip(("value", "proof", "share"), case, strict=False)) for case in cases]}
+
+
 ACCEPTED = [
+    ("2 + sin(z) + cos(z)", turn("z", "2 + sin(y) + cos(y)", B), {"strict": True}),
+    ("(2 - sin(3*z))**2 - cos(3*z)", turn("3*z", "(2 - sin(y))**2 - cos(y)", B), {"strict": True}),
+    ("z + 1 + sin(z**2)", turn("z**2", "z + 1 + sin(y)", B), {}),
+    ("Max(z, 1) - z", branches(("1", Z, "1"), ("z", Z)), {}),
+    ("Abs(z - 2) - z + 2", branches(("z - 2", Z), ("2 - z", Z, "1")), {}),
+    ("4 - Max(z, 1)", branches(("z", mono(M, Z, direction="decreasing")), ("1", M)), {}),
+    ("Piecewise((1, z < 2), (3, z >= 3), (2, True))", branches(("3", M), ("2", M), ("1", M)), {"strict": True}),
+    ("Min(z, 1) + 1", branches(("-z", M), ("-1", M)), {}),
     ("(z + 1)**2 - z**2 - 2*z - 1", Z, {}),
     ("z/(1 + z) + 1/(1 + z) - 1", Z, {}),
     ("sqrt(1 + z)*sqrt(1 + z) - 1 - z", Z, {}),
@@ -93,7 +109,7 @@ REJECTED = [
     ("z**3", M, {"z": ("-1", "1")}, ""),
     ("z*log(z)", M, {"z": ("1/2", "4")}, ""),
     ("(exp(1) - 3)*z", M, {}, ""),
-    ("1/(z - 5) + 1", M, {}, ""),
+    ("1/(z - 5) + 1/2", M, {}, ""),
     ("a - b", M, {"parameters": POSITIVE}, ""),
     ("z", B, {"strict": True}, ""),
     ("z - 1/1000000", B, {}, ""),
@@ -151,6 +167,27 @@ REJECTED = [
     ("z - 4", {**general("z", "0", M, "w", M), "name": "w"}, {}, ""),
     ("z - a", {**general("z", "0", M, "a", M), "name": "a"}, {"parameters": {"a": "4"}}, ""),
     ("z", general("1/z", "0", M, "y", M), {}, ""),
+    ("z + 1 + sin(z)", turn("z", "y + 1 + sin(y)", B), {}, ""),
+    ("z", turn("z", "y", B), {}, ""),
+    ("1 + sin(z)*z", turn("z", "1 + sin(y)*y", B), {}, ""),
+    ("2 + sin(2*z)", turn("z", "2 + sin(2*y)", B), {}, ""),
+    ("2 + sin(z)", turn("2*z", "2 + sin(y)", B), {}, ""),
+    ("2 + sin(z)", turn("z", "2 + sin(z)", B, name="z"), {}, ""),
+    ("2 + sin(z)", turn("1/z", "2 + sin(y)", B), {}, ""),
+    ("1/2 + sin(z)", turn("z", "1/2 + sin(y)", B), {"z": ("0", "1")}, ".proof"),
+    ("3 - Max(z, 1)", branches(("z", B)), {}, ""),
+    ("3 - Max(z, 1)", branches(("z", B), ("2", B)), {}, ""),
+    ("3 - Max(z, 1)", branches(("z", B), ("1", B)), {}, ".cases[0].proof"),
+    ("Min(z, 1) - 1/2", branches(("-z", B), ("-1", B)), {}, ".cases[0].proof"),
+    ("z", branches(("z", B), ("1", B)), {}, ""),
+    ("Max(z, 1) - z", branches(("1", Z, "-1"), ("z", Z)), {}, ""),
+    ("z - Max(z, 1)", branches(("1", Z, "-1"), ("z", Z)), {}, ""),
+    ("Max(z, 1) - z", branches(("1", Z), ("z", Z)), {}, ".cases[0].proof"),
+    ("log(Max(z, 1))", branches(("1", Z), ("z", M)), {}, ""),
+    ("Max(z, 1)", branches(("1", M), ("z", Z)), {"strict": True}, ".cases[1].proof"),
+    ("Piecewise((1, z < 2), (3, True))", branches(("1", M)), {}, ""),
+    ("Max(z, 1)", {"rule": "branches", "cases": [{"value": "z"}, {"value": "1", "proof": B}]}, {}, ""),
+    ("Max(z, 1)", {"rule": "branches", "cases": {"z": B, "1": B}}, {}, ""),
     ("z - 4", {**SCALE, "factor": "0"}, {}, ".positive"),
     ("z - 4", {**SCALE, "factor": "-1"}, {}, ".positive"),
     ("z - 4", {**SCALE, "factor": "0*(1/z) + 1"}, {}, ""),

@@ -319,7 +319,7 @@ def test_normal_forms_and_enclosures_keep_the_value(text, w, x, y):
         try:
             term = read(text)
             true = evaluate(term, point)
-        except (Rejected, ZeroDivisionError, ValueError, TypeError, OverflowError):
+        except (Rejected, ZeroDivisionError, ValueError, TypeError, OverflowError, MemoryError):
             assume(False)
         assume(isinstance(true, mpmath.mpf) and mpmath.isfinite(true) and abs(true) < mpmath.mpf(10) ** 20)
         values = [evaluate(node, point) for node in terms.postorder(term)]

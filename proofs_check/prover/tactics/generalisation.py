@@ -12,13 +12,11 @@ from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
 from proofs_check.prover.algebra import expand, is_modest, transcendental_atoms, with_atom_replaced
-from proofs_check.prover.attempt import Attempt, looks_true
+from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.results import Tree
-
-NAME = "y"
 
 
 def forget_atom(attempt: Attempt) -> Iterator[Tree]:
@@ -26,10 +24,7 @@ def forget_atom(attempt: Attempt) -> Iterator[Tree]:
     if attempt.depth < 2 or not attempt.plausible or not is_modest(attempt.goal.expression):
         return
     expression, box = expand(attempt.goal.expression), attempt.goal.box
-    taken = {variable.name for variable in box}
-    name = NAME
-    while name in taken:
-        name += "_"
+    name = fresh_name(attempt.goal)
     fresh = sympy.Symbol(name, positive=True)
     for atom in transcendental_atoms(expression):
         general = with_atom_replaced(expression, atom, fresh)

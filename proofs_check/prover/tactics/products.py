@@ -10,7 +10,8 @@ from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import clearing_factor, expand, factored
-from proofs_check.prover.attempt import Attempt
+from proofs_check.prover.attempt import Attempt, fresh_name
+from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
 
@@ -33,17 +34,50 @@ def scale(factor: sympy.Expr, product: Tree, positive: Tree = trees.MANIFEST) ->
     return {"rule": "scale", "factor": to_text(from_sympy(factor)), "positive": positive, "product": product}
 
 
+def positive_part(attempt: Attempt) -> sympy.Expr | None:
+    """Return the product of the factors of a rational function that are seen to be positive at once; None if there is none."""
+    product = factored(attempt.goal.expression)
+    if product is None:
+        return None
+    factors = [part for part in sympy.Mul.make_args(product) if part.free_symbols]
+    positive = [part for part in factors if attempt.search(Goal(part, attempt.goal.box, strict=True), 0) is not None]
+    return sympy.Mul(*positive) if 0 < len(positive) < len(factors) else None
+
+
+def strip(attempt: Attempt, positive: sympy.Expr) -> Iterator[Tree]:
+    """Divide the goal by what is positive; this costs no depth."""
+    shown = attempt.search(Goal(1 / positive, attempt.goal.box, strict=True), 0)
+    product = factored(attempt.goal.expression)
+    remaining = None if shown is None or product is None else attempt.prove(product / positive, cost=0)
+    if shown is not None and remaining is not None:
+        yield scale(1 / positive, remaining, shown)
+
+
+def _power_of_positive(attempt: Attempt, product: sympy.Expr, base: sympy.Expr) -> Iterator[Tree]:
+    """Prove c·a^n > 0 from a > 0."""
+    positive = attempt.prove(base, strict=True)
+    if positive is not None:
+        name = fresh_name(attempt.goal)
+        general = to_text(from_sympy(product.xreplace({base: sympy.Symbol(name, positive=True)})))
+        yield {
+            "rule": "generalise", "name": name, "term": to_text(from_sympy(base)), "low": "0", "open": True, "lower": positive,
+            "general": general, "proof": trees.MANIFEST,
+        }  # fmt: skip
+
+
 def factor_out(attempt: Attempt) -> Iterator[Tree]:
     """Write a rational function as a product: squares show their sign by themselves, positive factors are divided out."""
-    goal = attempt.goal
-    product = factored(goal.expression)
+    goal, product = attempt.goal, factored(attempt.goal.expression)
     if attempt.depth == 0 or product is None or not attempt.plausible:
         return
     if not goal.strict:
         yield {"rule": "sum", "parts": [to_text(from_sympy(product))], "proofs": [trees.boxes(100)]}
     factors = [part for part in sympy.Mul.make_args(product) if part.free_symbols]
+    if len(factors) == 1 and factors[0].is_Pow:
+        yield from _power_of_positive(attempt, product, factors[0].base)
     for kept in factors if len(factors) > 1 else ():
-        positive = attempt.prove(kept / product, strict=True)
+        factor = kept / product
+        positive = attempt.prove(factor, strict=True)
         remaining = None if positive is None else attempt.prove(kept)
         if positive is not None and remaining is not None:
-            yield scale(kept / product, remaining, positive)
+            yield scale(factor, remaining, positive)

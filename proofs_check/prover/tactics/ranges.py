@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 import sympy
@@ -12,7 +13,7 @@ from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, is_algebraic
-from proofs_check.prover.attempt import Attempt
+from proofs_check.prover.attempt import Attempt, looks_true
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
 from proofs_check.results import Tree
@@ -40,10 +41,12 @@ def _reduce(attempt: Attempt, variable: Variable, *, increasing: bool) -> Tree |
     fixed = goal.at(variable.name, end)
     if fixed.expression.has(sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
         return None
+    derivative = goal.slope(variable.name, increasing=increasing)
+    if not looks_true(derivative):
+        return None
     at_end = attempt.prove(fixed.expression, strict=goal.strict and not is_open, box=fixed.box)
     if at_end is None:
         return None
-    derivative = goal.slope(variable.name, increasing=increasing)
     slope = attempt.prove(derivative.expression, strict=goal.strict and is_open, cost=min(2, attempt.depth))
     return None if slope is None else trees.monotone(variable.name, slope, at_end, increasing=increasing)
 
@@ -66,6 +69,21 @@ def split_tail(attempt: Attempt) -> Iterator[Tree]:
             if below is not None:
                 yield trees.split(variable.name, cut, below, trees.MANIFEST)
             break
+
+
+def halve(attempt: Attempt) -> Iterator[Tree]:
+    """Split a finite range in the middle, where an equality at one end keeps the whole from being seen at once."""
+    if attempt.depth < 2 or not attempt.plausible:
+        return
+    for variable in attempt.used:
+        if variable.hi is None:
+            continue
+        middle = (variable.lo + variable.hi) / 2
+        halves = (replace(variable, hi=middle), Variable(variable.name, middle, variable.hi))
+        found = [attempt.search(_replaced(attempt.goal, half), 1) for half in halves]
+        below, above = found
+        if below is not None and above is not None:
+            yield trees.split(variable.name, middle, below, above)
 
 
 def _replaced(goal: Goal, variable: Variable) -> Goal:

@@ -1,4 +1,4 @@
-"""Trees that put a polynomial below an exponential: exp(n m) ≥ (1 + m)^n for m ≥ 0."""
+"""Trees that put a polynomial below an exponential, exp(n m) ≥ (1 + m)^n for m ≥ 0, or a line above a logarithm."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from proofs_check.results import Tree
 
 POWERS = (1, 2, 3, 4, 6)
 MOST = 3
+MOST_SLOPES = 4
 
 
 def below_exponential(attempt: Attempt) -> Iterator[Tree]:
@@ -30,6 +31,51 @@ def below_exponential(attempt: Attempt) -> Iterator[Tree]:
         coefficient = expand(sympy.diff(replaced, fresh))
         if not coefficient.has(fresh):
             yield from _replace(attempt, coefficient, exponential.args[0], replaced.subs(fresh, 0))
+
+
+def above_logarithm(attempt: Attempt) -> Iterator[Tree]:
+    """Replace −c·log(a), c ≥ 0, by −c·(t a − 1 − log t), the line that touches it at 1/t: exp(m) ≥ 1 + m for m = log(t a)."""
+    goal = attempt.goal
+    if attempt.depth < 2 or not attempt.plausible or not is_modest(goal.expression):
+        return
+    logarithms = sorted((node for node in goal.expression.atoms(sympy.log) if node.free_symbols), key=sympy.default_sort_key)
+    for logarithm in logarithms[:MOST]:
+        fresh = sympy.Dummy(positive=True)
+        replaced = goal.expression.xreplace({logarithm: fresh})
+        coefficient = expand(-sympy.diff(replaced, fresh))
+        if not coefficient.has(fresh) and looks_true(Goal(coefficient, goal.box)):
+            for slope in _touching_slopes(replaced.subs(fresh, 0), coefficient, logarithm.args[0]):
+                yield from _above(attempt, replaced.subs(fresh, 0), coefficient, logarithm.args[0], slope)
+
+
+def _touching_slopes(others: sympy.Expr, coefficient: sympy.Expr, argument: sympy.Expr) -> list[sympy.Expr]:
+    """Return slopes t for which a summand of the rest is cancelled by c·t·a, or by c·t·b for a summand b of a; and t = 1."""
+    found: dict[sympy.Expr, None] = {sympy.S.One: None}
+    for summand in sympy.Add.make_args(expand(others)):
+        for part in sympy.Add.make_args(expand(argument)):
+            ratio = sympy.cancel(summand / (coefficient * part)) if is_modest(summand / (coefficient * part)) else sympy.S.Zero
+            if ratio != 0 and not ratio.free_symbols & part.free_symbols:
+                found[ratio] = None
+    return list(found)[:MOST_SLOPES]
+
+
+def _above(attempt: Attempt, others: sympy.Expr, coefficient: sympy.Expr, argument: sympy.Expr, slope: sympy.Expr) -> Iterator[Tree]:
+    goal = attempt.goal
+    scaled = expand(slope * argument)
+    rest = expand(others - coefficient * (scaled - 1)) + coefficient * sympy.log(slope)
+    if not looks_true(Goal(slope, goal.box, strict=True)) or not looks_true(Goal(rest, goal.box, goal.strict)):
+        return
+    nonnegative = attempt.prove(coefficient, strict=False)
+    proof = None if nonnegative is None else attempt.prove(rest, cost=2)
+    if proof is not None:
+        exponent = sympy.log(slope) + sympy.log(argument)
+        yield {
+            "rule": "exp-tangent",
+            "exponent": to_text(from_sympy(exponent)),
+            "coefficient": to_text(from_sympy(coefficient)),
+            "nonnegative": nonnegative,
+            "rest": proof,
+        }
 
 
 def _replace(attempt: Attempt, coefficient: sympy.Expr, exponent: sympy.Expr, others: sympy.Expr) -> Iterator[Tree]:

@@ -1,0 +1,90 @@
+"""``pdp verify`` on the profiles of cases.toml: no verdict against the derivation, every verdict with a certificate, at least 95 % decided.
+
+The profiles are dealt out to parts, so that each part has some of every kind. Four parts are run by default; ``make range`` runs all.
+The search stops by the clock: on a slow machine a verdict may be missing, never wrong.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+import tomllib
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from profiles import declare
+from proofs_check.certificates import to_file_text
+from proofs_check.kernel import check
+from proofs_check.verify import verify
+
+PROFILES = tomllib.loads((Path(__file__).parent / "cases.toml").read_text())["profile"]
+CONDITIONS = {8: "assumption-8", 9: "assumption-9", 11: "assumption-11", 16: "proposition-16", 17: "proposition-17"}
+
+PARTS, PARTS_BY_DEFAULT = 20, 4
+SHARE = 0.95
+OUT_OF_TIME = 5  # seconds after which a missing verdict may be due to the clock; the search has 7
+NEVER = 60  # seconds after which it is taken to hang
+
+
+class HangingError(BaseException):
+    """The search did not stop by itself. Not an ``Exception``, so that nothing handles it on the way."""
+
+
+@contextmanager
+def at_most(seconds):
+    def stop(_number, _frame):
+        raise HangingError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def problem(profile, number):
+    """Return what is wrong with the verdict on one condition (None: nothing) and whether there is a verdict."""
+    condition, truth = CONDITIONS[number], "proved" if number in profile["holds"] else "refuted"
+    started = time.monotonic()
+    try:
+        with at_most(NEVER):
+            declared = declare("range", profile["epsilon"], record=profile.get("record"), parameters=profile.get("parameters"))
+            found = verify(declared, profile["target"], [condition])
+    except HangingError:
+        return f"no end after {NEVER} s", False
+    except Exception as error:
+        return f"{type(error).__name__}: {error}", False
+    seconds, decision = time.monotonic() - started, found.decisions[condition]
+    if decision.verdict.value == "unknown":
+        expected = number in profile.get("unknown", []) or seconds > OUT_OF_TIME
+        return None if expected else f"unknown after {seconds:.1f} s: {decision.reason}", False
+    if decision.verdict.value != truth:
+        return f"{decision.verdict.value}, but the truth is {truth}: {decision.witness}", True
+    if not decision.checked or decision.claim is None:
+        return f"{truth} by {decision.method} without a certificate", True
+    report = check(to_file_text(found.certificate()))
+    claimed = [claim.claim for claim in report.claims]
+    return (None if condition in claimed else f"the kernel rejects {report.step}: {report.reason}"), True
+
+
+def test_no_more_is_listed_as_unknown_than_may_stay_undecided():
+    listed = sum(len(profile.get("unknown", [])) for profile in PROFILES)
+    assert listed <= (1 - SHARE) * len(PROFILES) * len(CONDITIONS)
+
+
+@pytest.mark.parametrize("part", [p if p < PARTS_BY_DEFAULT else pytest.param(p, marks=pytest.mark.slow) for p in range(PARTS)])
+def test_verdicts_on_a_part_of_the_range(part):
+    wrong, decided, listed, total = [], 0, 0, 0
+    for profile in PROFILES[part::PARTS]:
+        for number, condition in CONDITIONS.items():
+            said, has_verdict = problem(profile, number)
+            total, decided, listed = total + 1, decided + has_verdict, listed + (number in profile.get("unknown", []))
+            if said is not None:
+                given = {key: profile[key] for key in ("epsilon", "record", "parameters", "target") if key in profile}
+                wrong.append(f"{condition} of {given}: {said}")
+    assert not wrong, "\n".join(wrong)
+    assert decided >= SHARE * total - listed, f"{decided} of {total} decided"
