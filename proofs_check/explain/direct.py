@@ -56,15 +56,13 @@ def _value(setting: Setting) -> Prose:
 def _substitution(form: NormalForm) -> Prose:
     if not form.substitution:
         return ()
-    made: list[Prose] = []
     ranges = {variable.name: variable for variable in form.box}
-    for name, lo, offset in form.substitution:
-        made.append((Formula((symbol(name), "=", ("add", number(lo), symbol(offset)))), " with ", range_formula(ranges[offset])))
+    made = [(Formula((symbol(s.name), "=", s.term)), " with ", range_formula(ranges[s.offset])) for s in form.substitution]
     return ("Substitute ", *listed(made), ". ")
 
 
 def _sum(setting: Setting, form: NormalForm) -> Prose:
-    where = {name: ("add", number(lo), symbol(offset)) for name, lo, offset in form.substitution}
+    where = {shift.name: shift.term for shift in form.substitution}
     goal, denominator = substitute(from_sympy(setting.goal.expression), where), from_sympy(form.denominator)
     how, cleared = _signs(setting, form), form.denominator != 1
     as_shown = form.numerator == neat(setting.goal.expression) and len(form.summands) == len(sympy.Add.make_args(form.numerator))

@@ -10,6 +10,7 @@ from profiles.profile import Profile
 from profiles.terms import Term
 from proofs_check.admission import well_defined_claim
 from proofs_check.conditions.context import Context
+from proofs_check.explain.branching import explain_cases
 from proofs_check.explain.document import EPSILON, Explanation, Prose, Step
 from proofs_check.explain.proved import explain_floor, explain_inequality, explain_threshold, explain_well_defined
 from proofs_check.explain.refuted import explain_kink, explain_limit, explain_tail, explain_witness
@@ -18,13 +19,13 @@ from proofs_check.explain.setting import definition, for_all
 from proofs_check.explain.statements import AT_ONE, LEFT, STATEMENTS, STRICT, Case, gap, goal_formula, profile_step
 from proofs_check.kernel.claims import CLAIMS
 from proofs_check.kernel.rules import fields_of
+from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.search import effort
 from proofs_check.results import Decision, Tree, Verdict
 from proofs_check.verify import Verification
 
 #: Seconds after which what is left of an explanation is left to the kernel.
-SECONDS = 1.5
+SECONDS = 1.2
 
 Explain = Callable[[Case], tuple[Step, ...]]
 
@@ -85,14 +86,21 @@ def _explain(context: Context, decision: Decision) -> Explanation:
 
 
 def _explain_claim(case: Case) -> Explanation:
+    return _explanation(case.context, case.name, str(case.claim.get("verdict")), lambda: _argue(case))
+
+
+def _argue(case: Case) -> tuple[Step, ...]:
+    proof = case.claim.get("proof")
+    if isinstance(proof, dict) and "cases" in proof:
+        return explain_cases(case, _argue)
     explainer = EXPLAINERS.get(_form_of(case.claim))
-    verdict = str(case.claim.get("verdict"))
-    if explainer is None:
-        return _explanation(case.context, case.name, verdict, lambda: (_UNKNOWN_FORM,))
-    return _explanation(case.context, case.name, verdict, lambda: explainer(case))
+    return (_UNKNOWN_FORM,) if explainer is None else explainer(case)
 
 
 _UNKNOWN_FORM = Step(("No explanation is written for this form of claim; pdp check checks it.",))
+
+
+_CUT_SHORT = Step(("Putting the argument into words would take too long; pdp check checks the claim.",))
 
 
 def _form_of(claim: Tree) -> str:
@@ -107,9 +115,7 @@ def _explanation(context: Context, name: str, verdict: str, argue: Callable[[], 
     """Put statement, profile and argument together. A failure of whatever kind to tell the argument is told instead of it."""
     statement: Prose = STATEMENTS.get(name, (f"{name}.",))
     try:
-        branches = tuple(_resolved(context))  # by proofs that the effort below must not cut short
-        with effort(SECONDS):
-            steps = (*branches, *argue())
+        steps = within(SECONDS, lambda: (*_resolved(context), *argue())) or (_CUT_SHORT,)
     except Exception as error:  # an explanation is no part of the proof, so it must not stop the command
         steps = (Step((f"The argument could not be put into words ({type(error).__name__}); pdp check checks the claim.",)),)
     return Explanation(name, verdict, statement, (profile_step(context), *steps))

@@ -1,6 +1,6 @@
 """The form of a goal from which its sign can be read off, found again for the reader.
 
-Statement: where :func:`find_normal_form` returns a form, then under its substitution (x = lo + u for ranges with a finite lower end) the
+Statement: where :func:`find_normal_form` returns a form, then under its substitution (x = lo + u, or x = hi - u) the
 goal, multiplied by the positive ``denominator``, equals the sum of the ``summands``; and each summand is a coefficient ≥ 0 times factors
 that are ≥ 0. The kernel has a normal form of its own; this one is recomputed with SymPy and is no part of the proof.
 """
@@ -15,8 +15,8 @@ import sympy
 
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import Term
-from proofs_check.explain.setting import fresh, neat
+from profiles.terms import Term, number, symbol
+from proofs_check.explain.setting import fresh, is_huge, neat
 from proofs_check.explain.worst_box import lower_bound
 from proofs_check.prover.algebra import is_modest
 from proofs_check.prover.goals import Goal
@@ -37,13 +37,29 @@ class Summand:
 
 
 @dataclass(frozen=True, slots=True)
+class Shift:
+    """The substitution x = lo + u, or x = hi - u if ``down``: the ``name`` x, the ``end`` lo or hi of its range, the ``offset`` u."""
+
+    name: str
+    end: Fraction
+    offset: str
+    down: bool
+
+    @property
+    def term(self) -> Term:
+        """What stands for the variable."""
+        offset = ("neg", symbol(self.offset)) if self.down else symbol(self.offset)
+        return offset if self.end == 0 else ("add", number(self.end), offset)
+
+
+@dataclass(frozen=True, slots=True)
 class NormalForm:
-    """The substitution (name, lower end, new name), the box after it, the denominator (1 if none), the numerator and its summands.
+    """The substitution, the box after it, the denominator (1 if none), the numerator and its summands.
 
     ``facts`` are functions among the factors whose sign is not obvious, with the sign used; ``positive`` is a summand > 0 if there is one.
     """
 
-    substitution: tuple[tuple[str, Fraction, str], ...]
+    substitution: tuple[Shift, ...]
     box: tuple[Variable, ...]
     denominator: sympy.Expr
     numerator: sympy.Expr
@@ -118,7 +134,9 @@ def find_normal_form(goal: Goal, taken: Iterable[str] = ()) -> NormalForm | None
     for expression in dict.fromkeys((neat(goal.expression), goal.expression)):
         if expression.count_ops() > _MOST:
             continue
-        for substitution, box, moved in dict.fromkeys((((), goal.box, expression), _shift(replace(goal, expression=expression), taken))):
+        here = replace(goal, expression=expression)
+        shifts = (_shift(here, taken, downwards=downwards) for downwards in (False, True))
+        for substitution, box, moved in dict.fromkeys((((), goal.box, expression), *shifts)):
             found = _shortest(_readable(moved, box, strict=goal.strict))
             if found is not None:
                 return replace(found, substitution=substitution)
@@ -158,23 +176,26 @@ def _length(form: NormalForm) -> int:
     return int(form.denominator.count_ops()) + sum(1 + int((part.coefficient * part.factors).count_ops()) for part in form.summands)
 
 
-def _shift(goal: Goal, others: Iterable[str]) -> tuple[tuple[tuple[str, Fraction, str], ...], tuple[Variable, ...], sympy.Expr]:
-    """Return the goal after x = lo + u for every variable that occurs with lo ≠ 0."""
+def _shift(goal: Goal, others: Iterable[str], *, downwards: bool) -> tuple[tuple[Shift, ...], tuple[Variable, ...], sympy.Expr]:
+    """Return the goal after x = hi - u for every variable with an upper end if ``downwards``; x = lo + u for the others with lo ≠ 0."""
     expression, box, substitution = goal.expression, [], []
     taken = {variable.name for variable in goal.box} | {symbol.name for symbol in expression.free_symbols} | set(others)
     letters = iter(_OFFSETS)
     used = {symbol.name for symbol in expression.free_symbols}
     for variable in sorted(goal.box, key=lambda v: v.hi is not None):
-        if variable.name not in used or variable.lo == 0:
+        hi = variable.hi if downwards else None
+        if variable.name not in used or (hi is None and variable.lo == 0):
             box.append(variable)
             continue
         name = next((letter for letter in letters if letter not in taken), None) or fresh("u", taken)
         taken.add(name)
-        offset = sympy.Symbol(name, positive=True) if variable.open_below else sympy.Symbol(name, nonnegative=True)
-        expression = expression.subs(goal.symbol(variable.name), to_rational(variable.lo) + offset)
+        opened = variable.open_below and hi is None
+        offset = sympy.Symbol(name, positive=True) if opened else sympy.Symbol(name, nonnegative=True)
+        moved = to_rational(variable.lo) + offset if hi is None else to_rational(hi) - offset
+        expression = expression.subs(goal.symbol(variable.name), moved)
         width = None if variable.hi is None else variable.hi - variable.lo
-        box.append(Variable(name, Fraction(0), width, variable.open_below))
-        substitution.append((variable.name, variable.lo, name))
+        box.append(Variable(name, Fraction(0), width, opened))
+        substitution.append(Shift(variable.name, variable.lo if hi is None else hi, name, hi is not None))
     return tuple(substitution), tuple(box), expression
 
 
@@ -191,6 +212,8 @@ def _forms(expression: sympy.Expr) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
     if merging:
         yield sympy.expand(sympy.powsimp(expression)), sympy.S.One
         yield sympy.powsimp(sympy.expand(expression, log=False)), sympy.S.One
+    if is_huge(expression):
+        return
     numerator, denominator = sympy.fraction(sympy.together(expression))
     if denominator != 1:
         yield sympy.expand(numerator, power_exp=False, log=False), denominator

@@ -47,7 +47,7 @@ def explain_witness(case: Case) -> tuple[Step, ...]:
     point = {**read_point(proof), **({WEIGHT: Fraction(1)} if name in AT_ONE else {})}
     epsilon = _expression_near(context, name, point)
     lead: Prose = ("The condition fails ", *at_point(point), ": ")
-    where = "Near w = 1" if name == "proposition-16" else "Around the point below"
+    where = "Near w = 1" if name == "proposition-16" and context.near_one[1] else "Around the point below"
     derivatives = derivatives_step(context, epsilon, second=name == "assumption-11", where=where)
     before = () if name == "assumption-8" else (derivatives,)
     larger, smaller = (from_sympy(fix(side, point)) for side in _sides(context, name, epsilon))
@@ -65,7 +65,7 @@ def _expression_near(context: Context, condition: str, point: dict[str, Fraction
     """Return ε as it is around the point, with its branches decided."""
     if condition == "assumption-8":
         return context.profile.expression()
-    if condition == "proposition-16":
+    if condition == "proposition-16" and context.near_one[1]:
         return context.near_one[0]
     if context.smooth:
         return context.epsilon

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from proofs_check.explain.branching import explain_branches
 from proofs_check.explain.direct import UNSEEN, explain_boxes, explain_manifest, explain_zero
 from proofs_check.explain.setting import Explainer, Reason, Setting
 from proofs_check.explain.structural import (
@@ -12,8 +13,9 @@ from proofs_check.explain.structural import (
     explain_scale,
     explain_split,
     explain_sum,
+    explain_turn,
 )
-from proofs_check.prover.search import out_of_time
+from proofs_check.prover.effort import OutOfTime, out_of_time
 from proofs_check.results import Tree
 
 #: A new rule of the kernel is one function and one line here.
@@ -26,6 +28,8 @@ RULES: dict[str, Explainer] = {
     "scale": explain_scale,
     "sum": explain_sum,
     "generalise": explain_generalise,
+    "turn": explain_turn,
+    "branches": explain_branches,
     "exp-tangent": explain_exp_tangent,
     "log-tangent": explain_log_tangent,
 }
@@ -38,11 +42,17 @@ def explain_tree(setting: Setting, tree: Tree) -> Reason:
     if explainer is None:
         return Reason((f"By the rule {rule} of the kernel, for which no explanation is written; docs/certificates.md states it.",))
     if out_of_time():
-        return Reason((f"By the rule {rule}; the explanation is cut short here, and pdp check checks the step.",))
+        return _cut_short(rule)
     try:
         return explainer(setting, tree, explain_tree)
+    except OutOfTime:  # what is told of the steps around this one is kept
+        return _cut_short(rule)
     except Exception:  # SymPy may fail in any way; an explanation is no part of the proof
         return Reason((f"By the rule {rule}, in a way that could not be put into words; pdp check checks the step.",))
+
+
+def _cut_short(rule: str) -> Reason:
+    return Reason((f"By the rule {rule}; the explanation is cut short here, and pdp check checks the step.",))
 
 
 def explain_default(setting: Setting) -> Reason:

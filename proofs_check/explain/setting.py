@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 
 import sympy
 
@@ -20,6 +22,8 @@ from proofs_check.results import Tree
 
 ZERO = number(0)
 _MOST = 150
+#: The most summands of an expression that is multiplied out or put over a common denominator.
+_MOST_SUMMANDS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +66,51 @@ def claim(goal: Goal, *, name: Term | None = None) -> Formula:
     return Formula((*(() if name is None else (name, "=")), shown, sign, ZERO), goal.box)
 
 
+@lru_cache(maxsize=1024)
 def neat(expression: sympy.Expr) -> sympy.Expr:
     """Return the shortest of the expression as it is, factored, and multiplied out."""
-    if expression.count_ops() > _MOST:
+    if expression.count_ops() > _MOST or is_huge(expression):
         return expression
     return min((expression, tidy(expression), expand(expression)), key=lambda form: (form.count_ops(), len(str(form))))
+
+
+def is_huge(expression: sympy.Expr) -> bool:
+    """Tell whether an expression over a common denominator, multiplied out, may have more summands than anybody reads."""
+    if len(expression.free_symbols) == 1:  # powers of one variable add up
+        return False
+    above, below = _summands(expression)
+    return max(above, _product(below)) > _MOST_SUMMANDS
+
+
+def _summands(expression: sympy.Expr) -> tuple[int, dict[sympy.Expr, int]]:
+    """Return how many summands the numerator has at most, and the factors of the denominator with their powers."""
+    if expression.is_Pow and expression.exp.is_Integer:
+        above, below = _summands(expression.base)
+        power = abs(int(expression.exp))
+        if expression.exp < 0:
+            return _product(dict.fromkeys(below, power)), {expression.base: power}
+        return _multinomial(above, power), {factor: power * known for factor, known in below.items()}
+    if not (expression.is_Add or expression.is_Mul):
+        return 1, {}
+    parts = [_summands(part) for part in expression.args]
+    common: dict[sympy.Expr, int] = {}
+    for _, below in parts:
+        for factor, power in below.items():
+            common[factor] = max(common.get(factor, 0), power) if expression.is_Add else common.get(factor, 0) + power
+    if expression.is_Mul:
+        return math.prod(above for above, _ in parts), common
+    return sum(
+        above * _product({factor: power - below.get(factor, 0) for factor, power in common.items()}) for above, below in parts
+    ), common
+
+
+def _product(factors: Mapping[sympy.Expr, int]) -> int:
+    return math.prod(_multinomial(_summands(factor)[0], power) for factor, power in factors.items())
+
+
+def _multinomial(summands: int, power: int) -> int:
+    """Return how many summands a power of a sum has."""
+    return 1 if summands == 1 else math.comb(min(summands, _MOST_SUMMANDS) + min(power, _MOST_SUMMANDS) - 1, min(power, _MOST_SUMMANDS))
 
 
 def definition(name: Term, value: sympy.Expr | Fraction) -> Formula:
@@ -79,7 +123,7 @@ def range_formula(variable: Variable) -> Formula:
     name = symbol(variable.name)
     if variable.hi is None:
         return Formula((name, ">" if variable.open_below else ">=", number(variable.lo)), (variable,))
-    return Formula((number(variable.lo), "<=", name, "<=", number(variable.hi)), (variable,))
+    return Formula((number(variable.lo), "<" if variable.open_below else "<=", name, "<=", number(variable.hi)), (variable,))
 
 
 def listed(items: Iterable[Piece | Prose]) -> Prose:
@@ -138,10 +182,11 @@ Explainer = Callable[[Setting, Tree, Explain], Reason]
 
 def step(lead: Prose, setting: Setting, tree: Tree, explain: Explain, *, shown: Formula | None = None, behind: Prose = ()) -> Step:
     """Return the step "lead goal behind." that goes on with the reason why the tree proves the goal; ``shown`` is the goal as a formula."""
+    goal = shown or goal_of(setting, tree)
     reason = explain(setting, tree)
     if setting.goal.expression == 0 and shown is None:
         return Step((*lead, "the left side is 0."))
-    return Step((*lead, shown or goal_of(setting, tree), *behind, *((". ", *reason.said) if reason.said else (".",))), reason.children)
+    return Step((*lead, goal, *behind, *((". ", *reason.said) if reason.said else (".",))), reason.children)
 
 
 def goal_of(setting: Setting, tree: Tree) -> Formula:

@@ -13,10 +13,13 @@ from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import number, symbol
 from proofs_check.explain.cutting import LIMIT, weigh
 from proofs_check.explain.document import Formula, Prose, Step
-from proofs_check.explain.setting import ZERO, Explain, Reason, Setting, for_all, goal_of, neat, step
+from proofs_check.explain.setting import ZERO, Explain, Reason, Setting, for_all, goal_of, neat, range_formula, step
 from proofs_check.prover.algebra import expand
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
+
+#: The kernel's range of an angle.
+_TURN = Fraction(7)
 
 
 def _range(setting: Setting, name: str) -> Variable:
@@ -98,9 +101,12 @@ def _merge(expression: sympy.Expr) -> sympy.Expr:
 
 
 def explain_sum(setting: Setting, tree: Tree, explain: Explain) -> Reason:
-    """A decomposition into parts, each of the right sign."""
-    terms = [setting.term(str(part)) for part in tree["parts"]]
+    """A decomposition into parts, each of the right sign; with one part, the same left side in another form."""
     strict = tree.get("strict") if setting.goal.strict else None
+    kept = [i for i, part in enumerate(tree["parts"]) if i == strict or expand(setting.read(str(part))) != 0]
+    if len(kept) == 1:
+        return _restated(setting, str(tree["parts"][kept[0]]), tree["proofs"][kept[0]], explain)
+    terms = [setting.term(str(part)) for part in tree["parts"]]
     total = terms[0]
     for term in terms[1:]:
         total = ("add", total, term)
@@ -113,6 +119,15 @@ def explain_sum(setting: Setting, tree: Tree, explain: Explain) -> Reason:
     fits = max(weigh(part) for part in equal.parts if isinstance(part, tuple)) <= LIMIT
     written: Prose = (": ", equal) if fits else (", which are written below",)
     return Reason((f"The left side is the sum of {len(terms)} parts, {what}", *written, "."), tuple(children))
+
+
+def _restated(setting: Setting, source: str, proof: Tree, explain: Explain) -> Reason:
+    same = setting.about(setting.read(source), strict=setting.goal.strict)
+    reason = explain(same, proof)
+    if proof.get("rule") in ("zero", "sum") or neat(same.goal.expression) == neat(setting.goal.expression):
+        return reason
+    written = Formula((from_sympy(same.goal.expression),), setting.goal.box, equals=from_sympy(setting.goal.expression))
+    return replace(reason, said=("The left side can be written as ", written, ". ", *reason.said))
 
 
 def explain_generalise(setting: Setting, tree: Tree, explain: Explain) -> Reason:
@@ -130,8 +145,7 @@ def explain_generalise(setting: Setting, tree: Tree, explain: Explain) -> Reason
         upper = setting.about(to_rational(high) - term)
         bound = Formula((shown, "<=", number(high)), setting.goal.box)
         children.append(step(("Its range: ",), upper, tree["upper"], explain, shown=bound))
-    kept = {symbol.name for symbol in general.goal.expression.free_symbols}
-    children.append(step(("More generally: ",), general, tree["proof"], explain, behind=for_all(general.goal.box, kept)))
+    children.append(_generally(general, tree, explain))
     definition = Formula((symbol(name), "=", shown))
     said = (
         "Write ",
@@ -143,9 +157,27 @@ def explain_generalise(setting: Setting, tree: Tree, explain: Explain) -> Reason
     return Reason(said, tuple(children))
 
 
+def _generally(general: Setting, tree: Tree, explain: Explain) -> Step:
+    kept = {symbol.name for symbol in general.goal.expression.free_symbols}
+    return step(("More generally: ",), general, tree["proof"], explain, behind=for_all(general.goal.box, kept))
+
+
+def explain_turn(setting: Setting, tree: Tree, explain: Explain) -> Reason:
+    """The angle of sin and cos is replaced by a new variable, whose range is longer than their period."""
+    new = Variable(str(tree["name"]), Fraction(0), _TURN)
+    wider = setting.with_variable(new)
+    general = wider.about(wider.read(str(tree["general"])), strict=setting.goal.strict)
+    angle = Formula((from_sympy(setting.read(str(tree["term"]))),))
+    said: Prose = ("sin and cos have the period 2*pi < 7, so that those of ", angle, " are those of some ", symbol_formula(new.name))
+    ending: Prose = (" with ", range_formula(new), "; what holds for all of these numbers holds for it.")
+    return Reason((*said, *ending), (_generally(general, tree, explain),))
+
+
 def explain_exp_tangent(setting: Setting, tree: Tree, explain: Explain) -> Reason:
     """The exponential lies above its tangent at 0."""
     m = setting.read(str(tree["exponent"]))
+    if expand(m) == 0:
+        return explain(setting, tree["rest"])
     axiom = Formula((("exp", from_sympy(m)), ">=", ("add", number(1), from_sympy(m))), setting.goal.box)
     return _tangent(setting, tree, explain, axiom, sympy.exp(m) - 1 - m)
 

@@ -37,6 +37,10 @@ PROFILES = {
     "parabola": ("w**2 - w/2 + z", {"z": ["0.3", 1]}, {}, "5"),
     "exponential": ("exp(w*z/4)", {"z": [1, 2]}, {}, "5"),
     "affine": ("w + 1", {}, {}, "3"),
+    "split": ("Max(w*z, w)", {"z": [0, 2]}, {}, "5"),
+    "split piecewise": ("Piecewise((w, z <= 1), (w**2, True))", {"z": [0, 2]}, {}, "5"),
+    "branches": ("w*Max(z, 1)", {"z": [0, 2]}, {}, "5"),
+    "wave": ("3*w + z*sin(w) + Abs(z - 1)", {"z": [0, 2]}, {}, "5"),
     "limit": ("log(w + 1 + 1/w)", {}, {}, "5"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 
 import pytest
@@ -202,3 +203,122 @@ def test_monotone_to_an_open_end_says_why_the_end_may_be_used():
     claim = {"claim": "well-defined", "verdict": "proved", "proof": {"nonnegative": tree}}
     assert check_text(to_file_text(make_certificate(profile, [claim]))).accepted
     assert "so it suffices to look at a = 0 (which the range does not contain; the left side is continuous there" in said_of(profile, claim)
+
+
+PLAIN = declare("plain", "w*z", record={"z": [1, 2]})
+LARGER = declare("larger", "Max(w*z, w)", record={"z": [0, 2]})
+LEFT = {"floor": "1", "positive": MANIFEST, "form": "log", "curvature": MANIFEST}
+
+
+def bound(tree):
+    return {"claim": "assumption-8", "verdict": "proved", "proof": {"bound": tree}}
+
+
+def cases(at, below, above):
+    return {"cases": {"variable": "z", "at": at, "below": below, "above": above}}
+
+
+#: what is explained → (profile, claim, what is said)
+RULES_AND_FIELDS = {
+    "angles": (
+        declare("wave", "2*w + sin(w)*z", record={"z": [0, 1]}),
+        {"claim": "well-defined", "verdict": "proved", "proof": {"nonnegative": {
+            "rule": "sum", "parts": ["2*w - 2", "2 + sin(w)*z"], "proofs": [MANIFEST, {
+                "rule": "turn", "name": "y", "term": "w", "general": "2 + sin(y)*z", "proof": BOX,
+            }],
+        }}}, "those of some y with 0 <= y <= 7; what holds for all of these numbers holds for it.",
+    ),
+    "a maximum": (
+        declare("maximum", "w*Max(z, 1)", record={"z": [0, 2]}),
+        bound({"rule": "branches", "cases": [{"value": "1", "proof": MANIFEST}, {"value": "z", "proof": MANIFEST}]}),
+        "Where it is z: 4 - z >= 0. Substitute z = 2 - s with 0 <= s <= 2. The left side becomes 2 + s.",
+    ),
+    "a gap": (
+        LARGER,
+        {"claim": "well-defined", "verdict": "proved", "proof": {"nonnegative": {"rule": "branches", "cases": [
+            {"value": "w*z", "proof": MANIFEST, "share": "2"}, {"value": "w", "proof": {"rule": "manifest"}},
+        ]}}}, "Where it is w*z, -w + w*z >= 0; this times 2 >= 0 is left out: ",
+    ),
+    "an absolute value": (
+        declare("absolute", "w*(1 + Abs(z))", record={"z": [-1, 2]}),
+        bound({"rule": "branches", "cases": [{"value": "z", "proof": MANIFEST}, {"value": "-z", "proof": BOX}]}),
+        "each value of Abs(z) in its place",
+    ),
+    "a minimum": (
+        declare("minimum", "w*Min(z, 1)", record={"z": [0, 2]}),
+        {"claim": "well-defined", "verdict": "proved", "proof": {"nonnegative": {
+            "rule": "branches", "cases": [{"value": "-1", "proof": MANIFEST}, {"value": "-z", "proof": MANIFEST}],
+        }}}, "Where it is z: w*z >= 0.",
+    ),
+    "powers of a Piecewise": (
+        declare("piecewise", "w*(1 + Piecewise((z, z < 1), (1, True))**2)", record={"z": [0, 2]}),
+        {"claim": "well-defined", "verdict": "proved", "proof": {"nonnegative": {
+            "rule": "branches", "cases": [{"value": "1", "proof": MANIFEST}, {"value": "z", "proof": MANIFEST}],
+        }}}, "Where it is 1: 2*w >= 0.",
+    ),
+    "a goal once more": (PLAIN, bound({"rule": "sum", "parts": ["2*(2 - z/2)"], "proofs": [BOX]}), "Interval arithmetic gives 4 - z >= 2"),
+    "an upper end": (PLAIN, bound(MANIFEST), "Substitute z = 2 - s with 0 <= s <= 1. The left side becomes 2 + s."),
+    "two cases": (
+        LARGER, {"claim": "assumption-11", "verdict": "proved", "proof": cases("1", LEFT, LEFT)},
+        "For the records with 1 < z <= 2. There epsilon(w, x) = w*z.",
+    ),
+    "a strict claim above": (
+        declare("above", "w*z/100 + 3", record={"z": [0, 2]}),
+        {"claim": "proposition-16", "verdict": "proved", "proof": cases("1", {"bound": BOX}, {"bound": BOX})},
+        "The records are split at z = 1, and each side is looked at by itself.",
+    ),
+    "cases in cases": (
+        LARGER, {"claim": "assumption-8", "verdict": "proved", "proof": cases("1", cases("1/2", *[{"bound": BOX}] * 2), {"bound": BOX})},
+        "For the records with 0.5 < z <= 1.",
+    ),
+    "cases with proofs of side conditions": (
+        declare("own", "w/(1 + z)", record={"z": [1, 2]}),
+        {"claim": "well-defined", "verdict": "proved", "proof": {
+            **cases("1.5", {"nonnegative": MANIFEST}, {"nonnegative": MANIFEST}), "obligations": {"1 + z": BOX},
+        }}, "1 + z > 0. Interval arithmetic gives 1 + z >= 2.5 for all 1.5 < z <= 2 at once.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", RULES_AND_FIELDS)
+def test_rules_and_fields_by_examples_that_the_kernel_accepts(what, check_all):
+    profile, claim, phrase = RULES_AND_FIELDS[what]
+    premise = [] if claim["claim"] == "well-defined" else [well_defined_claim(profile)]
+    report = check_text(to_file_text(make_certificate(profile, [*premise, claim], target=TARGET)))
+    assert report.accepted, report
+    explanation = explain_claim(profile, claim, target=TARGET)
+    said = "\n".join(to_lines(explanation))
+    assert phrase in said
+    assert "could not be" not in said
+    assert "No explanation is written" not in said
+    assert check_all(explanation) > 0
+
+
+def test_cases_that_are_not_those_of_the_goal_are_admitted():
+    tree = {"rule": "branches", "cases": [{"value": "7", "proof": MANIFEST}]}
+    assert "By the rule branches, in a way that could not be put into words" in said_of(LARGER, bound(tree))
+
+
+def test_sums_of_many_fractions_are_not_put_over_a_common_denominator(monkeypatch):
+    monkeypatch.setattr(explaining, "SECONDS", 1.2)
+    names = [f"z{index}" for index in range(7)]
+    fractions = " + ".join(f"{a}/(1 + {b}**2)" for a, b in zip(names, [*names[1:], names[0]], strict=True))
+    profile = declare("fractions", f"w*({fractions} + 1)", record={name: [0, 1] for name in names})
+    start = time.process_time()
+    said = "\n".join(to_lines(explain_claim(profile, {**bound(BOX)}, target=Fraction(20))))
+    assert time.process_time() - start < 2
+    assert "19 - z0/(1 + z1**2) - z1/(1 + z2**2)" in said
+    assert "cut short" not in said
+
+
+def test_a_step_that_does_not_end_is_cut_short(monkeypatch):
+    def wait(*_):
+        while True:
+            pass
+
+    monkeypatch.setattr(explaining, "SECONDS", 0.1)
+    monkeypatch.setitem(rules.RULES, "boxes", wait)
+    said = said_of(PARABOLA, claim_of("assumption-8 proved"))
+    assert "By the rule boxes; the explanation is cut short here, and pdp check checks the step." in said
+    monkeypatch.setitem(explaining.EXPLAINERS, "assumption-8 proved", wait)
+    assert "would take too long; pdp check checks the claim." in said_of(PARABOLA, claim_of("assumption-8 proved"))
