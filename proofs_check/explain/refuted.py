@@ -48,8 +48,7 @@ def explain_witness(case: Case) -> tuple[Step, ...]:
     epsilon = _expression_near(context, name, point)
     lead: Prose = ("The condition fails ", *at_point(point), ": ")
     where = "Near w = 1" if name == "proposition-16" and context.near_one[1] else "Around the point below"
-    derivatives = derivatives_step(context, epsilon, second=name == "assumption-11", where=where)
-    before = () if name == "assumption-8" else (derivatives,)
+    before = () if name == "assumption-8" else (derivatives_step(context, epsilon, second=name == "assumption-11", where=where),)
     larger, smaller = (from_sympy(fix(side, point)) for side in _sides(context, name, epsilon))
     numbers = _numbers(name, larger, smaller)
     if numbers is not None:

@@ -40,6 +40,8 @@ PROFILES = {
     "split": ("Max(w*z, w)", {"z": [0, 2]}, {}, "5"),
     "split piecewise": ("Piecewise((w, z <= 1), (w**2, True))", {"z": [0, 2]}, {}, "5"),
     "branches": ("w*Max(z, 1)", {"z": [0, 2]}, {}, "5"),
+    "abs": ("Abs(a*w - b)", {}, {"a": "positive", "b": "positive"}, "1"),
+    "waves": ("w + sin(3*w)", {}, {}, "5"),
     "wave": ("3*w + z*sin(w) + Abs(z - 1)", {"z": [0, 2]}, {}, "5"),
     "limit": ("log(w + 1 + 1/w)", {}, {}, "5"),
 }

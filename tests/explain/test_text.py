@@ -61,6 +61,7 @@ SAYS = [
     ("split", "proposition-16", "Around the point below, epsilon(w, x) = w. Derivatives in w: epsilon'(w, x) = 1."),
     ("branches", "assumption-9", "Where it is z, -1 + z >= 0; this times 8 + s >= 0 is left out: 7 + s >= 0."),
     ("wave", "assumption-11", "so that those of w are those of some y with 0 <= y <= 7"),
+    ("abs", "assumption-8", "epsilon(1, x) = 9, but epsilon* = 1, and 9 > 1."),
     ("limit", "assumption-11", "comes below every positive constant"),
 ]  # fmt: skip
 
