@@ -38,3 +38,8 @@ def _plain(cell: str) -> str:
 def print_line(text: str = "") -> None:
     """Print a line for people."""
     console().print(_plain(text))
+
+
+def print_as_it_is(text: str) -> None:
+    """Print lines that are folded already, or that another program reads, without folding or marking them."""
+    sys.stdout.write(text + "\n")

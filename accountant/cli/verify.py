@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, TargetOption
-from accountant.cli.output import print_json, print_line, print_table
+from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
 from accountant.files import write_whole
+from profiles.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from proofs_check.explain import Explanation
+    from proofs_check.verify import Verification
 
 NAME = "verify"
 HELP = "Decide the conditions of the theory for a profile: proved, refuted with a witness, or unknown with the reason."
@@ -24,11 +30,16 @@ def main(
         list[str] | None, typer.Option("--condition", "-c", metavar="NAME", help="decide only this one (repeatable)")
     ] = None,
     certificate: CertificateOption = None,
+    explain: Annotated[bool, typer.Option("--explain", help="print each proof as a person would read it")] = False,  # noqa: FBT002
+    latex: Annotated[bool, typer.Option("--latex", help="with --explain: print it as a LaTeX fragment (amsmath)")] = False,  # noqa: FBT002
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command; the exit code is 0 (all proved), 1 (something refuted) or 3 (something unknown)."""
+    if latex and not explain:
+        raise InvalidArgument("--latex was given without --explain, which it is the form of; add --explain")
     from profiles import load  # noqa: PLC0415
     from proofs_check.certificates import to_file_text  # noqa: PLC0415
+    from proofs_check.explain import explain_all, to_latex, to_latex_lines, to_lines, to_paragraphs  # noqa: PLC0415
     from proofs_check.verify import verify  # noqa: PLC0415
 
     verification = verify(load(profile).profile, target_epsilon, condition)
@@ -36,12 +47,26 @@ def main(
         write_whole(certificate, to_file_text(verification.certificate()))
     report = verification.to_json()
     if json:
+        if explain:
+            _add_explanations(report, verification, to_latex_lines if latex else to_lines)
         print_json(report)
+    elif latex:
+        print_as_it_is("\n".join(to_latex(explanation) for explanation in explain_all(verification).values()).rstrip())
     else:
         _print(report)
+        for explanation in explain_all(verification).values() if explain else ():
+            print_as_it_is("\n" + to_paragraphs(explanation))
         if certificate is not None:
             print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
     return EXIT[verification.verdict.value]
+
+
+def _add_explanations(report: dict[str, Any], verification: Verification, to_text: Callable[[Explanation], list[str]]) -> None:
+    from proofs_check.explain import explain_all  # noqa: PLC0415
+
+    for name, explanation in explain_all(verification).items():
+        place = report["conditions"][name] if name in report["conditions"] else report.setdefault(name.replace("-", "_"), {})
+        place["explanation"] = to_text(explanation)
 
 
 def _print(report: dict[str, Any]) -> None:

@@ -55,7 +55,10 @@ def _value(term: Term, point: Mapping[str, Fraction]) -> Value:
 
 def _evaluate(head: str, arguments: list[Value]) -> arb:
     names = [f"x{index}" for index in range(len(arguments))]
-    flat = (head, *(("sym", name) for name in names))
+    parts: list[Term] = [("sym", name) for name in names]
+    if head == "pow" and isinstance(arguments[1], Fraction):  # of a negative base there are powers with integer exponents only
+        parts[1] = ("num", arguments[1])
+    flat: Term = (head, *parts)
     return Enclosure(flat).evaluate({name: as_ball(value) for name, value in zip(names, arguments, strict=True)})
 
 
@@ -125,11 +128,16 @@ def _require_domain(head: str, arguments: list[Any], term: Term) -> None:
         (head == "log" and first <= 0)
         or (head == "sqrt" and first < 0)
         or (head == "pow" and first < 0 and not _is_integer(arguments[1]))
-        or (head == "pow" and first <= 0 and as_ball(arguments[1]) < 0)
+        or (head == "pow" and as_ball(arguments[1]) < 0 and (first == 0 if _is_literal_integer(term[2]) else first <= 0))
         or (head == "pow" and isinstance(arguments[0], Fraction) and arguments[0] <= 0 and constant_value(term[2]) is None)
     )
     if outside:
         raise UndefinedAtPoint(f"{to_text(term)} is not a real number")
+
+
+def _is_literal_integer(exponent: Term) -> bool:
+    known = constant_value(exponent)
+    return known is not None and known.denominator == 1
 
 
 def _is_integer(value: Value) -> bool:

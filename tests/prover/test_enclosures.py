@@ -5,12 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 import mpmath
+import pytest
 from flint import arb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.grammar import parse_expression
 from proofs_check.enclosures import Enclosure, ball, interval, lower_fraction, upper_fraction, working_precision
+from proofs_check.prover.pointwise import as_ball, value_at
 
 EXPRESSIONS = {
     "w*z + w**2/(1 + z)": lambda w, z: w * z + w**2 / (1 + z),
@@ -57,3 +59,16 @@ def test_difference_quotients_lie_inside_the_slope(text, ws, z):
         slope = Enclosure(parse_expression(text)).evaluate_with_slope({"w": interval(lo, hi), "z": ball(z)}, "w")[1]
         f = EXPRESSIONS[text]
         assert contains(slope, (f(mpf(hi), mpf(z)) - f(mpf(lo), mpf(z))) / mpf(hi - lo))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("(1 - exp(2))**2", lambda: (1 - mpmath.exp(2)) ** 2),
+        ("(1 - exp(2))**(-3)", lambda: (1 - mpmath.exp(2)) ** -3),
+        ("(1 + 3*cos(9))**2", lambda: (1 + 3 * mpmath.cos(9)) ** 2),
+    ],
+)
+def test_powers_of_negative_values_at_a_point(text, expected):
+    with mpmath.workdps(60):
+        assert contains(as_ball(value_at(parse_expression(text), {})), expected())

@@ -1,0 +1,113 @@
+"""Branches: the rule that looks at each value of an Abs, Max, Min or Piecewise, and claims whose records are split at a number."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import sympy
+
+from profiles.numbers import to_exact
+from profiles.profile import WEIGHT, Variable
+from profiles.symbolic import from_sympy
+from profiles.terms import number, symbol
+from proofs_check.conditions.context import Context
+from proofs_check.explain.document import EPSILON, Formula, Prose, Step
+from proofs_check.explain.setting import ZERO, Explain, Reason, Setting, definition, neat, range_formula, step
+from proofs_check.explain.statements import Case
+from proofs_check.prover.algebra import expand
+from proofs_check.results import Tree
+
+_BRANCHING = (sympy.Abs, sympy.Max, sympy.Min, sympy.Piecewise)
+#: Powers of a Piecewise are to SymPy a Piecewise of powers.
+_POWERS = (2, -1, sympy.S.Half, -2, 3, 4)
+
+
+def explain_branches(setting: Setting, tree: Tree, explain: Explain) -> Reason:
+    """Each value of a branching part of the left side in its place. Raises :class:`ValueError` where the part is not found."""
+    node, cases = _find(setting, tree)
+    children: list[Step] = []
+    for value, gap, case in cases:
+        share = setting.read(str(case.get("share", "0")))
+        place = setting.goal.expression.xreplace({node: value, **_powers(node, value)})
+        goal = setting.about(neat(place - share * gap), strict=setting.goal.strict)
+        lead: Prose = ("Where it is ", Formula((from_sympy(value),)))
+        if share != 0:
+            known = Formula((from_sympy(neat(gap)), ">=", ZERO))
+            times: Prose = () if share == 1 else (" times ", Formula((from_sympy(share), ">=", ZERO), setting.goal.box))
+            lead = (*lead, ", ", known, "; this", *times, " is left out")
+        children.append(step((*lead, ": "), goal, case["proof"], explain))
+    said: Prose = ("The goal is shown with each value of ", Formula((from_sympy(node),)), " in its place, whichever it takes.")
+    return Reason(said, tuple(children))
+
+
+def _powers(node: sympy.Expr, value: sympy.Expr) -> dict[sympy.Expr, sympy.Expr]:
+    """Return the powers of a Piecewise with the same powers of one of its values."""
+    return {node**power: value**power for power in _POWERS} if isinstance(node, sympy.Piecewise) else {}
+
+
+def _find(setting: Setting, tree: Tree) -> tuple[sympy.Expr, list[tuple[sympy.Expr, sympy.Expr, Tree]]]:
+    """Return the branching part that the cases are about, and (value, what is not negative where it is taken, case)."""
+    given = [(setting.read(str(case["value"])), case) for case in tree["cases"]]
+    nodes = [node for node in sympy.postorder_traversal(setting.goal.expression) if isinstance(node, _BRANCHING)]
+    for power, node in itertools.product((1, *_POWERS), nodes):
+        if power != 1 and not isinstance(node, sympy.Piecewise):
+            continue
+        found = [
+            (value, gap, next((case for known, case in given if expand(known**power - sign * value) == 0), None))
+            for value, gap, sign in _choices(node)
+        ]
+        chosen = [(value, gap, case) for value, gap, case in found if case is not None]
+        if len(chosen) == len(found) > 0:
+            return node, chosen
+    raise ValueError
+
+
+def _choices(node: Any) -> Iterator[tuple[sympy.Expr, sympy.Expr, int]]:
+    """Yield (value, gap, sign): the gap is not negative where the node has the value, which the kernel knows times the sign."""
+    if isinstance(node, sympy.Piecewise):
+        yield from ((value, sympy.S.Zero, 1) for value, _ in node.args)
+    elif isinstance(node, sympy.Abs):
+        yield from ((value, 2 * value, 1) for value in (node.args[0], -node.args[0]))
+    elif len(node.args) == 2:
+        first, second = node.args
+        sign = 1 if isinstance(node, sympy.Max) else -1
+        yield from ((first, sign * (first - second), sign), (second, sign * (second - first), sign))
+
+
+@dataclass(frozen=True)
+class _Part(Context):
+    """The profile on some of its records."""
+
+    some: tuple[Variable, ...] = ()
+
+    @cached_property
+    def records(self) -> tuple[Variable, ...]:
+        """The box of these records."""
+        return self.some
+
+    @cached_property
+    def domain(self) -> tuple[Variable, ...]:
+        """The box of these records and all weights."""
+        return (*self.some, *(variable for variable in super().domain if variable.name == WEIGHT))
+
+
+def explain_cases(case: Case, explain: Callable[[Case], tuple[Step, ...]]) -> tuple[Step, ...]:
+    """A claim that is proved on either side of a number in the range of one variable of the records."""
+    context, proof, split = case.context, case.proof, case.proof["cases"]
+    name, at = str(split["variable"]), to_exact(split["at"])
+    old = next(variable for variable in context.records if variable.name == name)
+    ranges = {"below": replace(old, hi=at), "above": Variable(name, at, old.hi, open_below=True)}
+    own = {key: value for key, value in proof.items() if key == "obligations"}
+    parts: list[Step] = []
+    for side, part in ranges.items():
+        some = tuple(part if variable is old else variable for variable in context.records)
+        half = _Part(context.profile, context.target, some)
+        resolved: Prose = (". There ", definition(EPSILON, half.epsilon)) if half.epsilon != context.epsilon else ()
+        steps = explain(replace(case, context=half, claim={**case.claim, "proof": {**split[side], **own}}))
+        parts.append(Step(("For the records with ", range_formula(part), *resolved, "."), steps))
+    lead = Step(("The records are split at ", Formula((symbol(name), "=", number(at))), ", and each side is looked at by itself."))
+    return lead, *parts
