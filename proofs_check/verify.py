@@ -19,7 +19,7 @@ from proofs_check.conditions.context import Context, to_target
 from proofs_check.consequences import Consequence, derive_consequences
 from proofs_check.prover.effort import within
 from proofs_check.results import Decision, Tree, Verdict
-from proofs_check.strong_convexity import strong_convexity_json
+from proofs_check.strong_convexity import Bounds, bound_constant, strong_convexity_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +53,15 @@ CONDITIONS: dict[str, Condition] = {
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The verdicts on one profile for one target ε* (nats), the proved lower bound of μ_x if there is one, and the consequences."""
+    """The verdicts on one profile for one target ε* (nats), the proved lower bound of μ_x if there is one,
+    certified numbers below and above its infimum over all records (``constant``), and the consequences.
+    """
 
     profile: Profile
     target: Fraction
     decisions: Mapping[str, Decision]
     convexity: StrongConvexity | None = None
+    constant: Bounds = (None, None)
     consequences: Sequence[Consequence] = field(default_factory=tuple)
 
     @property
@@ -84,7 +87,7 @@ class Verification:
             "profile": self.profile.name,
             "target_epsilon": _text(self.target),
             "conditions": {name: decision.to_json() for name, decision in self.decisions.items()},
-            "strong_convexity": strong_convexity_json(self.profile, self.convexity),
+            "strong_convexity": strong_convexity_json(self.profile, self.convexity, self.constant),
             "consequences": {consequence.statement: consequence.to_json() for consequence in self.consequences},
         }
 
@@ -141,4 +144,5 @@ def verify(profile: Profile, target_epsilon: object, conditions: Sequence[str] |
     for name in names:
         decisions[name], found = decide_in_time(context, name)
         convexity = found or convexity
-    return Verification(profile, target, decisions, convexity, derive_consequences(context, decisions))
+    bounds = (None, None) if convexity is None else bound_constant(context, convexity)
+    return Verification(profile, target, decisions, convexity, bounds, derive_consequences(context, decisions))

@@ -108,3 +108,5 @@ def _print_convexity(found: dict[str, Any]) -> None:
     print_line(f"strong convexity constant: mu_x {relation} {found['formula']}")
     if found["lower_bound"] is not None:
         print_line(f"    for all records: mu_x >= {found['lower_bound']} (rounded down)")
+    if found["upper_bound"] is not None:
+        print_line(f"    for some record no constant above {found['upper_bound']} (rounded up) will do")

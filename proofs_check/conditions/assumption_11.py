@@ -16,11 +16,12 @@ import sympy
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import to_text
+from profiles.terms import Term, to_text
 from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.branches import find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, refute_at, touching_point, unknown
+from proofs_check.enclosures import upper_fraction
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, tidy
 from proofs_check.prover.attempt import looks_true
@@ -179,15 +180,18 @@ def _numbers_below(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[
     """Yield short numbers below the smallest sampled value of an expression, if that is positive."""
     if any(variable.hi is None and variable.name != WEIGHT for variable in box):
         return
-    term = from_sympy(expression)
-    values = [as_ball(value_at(term, point, 128)) for point in candidates(box, 600)]
-    finite = [float(value.mid()) for value in values if value.is_finite()]
-    smallest = min(finite, default=0.0)
-    if not 1e-300 < smallest < 1e300:
+    smallest = smallest_value(from_sympy(expression), box)
+    if smallest is None or not 1e-300 < smallest < 1e300:
         return
     for share in (Fraction(9, 10), Fraction(1, 2), Fraction(1, 100)):
-        exact = Fraction(smallest) * share
-        yield Fraction(f"{float(exact):.2e}")
+        yield Fraction(f"{float(smallest * share):.2e}")
+
+
+def smallest_value(term: Term, box: Sequence[Variable]) -> Fraction | None:
+    """Return a number just above the smallest of the values of a term at some points of a box: not below the infimum."""
+    values = [as_ball(value_at(term, point, 128)) for point in candidates(box, 600)]
+    smallest = min((value for value in values if value.is_finite()), key=lambda value: float(value.upper()), default=None)
+    return None if smallest is None else upper_fraction(smallest)
 
 
 def decide(context: Context) -> Decision:

@@ -24,6 +24,10 @@ def working_precision(bits: int) -> Any:
     return flint.ctx.workprec(bits)
 
 
+#: Of the exact numbers that are made from balls: larger ones would fill the memory.
+_LARGEST_EXPONENT = 10**7
+
+
 def ball(value: Fraction) -> arb:
     """Return the tightest ball around an exact number at the working precision."""
     return arb(fmpq(value.numerator, value.denominator))
@@ -35,12 +39,12 @@ def interval(lo: Fraction, hi: Fraction) -> arb:
 
 
 def lower_fraction(value: arb) -> Fraction | None:
-    """Return the exact lower end of a ball, None where it is not finite."""
+    """Return the exact lower end of a ball, None where it is not finite or its exponent is astronomic."""
     return _exact(value.lower())
 
 
 def upper_fraction(value: arb) -> Fraction | None:
-    """Return the exact upper end of a ball, None where it is not finite."""
+    """Return the exact upper end of a ball, None where it is not finite or its exponent is astronomic."""
     return _exact(value.upper())
 
 
@@ -49,6 +53,8 @@ def _exact(value: arb) -> Fraction | None:
         return None
     mantissa, exponent = value.man_exp()
     power = int(exponent)
+    if abs(power) > _LARGEST_EXPONENT:
+        return None
     return Fraction(int(mantissa) * 2**power) if power >= 0 else Fraction(int(mantissa), 2**-power)
 
 

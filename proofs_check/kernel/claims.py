@@ -10,7 +10,7 @@ from .rules import Goal, Json, Session, apply, fields_of, show
 from .syntax import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
 from .terms import Rejected, Term, differentiate, exp, log, num, power, require, substitute, var
 
-_ONE, _W, _WEIGHTS = num(1), var("w"), Range(Fraction(1))
+_ONE, _WEIGHTS = num(1), Range(Fraction(1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def read_statement(session: Session, whole: Mapping[str, object]) -> Statement:
             else:
                 session.constants[name] = num(read_number(value))
         names = {**session.constants, **variables(records)}
-        epsilon = read_term(profile["epsilon"], {**names, "w": _W})
+        epsilon = read_term(profile["epsilon"], {**names, "w": var("w")})
     with session.at("target_epsilon"):
         target = read_number(whole["target_epsilon"]) if "target_epsilon" in whole else None
         require(target is None or target > 0, "the target epsilon must be positive")
@@ -108,7 +108,7 @@ def _gap_16(epsilon: Term, slope: Term) -> Term:
 
 
 def _gap_17(epsilon: Term, slope: Term) -> Term:
-    return _W * slope - epsilon
+    return var("w") * slope - epsilon
 
 
 def well_defined(session: Session, s: Statement, *, nonnegative: Json) -> None:
@@ -156,7 +156,7 @@ def not_assumption_9(session: Session, s: Statement, *, at: Json, threshold: Jso
     """Epsilon <= log(1 + E w), or exp(epsilon) <= 1 + E w, at a record for all w from a threshold >= 1 on."""
     (s, _), weights = _at(session, s, at, s.records), Range(read_number(threshold))
     require(weights.lo >= 1, "the threshold must be at least 1")
-    show(session, ".tail", Goal(-s.above(s.epsilon, _W, form), {"w": weights}), tail)
+    show(session, ".tail", Goal(-s.above(s.epsilon, var("w"), form), {"w": weights}), tail)
 
 
 def strong_convexity(

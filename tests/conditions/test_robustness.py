@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 
+import mpmath
 import pytest
 
 from profiles import declare
@@ -73,3 +74,15 @@ def test_expressions_that_once_failed_inside(epsilon, record, expected):
     found = verify(declare("x", epsilon, record=record), 1).decisions
     assert " ".join(decision.verdict.value[0].upper() for decision in found.values()) == expected
     assert all(decision.checked for decision in found.values())
+
+
+@pytest.mark.parametrize(("epsilon", "known"), [("2*w + cos(w)", False), ("w + 1/w", True), ("w/2", True), ("w + sin(w)/10", True)])
+def test_the_bounds_of_the_constant_are_on_their_sides(epsilon, known):
+    found = verify(declare("x", epsilon), 3, ["assumption-11"]).to_json()["strong_convexity"]
+    lower, upper = mpmath.mpf(found["lower_bound"]), mpmath.mpf(found["upper_bound"])
+    with mpmath.workdps(30):
+        f = eval("lambda w: mpmath.exp(" + epsilon.replace("cos", "mpmath.cos").replace("sin", "mpmath.sin") + ")")
+        least = min(mpmath.diff(f, 1 + mpmath.mpf(k) / 200, 2) for k in range(2000))
+    assert lower <= least * (1 + mpmath.mpf(10) ** -9)
+    assert least <= upper * (1 + mpmath.mpf(10) ** -9)
+    assert not known or upper <= lower * mpmath.mpf("1.01")
