@@ -20,7 +20,7 @@ from profiles.terms import Term, to_text
 from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.branches import find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import accept, refute_at, touching_point, unknown
+from proofs_check.conditions.decide import accept, refute_around, refute_at, touching_point, unknown
 from proofs_check.enclosures import upper_fraction
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, tidy
@@ -228,7 +228,7 @@ def _refute_early(context: Context) -> Decision | None:
     goal = context.for_all(context.curvature, strict=True)
     exploration = explore(goal)
     if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
-        return refute_at(context, ID, goal, exploration.witness, field="curvature")
+        return refute_around(context, ID, goal, exploration.witness, field="curvature")
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from proofs_check.certificates import checks, point_json, report_on
 from proofs_check.conditions.context import Context
-from proofs_check.prover.explore import Outcome, explore, telling_points
+from proofs_check.prover.explore import Outcome, candidates, explore, telling_points, violates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import proofs, prove
@@ -17,6 +17,8 @@ from proofs_check.prover.trees import describe
 from proofs_check.results import Decision, Tree, Verdict
 
 MOST_TOUCHING = 40
+#: Points that are looked at for a violation, and violations that are put to the kernel.
+MOST_POINTS, MOST_OTHERS = 400, 12
 
 #: How a number is shown to be positive, and how many other ways are tried.
 AT_ONCE, MOST_TREES = {"rule": "boxes", "budget": 1, "precision": 256}, 6
@@ -29,7 +31,7 @@ def decide_for_all(context: Context, condition: str, goal: Goal, *, field: str) 
     """
     exploration = explore(goal)
     if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
-        return refute_at(context, condition, goal, exploration.witness, field=field)
+        return refute_around(context, condition, goal, exploration.witness, field=field)
     touching = touching_point(goal)
     if touching is not None:
         return refute_at(context, condition, goal, touching, field=field)
@@ -79,6 +81,17 @@ def unknown(condition: str, outcome: Outcome) -> Decision:
         Outcome.VIOLATED: "ball arithmetic finds a violation that the kernel does not confirm",
     }
     return Decision(condition, Verdict.UNKNOWN, "none", reason=reasons[outcome])
+
+
+def refute_around(context: Context, condition: str, goal: Goal, point: Mapping[str, Fraction], *, field: str) -> Decision:
+    """Return the refutation by a point, or by another one if the kernel does not accept that one (it may not be smooth there)."""
+    decision = refute_at(context, condition, goal, point, field=field)
+    others = (other for other in candidates(goal.box, MOST_POINTS) if violates(goal.term, other, strict=goal.strict))
+    for other in itertools.islice(others, MOST_OTHERS):
+        if decision.checked:
+            break
+        decision = refute_at(context, condition, goal, other, field=field)
+    return decision
 
 
 def refute_at(context: Context, condition: str, goal: Goal, point: Mapping[str, Fraction], *, field: str) -> Decision:
