@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from profiles.errors import InvalidArgument, PDPError
+from profiles.errors import InvalidArgument, InvalidExpression, PDPError
 from profiles.profile import Profile
 from proofs_check.admission import admit, well_defined_claim
 from proofs_check.certificates import make_certificate
@@ -116,6 +116,8 @@ def decide_in_time(context: Context, name: str, seconds: float = SECONDS_PER_CON
     try:
         found = within(seconds, decide)
         reason = f"no decision within {seconds:g} seconds"
+    except InvalidExpression as error:  # not of the profile, which was admitted: of its derivatives, say, which may be infinite
+        found, reason = None, f"an expression came up that cannot be dealt with ({error})"
     except PDPError:
         raise
     except Exception as error:

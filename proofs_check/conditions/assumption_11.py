@@ -7,6 +7,7 @@ K·e^ε is non-decreasing in w it is attained at w = 1, which gives the formula 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -28,7 +29,8 @@ from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import Outcome, candidates, explore, telling_points
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.pointwise import as_ball, value_at
+from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Decision, Tree, Verdict
 
@@ -67,7 +69,7 @@ def derive_strong_convexity(context: Context) -> StrongConvexity | None:
     """Return a proved lower bound of μ_x, positive for every record; the exact formula where the infimum is at w = 1; else None."""
     if not context.smooth:
         return _floor_in_pieces(context)
-    for floor, proof, exact in _floors(context):
+    for floor, proof, exact in until_failure(_floors(context)):
         claim: Tree = {"claim": "strong-convexity", "verdict": "proved", "proof": proof}
         if checks(context.profile, [claim], target=context.target):
             return StrongConvexity(floor, proof, exact, checked=True)
@@ -189,7 +191,10 @@ def _numbers_below(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[
 
 def smallest_value(term: Term, box: Sequence[Variable]) -> Fraction | None:
     """Return a number just above the smallest of the values of a term at some points of a box: not below the infimum."""
-    values = [as_ball(value_at(term, point, 128)) for point in candidates(box, 600)]
+    values = []
+    for point in candidates(box, 600):
+        with suppress(UndefinedAtPoint):
+            values.append(as_ball(value_at(term, point, 128)))
     smallest = min((value for value in values if value.is_finite()), key=lambda value: float(value.upper()), default=None)
     return None if smallest is None else upper_fraction(smallest)
 
@@ -236,7 +241,10 @@ def _fades(context: Context) -> bool:
     """Tell whether K·e^ε seems to go to 0 as w grows, at some record."""
     term = from_sympy(context.curvature * sympy.exp(context.epsilon))
     for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
-        near, far = (as_ball(value_at(term, {**record, WEIGHT: Fraction(10) ** power}, 128)) for power in (3, 12))
+        try:
+            near, far = (as_ball(value_at(term, {**record, WEIGHT: Fraction(10) ** power}, 128)) for power in (3, 12))
+        except UndefinedAtPoint:
+            continue
         if near > 0 and far < near / 1000:
             return True
     return False

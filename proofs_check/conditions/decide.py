@@ -11,7 +11,7 @@ from proofs_check.certificates import checks, point_json, report_on
 from proofs_check.conditions.context import Context
 from proofs_check.prover.explore import Outcome, candidates, explore, telling_points, violates
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.pointwise import as_ball, value_at
+from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import proofs, prove
 from proofs_check.prover.trees import describe
 from proofs_check.results import Decision, Tree, Verdict
@@ -46,7 +46,11 @@ def touching_point(goal: Goal) -> dict[str, Fraction] | None:
     if not goal.strict:
         return None
     for point in telling_points(goal.expression, goal.box, 8)[:MOST_TOUCHING]:
-        if not as_ball(value_at(goal.term, point, 256)).contains(0):
+        try:
+            value = value_at(goal.term, point, 256)
+        except UndefinedAtPoint:
+            continue
+        if not as_ball(value).contains(0):
             continue
         if prove(Goal(-substituted(goal, point), ()), 1) is not None:
             return point

@@ -157,7 +157,7 @@ class _Reader:
             value, condition = pair.elts if isinstance(pair, ast.Tuple) and len(pair.elts) == 2 else (pair, pair)
             args.append(self.read(value, depth))
             if pair is pairs[-1] and isinstance(condition, ast.Constant) and condition.value is True:
-                return make("piecewise", *args, value=tuple(comparisons))
+                return make("piecewise", *args, value=tuple(comparisons)) if comparisons else args[0]
             if not isinstance(condition, ast.Compare) or len(condition.ops) != 1 or type(condition.ops[0]) not in _COMPARISONS:
                 break
             comparisons.append(_COMPARISONS[type(condition.ops[0])])

@@ -66,6 +66,9 @@ def test_no_verdict_without_the_kernel(decided_by, verdict):
         ("Piecewise((w, w <= 2), (2*w - 2, True))", {}, "P P R R R"),
         # powers of exp(w) as large as the coefficients in the exponent must not become a polynomial
         ("w + exp(-10000*(w - 3)**2)", {}, "R P R R R"),
+        # a slope that is infinite at w = 1, and one branch only
+        ("w + sqrt(w - 1)", {}, "P P R U R"),
+        ("Piecewise((w, True))", {}, "P P P R P"),
         # numeric roots that do not converge
         ("w - w**2/10**12 + w**3/10**24", {}, "P P P R R"),
     ],
@@ -73,7 +76,7 @@ def test_no_verdict_without_the_kernel(decided_by, verdict):
 def test_expressions_that_once_failed_inside(epsilon, record, expected):
     found = verify(declare("x", epsilon, record=record), 1).decisions
     assert " ".join(decision.verdict.value[0].upper() for decision in found.values()) == expected
-    assert all(decision.checked for decision in found.values())
+    assert all(decision.checked for decision in found.values() if decision.verdict is not Verdict.UNKNOWN)
 
 
 @pytest.mark.parametrize(("epsilon", "known"), [("2*w + cos(w)", False), ("w + 1/w", True), ("w/2", True), ("w + sin(w)/10", True)])
