@@ -31,6 +31,8 @@ def decide(context: Context) -> Decision:
         return refute_beside_kinks(context, ID, gap, strict=True, field="bound", weight=Fraction(1)) or Decision(
             ID, Verdict.UNKNOWN, "none", reason="epsilon has branches in w near w = 1 that no rule resolves"
         )
+    if gap(epsilon).has(sympy.zoo, sympy.oo, sympy.nan):
+        return Decision(ID, Verdict.UNKNOWN, "none", reason="the slope of epsilon at w = 1 is not finite")
     goal = context.for_records(gap(epsilon), strict=True)
     decision = decide_for_all(context, ID, goal, field="bound")
     return replace(decision, details={**decision.details, "region": find_region(goal, decision.verdict)})

@@ -124,10 +124,10 @@ HEAD = 'name = "p"\nepsilon = "w*z"\n'
     ids=lambda value: repr(value)[-32:] if isinstance(value, str) else value.__name__,
 )
 def test_every_bad_file_is_named_in_one_line(text, error):
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(error) as caught:
         parse_file(text, "p.toml")
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
     message = str(caught.value)
     assert "\n" not in message
     assert len(message) < 400
