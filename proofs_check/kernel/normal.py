@@ -36,13 +36,13 @@ class Normaliser:
         return {((a, whole if e == whole else e),): _UNIT} if e else _ONE
 
     def _plus(self, p: Poly, q: Poly) -> Poly:
-        self.meter.spend(1 + (len(p) + len(q)) // 8 + sum(map(bits, q.values())) // 500)
+        self.meter.spend(1 + (len(p) + len(q)) // 8 + len(q) * _arithmetic(p, q))
         result = p.copy()
         _gather(result, q)
         return result
 
     def _times(self, p: Poly, q: Poly) -> Poly:
-        self.meter.spend(1 + len(p) * len(q) * (3 + max(map(len, p), default=0) + max(map(len, q), default=0)))
+        self.meter.spend(1 + len(p) * len(q) * (3 + max(map(len, p), default=0) + max(map(len, q), default=0) + _arithmetic(p, q)))
         result: Poly = {}
         for m, c in p.items():
             for n, d in q.items():
@@ -183,6 +183,11 @@ class Normaliser:
             total = total + reduce(Term.__mul__, factors, num(c))
         self.forms.setdefault(total, p)
         return total
+
+
+def _arithmetic(p: Poly, q: Poly) -> int:
+    # what an operation on a coefficient of each costs
+    return sum(max(map(bits, r.values()), default=0) for r in (p, q)) ** 2 // 400_000
 
 
 def _gather(result: Poly, p: Poly) -> None:

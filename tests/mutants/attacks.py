@@ -48,6 +48,10 @@ def _parts(text: str, count: int) -> str:
     return document("w*z", {"rule": "sum", "parts": [text] * count, "proofs": [M] * count})
 
 
+def _long_coefficients(count: int, start: int) -> str:
+    return "+".join(f"({1000003 + 2 * (i + start)}/1048573)**476*z**{i + 1}" for i in range(count))
+
+
 NARROW = "(z**2 - 4*z + 4 + 1/10**7)"  # many boxes are needed around z = 2
 WIDE = {"rule": "boxes", "budget": 50_000}
 SUM = "(1 + a + b + c + d + w)"
@@ -130,6 +134,8 @@ TREES: dict[str, Callable[[], str]] = {
     "many products": lambda: _claims(300, "w*(1 + a + b + c + d)**11", parameters=dict.fromkeys("abcd", "positive")),
     "many middling products": lambda: _claims(999, "w*(1 + a + b)**10", parameters=dict.fromkeys("abcd", "positive")),
     "exponential of a product": lambda: document(f"w + exp({SUM}**12*{SUM})", parameters=dict.fromkeys("abcd", "positive")),
+    "a product with long coefficients": lambda: document(f"w + ({_long_coefficients(45, 0)})*({_long_coefficients(45, 99)})"),
+    "a large product with long coefficients": lambda: document(f"w + ({_long_coefficients(99, 0)})*({_long_coefficients(99, 99)})"),
     "long monomials": lambda: _claims(
         99, "w*" + "*".join(_names(800)) + "*(1 + a + b + c)**9", record=_many(_names(800)), parameters=dict.fromkeys("abc", "positive")
     ),
