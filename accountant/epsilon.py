@@ -29,9 +29,12 @@ class DerivedEpsilon:
     conditions: Verification | None = None
 
     def certificate(self) -> Mapping[str, Any]:
-        """Return the certificate of the bound; for privacy-constrained sampling that of its conditions."""
+        """Return the certificate of the bound; for privacy-constrained sampling that of its conditions.
+
+        Raises :class:`InvalidArgument` where the kernel does not accept the proof: what it rejects is not handed out.
+        """
         found = self.bound.evidence.certificate
-        if found is not None:
+        if found is not None and self.bound.evidence.checked_by_kernel:
             return found
         if self.conditions is None:
             raise InvalidArgument("this bound has no certificate, because the kernel does not accept its proof; omit --certificate")

@@ -183,3 +183,14 @@ def test_check_prints_the_rules_the_side_conditions_and_on_request_their_axioms(
     found = pdp("check", file, "--json").json()
     used = {rule for claim in found["claims"] for rule in (*claim["rules"], *claim["side_conditions"])}
     assert used == set(found["axioms"])
+
+
+def test_a_certificate_that_the_kernel_rejects_is_not_written(pdp, profile_file, tmp_path):
+    file = tmp_path / "certificate.json"
+    profile = profile_file("Abs(sin(z))*w + 0.1*w", record="z = [-4, 4]")
+    result = pdp("epsilon", profile, "--q", "(1 + z**2)/(20 + z**2)", "--certificate", file)
+    if result.code == 0:
+        assert pdp("check", file).code == 0
+    else:
+        assert result.refused()
+        assert not file.exists()
