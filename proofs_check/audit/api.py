@@ -1,0 +1,187 @@
+"""The audit of one pair of neighboring data sets."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from profiles.errors import InvalidArgument
+from profiles.numbers import ExactLike, to_exact
+from proofs_check.audit.claims import Claim
+from proofs_check.audit.fixed import FixedAudit
+from proofs_check.audit.limits import lower_limit, upper_limit
+from proofs_check.audit.outputs import Outputs
+from proofs_check.audit.results import AuditResult, EventReport, Finding
+from proofs_check.audit.runs import AuditedMechanism, LabelledStream, split
+from proofs_check.audit.scores import Score
+from proofs_check.audit.scores.interface import number_text
+from proofs_check.audit.scores.library import Effort
+from proofs_check.audit.sequential import SequentialAudit, next_batch
+
+_LARGEST_BATCH = 1 << 16
+_LEAST_SAMPLES, _MOST_SAMPLES = 10, 10**9
+#: The share of the error that the sequential part gets where both run.
+_SEQUENTIAL_SHARE = Fraction(1, 5)
+
+
+class Mode(Enum):
+    """Which parts run: the fixed sample, the sequential test, or both with the error split between them."""
+
+    BOTH = "both"
+    FIXED = "fixed"
+    SEQUENTIAL = "sequential"
+
+
+def audit(
+    mechanism: AuditedMechanism,
+    dataset: Any,
+    neighbor: Any,
+    claim: Claim,
+    *,
+    rng: np.random.Generator,
+    samples: int = 100_000,
+    confidence: ExactLike = "0.99",
+    mode: Mode | str = Mode.BOTH,
+    effort: Effort | str = Effort.NORMAL,
+    statistic: Callable[[Any], Any] | None = None,
+    log_ratio: Callable[[Any], Any] | None = None,
+    time_limit: float | None = None,
+    own_randomness: bool = False,
+    tests: int = 1,
+) -> AuditResult:
+    """Return a lower confidence bound on ε(D, D′) and compare it with a claim.
+
+    Claim: P(``epsilon_lower`` > ε(D, D′)) ≤ 1 − ``confidence`` if the outputs of a call are independent draws (docs/audit.md, Theorems 1 to 3).
+
+    ``mechanism(dataset, rng, size)`` returns ``size`` outputs along the first axis. For a one-sided claim (add-DP) ``dataset`` is the
+    larger one. ``samples`` is the number of outputs for each data set (2·samples labelled outputs in all; fair labels decide which data
+    set makes each). ``statistic`` maps what the mechanism returned to what is judged instead (post-processing); ``log_ratio`` maps it to the
+    exact log-likelihood ratio, and nothing is learned then. ``time_limit`` is in seconds for one call. ``tests`` is the number of audits
+    that are reported together: the error is divided by it.
+
+    Raises :class:`InvalidArgument`, and the errors of :mod:`proofs_check.audit.errors` for a mechanism that cannot be judged.
+    """
+    started = time.perf_counter()
+    chosen_mode, chosen_effort = _choice(Mode, mode, "the mode"), _choice(Effort, effort, "the effort")
+    level = to_exact(confidence, "the confidence")
+    if not 0 < level < 1:
+        raise InvalidArgument(f"the confidence must lie in (0, 1), but {float(level):g} was found; give for example 0.99")
+    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or not _LEAST_SAMPLES <= samples <= _MOST_SAMPLES:
+        raise InvalidArgument(f"the number of samples must be an integer from {_LEAST_SAMPLES} to {_MOST_SAMPLES}, but {samples} was found")
+    if isinstance(tests, bool) or not isinstance(tests, int) or tests < 1:
+        raise InvalidArgument(f"the number of tests must be a positive integer, but {tests} was found; count the audits reported together")
+    if statistic is not None and log_ratio is not None:
+        raise InvalidArgument("a statistic and a log-likelihood ratio were both given; give one of them")
+    alpha = (1 - level) / tests
+    of_sequential = {Mode.BOTH: _SEQUENTIAL_SHARE, Mode.FIXED: Fraction(0), Mode.SEQUENTIAL: Fraction(1)}[chosen_mode]
+    seed = find_seed(rng)
+    for_stream, for_fixed, for_sequential = split(rng, 3)
+    judged = _post_process(mechanism, statistic or log_ratio)
+    stream = LabelledStream(judged, (dataset, neighbor), for_stream, time_limit=time_limit, own_randomness=own_randomness)
+    width = stream.check()
+    scores = [_EXACT_RATIO] if log_ratio is not None else None
+    total = 2 * int(samples)
+    options: dict[str, Any] = {"reader": stream.reader, "slack": claim.slack, "one_sided": claim.one_sided, "scores": scores}
+    fixed = (
+        FixedAudit(total, alpha * (1 - of_sequential), width=width, rng=for_fixed, effort=chosen_effort, **options)
+        if of_sequential < 1
+        else None
+    )
+    sequential = SequentialAudit(float(claim.epsilon), alpha * of_sequential, rng=for_sequential, **options) if of_sequential else None
+    refuted_after = None
+    while stream.drawn < total:
+        most = min(_LARGEST_BATCH, total - stream.drawn)
+        batch = stream.draw(next_batch(stream.drawn, most) if sequential is not None else most)
+        if fixed is not None:
+            fixed.update(batch)
+        if sequential is not None:
+            sequential.update(batch)
+            if sequential.bound() > claim.epsilon:
+                refuted_after = stream.drawn
+                break
+    stream.require_variation()
+    of_fixed = fixed.bound() if fixed is not None and refuted_after is None else None
+    of_bets = sequential.bound() if sequential is not None else None
+    bound = max(of_fixed or 0.0, of_bets or 0.0)
+    return AuditResult(
+        epsilon_lower=bound,
+        claim=claim,
+        finding=Finding.VIOLATED if Fraction(bound) > claim.epsilon else Finding.CONSISTENT,
+        confidence=level,
+        samples=stream.drawn,
+        seconds=time.perf_counter() - started,
+        mode=chosen_mode.value,
+        fixed=of_fixed,
+        sequential=of_bets,
+        refuted_after=refuted_after,
+        events=_report_events(fixed, alpha) if fixed is not None else (),
+        right=fixed.counts.right if fixed is not None else 0,
+        wrong=fixed.counts.wrong if fixed is not None else 0,
+        score=fixed.rule.score.name if fixed is not None and fixed.rule is not None else None,
+        trace=tuple(sequential.checkpoints) if sequential is not None else (),
+        seed=seed,
+        tests=tests,
+    )
+
+
+def find_seed(rng: np.random.Generator) -> int | None:
+    """Return the seed that a generator was made from, None where there is none or not one number."""
+    entropy = getattr(getattr(rng.bit_generator, "seed_seq", None), "entropy", None)
+    return entropy if isinstance(entropy, int) else None
+
+
+def _choice(kind: Any, value: Any, what: str) -> Any:
+    try:
+        return kind(value)
+    except ValueError:
+        names = ", ".join(member.value for member in kind)
+        raise InvalidArgument(f"{what} must be one of {names}, but {str(value)[:40]!r} was found; choose one") from None
+
+
+def _post_process(mechanism: AuditedMechanism, change: Callable[[Any], Any] | None) -> AuditedMechanism:
+    if change is None or not callable(mechanism):
+        return mechanism
+    if not callable(change):
+        raise InvalidArgument(f"a statistic must be a function of the outputs, but an object of type {type(change).__name__} was found")
+
+    def judged(dataset: Any, rng: np.random.Generator, size: int, /) -> Any:
+        return change(mechanism(dataset, rng, size))
+
+    return judged
+
+
+def _exact_ratio(outputs: Outputs) -> np.ndarray:
+    return np.asarray(outputs.values[:, 0])
+
+
+_EXACT_RATIO = Score(
+    "log-likelihood ratio",
+    _exact_ratio,
+    lambda threshold, above: f"log-likelihood ratio {'at least' if above else 'at most'} {number_text(threshold)}",
+)
+
+
+def _report_events(fixed: FixedAudit, alpha: Fraction) -> tuple[EventReport, ...]:
+    if fixed.rule is None:
+        return ()
+    counts, made = fixed.counts, []
+    of_first, of_second = counts.of_first, counts.outputs - counts.of_first
+    for is_first, seen_first, seen_second in (
+        (True, counts.right_first, counts.wrong_first),
+        (False, counts.wrong_second, counts.right_second),
+    ):
+        words = fixed.rule.describe(first=is_first)
+        if words is not None and of_first and of_second:
+            first, second = _interval(seen_first, of_first, alpha), _interval(seen_second, of_second, alpha)
+            made.append(EventReport(words, seen_first, of_first, seen_second, of_second, first, second))
+    return tuple(made)
+
+
+def _interval(seen: int, of: int, alpha: Fraction) -> tuple[float, float]:
+    return (lower_limit(seen, of, alpha / 2), min(1.0, math.nextafter(upper_limit(seen, of, alpha / 2), 2.0)))

@@ -1,0 +1,81 @@
+"""What is claimed for one pair of neighboring data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from profiles.errors import InvalidArgument, InvalidNumber, Undecided
+from profiles.numbers import ExactLike, exact_text, to_exact
+from profiles.profile import WEIGHT, Profile
+from proofs_check.enclosures import Enclosure, ball, upper_fraction, working_precision
+
+_BITS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Claim: P(M(D) ∈ S) ≤ e^ε P(M(D′) ∈ S) + δ for all S, and with D and D′ exchanged unless ``one_sided``.
+
+    ``epsilon`` ≥ 0 in nats and 0 ≤ ``delta`` < 1 are exact numbers (a float is its binary value). With ``one_sided`` the claim is add-DP:
+    D results from D′ by adding a record (Ghazi et al. 2024, Definition 1.7). ``source`` says where the claim comes from.
+    Raises :class:`InvalidNumber`.
+
+    >>> Claim("0.1").epsilon
+    Fraction(1, 10)
+    """
+
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    one_sided: bool = False
+    source: str = ""
+
+    def __init__(self, epsilon: ExactLike, delta: ExactLike = 0, *, one_sided: bool = False, source: str = "") -> None:
+        exact, slack = to_exact(epsilon, "the claimed epsilon"), to_exact(delta, "delta")
+        if exact < 0:
+            raise InvalidNumber(f"the claimed epsilon must be at least 0, but {exact_text(exact)} was found; give a number of nats")
+        if not 0 <= slack < 1:
+            raise InvalidNumber(f"delta must lie in [0, 1), but {exact_text(slack)} was found; give a probability")
+        object.__setattr__(self, "epsilon", exact)
+        object.__setattr__(self, "delta", slack)
+        object.__setattr__(self, "one_sided", one_sided)
+        object.__setattr__(self, "source", source)
+
+    @property
+    def slack(self) -> Fraction:
+        """The δ′ of Lemma 2 in docs/audit.md: what a right guess may gain by δ."""
+        return self.delta / 2 if self.one_sided else self.delta
+
+
+def claim_of_record(profile: Profile, statistics: Mapping[str, ExactLike], weight: ExactLike = 1) -> Claim:
+    """Return the claim that a PDP profile makes for a pair of data sets that differ in the record (w, x): ε(w, x), rounded up.
+
+    ``statistics`` gives the value of each record statistic, an exact number in its declared range; ``weight`` is w ≥ 1.
+    Source: Fay et al. 2024, Definition 4. Raises :class:`InvalidArgument` for a record outside the domain or a profile with parameters
+    that have no number, :class:`Undecided` where ε cannot be enclosed at the record.
+    """
+    if profile.free_parameters:
+        raise InvalidArgument(
+            f"an audit needs a number for parameter {profile.free_parameters[0].name!r} of {profile.name!r}, but any positive value was "
+            "declared; set it in the profile"
+        )
+    point = {WEIGHT: to_exact(weight, "the weight")}
+    for statistic in profile.record:
+        if statistic.name not in statistics:
+            raise InvalidArgument(f"the profile needs the statistic {statistic.name!r} of the record, but it is not given; give its value")
+        point[statistic.name] = to_exact(statistics[statistic.name], f"the statistic {statistic.name}")
+    for variable in profile.variables():
+        if not variable.contains(point[variable.name]):
+            raise InvalidArgument(
+                f"the record must lie in the profile's domain, but {variable.name} = {exact_text(point[variable.name])} does not; use "
+                "a record of the domain"
+            )
+    with working_precision(_BITS):
+        box = {name: ball(value) for name, value in point.items()}
+        box.update({p.name: ball(p.value) for p in profile.parameters if p.value is not None})
+        bound = upper_fraction(Enclosure(profile.epsilon).evaluate(box))
+    if bound is None:
+        raise Undecided(f"epsilon of {profile.name!r} could not be enclosed at this record; choose a record at which it is defined")
+    record = ", ".join(f"{name} = {exact_text(value)}" for name, value in point.items())
+    return Claim(max(bound, Fraction(0)), source=f"{profile.name}: epsilon(w, x) = {profile.text} at {record}")

@@ -1,0 +1,25 @@
+"""What can be wrong with a mechanism other than its privacy. None of these is ever counted as evidence for or against a claim."""
+
+from __future__ import annotations
+
+from profiles.errors import PDPError
+
+
+class MechanismRaised(PDPError):
+    """The mechanism raised an exception; the message carries it."""
+
+
+class MechanismHangs(PDPError):
+    """A call of the mechanism did not return within its time limit."""
+
+
+class UnusableOutputs(PDPError):
+    """The mechanism returned NaN, a wrong number of outputs, outputs of changing shape, or objects that cannot be compared."""
+
+
+class ConstantOutputs(PDPError):
+    """The mechanism returned one value only on each data set: it is deterministic, or ignores its generator. Says nothing about ε."""
+
+
+class SharedGenerator(PDPError):
+    """Outputs do not come from the generator that was passed in, so that nothing says that they are independent."""

@@ -1,0 +1,108 @@
+"""The fixed-sample audit: learn on one part of the outputs, choose on the next, bound on the last (Theorems 1 and 2 of docs/audit.md)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from proofs_check.audit.guesses import Counts, GuessingRule, choose_rule
+from proofs_check.audit.limits import epsilon_of_guesses
+from proofs_check.audit.outputs import Reader, join
+from proofs_check.audit.runs import Batch
+from proofs_check.audit.scores import Score, learn_scores
+from proofs_check.audit.scores.library import Effort
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The shares of the outputs that the three parts get; ``bound`` is the rest."""
+
+    learn: float
+    choose: float
+
+
+#: One number needs little learning; vectors need more, and small samples need more of everything.
+NUMBER, VECTOR, SMALL = Shares(0.06, 0.06), Shares(0.3, 0.1), Shares(0.25, 0.2)
+_SMALL = 20_000
+
+
+class FixedAudit:
+    """Takes labelled outputs as they come, in batches, and gives a bound when all of them have come.
+
+    ``total`` is the number of labelled outputs to come, ``alpha`` the error, ``slack`` δ′. ``scores`` replaces learning, for instance
+    by the exact log-likelihood ratio; the learning part is then used for choosing.
+    """
+
+    def __init__(
+        self,
+        total: int,
+        alpha: Fraction,
+        *,
+        width: int,
+        reader: Reader,
+        rng: np.random.Generator,
+        slack: Fraction = Fraction(0),
+        one_sided: bool = False,
+        effort: Effort = Effort.NORMAL,
+        scores: list[Score] | None = None,
+    ) -> None:
+        shares = SMALL if total <= _SMALL else NUMBER if width == 1 else VECTOR
+        self._learn = max(1, round(shares.learn * total)) if scores is None else 0
+        self._choose_to = self._learn + max(1, round(shares.choose * total))
+        self._total, self._alpha, self._slack, self._one_sided = total, alpha, slack, one_sided
+        self._reader, self._rng, self._effort = reader, rng, effort
+        self._kept: list[Batch] = []
+        self._width = width
+        self._seen = 0
+        self._scores = scores
+        self.rule: GuessingRule | None = None
+        self.counts = Counts()
+
+    def update(self, batch: Batch) -> None:
+        """Take the next outputs."""
+        start = 0
+        while start < len(batch.is_first):
+            border = self._learn if self._seen < self._learn else self._choose_to if self._seen < self._choose_to else math.inf
+            stop = int(min(len(batch.is_first), start + border - self._seen)) if border != math.inf else len(batch.is_first)
+            self._take(batch.take(slice(start, stop)) if (start, stop) != (0, len(batch.is_first)) else batch)
+            start = stop
+
+    def _take(self, part: Batch) -> None:
+        self._seen += len(part.is_first)
+        if self.rule is not None:
+            self.counts = self.counts.add(self.rule.guess(part.outputs), part.is_first)
+            return
+        self._kept.append(part)
+        if self._seen == self._learn:
+            part = self._collect()
+            self._width = part.outputs.width
+            self._scores = learn_scores(part, self._reader, self._rng, self._effort)
+        elif self._seen == self._choose_to:
+            self._choose()
+
+    def _choose(self) -> None:
+        chosen_on = self._collect()
+        scores = self._scores or []
+        if not scores:
+            return
+        self.rule = choose_rule(
+            scores,
+            Batch(chosen_on.outputs.fit(self._width), chosen_on.is_first),
+            planned=max(1, self._total - self._choose_to),
+            alpha=float(self._alpha),
+            slack=float(self._slack),
+            one_sided=self._one_sided,
+        )
+
+    def _collect(self) -> Batch:
+        parts, self._kept = self._kept, []
+        return Batch(join([part.outputs for part in parts]), np.concatenate([part.is_first for part in parts]))
+
+    def bound(self) -> float:
+        """Return the lower confidence bound on ε in nats, rounded down; 0 before the last part. Valid once all outputs have come."""
+        if self.rule is None or self.counts.right == 0:
+            return 0.0
+        return epsilon_of_guesses(self.counts.right, self.counts.wrong, self._alpha, outputs=self.counts.outputs, slack=self._slack)

@@ -1,0 +1,100 @@
+"""What an audit found: a bound with a side, the event in words, and everything that is needed to repeat it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+from proofs_check.audit.claims import Claim
+from proofs_check.audit.sequential import Checkpoint
+
+
+class Finding(Enum):
+    """What the evidence says of the claim. ``CONSISTENT`` never means that the claim is true."""
+
+    VIOLATED = "violated"
+    CONSISTENT = "consistent"
+
+
+@dataclass(frozen=True, slots=True)
+class EventReport:
+    """An event in words, how often it was seen among fresh outputs on each data set, and intervals of both probabilities.
+
+    Each interval holds with the audit's confidence by itself (Clopper–Pearson, both sides); the bound on ε does not rest on them.
+    """
+
+    words: str
+    seen_first: int
+    of_first: int
+    seen_second: int
+    of_second: int
+    interval_first: tuple[float, float]
+    interval_second: tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """The result of one audit of one pair.
+
+    ``epsilon_lower`` in nats is at most ε(D, D′) with probability at least ``confidence``, whatever the mechanism is, if its outputs are
+    independent. ``fixed`` and ``sequential`` are the two parts that it is the larger of, None where a part did not run or did not end.
+    ``samples`` counts the outputs used on both data sets together, ``refuted_after`` those after which the sequential part refuted the
+    claim. ``seed`` repeats the run (None if the generator was not made from one).
+    """
+
+    epsilon_lower: float
+    claim: Claim
+    finding: Finding
+    confidence: Fraction
+    samples: int
+    seconds: float
+    mode: str
+    fixed: float | None
+    sequential: float | None
+    refuted_after: int | None
+    events: tuple[EventReport, ...]
+    right: int
+    wrong: int
+    score: str | None
+    trace: tuple[Checkpoint, ...]
+    seed: int | None
+    tests: int = 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the result as a JSON object; ``claimed`` is rounded up and ``epsilon_lower`` down."""
+        return {
+            "epsilon_lower": self.epsilon_lower,
+            "claimed": _upper_float(self.claim.epsilon),
+            "delta": float(self.claim.delta),
+            "one_sided": self.claim.one_sided,
+            "confidence": float(self.confidence),
+            "verdict": self.finding.value,
+            "samples": self.samples,
+            "mode": self.mode,
+            "fixed": self.fixed,
+            "sequential": self.sequential,
+            "refuted_after": self.refuted_after,
+            "events": [
+                {
+                    "event": event.words,
+                    "probability": list(event.interval_first),
+                    "probability_neighbor": list(event.interval_second),
+                    "seen": [event.seen_first, event.of_first],
+                    "seen_neighbor": [event.seen_second, event.of_second],
+                }
+                for event in self.events
+            ],
+            "guesses": {"right": self.right, "wrong": self.wrong, "score": self.score},
+            "tests": self.tests,
+            "seconds": round(self.seconds, 3),
+            "seed": self.seed,
+        }
+
+
+def _upper_float(value: Fraction) -> float:
+    import math  # noqa: PLC0415
+
+    nearest = float(value)
+    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)

@@ -1,0 +1,234 @@
+"""Running a mechanism under watch: what an audit can notice of a broken experiment is refused here, before it could look like evidence."""
+
+from __future__ import annotations
+
+import copy
+import random
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.errors import InvalidArgument, PDPError
+from proofs_check.audit.errors import ConstantOutputs, MechanismHangs, MechanismRaised, SharedGenerator, UnusableOutputs
+from proofs_check.audit.outputs import Outputs, Reader
+
+Labels = NDArray[np.bool_]
+
+#: Outputs and seeds of the checks before an audit.
+_TRIAL, _SEEDS = 64, 4
+#: So many outputs beside the commonest one make it impossible that independent calls return the same by chance.
+_VARIED = 8
+
+
+class AuditedMechanism(Protocol):
+    """What an audit judges: a callable that returns ``size`` independent outputs, stacked along the first axis."""
+
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Any:
+        """Return ``size`` independent outputs on ``dataset``; all randomness comes from ``rng``."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Outputs with their hidden labels: ``is_first`` tells which of them the first data set D made."""
+
+    outputs: Outputs
+    is_first: Labels
+
+    def take(self, rows: Any) -> Batch:
+        """Return some of the outputs with their labels."""
+        return Batch(self.outputs.take(rows), self.is_first[rows])
+
+
+class LabelledStream:
+    """Labelled outputs of a mechanism on a pair of data sets: fair independent labels, then one call for each data set and batch.
+
+    ``rng`` is split into independent streams for the labels and for the mechanism. ``time_limit`` is in seconds for one call; it needs
+    the main thread of a Unix process and interrupts Python code (run a mechanism that hangs in compiled code in a process of its own: see
+    ``adapters``). Raises the errors of :mod:`proofs_check.audit.errors`.
+    """
+
+    __slots__ = ("_calls", "_datasets", "_labels", "_mechanism", "_seen", "_time_limit", "drawn", "own_randomness", "reader")
+
+    def __init__(
+        self,
+        mechanism: AuditedMechanism,
+        datasets: tuple[Any, Any],
+        rng: np.random.Generator,
+        *,
+        time_limit: float | None = None,
+        own_randomness: bool = False,
+    ) -> None:
+        if not callable(mechanism):
+            raise InvalidArgument(f"a mechanism must be callable, but {type(mechanism).__name__} is not; give a callable")
+        if not isinstance(rng, np.random.Generator):
+            raise InvalidArgument(f"a numpy.random.Generator was expected, but {type(rng).__name__} was found; pass default_rng()")
+        if time_limit is not None and not 0 < time_limit < float("inf"):
+            raise InvalidArgument(f"the time limit must be a positive number of seconds, but {time_limit} was found; give one")
+        self._mechanism, self._datasets, self._time_limit = mechanism, datasets, time_limit
+        self._labels, self._calls = split(rng, 2)
+        self._seen: list[set[bytes]] = [set(), set()]
+        self.own_randomness = own_randomness
+        self.reader = Reader()
+        self.drawn = 0
+
+    def draw(self, count: int) -> Batch:
+        """Return ``count`` labelled outputs in random order of labels."""
+        is_first = self._labels.random(count) < 0.5
+        parts = []
+        for which, wanted in enumerate((int(is_first.sum()), count - int(is_first.sum()))):
+            parts.append(self._run(which, self._calls, wanted) if wanted else None)
+            self._remember(which, parts[-1])
+        self.drawn += count
+        return Batch(_interleave(parts[0], parts[1], is_first), is_first)
+
+    def require_variation(self) -> None:
+        """Refuse a mechanism that has returned one value only on each data set. Raises :class:`ConstantOutputs`."""
+        if all(len(seen) == 1 for seen in self._seen):
+            same = "the same one on both" if self._seen[0] == self._seen[1] else "another one on each"
+            raise ConstantOutputs(
+                f"the mechanism returned a single value on each data set ({same}) in {self.drawn} outputs: it is deterministic or ignores "
+                "its generator, which is no evidence of a statistical kind; check the mechanism"
+            )
+
+    def check(self) -> int:
+        """Run the mechanism a few times and refuse it where its outputs cannot be independent draws from the generator it is given.
+
+        Returns the number of places of an output.
+        Raises :class:`SharedGenerator`, :class:`UnusableOutputs`, and the errors of a call.
+        """
+        width = 0
+        for which, dataset in enumerate(self._datasets):
+            before = copy.deepcopy(dataset)
+            seeds = [int(seed) for seed in self._calls.integers(0, 2**62, size=_SEEDS)]
+            outputs = [self._run(which, np.random.default_rng(seed), _TRIAL) for seed in seeds]
+            again = self._run(which, np.random.default_rng(seeds[-1]), _TRIAL)
+            if not _equal(before, dataset):
+                raise UnusableOutputs("the mechanism changes its data set, so that runs depend on each other; copy it first")
+            keys = [_row_keys(table) for table in outputs]
+            if not self.own_randomness and _row_keys(again) != keys[-1]:
+                raise SharedGenerator(
+                    "the mechanism gave different outputs for equal generators, so it draws from somewhere else; use only the generator "
+                    "passed to it (or allow own randomness, if you know that it is independent in every call)"
+                )
+            if all(len(set(rows)) == 1 for rows in keys) and len({rows[0] for rows in keys}) > 1:
+                raise UnusableOutputs(f"all {_TRIAL} outputs of a call are copies of one another; return independent outputs")
+            varied = all(len(rows) - max(map(rows.count, set(rows))) >= _VARIED for rows in keys)
+            if varied and all(rows == keys[0] for rows in keys):
+                raise SharedGenerator("the mechanism gives the same outputs for different generators; draw from the generator passed to it")
+            width = max(width, *(table.width for table in outputs))
+        return width
+
+    def _run(self, which: int, rng: np.random.Generator, size: int) -> Outputs:
+        numpy_state, python_state = _numpy_state(), random.getstate()
+        returned = _call(lambda: self._mechanism(self._datasets[which], rng, size), self._time_limit)
+        if not self.own_randomness and (random.getstate() != python_state or _numpy_state() != numpy_state):
+            raise SharedGenerator(
+                "the mechanism draws from a global generator (numpy.random or random), which other code and processes share; draw from the "
+                "generator passed to it"
+            )
+        return self.reader.read(returned, size)
+
+    def _remember(self, which: int, outputs: Outputs | None) -> None:
+        if outputs is not None and len(self._seen[which]) < 2:
+            first = _row_keys(outputs.take(slice(0, 1)))
+            self._seen[which].update(first)
+            varied = (outputs.values != outputs.values[0]).any() or (
+                outputs.symbols is not None and bool((outputs.symbols != outputs.symbols[0]).any())
+            )
+            if varied:
+                self._seen[which].add(b"another")
+
+
+def split(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
+    """Return independent generators made from one, also from a bit generator that cannot spawn."""
+    try:
+        return list(rng.spawn(count))
+    except TypeError:
+        return [np.random.default_rng([int(word) for word in rng.integers(0, 2**63, size=4)]) for _ in range(count)]
+
+
+def _interleave(first: Outputs | None, second: Outputs | None, is_first: Labels) -> Outputs:
+    """Return the outputs of both data sets in the order of the labels."""
+    made = [part for part in (first, second) if part is not None]
+    width = max(part.width for part in made)
+    values = np.empty((len(is_first), width))
+    with_symbols = any(part.symbols is not None or part.width < width for part in made)
+    symbols = np.zeros((len(is_first), width), dtype=np.int32) if with_symbols else None
+    for part, rows in ((first, is_first), (second, ~is_first)):
+        if part is None:
+            continue
+        wide = part.widen(width)
+        values[rows] = wide.values
+        if symbols is not None and wide.symbols is not None:
+            symbols[rows] = wide.symbols
+    return Outputs(values, symbols)
+
+
+def _row_keys(outputs: Outputs) -> list[bytes]:
+    symbols = np.zeros(outputs.values.shape, dtype=np.int32) if outputs.symbols is None else outputs.symbols
+    return [value.tobytes() + symbol.tobytes() for value, symbol in zip(outputs.values + 0.0, symbols, strict=True)]
+
+
+def _numpy_state() -> tuple[Any, ...]:
+    name, key, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - the global generator is what is watched
+    return (name, key.tobytes() if isinstance(key, np.ndarray) else key, *rest)
+
+
+def _equal(before: Any, after: Any) -> bool:
+    if isinstance(before, np.ndarray) or isinstance(after, np.ndarray):
+        return type(before) is type(after) and np.array_equal(before, after)
+    if isinstance(before, (tuple, list)) and isinstance(after, (tuple, list)):
+        return len(before) == len(after) and all(_equal(a, b) for a, b in zip(before, after, strict=True))
+    try:
+        return bool(before == after)
+    except (TypeError, ValueError):
+        return True
+
+
+def _call(run: Callable[[], Any], time_limit: float | None) -> Any:
+    try:
+        with _alarm(time_limit):
+            return run()
+    except _TimeOver:
+        raise MechanismHangs(
+            f"a call of the mechanism did not end within {time_limit:g} seconds; give a longer time limit or fewer samples"
+        ) from None
+    except (PDPError, KeyboardInterrupt):
+        raise
+    except MemoryError:
+        raise MechanismRaised("the mechanism ran out of memory; ask for fewer samples") from None
+    except (Exception, SystemExit) as error:
+        text = " ".join(str(error).split())[:200]
+        kind = type(error).__name__
+        raise MechanismRaised(f"the mechanism raised {kind}: {text or 'no message'}; correct it, or its data set") from error
+
+
+class _TimeOver(BaseException):
+    """The alarm rang. Not an :class:`Exception`, so that a handler inside the mechanism does not swallow it."""
+
+
+def _ring(_number: int, _frame: FrameType | None) -> None:
+    raise _TimeOver
+
+
+@contextmanager
+def _alarm(seconds: float | None) -> Iterator[None]:
+    """Interrupt the block after some time; does nothing outside the main thread, and nothing where an alarm is set already."""
+    possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
+    if seconds is None or not possible or signal.getitimer(signal.ITIMER_REAL) != (0.0, 0.0):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,93 @@
+"""Bounded features of vectors, so that no learner is led by heavy tails: signs, clipped distances from the median, atoms, innovations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from proofs_check.audit.outputs import Outputs
+from proofs_check.audit.scores.columns import Column, cells
+from proofs_check.audit.scores.interface import Floats
+
+_CLIP = 3.0
+_MOST_ATOM_FEATURES = 400
+_WIDEST_WHITENING = 200
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Design:
+    """A map from outputs to bounded features: which numeric features, and an indicator for each atom and symbol that was seen.
+
+    ``whitening`` is a lower triangular matrix W: features of W(y − centre), the part of each place that the places before it do not
+    explain. For sums of earlier noise these are the single noise terms.
+    """
+
+    columns: tuple[Column, ...]
+    signs: bool
+    clipped: bool
+    whitening: Floats | None = None
+
+    def __call__(self, outputs: Outputs) -> Floats:
+        """Return the features, shape (n, f)."""
+        parts: list[Floats] = []
+        centred, numbers = self._centred(outputs)
+        if centred.shape[1]:
+            if self.whitening is not None:
+                centred = centred @ self.whitening.T
+            if self.signs:
+                parts.append(np.sign(centred))
+            if self.clipped:
+                parts.append(np.clip(centred, -_CLIP, _CLIP))
+        if numbers is not None:
+            parts.append(self._indicators(numbers))
+        return np.concatenate(parts, axis=1) if parts else np.zeros((len(outputs), 1))
+
+    def _centred(self, outputs: Outputs) -> tuple[Floats, np.ndarray | None]:
+        """Return (y − centre)/spread of the continuous places, 0 where they hold an atom, and the cells where any place has atoms."""
+        columns = self.columns
+        chosen = [j for j, column in enumerate(columns) if column.continuous]
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = outputs.values[:, chosen] if len(chosen) < outputs.width else outputs.values
+            centred = (values - [columns[j].centre for j in chosen]) / [columns[j].spread for j in chosen]
+        if not any(len(column.atoms) or column.symbols for column in columns):
+            return centred, None
+        numbers = cells(outputs, columns)
+        return np.where(numbers[:, chosen] == 0, centred, 0.0), numbers
+
+    def _indicators(self, numbers: np.ndarray) -> Floats:
+        parts: list[np.ndarray] = []
+        for j, column in enumerate(self.columns):
+            seen = [*range(1, len(column.atoms) + 1), *(symbol + len(column.atoms) for symbol in column.symbols)]
+            base = 0 if column.continuous else 1  # one of them is redundant where nothing else occurs
+            parts.extend(numbers[:, j] == cell for cell in seen[base:])
+        return np.stack(parts[:_MOST_ATOM_FEATURES], axis=1).astype(np.float64) if parts else np.zeros((len(numbers), 0))
+
+
+def make_designs(outputs: Outputs, columns: tuple[Column, ...]) -> dict[str, Design]:
+    """Return the designs that fit these outputs by name: ``signs``, ``clipped``, ``both``, ``innovations``."""
+    made = {"clipped": Design(columns, signs=False, clipped=True)}
+    continuous = sum(column.continuous for column in columns)
+    if continuous:
+        made["signs"] = Design(columns, signs=True, clipped=False)
+        made["both"] = Design(columns, signs=True, clipped=True)
+    if 1 < continuous == len(columns) <= _WIDEST_WHITENING and len(outputs) >= 20 * continuous:
+        whitening = _whiten(made["clipped"](outputs))
+        if whitening is not None:
+            made["innovations"] = Design(columns, signs=True, clipped=False, whitening=whitening)
+    return made
+
+
+def _whiten(features: Floats) -> Floats | None:
+    """Return W with W C Wᵀ = 1 for the covariance C, lower triangular; None where C is singular or nearly diagonal."""
+    covariance = np.cov(features, rowvar=False)
+    scale = np.sqrt(np.diag(covariance))
+    if not (scale > 0).all():
+        return None
+    correlation = covariance / np.outer(scale, scale)
+    if np.abs(correlation - np.eye(len(scale))).max() < 5 / np.sqrt(len(features)):
+        return None
+    try:
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(covariance)))
+    except np.linalg.LinAlgError:
+        return None

@@ -1,0 +1,41 @@
+"""A score: a number for each output, large where the first data set is more likely to have made it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proofs_check.audit.outputs import Outputs
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Score:
+    """A score learned from outputs that are not used again. Any function is sound; a good one finds the event that tells most.
+
+    ``evaluate`` maps n outputs of the width that was learned to n numbers; no guess is made where one is NaN. ``describe`` says in
+    words which outputs score at least (True) or at most (False) a threshold.
+    """
+
+    name: str
+    evaluate: Callable[[Outputs], Floats]
+    describe: Callable[[float, bool], str]
+
+
+def log_ratios(first: Floats, second: Floats, caution: float = 1.0) -> Floats:
+    """Return log(a/b) of counts on the two data sets, moved towards 0 by ``caution`` standard errors; 0 where that would change its sign.
+
+    Half an output is added to both counts, so that the result is finite. Shape as given.
+    """
+    a, b = first + 0.5, second + 0.5
+    ratios = np.log(a / b)
+    return np.asarray(np.sign(ratios) * np.maximum(np.abs(ratios) - caution * np.sqrt(1 / a + 1 / b), 0.0))
+
+
+def number_text(value: float) -> str:
+    """Return a number as reports show it, with at most six significant digits."""
+    return f"{value:.6g}"
