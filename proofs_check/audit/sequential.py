@@ -1,20 +1,22 @@
-"""The sequential audit: bets on hidden labels at the odds of the claim, with classifiers trained on the past (Theorem 3 of docs/audit.md)."""
+"""The sequential audit: bets on hidden labels at the odds of the claim, with classifiers trained on the past (docs/audit.md, Theorem 3)."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from proofs_check.audit.outputs import Reader, join
+from proofs_check.audit.outputs import join
 from proofs_check.audit.runs import Batch
-from proofs_check.audit.scores import Score, learn_quick_scores
+from proofs_check.audit.scores import Learner, Score, learn_quick_scores
 from proofs_check.audit.scores.interface import Floats
 
 #: Scores are learned anew after every batch up to here, later when the number of outputs has doubled; and on so many outputs at most.
 _ALWAYS_LEARN, _LEARN_ROWS = 2_000, 20_000
+#: From here on only the best score is betted on.
+_ONE_SCORE_FROM = 50_000
 _GRID_POINTS, _LARGEST_EPSILON = 240, 30.0
 #: Where the rank of a score among those learned on is cut, for bettors that look closer and closer. Symmetric: low ranks speak for D′.
 _CUTS = (
@@ -44,18 +46,13 @@ def make_grid(claimed: float) -> Floats:
     return np.unique(np.append(points[points > 0], above))
 
 
-@dataclass(slots=True)
 class _Bettor:
-    """One classifier's past: labels seen in each cell of the rank of its score, and its wealth (log) for every ε₀ of the grid."""
+    """One classifier's past: labels seen in each cell of its score, and its wealth (log) for every ε₀ of the grid."""
 
-    cuts: Floats
-    wealth: Floats
-    first: Floats = field(init=False)
-    second: Floats = field(init=False)
+    __slots__ = ("first", "second", "wealth")
 
-    def __post_init__(self) -> None:
-        self.first = np.zeros(len(self.cuts) + 1)
-        self.second = np.zeros(len(self.cuts) + 1)
+    def __init__(self, cells: int, points: int) -> None:
+        self.first, self.second, self.wealth = np.zeros(cells), np.zeros(cells), np.zeros(points)
 
     def bet(self, cells: np.ndarray, is_first: np.ndarray, odds: Floats, slack: float, *, one_sided: bool) -> None:
         """Bet on a batch with what was known before it, then remember its labels. ``odds`` is p₀ for every ε₀."""
@@ -102,8 +99,7 @@ class SequentialAudit:
         claimed: float,
         alpha: Fraction,
         *,
-        reader: Reader,
-        rng: np.random.Generator,
+        learner: Learner,
         slack: Fraction = Fraction(0),
         one_sided: bool = False,
         scores: list[Score] | None = None,
@@ -111,7 +107,7 @@ class SequentialAudit:
         self.grid = make_grid(claimed)
         self._odds = 1 / (1 + np.exp(-self.grid))
         self._claimed, self._threshold = claimed, -math.log(float(alpha)) + _ROUNDING
-        self._reader, self._rng = reader, rng
+        self._learner = learner
         self._slack, self._one_sided = float(slack) * (1 + 1e-12), one_sided
         self._given = scores
         self._past: list[Batch] = []
@@ -119,6 +115,7 @@ class SequentialAudit:
         self._width = 0
         self._scores: dict[str, _Learned] = {}
         self._bettors: dict[str, list[_Bettor]] = {}
+        self._only: str | None = None
         self._best = np.full(len(self.grid), -math.inf)
         self.seen = 0
         self.checkpoints: list[Checkpoint] = []
@@ -128,9 +125,9 @@ class SequentialAudit:
         if self._scores:
             outputs = batch.outputs.fit(self._width)
             for name, learned in self._scores.items():
-                ranks = learned.rank(learned.score.evaluate(outputs))
-                for bettor in self._bettors[name]:
-                    cells = np.searchsorted(bettor.cuts, ranks, side="right")
+                values = learned.score.evaluate(outputs)
+                for bettor, thresholds in zip(self._bettors[name], learned.thresholds, strict=True):
+                    cells = np.searchsorted(thresholds, values, side="right")
                     bettor.bet(cells, batch.is_first, self._odds, self._slack, one_sided=self._one_sided)
         self.seen += len(batch.is_first)
         self._best = np.maximum(self._best, self._log_wealth())
@@ -152,34 +149,47 @@ class SequentialAudit:
             terms += [bettor.wealth + math.log(share / _SLOTS) for bettor, share in zip(bettors, _LEVEL_SHARES, strict=True)]
         return np.asarray(np.logaddexp.reduce(np.stack(terms), axis=0))
 
+    def _keep_best(self) -> None:
+        """Bet with the most successful score alone from now on; what the others have won stays. This saves most of the time."""
+        at = int(np.searchsorted(self.grid, self._claimed))
+        best = max(self._bettors, key=lambda name: max(float(bettor.wealth[at]) for bettor in self._bettors[name]))
+        self._only = best
+
     def _learn(self, batch: Batch) -> None:
         self._past.append(batch)
         while sum(len(part.is_first) for part in self._past[1:]) > _LEARN_ROWS:
             self._past.pop(0)
         if self.seen > _ALWAYS_LEARN and self.seen < 2 * self._learned_at:
             return
+        if self.seen > _ONE_SCORE_FROM and self._scores:
+            self._keep_best()
         past = Batch(join([part.outputs for part in self._past]), np.concatenate([part.is_first for part in self._past]))
         if not past.is_first.any() or past.is_first.all():
             return
         self._learned_at, self._width = self.seen, past.outputs.width
-        scores = learn_quick_scores(past, self._reader, self._rng) if self._given is None else self._given
+        scores = learn_quick_scores(past, self._learner) if self._given is None else self._given
         self._scores = {}
         for score in scores:
+            if self._only not in (None, score.name):
+                continue
             if score.name not in self._bettors and len(self._bettors) < _SLOTS:
-                self._bettors[score.name] = [_Bettor(cuts, np.zeros(len(self.grid))) for cuts in _CUTS]
+                self._bettors[score.name] = [_Bettor(2 * len(cuts) + 1, len(self.grid)) for cuts in _CUTS]
             if score.name in self._bettors:
-                self._scores[score.name] = _Learned(score, np.sort(score.evaluate(past.outputs)))
+                self._scores[score.name] = _Learned.of(score, score.evaluate(past.outputs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Learned:
-    """A score and its sorted values on what it was learned from."""
+    """A score, and for each level of detail the thresholds at the ranks where it is cut, in what it was learned from."""
 
     score: Score
-    values: Floats
+    thresholds: tuple[Floats, ...]
 
-    def rank(self, scores: Floats) -> Floats:
-        """Return the shares of learned values below each score, ties counted half."""
-        low = np.searchsorted(self.values, scores, side="left")
-        high = np.searchsorted(self.values, scores, side="right")
-        return np.asarray((low + high) / (2 * len(self.values)))
+    @classmethod
+    def of(cls, score: Score, values: Floats) -> _Learned:
+        """Return the score with its thresholds; a value that returns often gets a cell of its own."""
+        made = []
+        for cuts in _CUTS:
+            at = np.sort(values)[np.minimum((cuts * len(values)).astype(np.int64), len(values) - 1)]
+            made.append(np.sort(np.concatenate((at, np.nextafter(at, np.inf)))))
+        return cls(score, tuple(made))

@@ -49,7 +49,7 @@ def _look_at_one(values: Floats, symbols: np.ndarray | None) -> Column:
         return Column(np.empty(0), found, continuous=False, centre=0.0, spread=1.0)
     distinct, counts = np.unique(values, return_counts=True)
     likely = (counts >= max(_LEAST, _SHARE * len(values))) | ~np.isfinite(distinct)
-    if len(distinct) <= min(_MOST_ATOMS, len(values) // 8 + 1):
+    if len(distinct) <= _MOST_ATOMS and 2 * (counts == 1).sum() <= len(distinct):
         likely = np.ones(len(distinct), dtype=bool)
     atoms = distinct[likely] if likely.sum() <= _MOST_ATOMS else distinct[~np.isfinite(distinct)]
     rest = values[~np.isin(values, atoms)]

@@ -10,7 +10,7 @@ from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.scores.interface import Floats, Score, number_text
 from proofs_check.audit.scores.one_dimension import bin_score
 
-_LEAST = 16
+_LEAST, _MODE_ROWS = 16, 100_000
 _TINY = 1e-300
 
 
@@ -19,6 +19,7 @@ def find_mode(values: Floats) -> Floats:
 
     For a density with a pole at the true answer (a wrong radius law) this finds the pole far more exactly than a mean.
     """
+    values = values[:_MODE_ROWS]
     centre = np.median(values, axis=0)
     while len(values) > _LEAST:
         distances = np.linalg.norm(values - centre, axis=1)

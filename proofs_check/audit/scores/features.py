@@ -12,7 +12,7 @@ from proofs_check.audit.scores.interface import Floats
 
 _CLIP = 3.0
 _MOST_ATOM_FEATURES = 400
-_WIDEST_WHITENING = 200
+_WIDEST_WHITENING, _WHITENING_ROWS = 200, 50_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +27,11 @@ class Design:
     signs: bool
     clipped: bool
     whitening: Floats | None = None
+
+    @property
+    def numbers(self) -> int:
+        """How many numeric features of one kind there are, before the indicators."""
+        return sum(column.continuous for column in self.columns)
 
     def __call__(self, outputs: Outputs) -> Floats:
         """Return the features, shape (n, f)."""
@@ -64,18 +69,13 @@ class Design:
         return np.stack(parts[:_MOST_ATOM_FEATURES], axis=1).astype(np.float64) if parts else np.zeros((len(numbers), 0))
 
 
-def make_designs(outputs: Outputs, columns: tuple[Column, ...]) -> dict[str, Design]:
-    """Return the designs that fit these outputs by name: ``signs``, ``clipped``, ``both``, ``innovations``."""
-    made = {"clipped": Design(columns, signs=False, clipped=True)}
-    continuous = sum(column.continuous for column in columns)
-    if continuous:
-        made["signs"] = Design(columns, signs=True, clipped=False)
-        made["both"] = Design(columns, signs=True, clipped=True)
-    if 1 < continuous == len(columns) <= _WIDEST_WHITENING and len(outputs) >= 20 * continuous:
-        whitening = _whiten(made["clipped"](outputs))
-        if whitening is not None:
-            made["innovations"] = Design(columns, signs=True, clipped=False, whitening=whitening)
-    return made
+def innovations(outputs: Outputs, columns: tuple[Column, ...]) -> Design | None:
+    """Return the design of the signs of innovations; None where places are not all continuous, or hardly correlated."""
+    continuous = sum(column.continuous and not len(column.atoms) and not column.symbols for column in columns)
+    if not 1 < continuous == len(columns) <= _WIDEST_WHITENING or len(outputs) < 20 * continuous:
+        return None
+    whitening = _whiten(Design(columns, signs=False, clipped=True)(outputs.take(slice(0, _WHITENING_ROWS))))
+    return None if whitening is None else Design(columns, signs=True, clipped=False, whitening=whitening)
 
 
 def _whiten(features: Floats) -> Floats | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
@@ -13,9 +14,9 @@ from proofs_check.audit.scores.bits import lowest_bit
 from proofs_check.audit.scores.boosting import boosting_score
 from proofs_check.audit.scores.columns import Column, look_at
 from proofs_check.audit.scores.distances import distance_scores
-from proofs_check.audit.scores.features import make_designs
+from proofs_check.audit.scores.features import Design, innovations
 from proofs_check.audit.scores.interface import Floats, Score
-from proofs_check.audit.scores.linear import common_sign_score, discriminant_score, logistic_score
+from proofs_check.audit.scores.linear import common_sign_score, discriminant_score, find_moments, logistic_score
 from proofs_check.audit.scores.one_dimension import bin_score, monotone_scores
 from proofs_check.audit.scores.patterns import pattern_scores
 
@@ -31,42 +32,53 @@ class Effort(Enum):
     THOROUGH = "thorough"
 
 
-def learn_scores(batch: Batch, reader: Reader, rng: np.random.Generator, effort: Effort = Effort.NORMAL) -> list[Score]:
+@dataclass(frozen=True, slots=True, eq=False)
+class Learner:
+    """How scores are learned: the reader that knows the symbols, randomness for subsamples, effort, and whether bits are looked at.
+
+    ``bits`` adds what floating point gives away. It is off unless asked for, because guarantees about continuous noise take exact
+    arithmetic for granted, and nearly every sampler in binary64 fails without it.
+    """
+
+    reader: Reader
+    rng: np.random.Generator
+    effort: Effort = Effort.NORMAL
+    bits: bool = False
+
+
+def learn_scores(batch: Batch, learner: Learner) -> list[Score]:
     """Return every score that the kind of output allows, learned from these labelled outputs. They must not be used again."""
+    reader, rng, effort = learner.reader, learner.rng, learner.effort
     outputs, is_first = batch.outputs, batch.is_first
     columns = look_at(outputs, rng)
     made = pattern_scores(outputs, is_first, columns, reader)
-    if any(column.continuous for column in columns):
+    if learner.bits:
         made += _bit_scores(outputs, is_first)
     if outputs.width == 1:
         return made + (_number_scores(outputs, is_first) if not columns[0].symbols else [])
-    made += _vector_scores(outputs, is_first, columns)
+    made += _vector_scores(batch, columns)
     for j in _best_places(outputs, is_first, columns):
         made.append(bin_score(_place(j), f"place {j + 1}", outputs.values[:, j], is_first))
     if len(outputs) >= _LEAST_FOR_MODELS:
-        design = make_designs(outputs, columns).get("both") or make_designs(outputs, columns)["clipped"]
-        made.append(logistic_score(design(outputs.take(slice(0, 100_000))), is_first[:100_000], design, "bounded places"))
+        made.append(logistic_score(batch, Design(columns, signs=True, clipped=True), "bounded places"))
         if effort is not Effort.FAST:
-            rows, iterations = (len(outputs), 150) if effort is Effort.THOROUGH else (50_000, 60)
+            rows, iterations = (len(outputs), 150) if effort is Effort.THOROUGH else (30_000, 40)
             made.append(boosting_score(outputs, is_first, rows=rows, iterations=iterations, seed=int(rng.integers(2**31))))
     return made
 
 
-def learn_quick_scores(batch: Batch, reader: Reader, rng: np.random.Generator) -> list[Score]:
+def learn_quick_scores(batch: Batch, learner: Learner) -> list[Score]:
     """Return the scores that a few outputs suffice for and that cost little: what the sequential mode learns again and again."""
+    reader, rng = learner.reader, learner.rng
     outputs, is_first = batch.outputs, batch.is_first
     columns = look_at(outputs, rng)
     made = pattern_scores(outputs, is_first, columns, reader)[:1]
-    if any(column.continuous for column in columns):
+    if learner.bits:
         made += _bit_scores(outputs, is_first)
     if outputs.width == 1:
         return made + (_number_scores(outputs, is_first)[::2] if not columns[0].symbols else [])
-    designs = make_designs(outputs, columns)
-    for name in ("clipped", "innovations"):
-        if name in designs:
-            score = discriminant_score(designs[name](outputs), is_first, designs[name], f"{name} places")
-            made += [score] if score is not None else []
-    if all(column.continuous and not len(column.atoms) for column in columns) and outputs.width <= _WIDEST_DISTANCES:
+    made += _discriminants(batch, {"clipped": Design(columns, signs=False, clipped=True), "innovation": innovations(outputs, columns)})
+    if _is_plain(columns):
         made += distance_scores(outputs, is_first)[:1]
     return made
 
@@ -80,17 +92,36 @@ def _number_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
     return [*monotone_scores(feature, "output"), bin_score(feature, "output", outputs.values[:, 0], is_first)]
 
 
-def _vector_scores(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column, ...]) -> list[Score]:
-    made: list[Score] = []
-    for name, design in make_designs(outputs, columns).items():
-        features = design(outputs)
-        score = discriminant_score(features, is_first, design, f"{name} places")
-        made += [score] if score is not None else []
-        if name in ("signs", "innovations"):
-            made.append(common_sign_score(features, is_first, design, f"{name} places"))
-    if all(column.continuous and not len(column.atoms) for column in columns) and outputs.width <= _WIDEST_DISTANCES:
-        made += distance_scores(outputs, is_first)
+def _vector_scores(batch: Batch, columns: tuple[Column, ...]) -> list[Score]:
+    """Return linear scores in closed form: signs, clipped places and both at once from one pass over the outputs, then innovations."""
+    both = Design(columns, signs=True, clipped=True)
+    moments = find_moments(batch, both)
+    if moments is None:
+        return []
+    made = [discriminant_score(moments, both, "both places")]
+    places, rest = both.numbers, np.arange(2 * both.numbers, len(moments.first))
+    if places:
+        clipped, signs = Design(columns, signs=False, clipped=True), Design(columns, signs=True, clipped=False)
+        made.append(discriminant_score(moments.select(np.concatenate((np.arange(places, 2 * places), rest))), clipped, "clipped places"))
+        of_signs = moments.select(np.concatenate((np.arange(places), rest)))
+        made += [discriminant_score(of_signs, signs, "sign places"), common_sign_score(of_signs, signs, "sign places")]
+    made += _discriminants(batch, {"innovation": innovations(batch.outputs, columns)}, common=True)
+    return made + (distance_scores(batch.outputs, batch.is_first) if _is_plain(columns) else [])
+
+
+def _discriminants(batch: Batch, designs: dict[str, Design | None], *, common: bool = False) -> list[Score]:
+    made = []
+    for name, design in designs.items():
+        moments = find_moments(batch, design) if design is not None else None
+        if design is not None and moments is not None:
+            made.append(discriminant_score(moments, design, f"{name} places"))
+            made += [common_sign_score(moments, design, f"{name} places")] if common else []
     return made
+
+
+def _is_plain(columns: tuple[Column, ...]) -> bool:
+    """Tell whether outputs are vectors of continuous numbers, so that distances mean something."""
+    return len(columns) <= _WIDEST_DISTANCES and all(c.continuous and not len(c.atoms) and not c.symbols for c in columns)
 
 
 def _best_places(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column, ...], most: int = 2) -> list[int]:
