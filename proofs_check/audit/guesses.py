@@ -16,6 +16,8 @@ from proofs_check.audit.scores.interface import Floats, Score
 
 #: Cuts tried along a score.
 _CUTS = 64
+#: Outputs that all scores are compared on, before the best few are compared on all.
+_GLANCE, _SHORT = 40_000, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +107,7 @@ def choose_rules(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Gues
     Counts on ``batch`` are doubted, scaled, and put into Wilson's approximation of the binomial limit. Whatever comes out is sound: bounds
     are computed on other outputs. Guesses of D alone, of D′ alone, and of both equally often are compared.
     """
+    scores = _shortlist(scores, batch, plan)
     cuts = [_pairs(score.evaluate(batch.outputs), batch.is_first, one_sided=plan.one_sided) for score in scores]
     made: list[GuessingRule] = []
     for temper in TEMPERS:
@@ -119,6 +122,19 @@ def choose_rules(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Gues
         if found is not None and not any(found.same(other) for other in made):
             made.append(found)
     return made
+
+
+def _shortlist(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Score]:
+    """Return the few scores that promise most, for any temper, on the first outputs: the others need not be computed for all."""
+    if len(batch.is_first) <= 2 * _GLANCE or len(scores) <= _SHORT:
+        return list(scores)
+    part = batch.take(slice(0, _GLANCE))
+    cuts = [_pairs(score.evaluate(part.outputs), part.is_first, one_sided=plan.one_sided) for score in scores]
+    kept: set[int] = set()
+    for temper in TEMPERS:
+        promises = [float(_promises(own, temper, plan, _GLANCE).max()) for own in cuts]
+        kept.update(sorted(range(len(scores)), key=lambda k: -promises[k])[:_SHORT])
+    return [scores[k] for k in sorted(kept)]
 
 
 @dataclass(frozen=True, slots=True)
