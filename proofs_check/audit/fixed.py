@@ -13,6 +13,7 @@ from proofs_check.audit.limits import epsilon_of_guesses
 from proofs_check.audit.outputs import join
 from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores import Learner, Score, learn_scores
+from proofs_check.audit.threads import one_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,10 @@ class FixedAudit:
 
     def update(self, batch: Batch) -> None:
         """Take the next outputs."""
+        with one_thread():
+            self._split(batch)
+
+    def _split(self, batch: Batch) -> None:
         start = 0
         while start < len(batch.is_first):
             border = self._learn if self._seen < self._learn else self._choose_to if self._seen < self._choose_to else math.inf
@@ -95,7 +100,8 @@ class FixedAudit:
             self._width = part.outputs.width
             self._scores = learn_scores(part, self._learner)
         elif self._seen == self._choose_to:
-            self._choose()
+            with one_thread():
+                self._choose()
 
     def _choose(self) -> None:
         chosen_on = self._collect()

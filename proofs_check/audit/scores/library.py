@@ -17,8 +17,10 @@ from proofs_check.audit.scores.distances import distance_scores
 from proofs_check.audit.scores.features import Design, innovations
 from proofs_check.audit.scores.interface import Floats, Score
 from proofs_check.audit.scores.linear import Moments, discriminant_score, find_moments, logistic_score, pooled_score
+from proofs_check.audit.scores.models import load_models
 from proofs_check.audit.scores.one_dimension import bin_score, monotone_scores
 from proofs_check.audit.scores.patterns import pattern_scores
+from proofs_check.audit.threads import one_thread
 
 _LEAST_FOR_MODELS = 2_000
 _WIDEST_DISTANCES = 1_000
@@ -63,7 +65,10 @@ def learn_scores(batch: Batch, learner: Learner) -> list[Score]:
         made.append(logistic_score(batch, Design(columns, signs=True, clipped=True), "bounded places"))
         if effort is not Effort.FAST:
             rows, iterations = (len(outputs), 150) if effort is Effort.THOROUGH else (20_000, 30)
-            made.append(boosting_score(outputs, is_first, rows=rows, iterations=iterations, seed=int(rng.integers(2**31))))
+            seed = int(rng.integers(2**31))
+            load_models()
+            with one_thread():
+                made.append(boosting_score(outputs, is_first, rows=rows, iterations=iterations, seed=seed))
     return made
 
 

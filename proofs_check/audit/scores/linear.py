@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from profiles.errors import InvalidArgument
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores.features import Design
 from proofs_check.audit.scores.interface import Floats, Score, number_text
+from proofs_check.audit.scores.models import load_models
 
 _LOGISTIC_ROWS = 40_000
 #: Numbers in one block of features: small enough for the processor's cache.
@@ -94,12 +94,9 @@ def logistic_score(batch: Batch, design: Design, name: str) -> Score:
 
     Raises :class:`InvalidArgument` where scikit-learn is not installed.
     """
-    try:
-        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
-    except ImportError:
-        raise InvalidArgument("auditing vectors needs scikit-learn, which is not installed; pip install 'pdp-accountant[audit]'") from None
+    models = load_models()
     part = batch.take(slice(0, _LOGISTIC_ROWS))
-    model = LogisticRegression(C=1.0, solver="newton-cholesky", max_iter=30).fit(design(part.outputs), part.is_first)
+    model = models.logistic(C=1.0, solver="newton-cholesky", max_iter=30).fit(design(part.outputs), part.is_first)
     return linear_score(np.asarray(model.coef_[0], dtype=np.float64), design, f"logistic regression on {name}")
 
 
