@@ -82,10 +82,11 @@ def learn_quick_scores(batch: Batch, learner: Learner) -> list[Score]:
         made += _bit_scores(outputs, is_first)
     if outputs.width == 1:
         return made + (_number_scores(outputs, is_first)[::2] if not columns[0].symbols else [])
-    made += _discriminants(batch, {"clipped": Design(columns, signs=False, clipped=True), "innovation": innovations(outputs, columns)})
     if _is_plain(columns):
         made += distance_scores(outputs, is_first)[:1]
-    return made
+    return made + _discriminants(
+        batch, {"clipped": Design(columns, signs=False, clipped=True), "innovation": innovations(outputs, columns)}
+    )
 
 
 def _bit_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
