@@ -85,14 +85,14 @@ def audit(
     for_stream, for_fixed, for_sequential = split(rng, 3)
     judged = _post_process(mechanism, statistic or log_ratio)
     stream = LabelledStream(judged, (dataset, neighbor), for_stream, time_limit=time_limit, own_randomness=own_randomness)
-    width = stream.check()
+    kind = stream.check()
     scores = [_EXACT_RATIO] if log_ratio is not None else None
     total = 2 * int(samples)
     options: dict[str, Any] = {"slack": claim.slack, "one_sided": claim.one_sided, "scores": scores}
     learners = [Learner(stream.reader, own, chosen_effort, bits) for own in (for_fixed, for_sequential)]
     fixed, sequential = None, None
     if of_sequential < 1:
-        fixed = FixedAudit(total, alpha * (1 - of_sequential), width=width, learner=learners[0], **options)
+        fixed = FixedAudit(total, alpha * (1 - of_sequential), kind=kind, learner=learners[0], **options)
     if of_sequential > 0:
         sequential = SequentialAudit(float(claim.epsilon), alpha * of_sequential, learner=learners[1], **options)
     refuted_after = None

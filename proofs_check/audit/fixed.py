@@ -11,7 +11,7 @@ import numpy as np
 from proofs_check.audit.guesses import Counts, GuessingRule, Plan, choose_rules
 from proofs_check.audit.limits import epsilon_of_guesses
 from proofs_check.audit.outputs import join
-from proofs_check.audit.runs import Batch
+from proofs_check.audit.runs import Batch, Kind
 from proofs_check.audit.scores import Learner, Score, learn_scores
 from proofs_check.audit.threads import one_thread
 
@@ -24,8 +24,8 @@ class Shares:
     choose: float
 
 
-#: One number needs little learning; vectors need more, and small samples need more of everything.
-NUMBER, VECTOR, SMALL = Shares(0.06, 0.1), Shares(0.25, 0.2), Shares(0.25, 0.25)
+#: One number, or few different outputs, need little learning; vectors need more, and small samples need more of everything.
+SIMPLE, VECTOR, SMALL = Shares(0.08, 0.12), Shares(0.25, 0.2), Shares(0.25, 0.25)
 _SMALL = 20_000
 
 
@@ -59,19 +59,19 @@ class FixedAudit:
         total: int,
         alpha: Fraction,
         *,
-        width: int,
+        kind: Kind,
         learner: Learner,
         slack: Fraction = Fraction(0),
         one_sided: bool = False,
         scores: list[Score] | None = None,
     ) -> None:
-        shares = SMALL if total <= _SMALL else NUMBER if width == 1 else VECTOR
+        shares = SMALL if total <= _SMALL else SIMPLE if kind.width == 1 or kind.few_values else VECTOR
         self._learn = max(1, round(shares.learn * total)) if scores is None else 0
         self._choose_to = self._learn + max(1, round(shares.choose * total))
         self._total, self._alpha, self._slack, self._one_sided = total, alpha, slack, one_sided
         self._learner = learner
         self._kept: list[Batch] = []
-        self._width = width
+        self._width = kind.width
         self._seen = 0
         self._scores = scores
         self.tested: list[Tested] = []

@@ -46,6 +46,14 @@ class Batch:
         return Batch(self.outputs.take(rows), self.is_first[rows])
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What outputs look like at first sight: the number of places, and whether the same ones come again and again."""
+
+    width: int
+    few_values: bool
+
+
 class LabelledStream:
     """Labelled outputs of a mechanism on a pair of data sets: fair independent labels, then one call for each data set and batch.
 
@@ -97,13 +105,13 @@ class LabelledStream:
                 "its generator, which is no evidence of a statistical kind; check the mechanism"
             )
 
-    def check(self) -> int:
+    def check(self) -> Kind:
         """Run the mechanism a few times and refuse it where its outputs cannot be independent draws from the generator it is given.
 
-        Returns the number of places of an output.
+        Returns what the outputs look like.
         Raises :class:`SharedGenerator`, :class:`UnusableOutputs`, and the errors of a call.
         """
-        width = 0
+        width, rows_seen = 0, []
         for which, dataset in enumerate(self._datasets):
             before = copy.deepcopy(dataset)
             seeds = [int(seed) for seed in self._calls.integers(0, 2**62, size=_SEEDS)]
@@ -123,7 +131,8 @@ class LabelledStream:
             if varied and all(rows == keys[0] for rows in keys):
                 raise SharedGenerator("the mechanism gives the same outputs for different generators; draw from the generator passed to it")
             width = max(width, *(table.width for table in outputs))
-        return width
+            rows_seen += [row for rows in keys for row in rows]
+        return Kind(width, few_values=2 * len(set(rows_seen)) < len(rows_seen))
 
     def _run(self, which: int, rng: np.random.Generator, size: int) -> Outputs:
         numpy_state, python_state = _numpy_state(), random.getstate()
