@@ -81,8 +81,8 @@ def audit(
         raise InvalidArgument("a statistic and a log-likelihood ratio were both given; give one of them")
     alpha = (1 - level) / tests
     of_sequential = {Mode.BOTH: _SEQUENTIAL_SHARE, Mode.FIXED: Fraction(0), Mode.SEQUENTIAL: Fraction(1)}[chosen_mode]
-    seed = find_seed(rng)
     for_stream, for_fixed, for_sequential = split(rng, 3)
+    seed = find_seed(rng)
     judged = _post_process(mechanism, statistic or log_ratio)
     stream = LabelledStream(judged, (dataset, neighbor), for_stream, time_limit=time_limit, own_randomness=own_randomness)
     kind = stream.check()

@@ -96,7 +96,7 @@ def extreme_records(radius: float, dimension: int, p: float) -> list[Floats]:
 
 
 def record_pairs(
-    mechanism: Any, profile: Profile, bases: Sequence[Any], records: Sequence[Floats], weights: Sequence[ExactLike]
+    mechanism: Any, profile: Profile, bases: Sequence[Any], records: Sequence[Floats], weights: Sequence[float]
 ) -> Iterator[Pair]:
     """Yield the pairs in which a weighted record is added to a base data set, each with the claim ε(w, x) of that very record.
 
@@ -105,7 +105,7 @@ def record_pairs(
     for number, (data, base_weights) in enumerate(bases):
         for record in records:
             statistics = {name: float(values[0]) for name, values in mechanism.statistic(record[np.newaxis]).items()}
-            for weight in weights:
+            for weight in map(float, weights):
                 claim = claim_of_record(profile, statistics, weight)
                 larger = (np.concatenate((data, record[np.newaxis])), np.append(base_weights, weight))
                 shown = ", ".join(f"{entry:.4g}" for entry in record[:4]) + (", ..." if len(record) > 4 else "")

@@ -75,8 +75,6 @@ class LabelledStream:
     ) -> None:
         if not callable(mechanism):
             raise InvalidArgument(f"a mechanism must be callable, but {type(mechanism).__name__} is not; give a callable")
-        if not isinstance(rng, np.random.Generator):
-            raise InvalidArgument(f"a numpy.random.Generator was expected, but {type(rng).__name__} was found; pass default_rng()")
         if time_limit is not None and not 0 < time_limit < float("inf"):
             raise InvalidArgument(f"the time limit must be a positive number of seconds, but {time_limit} was found; give one")
         self._mechanism, self._datasets, self._time_limit = mechanism, datasets, time_limit
@@ -132,6 +130,8 @@ class LabelledStream:
                 raise SharedGenerator("the mechanism gives the same outputs for different generators; draw from the generator passed to it")
             width = max(width, *(table.width for table in outputs))
             rows_seen += [row for rows in keys for row in rows]
+            for table in outputs:
+                self._remember(which, table)
         return Kind(width, few_values=2 * len(set(rows_seen)) < len(rows_seen))
 
     def _run(self, which: int, rng: np.random.Generator, size: int) -> Outputs:
@@ -156,7 +156,9 @@ class LabelledStream:
 
 
 def split(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
-    """Return independent generators made from one, also from a bit generator that cannot spawn."""
+    """Return independent generators made from one, also from a bit generator that cannot spawn. Raises :class:`InvalidArgument`."""
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidArgument(f"a numpy.random.Generator was expected, but {type(rng).__name__} was found; pass default_rng()")
     try:
         return list(rng.spawn(count))
     except TypeError:
