@@ -1,4 +1,4 @@
-"""The rate of bounds above the exact ε stays at or below the stated error: a few hundred audits here, 3,000 each in make audit-calibration."""
+"""The rate of bounds above the exact ε stays at or below the stated error: a few audits here, 3,000 each in make audit-calibration."""
 
 from fractions import Fraction
 

@@ -9,7 +9,7 @@ from proofs_check.audit.errors import UnusableOutputs
 from proofs_check.audit.outputs import ABSENT, Reader, join
 
 ENTRIES = st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.floats(allow_nan=False), st.sampled_from(["⊤", "⊥"]))
-ROWS = st.lists(st.lists(ENTRIES, max_size=4).map(tuple), min_size=2, max_size=8).filter(lambda rows: any(rows))
+ROWS = st.lists(st.lists(ENTRIES, max_size=4).map(tuple), min_size=2, max_size=8).filter(any)
 
 
 def keys(table):
