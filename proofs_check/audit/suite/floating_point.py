@@ -26,7 +26,7 @@ class NaiveLaplace:
     On x = 1 an output is fl(1 + z) for a double z. If |fl(1 + z)| < 1/2 then −2 < z < −1/2, since otherwise 1 + z is at least 1/2 in
     size, and so is its rounded value. Such a z is a multiple of 2⁻⁵³; so is 1 + z, which is below 1 and therefore a double: the
     output is in no case in S. On x = 0 the output is z itself, which is in S for most of the u with |z| < 1/2 (small numbers have finer
-    steps), a set of probability 0.0349 for scale 10.
+    steps), a set of probability 0.03 or so for scale 10.
 
     Outputs have shape (size,).
 
@@ -40,7 +40,7 @@ class NaiveLaplace:
         uniform = 1.0 - rng.random(size)
         signs = 2.0 * rng.integers(0, 2, size=size) - 1.0
         noise: NDArray[np.float64] = float(self.scale) * np.log(uniform) * signs
-        return float(dataset) + noise
+        return np.asarray(float(dataset) + noise, dtype=np.float64)
 
 
 def off_grid(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -50,12 +50,13 @@ def off_grid(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
     [0.0, 1.0, 0.0]
     """
     scaled = outputs * _UNIT
-    return ((np.abs(outputs) < 0.5) & (scaled != np.rint(scaled))).astype(np.float64)
+    return np.asarray((np.abs(outputs) < 0.5) & (scaled != np.rint(scaled)), dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class SnappingLaplace:
-    """clamp_B(round_Λ(clamp_B(x) + S·λ·LN(U))): Λ the least power of two ≥ λ, S a fair sign, U a *double* of (0, 1) as a uniform real is rounded.
+    """clamp_B(round_Λ(clamp_B(x) + S·λ·LN(U))): Λ the least power of two ≥ λ, S a fair sign, U a *double* of (0, 1) as a uniform real is
+    rounded.
 
     Claim: ε ≤ (1 + 2⁻⁴⁹·B)/λ for answers that differ by 1, if λ < B < 2⁴⁶ λ and LN is the correctly rounded logarithm. (NumPy's
     logarithm is within one unit in the last place: a change of thresholds by less than 2⁻⁴⁸.)
@@ -95,8 +96,8 @@ CASES = (
         neighbor=answers(1),
         claimed=Fraction("0.1"),
         truth=Truth.infinite(
-            "an output y with |y| < 1/2 that is no multiple of 2^-53 is impossible on the neighbor, where 1 + z is exact for such y; on the data "
-            "set it has probability 0.0349"
+            "an output y with |y| < 1/2 that is no multiple of 2^-53 is impossible on the neighbor, where 1 + z is exact for such y; on "
+            "the data set it has probability 0.03 or so"
         ),
         correct=False,
         statistic=off_grid,
@@ -110,7 +111,7 @@ CASES = (
         neighbor=answers(1),
         claimed=(1 + _BOUND / 2**49) / _LAMBDA,
         truth=Truth(
-            Fraction("0.0999999999"),
+            Fraction("0.099999999"),
             (1 + _BOUND / 2**49) / _LAMBDA,
             "at most Theorem 1's (1 + 2^-49 B)/lambda; at least 1/lambda up to rounding, by the event of outputs of at least 16, which is "
             "-lambda log U >= 8 - x with sign +",

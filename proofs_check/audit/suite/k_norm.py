@@ -58,7 +58,8 @@ def _right(dimension: int) -> SuiteCase:
         neighbor=_nobody(dimension),
         claimed=_CLAIM,
         truth=Truth.exactly(
-            "0.1", "(|y - x| - |y|)/10 is at most |x|/10 = 0.1 in size, and attained on the ray through x (approached in thin cones around it)"
+            "0.1",
+            "(|y - x| - |y|)/10 is at most |x|/10 = 0.1 in size, and attained on the ray through x (approached in thin cones around it)",
         ),
         correct=True,
         note="" if dimension < 10 else "outputs near the ray are rare: a typical one has a log ratio of 0.1/sqrt(d)",

@@ -17,8 +17,8 @@ from proofs_check.audit.suite.noise import draw_laplace, release
 class NoisyAnswers:
     """Claim: M(x) = x + ζ with independent ζ_i ~ Laplace(0, ``scale``) has ε(x, x′) = ‖x − x′‖₁/scale, exactly.
 
-    Proof: the log density ratio at y is Σ_i (|y_i − x′_i| − |y_i − x_i|)/scale ≤ ‖x − x′‖₁/scale, with equality on the orthant of the y with
-    (y_i − x_i)(x′_i − x_i) ≤ 0 for all i, which has positive probability; the same holds with x and x′ exchanged.
+    Proof: the log density ratio at y is Σ_i (|y_i − x′_i| − |y_i − x_i|)/scale ≤ ‖x − x′‖₁/scale, with equality on the orthant of the y
+    with (y_i − x_i)(x′_i − x_i) ≤ 0 for all i, which has positive probability; the same holds with x and x′ exchanged.
 
     A data set is an array of answers of any shape s, an output has the same shape: (size, *s).
 

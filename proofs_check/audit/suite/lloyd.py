@@ -21,9 +21,9 @@ from proofs_check.audit.suite.noise import Released, draw_laplace
 class ExponentialRadiusLloyd:
     """One iteration of DP-Lloyd with one cluster in R^d whose sum gets the noise R·θ, R ~ Exp(sum_scale) instead of Gamma(d, sum_scale).
 
-    Claim: ε({x}, {}) = ∞ for d ≥ 2 and x ≠ 0. Proof: with h(ζ) ∝ ‖ζ‖^{1−d} e^{−‖ζ‖/scale} for the noise of the sum and f for the noise of the count,
-    the centre c ≠ 0 has on {x} the density ∫_{n ≥ 1} n^d h(c n − x) f(n − 1) dn, which grows without bound as c approaches a point x/n₀, n₀ > 1,
-    of the segment from 0 to x. On {} it is ∫_{n ≥ 1} n^d h(c n) f(n) dn, which is bounded there.
+    Claim: ε({x}, {}) = ∞ for d ≥ 2 and x ≠ 0. Proof: with h(ζ) ∝ ‖ζ‖^{1−d} e^{−‖ζ‖/scale} for the noise of the sum and f for the noise of
+    the count, the centre c ≠ 0 has on {x} the density ∫_{n ≥ 1} n^d h(c n − x) f(n − 1) dn, which grows without bound as c approaches a
+    point x/n₀, n₀ > 1, of the segment from 0 to x. On {} it is ∫_{n ≥ 1} n^d h(c n) f(n) dn, which is bounded there.
 
     Outputs have shape (size, 1, d).
     """
@@ -53,9 +53,9 @@ CASES = (
         claimed=Fraction("0.1"),
         truth=Truth.exactly(
             "0.1",
-            "at most w/beta_count + w|x|/beta_sum = 1/20 + 1/20; approached by the event that the centre of the record's cluster lies in a thin cone "
-            "around -x, further and further out: the noisy sum n*c then favours the neighbor by e^(1/20), and the noisy count n, at least "
-            "1, concentrates at 1, where it favours the neighbor by e^(1/20) too",
+            "at most w/beta_count + w|x|/beta_sum = 1/20 + 1/20; approached by the event that the centre of the record's cluster lies in "
+            "a thin cone around -x, further and further out: the noisy sum n*c then favours the neighbor by e^(1/20), and the noisy count "
+            "n, at least 1, concentrates at 1, where it favours the neighbor by e^(1/20) too",
         ),
         correct=True,
         note="two clusters, one iteration; outputs that show all of it are rare",
@@ -71,8 +71,8 @@ CASES = (
             "0.487804878",
             "0.487804879",
             "one cluster: the centre stays at its start exactly if all ten noisy counts are below 1, p^10 with p = 1/2 on the neighbor and "
-            "e^(-1/20.5)/2 on the data set, a ratio of 10/20.5 = 20/41; elsewhere the density is (1 + p + ... + p^9) times that of one iteration, "
-            "a ratio of less than 0.13",
+            "e^(-1/20.5)/2 on the data set, a ratio of 10/20.5 = 20/41; elsewhere the density is (1 + p + ... + p^9) times that of one "
+            "iteration, a ratio of less than 0.13",
         ),
         correct=True,
         note="only the last centre is released, the claim covers all ten",
@@ -100,7 +100,9 @@ CASES = (
         dataset=answers([[1, 0, 0, 0, 0]]),
         neighbor=answers(np.zeros((0, 5))),
         claimed=Fraction("0.1"),
-        truth=Truth.infinite("the noise of the sum has a pole, so that the density of the centre is unbounded near the segment from 0 to x, on {x} only"),
+        truth=Truth.infinite(
+            "the noise of the sum has a pole, so that the density of the centre is unbounded near the segment from 0 to x, on {x} only"
+        ),
         correct=False,
         note="radius Exp(20) for Gamma(5, 20)",
         source=f"{_SOURCE}, with the radius of one dimension",

@@ -21,8 +21,8 @@ class Rappor:
     ``p`` = 0 and ``q`` = 1 is one-time RAPPOR, which releases B′.
 
     Claim: let q* = q(1 − f/2) + p·f/2 and p* = p(1 − f/2) + q·f/2 be the probabilities of S = 1 for B = 1 and B = 0, and let the filters of
-    two values differ in m bits of each kind. Then ε = m·(|log q*/p*| + |log (1 − q*)/(1 − p*)|)... where all bits of one kind go up and those of
-    the other kind go down, exactly: m·log(q*(1 − p*)/(p*(1 − q*))) for q* > p*. At most m = ``hashes``, for disjoint filters without collisions.
+    two values differ in m bits of each kind. For q* > p*, ε = m·log(q*(1 − p*)/(p*(1 − q*))) exactly, at the reports that have the m bits
+    of one value and lack those of the other. At most m = ``hashes``, for disjoint filters without collisions.
 
     Computed with one draw per bit, of probability q* or p*: the law of S is the same.
 
@@ -62,8 +62,12 @@ CASES = (
         mechanism=Rappor(f=Fraction(3, 4), p=Fraction(9, 20), q=Fraction(11, 20)),
         dataset=1,
         neighbor=2,
-        claimed=Fraction("0.400083386"),
-        truth=Truth.between("0", "0.400083386", ""),
+        claimed=Fraction("0.400083365"),
+        truth=Truth.between(
+            "0.400083364",
+            "0.400083365",
+            "4 log(q*(1 - p*)/(p*(1 - q*))) with q* = 0.5125, p* = 0.4875: the filters {3, 4, 10, 17} and {2, 5, 8, 15} are disjoint",
+        ),
         correct=True,
         source=f"{_SOURCE}, Steps 1 to 3, with the numbers of DP-Sniper",
     ),
@@ -72,8 +76,12 @@ CASES = (
         mechanism=Rappor(f=Fraction(19, 20), p=Fraction(0), q=Fraction(1)),
         dataset=1,
         neighbor=2,
-        claimed=Fraction("0.8006678"),
-        truth=Truth.between("0", "0.8", ""),
+        claimed=Fraction("0.800667669"),
+        truth=Truth.between(
+            "0.800667668",
+            "0.800667669",
+            "4 log(q*(1 - p*)/(p*(1 - q*))) with q* = 0.525, p* = 0.475, which is 8 log((1 - f/2)/(f/2))",
+        ),
         correct=True,
         source=f"{_SOURCE}, Steps 1 and 2, with the numbers of DP-Sniper",
     ),

@@ -37,7 +37,8 @@ class SparseVector:
 
         ∫ f_ρ(r) Π_{below} F_ν(t + r − x_i) Π_{above} (1 − F_ν(t + r − x_i)) dr,
 
-    and a released number replaces its factor by a density: f_ν(v − x_i) on r ≤ v − t for the value v, f_ν(g + t + r − x_i) for the gap g ≥ 0.
+    and a released number replaces its factor by a density: f_ν(v − x_i) on r ≤ v − t for the value v, f_ν(g + t + r − x_i) for the gap g ≥
+    0.
 
     A data set is an array of n answers. Outputs have shape (size, n): bits 1, 0 and −1 for *not asked*; or numbers, with −1000 for
     *below* and −2000 for *not asked*.

@@ -31,7 +31,8 @@ class PartialSum:
 class PrefixSum:
     """Claim: the running sums of x_i + Laplace(0, scale), i = 1, …, n, have ε = ‖x − x′‖₁/scale, exactly.
 
-    Proof: differences of neighboring outputs give the noisy answers back, so that ε is theirs (see ``NoisyAnswers``). Outputs have shape (size, n).
+    Proof: differences of neighboring outputs give the noisy answers back, so that ε is theirs (see ``NoisyAnswers``). Outputs have shape
+    (size, n).
 
     Source: Wang et al. 2019 (ShadowDP), PrefixSum, for answers of which one may change.
     """
@@ -48,12 +49,12 @@ class PrefixSum:
 class SmartSum:
     """Running sums that restart from a noisy block total after every ``block`` answers.
 
-    Inside a block each output adds x_i + Laplace(0, scale) to the one before; at the end of a block the output is the sum of all block totals
-    so far, each released once with Laplace(0, total_scale) noise (``total_scale`` None: without noise).
+    Inside a block each output adds x_i + Laplace(0, scale) to the one before; at the end of a block the output is the sum of all block
+    totals so far, each released once with Laplace(0, total_scale) noise (``total_scale`` None: without noise).
 
     Claim: ε = Σ_{i not an end} |x_i − x′_i|/scale + Σ_{blocks} |total − total′|/total_scale, exactly. Proof: differences of neighboring
-    outputs, and of ends of blocks, are a bijection of the outputs onto independently noisy numbers (the one at the end of a block takes part
-    in the total only).
+    outputs, and of ends of blocks, are a bijection of the outputs onto independently noisy numbers (the one at the end of a block takes
+    part in the total only).
 
     Outputs have shape (size, n). Published variants differ in what they add to a block's total, which changes neither this bijection nor ε.
 
@@ -132,7 +133,9 @@ CASES = (
         dataset=_ONES,
         neighbor=_FIRST,
         claimed=Fraction("0.2"),
-        truth=Truth.exactly("0.2", "one noisy answer and one noisy block total change by 1, each under noise of scale 10; they are independent"),
+        truth=Truth.exactly(
+            "0.2", "one noisy answer and one noisy block total change by 1, each under noise of scale 10; they are independent"
+        ),
         correct=True,
         note="2*epsilon is what is claimed in the literature for noise of scale 1/epsilon",
         source="Wang et al. 2020 (CheckDP), SmartSum",

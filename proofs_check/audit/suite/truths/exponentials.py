@@ -8,10 +8,12 @@ Symbols: u is the common rate (1 over the unit of r), so that a Laplace law of s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from itertools import pairwise
 
 from flint import arb
 
@@ -47,12 +49,17 @@ class Piecewise:
                 return piece
         return self.pieces[-1]
 
+    def evaluate(self, point: Fraction) -> arb:
+        """Return the value at a point."""
+        pieces = self._left_of(point).items()
+        return sum((coefficient * ball(power * self.unit * point).exp() for power, coefficient in pieces), arb(0))
+
     def integrate(self, start: Fraction | None = None, stop: Fraction | None = None) -> arb:
         """Return ∫ from ``start`` to ``stop`` (None: −∞ and +∞), for start ≤ stop; the integral must converge."""
         inner = [b for b in self.breaks if (start is None or b > start) and (stop is None or b < stop)]
         ends = [start, *inner, stop]
         total = arb(0)
-        for a, b in zip(ends[:-1], ends[1:], strict=True):
+        for a, b in pairwise(ends):
             for power, coefficient in self._left_of(b).items():
                 total += coefficient * self._elementary(power, a, b)
         return total
@@ -126,7 +133,14 @@ def product(unit: Fraction, factors: Iterable[Piecewise]) -> Piecewise:
     return reduce(lambda a, b: a * b, factors, constant(unit))
 
 
-def restrict(function: Piecewise, keep: Callable[[int], bool]) -> Piecewise:
-    """Return the function with its pieces replaced by 0 where ``keep`` of their index is false."""
-    pieces = tuple(piece if keep(i) else {} for i, piece in enumerate(function.pieces))
-    return Piecewise(function.unit, function.breaks, pieces)
+def exponential(unit: Fraction, power: int, shift: Fraction) -> Piecewise:
+    """Return r ↦ e^{m u (r + shift)}."""
+    return Piecewise(unit, (), ({power: ball(power * unit * shift).exp()},))
+
+
+def common_unit(rates: Iterable[Fraction]) -> Fraction:
+    """Return the largest u of which all rates are integer multiples."""
+    unit = Fraction(0)
+    for rate in rates:
+        unit = Fraction(math.gcd(unit.numerator * rate.denominator, rate.numerator * unit.denominator), unit.denominator * rate.denominator)
+    return unit
