@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from profiles.mechanisms import KNormSum
 from profiles.mechanisms.noise import draw_directions
 from proofs_check.audit.suite.case import SuiteCase, Truth, answers
-from proofs_check.audit.suite.noise import Released
+from proofs_check.audit.suite.noise import Blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def _nobody(dimension: int) -> NDArray[np.float64]:
 def _right(dimension: int) -> SuiteCase:
     return SuiteCase(
         name=f"k-norm-{dimension}",
-        mechanism=Released(KNormSum(beta_sum=10, p=2, dimension=dimension)),
+        mechanism=Blocks(KNormSum(beta_sum=10, p=2, dimension=dimension), rounded=True),
         dataset=_record(dimension),
         neighbor=_nobody(dimension),
         claimed=_CLAIM,
@@ -71,7 +71,7 @@ def _wrong(dimension: int) -> SuiteCase:
     pole = "the noise density has a pole |z|^(1 - d) at 0: on small balls around one sum the ratio of the probabilities is unbounded"
     return SuiteCase(
         name=f"k-norm-exponential-{dimension}",
-        mechanism=Released(ExponentialRadiusSum(Fraction(10), dimension)),
+        mechanism=Blocks(ExponentialRadiusSum(Fraction(10), dimension), rounded=dimension == 1),
         dataset=_record(dimension),
         neighbor=_nobody(dimension),
         claimed=_CLAIM,

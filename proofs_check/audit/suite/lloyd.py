@@ -14,7 +14,7 @@ from profiles.mechanisms.datasets import read_dataset
 from profiles.mechanisms.lloyd import LloydNoise, move_centres
 from profiles.mechanisms.noise import draw_directions
 from proofs_check.audit.suite.case import SuiteCase, Truth, answers
-from proofs_check.audit.suite.noise import Released, draw_laplace
+from proofs_check.audit.suite.noise import Blocks, draw_laplace
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ _SOURCE = "Fay et al. 2024, Proposition 13 and Algorithm 2"
 CASES = (
     SuiteCase(
         name="lloyd-one-iteration",
-        mechanism=Released(WeightedLloyd(initial_centres=_PAIR, iterations=1, beta_count=20, beta_sum=20)),
+        mechanism=Blocks(WeightedLloyd(initial_centres=_PAIR, iterations=1, beta_count=20, beta_sum=20), rounded=True),
         dataset=_TWO,
         neighbor=_ONE,
         claimed=Fraction("0.1"),
@@ -63,7 +63,7 @@ CASES = (
     ),
     SuiteCase(
         name="lloyd-ten-iterations",
-        mechanism=Released(WeightedLloyd(initial_centres=((0.0, 0.0),), iterations=10, beta_count="20.5", beta_sum=30)),
+        mechanism=Blocks(WeightedLloyd(initial_centres=((0.0, 0.0),), iterations=10, beta_count="20.5", beta_sum=30), rounded=True),
         dataset=_TWO,
         neighbor=_ONE,
         claimed=Fraction(20, 41) + Fraction(1, 3),
@@ -80,7 +80,7 @@ CASES = (
     ),
     SuiteCase(
         name="lloyd-two-clusters",
-        mechanism=Released(WeightedLloyd(initial_centres=_PAIR, iterations=3, beta_count="20.5", beta_sum=30)),
+        mechanism=Blocks(WeightedLloyd(initial_centres=_PAIR, iterations=3, beta_count="20.5", beta_sum=30), rounded=True),
         dataset=_TWO,
         neighbor=_ONE,
         claimed=Fraction(6, 41) + Fraction(1, 10),
@@ -96,7 +96,7 @@ CASES = (
     ),
     SuiteCase(
         name="bad-lloyd",
-        mechanism=Released(ExponentialRadiusLloyd(Fraction(20), Fraction(20), 5)),
+        mechanism=Blocks(ExponentialRadiusLloyd(Fraction(20), Fraction(20), 5), rounded=False),
         dataset=answers([[1, 0, 0, 0, 0]]),
         neighbor=answers(np.zeros((0, 5))),
         claimed=Fraction("0.1"),

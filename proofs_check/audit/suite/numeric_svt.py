@@ -170,8 +170,8 @@ CASES = (
         truth=Truth.between(
             "0.199999997",
             "0.200000001",
-            "at 'five below, then v = 1 in the top branch' the noisy threshold is below v - 16 = -15, where the two factors of a query below "
-            "change by e^(1/80) and e^(1/40), and the density of v by e^(1/80): 5 (1/80 + 1/40) + 1/80; 0.186 at v = 17",
+            "at 'five below, then v = 1 in the top branch' the noisy threshold is below v - 16 = -15, where the two factors of a query "
+            "below change by e^(1/80) and e^(1/40), and the density of v by e^(1/80): 5 (1/80 + 1/40) + 1/80; 0.186 at v = 17",
         ),
         correct=False,
         note="the top branch releases the noisy answer itself",

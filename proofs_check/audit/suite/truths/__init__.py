@@ -21,7 +21,7 @@ from proofs_check.audit.suite.geometric import TruncatedGeometric
 from proofs_check.audit.suite.k_norm import ExponentialRadiusSum
 from proofs_check.audit.suite.laplace import NoisyAnswers, ParallelLaplace
 from proofs_check.audit.suite.lloyd import ExponentialRadiusLloyd
-from proofs_check.audit.suite.noise import Released
+from proofs_check.audit.suite.noise import Blocks
 from proofs_check.audit.suite.noisy_max import NoisyMax
 from proofs_check.audit.suite.numeric_svt import AdaptiveSVT, NumericalSVT
 from proofs_check.audit.suite.rappor import Rappor
@@ -60,7 +60,7 @@ def _total(dataset: Any) -> tuple[Fraction]:
 
 
 @_directions.register
-def _(mechanism: Released, dataset: Any, neighbor: Any) -> Directions:
+def _(mechanism: Blocks, dataset: Any, neighbor: Any) -> Directions:
     return _directions(mechanism.inner, dataset, neighbor)
 
 
