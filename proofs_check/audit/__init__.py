@@ -1,0 +1,1 @@
+"""Statistical evidence about ε, and the exact values that it is judged by."""
