@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -25,7 +26,7 @@ Tail = Callable[[Fraction], arb]
 #: The width of a result is at most this multiple of it.
 RELATIVE = Fraction(1, 2**45)
 #: Nor is a result asked for to less than this.
-ABSOLUTE = Fraction(1, 2**1000)
+ABSOLUTE = Fraction(1, 2**5000)
 _GUARD_BITS = 35
 _MOST_BITS = 4096
 _MOST_EVALUATIONS = 50_000
@@ -43,7 +44,6 @@ def integrate(
     *,
     left_tail: Tail | None = None,
     right_tail: Tail | None = None,
-    breakpoints: Iterable[ExactLike] = (),
     relative: ExactLike = RELATIVE,
     absolute: ExactLike = ABSOLUTE,
 ) -> Enclosed:
@@ -51,12 +51,13 @@ def integrate(
 
     ``integrand(r)`` gets a :class:`Line` and returns a complex ball. On each piece between two kinks it must be the restriction of a
     function that is meromorphic near the piece, real on it; kinks are found where the laws of this package or ``is_negative`` meet
-    them, others are given as ``breakpoints``. Where an end is ``±math.inf``, ``left_tail(t)`` or ``right_tail(t)`` must bound
+    them, and an integrand that branches in another way gives a wrong result. Where an end is ``±math.inf``,
+    ``left_tail(t)`` or ``right_tail(t)`` must bound
     ∫ |f| over r ≤ t or r ≥ t, for every t that is asked for, and tend to 0: it is the caller's claim, and the certificate rests on it.
 
     How: Gauss–Legendre quadrature with the error bound on Bernstein ellipses and bisection (acb_calc_integrate, Johansson 2018), each
     piece mapped to [0, 1]; a ray is integrated up to a point beyond which the tail bound is negligible, and that bound is added on
-    both sides. The precision is doubled until the result is narrow enough.
+    both sides. The precision is doubled, and the goals of the parts are narrowed, until the result is narrow enough.
     Raises :class:`InvalidArgument` for unusable ends and missing tails, :class:`Undecided` where the width is not reached.
 
     >>> from flint import acb
@@ -75,26 +76,21 @@ def integrate(
         raise InvalidArgument("the relative width must lie in (0, 1), the absolute one be at least 0; choose other ones")
     if start is not None and start == end:
         return Enclosed(Fraction(0), Fraction(0))
-    cuts = sorted(point for point in set(map(read_rational, breakpoints)) if _inside(point, start, end))
-    bits = goals[0].denominator.bit_length() + _GUARD_BITS
+    bits, share = goals[0].denominator.bit_length() + _GUARD_BITS, Fraction(1, 16)
     while bits <= _MOST_BITS:
         with working_precision(bits):
-            work = _Integration(integrand, left_tail, right_tail, goals[0] / 16, goals[1] / 16)
-            found = work.run(start, end, cuts)
+            work = _Integration(integrand, left_tail, right_tail, goals[0] * share, goals[1] * share)
+            found = work.run(start, end)
         if found is not None and found.upper - found.lower <= max(goals[0] * min(abs(found.lower), abs(found.upper)), goals[1]):
             return found
-        bits *= 2
-    raise Undecided("the integral could not be enclosed as narrowly as asked for; give breakpoints, or a larger relative or absolute width")
+        bits, share = 2 * bits, share / 2**10
+    raise Undecided("the integral could not be enclosed as narrowly as asked for; give a larger relative or absolute width")
 
 
 def _read_end(value: ExactLike, infinite: float, what: str) -> fmpq | None:
     if isinstance(value, float) and value == infinite:
         return None
     return read_rational(to_exact(value, what))
-
-
-def _inside(point: fmpq, low: fmpq | None, high: fmpq | None) -> bool:
-    return bool((low is None or low < point) and (high is None or point < high))
 
 
 @dataclass(slots=True)
@@ -109,11 +105,10 @@ class _Integration:
     total: Any = 0
     pieces: int = 0
 
-    def run(self, low: fmpq | None, high: fmpq | None, cuts: list[fmpq]) -> Enclosed | None:
+    def run(self, low: fmpq | None, high: fmpq | None) -> Enclosed | None:
         """Return the enclosure of the integral, None where a ball is not finite."""
         self.total = arb(0)
-        ends = [low, *cuts, high]
-        finite, rays = self._split(list(pairwise(ends)))
+        finite, rays = self._split([(low, high)])
         for stretch in finite:
             self._add(stretch)
         for ray in rays:
@@ -158,7 +153,7 @@ class _Integration:
             return self._evaluate(stretch)
 
         known = self.total.abs_lower() * ball(self.relative) + ball(self.absolute)
-        part = acb.integral(on_unit, 0, 1, rel_tol=ball(self.relative), abs_tol=known / width, eval_limit=_MOST_EVALUATIONS)
+        part = _integrate_on_unit(on_unit, ball(self.relative), known / width)
         if not stretch.kinks:
             self.total += part.real * width
             return
@@ -185,6 +180,46 @@ class _Integration:
             self._add(Stretch(start, end) if rightward else Stretch(end, start))
             start = end
         raise Undecided("the bound of the tail does not become small enough; give one that tends to 0, or a larger absolute width")
+
+
+def _integrate_on_unit(integrand: Callable[[acb, bool], acb], relative: arb, absolute: arb) -> acb:
+    """Return a ball around ∫ f(t) dt over [0, 1], or raise what the integrand raises.
+
+    python-flint (0.9) ignores an exception in an integrand, other than TypeError and ValueError, and goes on with whatever the last
+    result was. So none may leave it: errors are kept and raised afterwards. A signal handler can still raise before the first
+    line of ``guarded``; the C wrapper of ``lru_cache`` counts the calls that were begun, and the result is kept only if all were ended.
+    """
+    errors: list[BaseException] = []
+    ended = 0
+
+    def guarded(t: acb, analytic: bool) -> acb:  # noqa: FBT001 - the signature that flint calls
+        nonlocal ended
+        value = acb(arb.nan())
+        try:
+            if not errors:
+                value = integrand(t, analytic)
+        except BaseException as error:
+            errors.append(error)
+        ended += 1
+        return value
+
+    counted = lru_cache(maxsize=0)(guarded)
+    try:
+        result = acb.integral(counted, 0, 1, rel_tol=relative, abs_tol=absolute, eval_limit=_MOST_EVALUATIONS)
+    except SystemError as error:
+        errors.append(error)
+    if errors:
+        raise _origin(errors[0])
+    if counted.cache_info().misses != ended:
+        raise Undecided("the evaluation of an integral was interrupted; call again")
+    return result
+
+
+def _origin(error: BaseException) -> BaseException:
+    """Return the exception behind the SystemErrors of functions that ran while it was pending."""
+    while isinstance(error, SystemError) and error.__cause__ is not None:
+        error = error.__cause__
+    return error
 
 
 def _cut(stretch: Stretch) -> list[tuple[fmpq | None, fmpq | None]]:
