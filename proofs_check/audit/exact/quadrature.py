@@ -52,8 +52,8 @@ def integrate(
     ``integrand(r)`` gets a :class:`Line` and returns a complex ball. On each piece between two kinks it must be the restriction of a
     function that is meromorphic near the piece, real on it; kinks are found where the laws of this package or ``is_negative`` meet
     them, and an integrand that branches in another way gives a wrong result. Where an end is ``±math.inf``,
-    ``left_tail(t)`` or ``right_tail(t)`` must bound
-    ∫ |f| over r ≤ t or r ≥ t, for every t that is asked for, and tend to 0: it is the caller's claim, and the certificate rests on it.
+    ``left_tail(t)`` or ``right_tail(t)`` must bound ∫ |f| over r ≤ t or r ≥ t, for every t that is asked for, and tend to 0: it is the
+    caller's claim, and the certificate rests on it.
 
     How: Gauss–Legendre quadrature with the error bound on Bernstein ellipses and bisection (acb_calc_integrate, Johansson 2018), each
     piece mapped to [0, 1]; a ray is integrated up to a point beyond which the tail bound is negligible, and that bound is added on
