@@ -139,7 +139,7 @@ CASES = (
         claimed=_CLAIM,
         truth=Truth.between(
             "0.149999998",
-            "0.150000001",
+            "0.15",
             "as for svt-3: at 'five below, then v = 1' five factors F and one density f change by e^(1/40) each, in the same direction",
         ),
         correct=False,
@@ -169,7 +169,7 @@ CASES = (
         claimed=_CLAIM,
         truth=Truth.between(
             "0.199999997",
-            "0.200000001",
+            "0.2",
             "at 'five below, then v = 1 in the top branch' the noisy threshold is below v - 16 = -15, where the two factors of a query "
             "below change by e^(1/80) and e^(1/40), and the density of v by e^(1/80): 5 (1/80 + 1/40) + 1/80; 0.186 at v = 17",
         ),

@@ -28,7 +28,7 @@ from proofs_check.audit.suite import standard_suite
 
 case = {{case.name: case for case in standard_suite()}}["svt-4"]
 claim = Claim(case.claimed, one_sided=case.one_sided)
-result = audit(case.mechanism, case.dataset, case.neighbor, claim, rng=np.random.default_rng(1), samples=50_000)
+result = audit(case.mechanism, case.dataset, case.neighbor, claim, rng=np.random.default_rng(1), samples=20_000, effort="fast")
 assert result.epsilon_lower <= case.truth.upper
 ```
 

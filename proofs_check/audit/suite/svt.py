@@ -76,7 +76,7 @@ CASES = (
         claimed=_CLAIM,
         truth=Truth.between(
             "0.299999998",
-            "0.300000001",
+            "0.3",
             "the density of 'five below, then v' is f(v - x_6) times the integral of f_rho prod_{i <= 5} F(r + t - x_i) over r <= v - t; "
             "for v <= 1 the five factors change by e^(1/20) each, for v >= 1 so does f in the same direction, and v = 1 has all six; no "
             "output has more",

@@ -147,6 +147,8 @@ def of_exponential_radius(scale: Fraction, dimension: int, first: np.ndarray, se
 def of_lloyd(mechanism: WeightedLloyd, first: np.ndarray, second: np.ndarray) -> Directions:
     """Return bounds for one record more (in ``first``) in a cluster of N ≥ 1 records of ``second``, with min_count = 1 and weights 1.
 
+    Raises :class:`InvalidArgument` for other pairs.
+
     In general: at most T(1/β_count + ‖x‖/β_sum), at least T/β_count toward the smaller data set, by the event that no centre moves.
 
     One iteration: exactly 1/β_count + ‖x‖/β_sum. With n for the noisy count, y for the noisy sum and N ≥ 1, the centre is in C_R = {c : c
@@ -159,6 +161,7 @@ def of_lloyd(mechanism: WeightedLloyd, first: np.ndarray, second: np.ndarray) ->
     of the p^T, and of log Σp^t/Σp′^t + 1/β_count + ‖x‖/β_sum; the start itself is a cell of the grid, to which the density adds less than
     10⁻¹².
     """
+    _require_joining_record(mechanism, first, second)
     rounds, count, total = (to_exact(v) for v in (mechanism.iterations, mechanism.beta_count, mechanism.beta_sum))
     record = _distance(first, second)
     per_round = 1 / count + record / total
@@ -173,6 +176,15 @@ def of_lloyd(mechanism: WeightedLloyd, first: np.ndarray, second: np.ndarray) ->
     slack = Fraction(1, 10**11)
     away = largest((Side(stay - slack, stay), Side(Fraction(0), math.inf if moved is None else moved)))
     return Directions(Side(Fraction(0), per_round), away)
+
+
+def _require_joining_record(mechanism: WeightedLloyd, first: np.ndarray, second: np.ndarray) -> None:
+    if mechanism.min_count != 1 or mechanism.p != 2 or len(first) != len(second) + 1 or not np.array_equal(first[:-1], second):
+        raise InvalidArgument("the truth of DP-Lloyd is known for one record more at the end of the data set, min_count = 1 and p = 2")
+    gaps = first[:, np.newaxis, :] - mechanism.centres
+    nearest = (gaps * gaps).sum(axis=2).argmin(axis=1)
+    if nearest[-1] not in nearest[:-1]:
+        raise InvalidArgument("the truth of DP-Lloyd is known where the record joins a cluster that is not empty; add a record to it")
 
 
 def of_sampled(mechanism: TwoSampledSums, record: Fraction) -> Directions:
