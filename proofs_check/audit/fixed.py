@@ -18,14 +18,20 @@ from proofs_check.audit.threads import one_thread
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """The shares of the outputs that the three parts get; ``bound`` is the rest."""
+    """The shares of the outputs that the three parts get; ``bound`` is the rest.
+
+    ``again``: rules are chosen on the learning part as well. Where little is learned this hardly flatters a score, and soundness does not
+    depend on it.
+    """
 
     learn: float
     choose: float
+    again: bool
 
 
-#: One number, or few different outputs, need little learning; vectors need more, and small samples need more of everything.
-SIMPLE, VECTOR, SMALL = Shares(0.08, 0.12), Shares(0.25, 0.2), Shares(0.25, 0.25)
+#: For one number, for few different outputs, for vectors, and for small samples of any kind.
+NUMBER, FEW = Shares(0.06, 0.22, again=True), Shares(0.26, 0.02, again=True)
+VECTOR, SMALL = Shares(0.25, 0.2, again=False), Shares(0.25, 0.25, again=False)
 _SMALL = 20_000
 
 
@@ -65,7 +71,8 @@ class FixedAudit:
         one_sided: bool = False,
         scores: list[Score] | None = None,
     ) -> None:
-        shares = SMALL if total <= _SMALL else SIMPLE if kind.width == 1 or kind.few_values else VECTOR
+        shares = SMALL if total <= _SMALL else FEW if kind.few_values else NUMBER if kind.width == 1 else VECTOR
+        self._again = shares.again
         self._learn = max(1, round(shares.learn * total)) if scores is None else 0
         self._choose_to = self._learn + max(1, round(shares.choose * total))
         self._total, self._alpha, self._slack, self._one_sided = total, alpha, slack, one_sided
@@ -99,6 +106,7 @@ class FixedAudit:
             part = self._collect()
             self._width = part.outputs.width
             self._scores = learn_scores(part, self._learner)
+            self._kept = [part] if self._again else []
         elif self._seen == self._choose_to:
             with one_thread():
                 self._choose()

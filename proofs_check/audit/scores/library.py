@@ -19,7 +19,7 @@ from proofs_check.audit.scores.interface import Floats, Score
 from proofs_check.audit.scores.linear import Moments, discriminant_score, find_moments, logistic_score, pooled_score
 from proofs_check.audit.scores.models import load_models
 from proofs_check.audit.scores.one_dimension import bin_score, monotone_scores
-from proofs_check.audit.scores.patterns import pattern_scores
+from proofs_check.audit.scores.patterns import has_few_patterns, pattern_scores
 from proofs_check.audit.threads import one_thread
 
 _LEAST_FOR_MODELS = 2_000
@@ -54,6 +54,8 @@ def learn_scores(batch: Batch, learner: Learner) -> list[Score]:
     outputs, is_first = batch.outputs, batch.is_first
     columns = look_at(outputs, rng)
     made = pattern_scores(outputs, is_first, columns, reader)
+    if made and has_few_patterns(outputs, columns):
+        return made
     if learner.bits:
         made += _bit_scores(outputs, is_first)
     if outputs.width == 1:
