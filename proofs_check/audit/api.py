@@ -88,7 +88,7 @@ def audit(
     kind = stream.check()
     scores = [_EXACT_RATIO] if log_ratio is not None else None
     total = 2 * int(samples)
-    options: dict[str, Any] = {"slack": claim.slack, "one_sided": claim.one_sided, "scores": scores}
+    options: dict[str, Any] = {"delta": claim.delta, "one_sided": claim.one_sided, "scores": scores}
     learners = [Learner(stream.reader, own, chosen_effort, bits) for own in (for_fixed, for_sequential)]
     fixed, sequential = None, None
     if of_sequential < 1:
@@ -125,7 +125,7 @@ def audit(
         events=_report_events(best, alpha) if best is not None else (),
         right=best.counts.right if best is not None else 0,
         wrong=best.counts.wrong if best is not None else 0,
-        score=best.rule.score.name if best is not None else None,
+        rule=best.rule if best is not None else None,
         trace=tuple(sequential.checkpoints) if sequential is not None else (),
         seed=seed,
         tests=tests,

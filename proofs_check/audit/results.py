@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Any
 
 from proofs_check.audit.claims import Claim
+from proofs_check.audit.guesses import GuessingRule
 from proofs_check.audit.sequential import Checkpoint
 
 
@@ -41,7 +43,8 @@ class AuditResult:
     ``epsilon_lower`` in nats is at most ε(D, D′) with probability at least ``confidence``, whatever the mechanism is, if its outputs are
     independent. ``fixed`` and ``sequential`` are the two parts that it is the larger of, None where a part did not run or did not end.
     ``samples`` counts the outputs used on both data sets together, ``refuted_after`` those after which the sequential part refuted the
-    claim. ``seed`` repeats the run (None if the generator was not made from one).
+    claim. ``rule`` is the guessing rule that gave ``fixed``; ``right`` and ``wrong`` count its guesses. ``seed`` repeats the run (None
+    if the generator was not made from one number).
     """
 
     epsilon_lower: float
@@ -57,7 +60,7 @@ class AuditResult:
     events: tuple[EventReport, ...]
     right: int
     wrong: int
-    score: str | None
+    rule: GuessingRule | None
     trace: tuple[Checkpoint, ...]
     seed: int | None
     tests: int = 1
@@ -86,7 +89,7 @@ class AuditResult:
                 }
                 for event in self.events
             ],
-            "guesses": {"right": self.right, "wrong": self.wrong, "score": self.score},
+            "guesses": {"right": self.right, "wrong": self.wrong, "score": None if self.rule is None else self.rule.score.name},
             "tests": self.tests,
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
@@ -94,7 +97,5 @@ class AuditResult:
 
 
 def _upper_float(value: Fraction) -> float:
-    import math  # noqa: PLC0415
-
     nearest = float(value)
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)

@@ -12,7 +12,7 @@ from proofs_check.audit.bettors import CellBettor, SigmoidBettor, Terms
 from proofs_check.audit.outputs import join
 from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores import Learner, Score, learn_quick_scores
-from proofs_check.audit.scores.interface import Floats
+from proofs_check.audit.scores.interface import Floats, evaluate
 from proofs_check.audit.threads import one_thread
 
 #: Scores are learned anew after every batch up to here, later when the number of outputs has doubled; and on so many outputs at most.
@@ -55,7 +55,7 @@ class Checkpoint:
 class SequentialAudit:
     """Takes labelled outputs batch by batch; its bound is valid at every time at once, so that one may stop whenever one likes.
 
-    ``claimed`` in nats; ``alpha`` the error; ``slack`` δ′; ``one_sided`` bets on guesses of D alone. ``scores`` replaces learning.
+    ``claimed`` in nats; ``alpha`` the error; ``delta`` δ; ``one_sided`` bets on guesses of D alone. ``scores`` replaces learning.
 
     The capital is split between slots, one for each score and level of detail, before anything is seen; a slot without a score keeps its
     share as it is. The sum is a nonnegative supermartingale that starts at 1.
@@ -67,12 +67,13 @@ class SequentialAudit:
         alpha: Fraction,
         *,
         learner: Learner,
-        slack: Fraction = Fraction(0),
+        delta: Fraction = Fraction(0),
         one_sided: bool = False,
         scores: list[Score] | None = None,
     ) -> None:
         self.grid = make_grid(claimed)
-        self._terms = Terms(1 / (1 + np.exp(-self.grid)), float(slack) * (1 + 1e-12), one_sided)
+        slack = float(delta / 2 if one_sided else delta) * (1 + 1e-12)
+        self._terms = Terms(1 / (1 + np.exp(-self.grid)), slack, one_sided)
         self._claimed, self._threshold = claimed, -math.log(float(alpha)) + _ROUNDING
         self._learner = learner
         self._given = scores
@@ -95,7 +96,7 @@ class SequentialAudit:
         if self._scores:
             outputs = batch.outputs.fit(self._width)
             for name, score in self._scores.items():
-                values = score.evaluate(outputs)
+                values = evaluate(score, outputs)
                 for bettor in self._bettors[name]:
                     bettor.bet(values, batch.is_first, self._terms)
         self.seen += len(batch.is_first)
@@ -146,6 +147,6 @@ class SequentialAudit:
                 self._bettors[score.name] = [SigmoidBettor(points), *(CellBettor(cuts, points) for cuts in _CUTS)]
             if score.name in self._bettors:
                 self._scores[score.name] = score
-                values = score.evaluate(past.outputs)
+                values = evaluate(score, past.outputs)
                 for bettor in self._bettors[score.name]:
                     bettor.calibrate(values)
