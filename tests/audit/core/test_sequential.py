@@ -139,9 +139,10 @@ def test_a_run_stops_when_the_claim_is_refuted_and_goes_on_otherwise() -> None:
 
     result = audit(broken, (1.0,), (0.0,), Claim(1), rng=np.random.default_rng(3), samples=50_000)
     assert result.finding.value == "violated"
-    assert result.refuted_after == result.samples <= 2_000  # a tenth of the fixed budget would be 10,000
+    assert result.refuted_after == result.outputs <= 2_000  # a tenth of the fixed budget would be 10,000
     correct = audit(broken, (1.0,), (0.0,), Claim(10), rng=np.random.default_rng(3), samples=3_000)
-    assert correct.samples == 6_000
+    assert correct.outputs == 6_000
+    assert correct.samples == 3_000
     assert correct.refuted_after is None
 
 
