@@ -118,7 +118,7 @@ class Reader:
         self._keep_kind(array.ndim)
         with np.errstate(over="ignore"):
             values = np.ascontiguousarray(array.reshape(size, -1), dtype=np.float64)
-        if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and size and np.abs(values).max(initial=0.0) > 2.0**53:
+        if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and size and np.abs(values).max(initial=0.0) >= 2.0**53:
             return self._read_rows(array.reshape(size, -1).tolist())
         _check_width(values.shape[1])
         if np.isnan(values).any():
@@ -173,7 +173,7 @@ def _flatten(entry: Any, depth: int) -> Iterable[Any]:
             raise UnusableOutputs("outputs are nested more than 20 levels deep; return flat sequences")
         inner = [part for item in entry for part in _flatten(item, depth + 1)]
         return inner if depth == 0 else [_OPEN, *inner, _CLOSE]
-    return [entry]
+    return [entry.item() if isinstance(entry, np.generic) and not isinstance(entry, np.longdouble) else entry]
 
 
 def _as_number(entry: Any) -> float | None:

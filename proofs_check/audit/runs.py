@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import random
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from types import FrameType
 from typing import Any, Protocol
 
@@ -111,7 +113,7 @@ class LabelledStream:
         """
         width, rows_seen = 0, []
         for which, dataset in enumerate(self._datasets):
-            before = copy.deepcopy(dataset)
+            before = _copy(dataset)
             seeds = [int(seed) for seed in self._calls.integers(0, 2**62, size=_SEEDS)]
             outputs = [self._run(which, np.random.default_rng(seed), _TRIAL) for seed in seeds]
             again = self._run(which, np.random.default_rng(seeds[-1]), _TRIAL)
@@ -136,7 +138,7 @@ class LabelledStream:
 
     def _run(self, which: int, rng: np.random.Generator, size: int) -> Outputs:
         numpy_state, python_state = _numpy_state(), random.getstate()
-        returned = _call(lambda: self._mechanism(self._datasets[which], rng, size), self._time_limit)
+        returned = _call(lambda: _collect(self._mechanism(self._datasets[which], rng, size), size), self._time_limit)
         if not self.own_randomness and (random.getstate() != python_state or _numpy_state() != numpy_state):
             raise SharedGenerator(
                 "the mechanism draws from a global generator (numpy.random or random), which other code and processes share; draw from the "
@@ -192,15 +194,34 @@ def _numpy_state() -> tuple[Any, ...]:
     return (name, key.tobytes() if isinstance(key, np.ndarray) else key, *rest)
 
 
+def _collect(returned: Any, size: int) -> Any:
+    """Return lazily made outputs as a list, while the mechanism is still under watch; one more than asked for is enough to be refused."""
+    return list(itertools.islice(returned, size + 1)) if isinstance(returned, Iterator) else returned
+
+
+def _copy(dataset: Any) -> Any:
+    """Return a copy to compare with; the data set itself where it cannot be copied, which is then not watched."""
+    try:
+        return copy.deepcopy(dataset)
+    except Exception:
+        return dataset
+
+
 def _equal(before: Any, after: Any) -> bool:
-    if isinstance(before, np.ndarray) or isinstance(after, np.ndarray):
-        return type(before) is type(after) and np.array_equal(before, after)
+    """Tell whether two data sets are equal, as far as can be seen; what cannot be compared counts as equal."""
+    if before is after:
+        return True
+    if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
+        return before.shape == after.shape and before.tobytes() == after.tobytes() if before.dtype != object else True
     if isinstance(before, (tuple, list)) and isinstance(after, (tuple, list)):
         return len(before) == len(after) and all(_equal(a, b) for a, b in zip(before, after, strict=True))
-    try:
-        return bool(before == after)
-    except (TypeError, ValueError):
-        return True
+    if isinstance(before, dict) and isinstance(after, dict):
+        return before.keys() == after.keys() and all(_equal(value, after[key]) for key, value in before.items())
+    if isinstance(before, (int, float, str, bytes, Fraction)):
+        return bool(before == after) or before != before  # noqa: PLR0124 - NaN is unequal to itself
+    if hasattr(before, "__dict__") and type(before) is type(after):
+        return _equal(vars(before), vars(after))
+    return True
 
 
 def _call(run: Callable[[], Any], time_limit: float | None) -> Any:
