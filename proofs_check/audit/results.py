@@ -8,6 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from proofs_check.audit.claims import Claim
+from proofs_check.audit.guesses import GuessingRule
+from proofs_check.audit.outputs import Reader
 from proofs_check.audit.sequential import Checkpoint
 
 
@@ -41,7 +43,8 @@ class AuditResult:
     ``epsilon_lower`` in nats is at most ε(D, D′) with probability at least ``confidence``, whatever the mechanism is, if its outputs are
     independent. ``fixed`` and ``sequential`` are the two parts that it is the larger of, None where a part did not run or did not end.
     ``samples`` counts the outputs used on both data sets together, ``refuted_after`` those after which the sequential part refuted the
-    claim. ``seed`` repeats the run (None if the generator was not made from one).
+    claim. ``seed`` repeats the run (None if the generator was not made from one). ``rule`` is the guessing rule behind ``events`` (None
+    where the fixed part gave none), for outputs that ``reader`` reads.
     """
 
     epsilon_lower: float
@@ -61,6 +64,8 @@ class AuditResult:
     trace: tuple[Checkpoint, ...]
     seed: int | None
     tests: int = 1
+    rule: GuessingRule | None = None
+    reader: Reader | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON object; ``claimed`` is rounded up and ``epsilon_lower`` down."""

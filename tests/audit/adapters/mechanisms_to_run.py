@@ -57,7 +57,7 @@ def hangs_with_a_child(dataset, rng, size):
 
 
 def of_numpy(dataset, rng, size):
-    return np.random.laplace(0, 1, size)
+    return np.random.laplace(0, 1, size)  # noqa: NPY002
 
 
 def of_python(dataset, rng, size):
