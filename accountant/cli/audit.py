@@ -14,7 +14,7 @@ import typer
 
 from accountant.cli.options import JsonOption, parse_assignments
 from accountant.cli.output import print_as_it_is, print_json
-from profiles.errors import InvalidArgument, PDPError
+from profiles.errors import InvalidArgument, PDPError, UnwritableOutput
 
 if TYPE_CHECKING:
     from proofs_check.audit.claims import Claim
@@ -194,6 +194,11 @@ class _Drawing:
             return to_bytes(plot_audit(result, draw_samples(running, pair, result, change=change)), self.format)
         except PDPError as error:
             return error
+        except (ArithmeticError, ValueError, TypeError, RuntimeError) as error:
+            reason = " ".join(str(error).split())[:100]
+            return UnwritableOutput(
+                f"the plot could not be drawn ({type(error).__name__}: {reason}); leave out --plot, or judge a statistic"
+            )
 
     def write(self, picture: bytes | PDPError | None) -> None:
         from accountant.files import replace_file  # noqa: PLC0415

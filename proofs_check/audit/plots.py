@@ -15,20 +15,22 @@ from numpy.typing import NDArray
 from profiles.errors import InvalidArgument
 from proofs_check.audit.errors import UnusableOutputs
 from proofs_check.audit.guesses import GuessingRule
-from proofs_check.audit.outputs import Outputs, Reader, join
+from proofs_check.audit.outputs import ABSENT, Outputs, Reader, join
 from proofs_check.audit.report import bound_texts, confidence_text
 from proofs_check.audit.results import AuditResult, Finding
 
 Floats = NDArray[np.float64]
 
-#: Okabe and Ito's colours, which people with any kind of colour blindness tell apart: D, D′, the claim.
-FIRST, SECOND, CLAIM = "#0072B2", "#D55E00", "#333333"
+#: Okabe and Ito's colours, which people with any kind of colour blindness tell apart: D, D′; sequential and fixed bound; the claim.
+FIRST, SECOND = "#0072B2", "#D55E00"
+SEQUENTIAL, FIXED, CLAIM = "#CC79A7", "#009E73", "#333333"
 _FORMATS = ("png", "svg", "pdf")
 _OUTPUTS, _SECONDS = 20_000, 10.0
 _BINS, _GRID, _BARS = 90, 6_000, 12
 _MOST_ATOMS = 40
 #: A tail is long where the range is so many interquartile ranges.
 _LONG_TAIL = 30.0
+_LONGEST_WORDS = 42
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,12 +83,15 @@ def plot_audit(result: AuditResult, samples: Samples, rule: GuessingRule | None 
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     used = rule or result.rule
-    figure = Figure(figsize=(11.5, 4.8), layout="constrained")
+    figure = Figure(figsize=(11.5, 5.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
     bound, claimed = bound_texts(result)
     verdict = "VIOLATED" if result.finding is Finding.VIOLATED else "consistent (which does not mean that the claim is true)"
     figure.suptitle(f"{verdict}: ε ≥ {bound} with {confidence_text(result)} confidence, claimed ≤ {claimed} (nats)", fontsize=12)
     plot_outputs(left, samples, used)
+    if used is None:
+        ended = "no event is shaded: the run ended before one was tested"
+        left.set_title(ended if result.refuted_after is not None else "no event was found", fontsize=10)
     plot_bound(right, result)
     return figure
 
@@ -120,45 +125,35 @@ def plot_outputs(axes: Any, samples: Samples, rule: GuessingRule | None) -> None
 
 def plot_bound(axes: Any, result: AuditResult) -> None:
     """Draw the bound of the sequential test against the number of outputs, the bound of the fixed sample, and the claim."""
-    trace = result.trace
-    last = max(result.samples, 2)
-    start = max(1, min((point.outputs for point in trace), default=1))
+    trace, last = result.trace, max(result.samples, 2)
+    start = max(1, min((point.outputs for point in trace), default=last // 100))
     claimed, bound = float(result.claim.epsilon), result.epsilon_lower
-    top = 1.18 * max(bound, claimed if claimed < 8 * max(bound, 0.1) else 0.0, 1e-3)
+    shown = claimed < 8 * max(bound, 0.1)
+    top = 1.18 * max(bound, claimed if shown else 0.0, 1e-3)
     if trace:
-        axes.step(
-            [p.outputs for p in trace], [p.bound for p in trace], where="post", color=FIRST, lw=1.8, label="sequential test, at any time"
-        )
+        outputs, bounds = [point.outputs for point in trace], [point.bound for point in trace]
+        axes.step(outputs, bounds, where="post", color=SEQUENTIAL, lw=2.2, label="sequential test (valid at any time)")
     if result.fixed is not None:
-        axes.plot([start, last], [result.fixed] * 2, color=SECOND, lw=1, ls=":")
-        axes.plot([last], [result.fixed], "o", color=SECOND, ms=7, label="fixed sample, at the end")
-    if claimed <= top:
-        axes.axhline(claimed, color=CLAIM, ls="--", lw=1.2)
-        axes.text(start, claimed, " claimed", va="bottom", ha="left", color=CLAIM, fontsize=9)
+        axes.plot([start, last], [result.fixed] * 2, color=FIXED, lw=1, ls=":")
+        axes.plot([last], [result.fixed], "D", color=FIXED, ms=8, clip_on=False, label="fixed sample (valid at the end)")
+    if shown:
+        axes.axhline(claimed, color=CLAIM, ls="--", lw=1.3, label="claimed")
     else:
-        axes.text(
-            0.02, 0.98, f"↑ claimed {bound_texts(result)[1]}, beyond this axis", va="top", transform=axes.transAxes, color=CLAIM, fontsize=9
-        )
+        beyond = f"↑ claimed {bound_texts(result)[1]}, beyond this axis"
+        axes.text(0.02, 0.98, beyond, va="top", transform=axes.transAxes, color=CLAIM, fontsize=9)
     if result.refuted_after is not None:
-        axes.axvline(result.refuted_after, color=FIRST, lw=0.8, ls="-.")
-        axes.text(
-            result.refuted_after,
-            0.02 * top,
-            f"claim refuted after {result.refuted_after} ",
-            ha="right",
-            va="bottom",
-            fontsize=9,
-            color=FIRST,
-        )
+        axes.axvline(result.refuted_after, color=SEQUENTIAL, lw=1, ls="-.")
+        refuted = f"claim refuted after {result.refuted_after} outputs "
+        axes.text(result.refuted_after, 0.02 * top, refuted, ha="right", va="bottom", fontsize=9)
     axes.set_xscale("log")
-    axes.set_xlim(start, last * 1.25)
+    axes.set_xlim(start, last * 1.3)
     axes.set_ylim(0, top)
-    axes.set_xlabel("outputs on both data sets together")
+    axes.set_xlabel("outputs on both data sets together (log scale)")
     axes.set_ylabel("lower confidence bound on ε (nats)")
     axes.set_title("the bound as outputs came in", fontsize=10)
     axes.grid(visible=True, alpha=0.25)
-    if trace or result.fixed is not None:
-        axes.legend(loc="upper left" if claimed > top else "center left", fontsize=9, framealpha=0.9)
+    if axes.get_legend_handles_labels()[0]:
+        _place_legend(axes)
 
 
 def _keys(outputs: Outputs) -> NDArray[Any]:
@@ -222,7 +217,9 @@ def _pattern_text(row: Outputs, reader: Reader) -> str:
     for j in range(row.width):
         symbol = 0 if row.symbols is None else int(row.symbols[0, j])
         parts.append(reader.name(symbol) if symbol else f"{row.values[0, j]:.6g}")
-    text = parts[0] if len(parts) == 1 else "(" + ", ".join(parts) + ")"
+        if symbol == ABSENT:
+            parts.pop()
+    text = parts[0] if row.width == 1 else "(" + ", ".join(parts) + ")"
     return text if len(text) <= 28 else text[:25] + "..."
 
 
@@ -233,11 +230,13 @@ def _plot_numbers(axes: Any, first: Floats, second: Floats, rule: GuessingRule |
     if not len(both):
         raise UnusableOutputs("a plot needs finite outputs, but none were found; judge a statistic of them")
     scale = _Scale.of(both)
+    low, high = scale.ends(both)
+    both = both[(both >= low) & (both <= high)]
     distinct, counts = np.unique(both, return_counts=True)
     repeated = distinct[counts >= max(8, 0.002 * len(both))]
     atoms = repeated[np.argsort(-counts[np.isin(distinct, repeated)])][:_MOST_ATOMS]
-    edges = scale.back(np.linspace(scale.to(both.min()), scale.to(both.max()), _BINS + 1))
-    edges[0], edges[-1] = both.min(), both.max()
+    edges = scale.back(np.linspace(scale.to(low), scale.to(high), _BINS + 1))
+    edges[0], edges[-1] = low, high
     lowest = 0.5 / max(len(first), len(second))
     for values, total, colour, style in ((finite[0], len(first), FIRST, "-"), (finite[1], len(second), SECOND, "--")):
         smooth = values[~np.isin(values, atoms)]
@@ -246,21 +245,20 @@ def _plot_numbers(axes: Any, first: Floats, second: Floats, rule: GuessingRule |
             axes.stairs(np.maximum(heights, lowest), edges, baseline=lowest, color=colour, lw=1.5, ls=style)
         if len(atoms):
             heights = np.array([(values == atom).mean() for atom in atoms])
-            shift = 0.0 if style == "-" else 0.004 * (scale.to(both.max()) - scale.to(both.min()))
+            shift = 0.0 if style == "-" else 0.004 * (scale.to(high) - scale.to(low))
             at = scale.back(scale.to(atoms) + shift)
             axes.vlines(at, lowest, np.maximum(heights, lowest), color=colour, lw=2, ls=style)
             axes.plot(at, np.maximum(heights, lowest), "o" if style == "-" else "s", color=colour, ms=5)
     axes.set_yscale("log")
     axes.set_ylim(lowest, None)
-    scale.apply(axes, both)
+    scale.apply(axes, low, high)
     if rule is not None:
         _shade(axes, rule, scale, both, atoms)
-    axes.set_ylabel("share of outputs in each bin (log scale)")
-    infinite = [1 - len(part) / len(values) for part, values in zip(finite, (first, second), strict=True)]
-    if any(infinite):
-        axes.text(
-            0.99, 0.02, f"infinite: {infinite[0]:.2%} on D, {infinite[1]:.2%} on D'", transform=axes.transAxes, ha="right", fontsize=8
-        )
+    axes.set_ylabel(f"share of outputs{' in each bin' if len(atoms) < len(distinct) else ''} (log scale)")
+    beyond = [1 - float(((values >= low) & (values <= high)).mean()) for values in (first, second)]
+    if any(beyond):
+        told = f"beyond this axis: {beyond[0]:.2%} on D, {beyond[1]:.2%} on D'"
+        axes.text(0.99, 0.98, told, transform=axes.transAxes, ha="right", va="top", fontsize=8)
     _legend(axes, len(first), len(second), rule)
 
 
@@ -290,7 +288,7 @@ def _plot_score(axes: Any, samples: Samples, rule: GuessingRule) -> None:
         raise UnusableOutputs("a plot needs the score of some output, but all are NaN; plot a statistic of the outputs")
     as_rule = _threshold_rule(rule)
     _plot_numbers(axes, usable[0], usable[1], as_rule)
-    axes.set_xlabel(f"score of the output: {rule.score.name}")
+    axes.set_xlabel(f"score of the output: {rule.score.name} (large values speak for D)")
 
 
 def _threshold_rule(rule: GuessingRule) -> GuessingRule:
@@ -312,12 +310,18 @@ def _legend(axes: Any, firsts: int, seconds: int, rule: GuessingRule | None, *, 
         handles = [Line2D([], [], color=FIRST, lw=1.5), Line2D([], [], color=SECOND, lw=1.5, ls="--")]
     labels = ["on D", "on D'"]
     if rule is not None:
-        for threshold, colour, name in ((rule.first_from, FIRST, "event: guess D"), (rule.second_to, SECOND, "event: guess D'")):
-            if math.isfinite(threshold):
+        for is_first, colour, name in ((True, FIRST, "guess D"), (False, SECOND, "guess D'")):
+            words = rule.describe(first=is_first)
+            if words is not None:
                 handles.append(Patch(color=colour, alpha=0.25, lw=0))
-                labels.append(name)
+                labels.append(f"{name}: {words if len(words) <= _LONGEST_WORDS else words[: _LONGEST_WORDS - 3] + '...'}")
     axes.set_title(f"{firsts} fresh outputs on D, {seconds} on D'", fontsize=10)
-    axes.legend(handles, labels, fontsize=9, framealpha=0.9, loc="best")
+    _place_legend(axes, handles, labels)
+
+
+def _place_legend(axes: Any, *entries: Any) -> None:
+    """Put the legend below the axes, where it hides nothing."""
+    axes.legend(*entries, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.15), frameon=False, ncols=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,13 +345,17 @@ class _Scale:
     def back(self, values: Any) -> Any:
         return self.centre + self.spread * np.sinh(np.asarray(values)) if self.long else np.asarray(values)
 
-    def apply(self, axes: Any, values: Floats) -> None:
+    def ends(self, values: Floats) -> tuple[float, float]:
+        """Return the range that is drawn: everything, or all but one in a thousand where tails are long."""
+        low, high = np.quantile(values, (0.0005, 0.9995)) if self.long else (values.min(), values.max())
+        return float(low), float(high)
+
+    def apply(self, axes: Any, low: float, high: float) -> None:
         if not self.long:
             return
         axes.set_xscale("function", functions=(self.to, self.back))
-        decades = math.ceil(math.log10(float(np.abs(values - self.centre).max()) / self.spread))
-        steps = [10.0**k for k in range(0, decades + 1, max(1, decades // 3))]
-        ticks = self.centre + self.spread * np.array([*(-step for step in reversed(steps)), 0.0, *steps])
-        inside = ticks[(ticks >= values.min()) & (ticks <= values.max())]
-        axes.set_xticks(inside, [f"{tick:.3g}" for tick in inside])
+        ticks = [float(f"{tick:.1g}") for tick in self.back(np.linspace(self.to(low), self.to(high), 8))]
+        inside = sorted({tick for tick in ticks if low <= tick <= high})
+        axes.set_xticks(inside, [f"{tick:g}" for tick in inside])
         axes.minorticks_off()
+        axes.set_xlim(low, high)
