@@ -18,7 +18,7 @@ from profiles.errors import InvalidArgument, PDPError, UnwritableOutput
 
 if TYPE_CHECKING:
     from proofs_check.audit.claims import Claim
-    from proofs_check.audit.pairs import Difference
+    from proofs_check.audit.differences import Difference
     from proofs_check.audit.report import Setting
     from proofs_check.audit.results import AuditResult
 
@@ -85,7 +85,7 @@ def main(
     from accountant.cli.audit_inputs import make_pair, read_table  # noqa: PLC0415
     from accountant.cli.foreign import quiet_output, with_progress  # noqa: PLC0415
     from proofs_check.audit import audit  # noqa: PLC0415
-    from proofs_check.audit.pairs import find_difference  # noqa: PLC0415
+    from proofs_check.audit.differences import find_difference  # noqa: PLC0415
     from proofs_check.audit.report import Setting, render  # noqa: PLC0415
 
     count = _parse_samples(samples)

@@ -19,7 +19,7 @@ from profiles.mechanisms.datasets import read_weights
 if TYPE_CHECKING:
     from profiles.profile import Profile
     from proofs_check.audit.claims import Claim
-    from proofs_check.audit.pairs import WeightedRecord
+    from proofs_check.audit.differences import WeightedRecord
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ import pytest
 
 from accountant.cli.audit_inputs import make_pair, read_table
 from profiles.errors import InvalidData
-from proofs_check.audit.pairs import find_difference
+from proofs_check.audit.differences import find_difference
 
 
 def test_json_makes_arrays():
