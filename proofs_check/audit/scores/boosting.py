@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from profiles.errors import InvalidArgument
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.scores.interface import Floats, Score, number_text
+from proofs_check.audit.scores.models import load_models
 
 
 def boosting_score(outputs: Outputs, is_first: np.ndarray, *, rows: int, iterations: int, seed: int) -> Score:
@@ -14,13 +14,10 @@ def boosting_score(outputs: Outputs, is_first: np.ndarray, *, rows: int, iterati
 
     Symbols are large numbers of their own in a column beside the numbers. Raises :class:`InvalidArgument` where scikit-learn is missing.
     """
-    try:
-        from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
-    except ImportError:
-        raise InvalidArgument("auditing vectors needs scikit-learn, which is not installed; pip install 'pdp-accountant[audit]'") from None
+    models = load_models()
     width = outputs.width
     used = outputs.take(slice(0, rows))
-    model = HistGradientBoostingClassifier(
+    model = models.boosting(
         max_iter=iterations,
         learning_rate=0.1,
         max_leaf_nodes=15,

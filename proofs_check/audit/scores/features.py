@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,12 +62,27 @@ class Design:
         return np.where(numbers[:, chosen] == 0, centred, 0.0), numbers
 
     def _indicators(self, numbers: np.ndarray) -> Floats:
-        parts: list[np.ndarray] = []
+        chosen = self._cells()
+        made = np.empty((len(numbers), len(chosen)))
+        for k, (j, cell, _) in enumerate(chosen):
+            made[:, k] = numbers[:, j] == cell
+        return made
+
+    def _cells(self) -> list[tuple[int, int, Hashable]]:
+        """Return place, cell and meaning of each indicator; one of them is left out where nothing else occurs at a place."""
+        found: list[tuple[int, int, Hashable]] = []
         for j, column in enumerate(self.columns):
-            seen = [*range(1, len(column.atoms) + 1), *(symbol + len(column.atoms) for symbol in column.symbols)]
-            base = 0 if column.continuous else 1  # one of them is redundant where nothing else occurs
-            parts.extend(numbers[:, j] == cell for cell in seen[base:])
-        return np.stack(parts[:_MOST_ATOM_FEATURES], axis=1).astype(np.float64) if parts else np.zeros((len(numbers), 0))
+            seen: list[tuple[int, int, Hashable]] = [(j, k + 1, float(atom)) for k, atom in enumerate(column.atoms)]
+            seen += [(j, symbol + len(column.atoms), ("symbol", symbol)) for symbol in column.symbols]
+            found += seen if column.continuous else seen[1:]
+        return found[:_MOST_ATOM_FEATURES]
+
+    def kinds(self) -> list[tuple[int, Hashable]]:
+        """Return, for each feature, its place and what it measures there; equal kinds at different places mean the same."""
+        places = [j for j, column in enumerate(self.columns) if column.continuous]
+        made: list[tuple[int, Hashable]] = [(j, "sign") for j in places] if self.signs else []
+        made += [(j, "clipped") for j in places] if self.clipped else []
+        return made + [(j, ("atom", meaning)) for j, _, meaning in self._cells()]
 
 
 def innovations(outputs: Outputs, columns: tuple[Column, ...]) -> Design | None:

@@ -16,9 +16,11 @@ from proofs_check.audit.scores.columns import Column, look_at
 from proofs_check.audit.scores.distances import distance_scores
 from proofs_check.audit.scores.features import Design, innovations
 from proofs_check.audit.scores.interface import Floats, Score
-from proofs_check.audit.scores.linear import common_sign_score, discriminant_score, find_moments, logistic_score
+from proofs_check.audit.scores.linear import Moments, discriminant_score, find_moments, logistic_score, pooled_score
+from proofs_check.audit.scores.models import load_models
 from proofs_check.audit.scores.one_dimension import bin_score, monotone_scores
-from proofs_check.audit.scores.patterns import pattern_scores
+from proofs_check.audit.scores.patterns import has_few_patterns, pattern_scores
+from proofs_check.audit.threads import one_thread
 
 _LEAST_FOR_MODELS = 2_000
 _WIDEST_DISTANCES = 1_000
@@ -52,6 +54,8 @@ def learn_scores(batch: Batch, learner: Learner) -> list[Score]:
     outputs, is_first = batch.outputs, batch.is_first
     columns = look_at(outputs, rng)
     made = pattern_scores(outputs, is_first, columns, reader)
+    if made and has_few_patterns(outputs, columns):
+        return made
     if learner.bits:
         made += _bit_scores(outputs, is_first)
     if outputs.width == 1:
@@ -62,8 +66,11 @@ def learn_scores(batch: Batch, learner: Learner) -> list[Score]:
     if len(outputs) >= _LEAST_FOR_MODELS:
         made.append(logistic_score(batch, Design(columns, signs=True, clipped=True), "bounded places"))
         if effort is not Effort.FAST:
-            rows, iterations = (len(outputs), 150) if effort is Effort.THOROUGH else (30_000, 40)
-            made.append(boosting_score(outputs, is_first, rows=rows, iterations=iterations, seed=int(rng.integers(2**31))))
+            rows, iterations = (len(outputs), 150) if effort is Effort.THOROUGH else (20_000, 30)
+            seed = int(rng.integers(2**31))
+            load_models()
+            with one_thread():
+                made.append(boosting_score(outputs, is_first, rows=rows, iterations=iterations, seed=seed))
     return made
 
 
@@ -77,10 +84,11 @@ def learn_quick_scores(batch: Batch, learner: Learner) -> list[Score]:
         made += _bit_scores(outputs, is_first)
     if outputs.width == 1:
         return made + (_number_scores(outputs, is_first)[::2] if not columns[0].symbols else [])
-    made += _discriminants(batch, {"clipped": Design(columns, signs=False, clipped=True), "innovation": innovations(outputs, columns)})
     if _is_plain(columns):
         made += distance_scores(outputs, is_first)[:1]
-    return made
+    return made + _discriminants(
+        batch, {"clipped": Design(columns, signs=False, clipped=True), "innovation": innovations(outputs, columns)}
+    )
 
 
 def _bit_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
@@ -98,25 +106,36 @@ def _vector_scores(batch: Batch, columns: tuple[Column, ...]) -> list[Score]:
     moments = find_moments(batch, both)
     if moments is None:
         return []
-    made = [discriminant_score(moments, both, "both places")]
+    made = [discriminant_score(moments, both, "both places"), *_pooled(moments, both, "both")]
     places, rest = both.numbers, np.arange(2 * both.numbers, len(moments.first))
     if places:
         clipped, signs = Design(columns, signs=False, clipped=True), Design(columns, signs=True, clipped=False)
         made.append(discriminant_score(moments.select(np.concatenate((np.arange(places, 2 * places), rest))), clipped, "clipped places"))
         of_signs = moments.select(np.concatenate((np.arange(places), rest)))
-        made += [discriminant_score(of_signs, signs, "sign places"), common_sign_score(of_signs, signs, "sign places")]
-    made += _discriminants(batch, {"innovation": innovations(batch.outputs, columns)}, common=True)
+        made += [discriminant_score(of_signs, signs, "sign places"), *_pooled(of_signs, signs, "sign")]
+    made += _discriminants(batch, {"innovation": innovations(batch.outputs, columns)}, pooled=True)
     return made + (distance_scores(batch.outputs, batch.is_first) if _is_plain(columns) else [])
 
 
-def _discriminants(batch: Batch, designs: dict[str, Design | None], *, common: bool = False) -> list[Score]:
+def _discriminants(batch: Batch, designs: dict[str, Design | None], *, pooled: bool = False) -> list[Score]:
     made = []
     for name, design in designs.items():
         moments = find_moments(batch, design) if design is not None else None
         if design is not None and moments is not None:
             made.append(discriminant_score(moments, design, f"{name} places"))
-            made += [common_sign_score(moments, design, f"{name} places")] if common else []
+            made += _pooled(moments, design, name) if pooled else []
     return made
+
+
+def _pooled(moments: Moments, design: Design, name: str) -> list[Score]:
+    """Return the discriminants that pool all places, the halves, and all but the first: how neighboring queries usually differ."""
+    half = len(design.columns) // 2
+    groupings: dict[str, Callable[[int], int]] = {
+        "pooled": lambda _: 0,
+        "half-pooled": lambda place: int(place >= half),
+        "first and pooled": lambda place: int(place > 0),
+    }
+    return [pooled_score(moments, design, groups, f"discriminant of {kind} {name} places") for kind, groups in groupings.items()]
 
 
 def _is_plain(columns: tuple[Column, ...]) -> bool:

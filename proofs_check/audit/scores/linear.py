@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from profiles.errors import InvalidArgument
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores.features import Design
 from proofs_check.audit.scores.interface import Floats, Score, number_text
+from proofs_check.audit.scores.models import load_models
 
 _LOGISTIC_ROWS = 40_000
 #: Numbers in one block of features: small enough for the processor's cache.
@@ -56,19 +57,36 @@ def find_moments(batch: Batch, design: Design) -> Moments | None:
 def discriminant_score(moments: Moments, design: Design, name: str) -> Score:
     """Return Fisher's discriminant (C + λ)⁻¹(mean over D − mean over D′): the logistic direction where differences are small.
 
-    The ridge λ is the mean variance times min(1, f/n + 1/1000) for f features and n outputs, which matters when n is small only.
+    The ridge λ is min(1, f/n + 1/1000) times each variance, for f features and n outputs: it matters when n is small only.
     """
-    f = len(moments.first)
-    ridge = max(float(np.trace(moments.covariance)) / f, 1e-12) * min(1.0, f / moments.outputs + 1e-3)
-    direction = np.linalg.solve(moments.covariance + ridge * np.eye(f), moments.first - moments.second)
-    return linear_score(np.asarray(direction, dtype=np.float64), design, f"discriminant of {name}")
+    return linear_score(find_direction(moments), design, f"discriminant of {name}")
 
 
-def common_sign_score(moments: Moments, design: Design, name: str) -> Score:
-    """Return the mean of all features as a score: the direction for places that all move alike, with nothing to learn but its sign."""
+def find_direction(moments: Moments) -> Floats:
+    """Return the direction of :func:`discriminant_score`; features are scaled to unit variance for the ridge."""
     f = len(moments.first)
-    sign = 1.0 if float((moments.first - moments.second).sum()) >= 0 else -1.0
-    return linear_score(np.full(f, sign / f, dtype=np.float64), design, f"mean of {name}")
+    scale = np.sqrt(np.maximum(np.diag(moments.covariance), 1e-12))
+    correlation = moments.covariance / np.outer(scale, scale) + min(1.0, f / moments.outputs + 1e-3) * np.eye(f)
+    return np.asarray(np.linalg.solve(correlation, (moments.first - moments.second) / scale) / scale, dtype=np.float64)
+
+
+def pooled_score(moments: Moments, design: Design, groups: Callable[[int], int], name: str) -> Score:
+    """Return the discriminant among directions that treat equal features at all places of a group alike.
+
+    A handful of numbers is learned then in place of one for each place, which finds many small differences of one kind. ``groups``
+    gives the group of a place.
+    """
+    labels = [(groups(place), kind) for place, kind in design.kinds()]
+    distinct = {label: k for k, label in enumerate(dict.fromkeys(labels))}
+    pooling = np.zeros((len(labels), len(distinct)))
+    pooling[np.arange(len(labels)), [distinct[label] for label in labels]] = 1.0
+    pooled = Moments(
+        np.asarray(moments.first @ pooling, dtype=np.float64),
+        np.asarray(moments.second @ pooling, dtype=np.float64),
+        np.asarray(pooling.T @ moments.covariance @ pooling, dtype=np.float64),
+        moments.outputs,
+    )
+    return linear_score(np.asarray(pooling @ find_direction(pooled), dtype=np.float64), design, name)
 
 
 def logistic_score(batch: Batch, design: Design, name: str) -> Score:
@@ -76,12 +94,9 @@ def logistic_score(batch: Batch, design: Design, name: str) -> Score:
 
     Raises :class:`InvalidArgument` where scikit-learn is not installed.
     """
-    try:
-        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
-    except ImportError:
-        raise InvalidArgument("auditing vectors needs scikit-learn, which is not installed; pip install 'pdp-accountant[audit]'") from None
+    models = load_models()
     part = batch.take(slice(0, _LOGISTIC_ROWS))
-    model = LogisticRegression(C=1.0, solver="newton-cholesky", max_iter=30).fit(design(part.outputs), part.is_first)
+    model = models.logistic(C=1.0, solver="newton-cholesky", max_iter=30).fit(design(part.outputs), part.is_first)
     return linear_score(np.asarray(model.coef_[0], dtype=np.float64), design, f"logistic regression on {name}")
 
 

@@ -1,0 +1,31 @@
+"""``python -m proofs_check.audit.suite.truths``: compute all truths and print them beside the written ones; exit 1 where one differs."""
+
+from __future__ import annotations
+
+import sys
+
+from proofs_check.audit.suite import standard_suite
+from proofs_check.audit.suite.case import Nats
+from proofs_check.audit.suite.truths import compute_directions
+from proofs_check.audit.suite.truths.sides import Side, written
+
+
+def _text(ends: tuple[Nats, Nats]) -> str:
+    return " to ".join(f"{float(end):.9g}" for end in ends)
+
+
+def _main() -> int:
+    wrong = 0
+    for case in standard_suite():
+        directions = compute_directions(case)
+        computed = written(directions.epsilon)
+        same = computed == written(Side(case.truth.lower, case.truth.upper))
+        wrong += not same
+        ways = f"toward {_text(written(directions.toward))}, away {_text(written(directions.away))}"
+        sys.stdout.write(
+            f"{case.name}: {_text(computed)} ({ways}){'' if same else f', BUT WRITTEN {case.truth.lower} to {case.truth.upper}'}\n"
+        )
+    return 1 if wrong else 0
+
+
+sys.exit(_main())
