@@ -19,6 +19,7 @@ from profiles.errors import InvalidArgument, PDPError, UnwritableOutput
 if TYPE_CHECKING:
     from proofs_check.audit.claims import Claim
     from proofs_check.audit.differences import Difference
+    from proofs_check.audit.exact import Bounds, ExactEpsilon
     from proofs_check.audit.report import Setting
     from proofs_check.audit.results import AuditResult
 
@@ -63,6 +64,9 @@ def main(
     log_ratio: Annotated[
         str | None, typer.Option("--log-ratio", metavar="MODULE:FUNCTION", help="the exact log-likelihood ratio of the outputs")
     ] = None,
+    exact: Annotated[
+        str | None, typer.Option("--exact", metavar="MODULE:FUNCTION", help="the exact epsilon of D and D2, to show beside the bound")
+    ] = None,
     bits: Annotated[bool, typer.Option("--bits", help="also look for what floating point gives away")] = False,  # noqa: FBT002
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", metavar="SECONDS", help="kill a call that takes longer (runs in a process of its own)")
@@ -105,6 +109,7 @@ def main(
         claim = _make_claim(target, difference, _ClaimOptions(claimed, profile, tuple(at or ()), delta, one_sided))
         of_statistic = None if statistic is None else _load_function(statistic, "a function for --statistic")
         of_ratio = None if log_ratio is None else _load_function(log_ratio, "a function for --log-ratio")
+        known = None if exact is None else _compute_exact(_load_function(exact, "a function for --exact"), pair)
         with runner.open(target) as running:
             with with_progress(running, 2 * count) as watched:
                 result = audit(
@@ -120,13 +125,14 @@ def main(
                     bits=bits,
                     statistic=of_statistic,
                     log_ratio=of_ratio,
+                    exact=known,
                 )
             picture = None if drawing is None else drawing.draw(result, running, pair, of_statistic or of_ratio)
     repeat = _command(
         mechanism,
         {"--dataset": dataset, "--neighbor": neighbor, "--claimed": claimed, "--profile": profile, "--columns": columns},
-        {"--weight-column": weight_column, "--statistic": statistic, "--log-ratio": log_ratio, "--time-limit": time_limit},
-        {"--at": at or [], "--seed": used_seed, "--samples": count},
+        {"--weight-column": weight_column, "--statistic": statistic, "--log-ratio": log_ratio, "--exact": exact},
+        {"--at": at or [], "--seed": used_seed, "--samples": count, "--time-limit": time_limit},
         {"--delta": delta, "--confidence": confidence, "--mode": mode, "--effort": effort, "--processes": processes},
         {"--one-sided": one_sided, "--bits": bits, "--one-at-a-time": one_at_a_time, "--own-randomness": own_randomness},
     )
@@ -227,6 +233,22 @@ def _load_function(reference: str, what: str) -> Callable[..., Any]:
         raise InvalidArgument(f"{what} was expected behind {reference[:80]!r}, but {kind} was found; name a function or a callable object")
     made: Callable[..., Any] = found
     return made
+
+
+def _compute_exact(function: Callable[..., Any], pair: tuple[Any, Any]) -> Bounds | ExactEpsilon:
+    from proofs_check.audit.exact import Bounds, ExactEpsilon  # noqa: PLC0415
+
+    try:
+        found = function(*pair)
+    except PDPError:
+        raise
+    except (Exception, SystemExit) as error:
+        text = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise InvalidArgument(f"the function for --exact raised {text}; correct it") from None
+    if not isinstance(found, (Bounds, ExactEpsilon)):
+        kind = type(found).__name__
+        raise InvalidArgument(f"the function for --exact must return Bounds or an ExactEpsilon, but an object of type {kind} was found")
+    return found
 
 
 def _is_smaller(difference: Difference) -> bool:

@@ -18,6 +18,7 @@ from proofs_check.audit.guesses import GuessingRule
 from proofs_check.audit.outputs import ABSENT, Outputs, Reader, join
 from proofs_check.audit.report import bound_texts, confidence_text
 from proofs_check.audit.results import AuditResult, Finding
+from proofs_check.audit.scores.interface import Score, evaluate
 
 Floats = NDArray[np.float64]
 
@@ -83,6 +84,8 @@ def plot_audit(result: AuditResult, samples: Samples, rule: GuessingRule | None 
     from matplotlib.figure import Figure  # noqa: PLC0415
 
     used = rule or result.rule
+    if result.reader is None and rule is None and any(part.symbols is not None for part in (samples.first, samples.second)):
+        used = None  # symbols were numbered by another reader
     figure = Figure(figsize=(11.5, 5.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
     bound, claimed = bound_texts(result)
@@ -125,7 +128,7 @@ def plot_outputs(axes: Any, samples: Samples, rule: GuessingRule | None) -> None
 
 def plot_bound(axes: Any, result: AuditResult) -> None:
     """Draw the bound of the sequential test against the number of outputs, the bound of the fixed sample, and the claim."""
-    trace, last = result.trace, max(result.samples, 2)
+    trace, last = result.trace, max(result.outputs, 2)
     start = max(1, min((point.outputs for point in trace), default=last // 100))
     claimed, bound = float(result.claim.epsilon), result.epsilon_lower
     shown = claimed < 8 * max(bound, 0.1)
@@ -282,7 +285,7 @@ def _shade(axes: Any, rule: GuessingRule, scale: _Scale, both: Floats, atoms: Fl
 
 def _plot_score(axes: Any, samples: Samples, rule: GuessingRule) -> None:
     """Draw the distribution of the score that was chosen; the event is where it is beyond a threshold."""
-    scores = [rule.score.evaluate(outputs.fit(rule.width)) for outputs in (samples.first, samples.second)]
+    scores = [evaluate(rule.score, outputs.fit(rule.width)) for outputs in (samples.first, samples.second)]
     usable = [values[~np.isnan(values)] for values in scores]
     if not all(len(values) for values in usable):
         raise UnusableOutputs("a plot needs the score of some output, but all are NaN; plot a statistic of the outputs")
@@ -293,8 +296,6 @@ def _plot_score(axes: Any, samples: Samples, rule: GuessingRule) -> None:
 
 def _threshold_rule(rule: GuessingRule) -> GuessingRule:
     """Return the rule that makes the same guesses from the score itself."""
-    from proofs_check.audit.scores.interface import Score  # noqa: PLC0415
-
     itself = Score(rule.score.name, lambda outputs: np.asarray(outputs.values[:, 0]), rule.score.describe)
     return GuessingRule(itself, rule.first_from, rule.second_to, 1, rule.promise, rule.share)
 

@@ -74,7 +74,7 @@ def _lines(result: AuditResult, setting: Setting) -> Iterator[str]:
         yield from _fold("note", note)
     yield from _fold("pair", setting.pair or "not described")
     yield from _fold("claim", _claim(result))
-    yield from _fold("outputs", f"{result.samples} on both data sets together, in {result.seconds:.1f} s")
+    yield from _fold("outputs", f"{result.outputs} on both data sets together, in {result.seconds:.1f} s")
     yield from _fold("seed", str(result.seed) if result.seed is not None else "none: the generator was not made from one number")
     if result.tests > 1:
         yield from _fold("tests", f"{result.tests} audits are reported together; the error is divided by that")
@@ -103,16 +103,22 @@ def _evidence(result: AuditResult) -> Iterator[str]:
     yield "Evidence"
     fixed, sequential = result.fixed, result.sequential
     from_bets = sequential is not None and sequential >= (fixed or 0.0)
+    score = "none" if result.rule is None else result.rule.score.name
     if fixed is not None:
         label = "  fixed sample" + ("" if from_bets else " (gives the bound)")
         yield from _fold(label + ":", f"epsilon >= {_down(fixed)}", indent=4)
         if result.right + result.wrong:
             guessed = f"{result.right} right and {result.wrong} wrong guesses of the hidden data set"
-            yield from _fold("    ", f"{guessed}, among outputs that nothing had looked at (score: {result.score})", indent=4)
+            yield from _fold("    ", f"{guessed}, among outputs that nothing had looked at (score: {score})", indent=4)
     if sequential is not None:
         label = "  sequential test" + (" (gives the bound)" if from_bets else "")
         ended = "" if result.refuted_after is None else f"; it refuted the claim after {result.refuted_after} outputs, and the run ended"
         yield from _fold(label + ":", f"epsilon >= {_down(sequential)}{ended}", indent=4)
+    if result.exact is not None:
+        low, high = (_exact_text(result.exact.lower, up=False), _exact_text(result.exact.upper, up=True))
+        above = result.epsilon_lower > result.exact.upper
+        doubt = " The bound is above it: the run was unlucky, or the implementation is not what was computed." if above else ""
+        yield from _fold("  exact, as given by --exact:", f"epsilon in [{low}, {high}], for comparison only.{doubt}", indent=4)
     for name, event in zip("AB", result.events, strict=False):
         yield from _event(name, event)
 
@@ -139,6 +145,10 @@ def _ratio(event: EventReport) -> str:
 
 def _about(seen: int, of: int) -> str:
     return f"{seen / of:.3g}" if seen else "0"
+
+
+def _exact_text(value: float, *, up: bool) -> str:
+    return decimal_text(Fraction(value), 6, round_up=up) if math.isfinite(value) else "inf"
 
 
 def _down(value: float, digits: int = 4) -> str:

@@ -32,7 +32,7 @@ def test_a_true_claim_is_consistent(audit):
     assert found.keys() >= STABLE
     assert (found["verdict"], found["claimed"], found["confidence"], found["seed"]) == ("consistent", 1.0, 0.99, 1)
     assert 0.3 < found["epsilon_lower"] <= 1
-    assert found["samples"] == 4_000
+    assert (found["samples"], found["outputs"]) == (2_000, 4_000)
     assert not result.err
 
 
@@ -124,6 +124,15 @@ def test_statistics_and_ratios(audit):
     assert audit("laplace", "--statistic", OWN + "constant_statistic").refused()
     assert "no statistic" in audit("laplace", "--statistic", OWN + "failing_statistic").err
     assert audit("laplace", "--statistic", OWN + "not_callable").refused()
+
+
+def test_the_exact_epsilon_is_shown_beside_the_bound(audit):
+    found = audit("laplace", "--exact", OWN + "exact", "--json").json()
+    assert found["exact"] == {"lower": 1.0, "upper": 1.0}
+    assert "epsilon in [1, 1]" in audit("laplace", "--exact", OWN + "exact").out
+    assert "The bound is above it" in " ".join(audit("leaky", "--exact", OWN + "exact", "--mode", "fixed").out.split())
+    for name in ("total", "failing_statistic", "leaves"):
+        assert audit("laplace", "--exact", OWN + name).refused()
 
 
 def test_delta_and_own_randomness(audit):
