@@ -71,26 +71,30 @@ def find_difference(dataset: Any, neighbor: Any) -> Difference:
 
     Raises :class:`InvalidData` for weights that are none.
     """
-    first, second = _records(dataset), _records(neighbor)
-    of_first, of_second = Counter(key for key, _ in first), Counter(key for key, _ in second)
-    return Difference(
-        _pick(first, of_first - of_second), _pick(second, of_second - of_first), sum(of_first.values()), sum(of_second.values())
-    )
+    first, second = _Rows.of(dataset), _Rows.of(neighbor)
+    of_first, of_second = Counter(first.keys), Counter(second.keys)
+    return Difference(first.pick(of_first - of_second), second.pick(of_second - of_first), len(first.keys), len(second.keys))
 
 
-def _records(dataset: Any) -> list[tuple[bytes, WeightedRecord]]:
-    data, weights = dataset if isinstance(dataset, tuple) and len(dataset) == 2 else (dataset, None)
-    points = np.asarray(data, dtype=np.float64) + 0.0
-    return [
-        (row.tobytes() + weight.tobytes(), WeightedRecord(np.asarray(row), float(weight)))
-        for row, weight in zip(points, read_weights(weights, len(points)), strict=True)
-    ]
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """A data set with one key for each weighted record, the same for equal ones."""
 
+    points: Array
+    weights: Array
+    keys: list[bytes]
 
-def _pick(records: list[tuple[bytes, WeightedRecord]], wanted: Counter[bytes]) -> tuple[WeightedRecord, ...]:
-    left, made = Counter(wanted), []
-    for key, record in records if wanted else ():
-        if left[key] > 0:
-            left[key] -= 1
-            made.append(record)
-    return tuple(made)
+    @classmethod
+    def of(cls, dataset: Any) -> _Rows:
+        data, weights = dataset if isinstance(dataset, tuple) and len(dataset) == 2 else (dataset, None)
+        points = np.asarray(data, dtype=np.float64) + 0.0
+        checked = read_weights(weights, len(points))
+        return cls(points, checked, [row.tobytes() + weight.tobytes() for row, weight in zip(points, checked, strict=True)])
+
+    def pick(self, wanted: Counter[bytes]) -> tuple[WeightedRecord, ...]:
+        left, made = Counter(wanted), []
+        for k, key in enumerate(self.keys) if wanted else ():
+            if left[key] > 0:
+                left[key] -= 1
+                made.append(WeightedRecord(np.asarray(self.points[k]), float(self.weights[k])))
+        return tuple(made)

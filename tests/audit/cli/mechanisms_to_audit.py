@@ -8,8 +8,6 @@ import time
 
 import numpy as np
 
-from proofs_check.audit.exact import Bounds
-
 CALLS = []
 
 
@@ -126,4 +124,6 @@ not_callable = 3
 
 
 def exact(dataset, neighbor):
+    from proofs_check.audit.exact import Bounds  # noqa: PLC0415 - worker processes need not import it
+
     return Bounds(total(dataset) - total(neighbor), total(dataset) - total(neighbor))
