@@ -53,7 +53,7 @@ def hangs(dataset, rng, size):
 
 
 def hangs_with_a_child(dataset, rng, size):
-    subprocess.run(["sleep", "987.125"], check=True)
+    subprocess.run(["sleep", str(dataset[0])], check=True)
 
 
 def of_numpy(dataset, rng, size):

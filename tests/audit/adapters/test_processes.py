@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -21,6 +22,7 @@ from proofs_check.audit.errors import MechanismHangs, MechanismRaised, SharedGen
 from proofs_check.audit.runs import LabelledStream
 
 HERE = Path(__file__).parent
+COUNTER = itertools.count()
 FILE = f"{HERE / 'mechanisms_to_run.py'}:"
 
 
@@ -63,7 +65,7 @@ def test_a_bit_generator_that_cannot_spawn_will_do(laplace):
 
 def test_the_checks_of_an_audit_pass(laplace):
     stream = LabelledStream(laplace, ([1.0, 2.0], [1.0]), rng())
-    assert stream.check() == 1
+    assert stream.check().width == 1
     batch = stream.draw(2_000)
     assert abs(batch.outputs.values[batch.is_first].mean() - 3) < 0.3
     assert abs(batch.outputs.values[~batch.is_first].mean() - 1) < 0.3
@@ -132,12 +134,13 @@ def test_copies_within_a_call_are_seen():
 
 @pytest.mark.parametrize("name", ["hangs", "hangs_with_a_child"])
 def test_a_hanging_mechanism_is_killed_with_all_that_it_started(name):
+    seconds = unique_seconds()
     with in_processes(FILE + name, workers=2, time_limit=0.5) as pool:
         started = time.monotonic()
         with pytest.raises(MechanismHangs, match=r"within 0.5 seconds"):
-            pool([1.0], rng(), 10_000)
+            pool([seconds], rng(), 10_000)
         assert time.monotonic() - started < 60
-    assert not running("987.125")
+    assert not running(str(seconds))
 
 
 def test_own_randomness_is_different_in_every_process():
@@ -195,7 +198,7 @@ INTERRUPTED = f"""
         pool = in_processes({FILE + "hangs_with_a_child"!r}, workers=2)
         pool._start()
         print(*(worker.process.pid for worker in pool._workers), flush=True)
-        pool([1.0], np.random.default_rng(1), 10_000)
+        pool([float(sys.argv[1])], np.random.default_rng(1), 10_000)
 """
 
 
@@ -204,18 +207,28 @@ def test_no_process_stays_when_the_parent_ends(tmp_path, number):
     script = tmp_path / "script.py"
     script.write_text(textwrap.dedent(INTERRUPTED))
     environment = {**os.environ, "PYTHONPATH": str(HERE.parents[2])}
-    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as parent:
+    seconds = str(unique_seconds())
+    command = [sys.executable, script, seconds]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as parent:
         workers = [int(pid) for pid in parent.stdout.readline().split()]
         assert len(workers) == 2
-        time.sleep(0.3)
+        wait_for(lambda: running(seconds))
         parent.send_signal(number)
         _, err = parent.communicate(timeout=60)
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and (any(Path(f"/proc/{pid}").exists() for pid in workers) or running("987.125")):
-        time.sleep(0.05)
-    assert not any(Path(f"/proc/{pid}").exists() for pid in workers)
-    assert not running("987.125")
+    wait_for(lambda: not running(seconds) and not any(Path(f"/proc/{pid}").exists() for pid in workers))
     assert err.count("Traceback") == (number == signal.SIGINT)  # the script's own; none of a worker
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def unique_seconds():
+    """Return a number of seconds that no other test sleeps at the same time."""
+    return 900 + os.getpid() / 10**7 + next(COUNTER)
 
 
 def running(word):

@@ -84,6 +84,12 @@ def test_one_sided_claims_look_at_the_larger_data_set(audit):
     assert audit("one_sided", "--one-sided", "--claimed", "3", d="[2]", d2="[1]").refused()
 
 
+def test_a_profile_may_be_audited_one_sided(audit):
+    result = audit(LAPLACE, "--one-sided", "--json", d="[1]", d2="[1, 2]")
+    found = result.json()
+    assert (result.code, found["one_sided"], found["swapped"], found["claimed"]) == (0, True, True, 2.0)
+
+
 def test_a_seed_repeats_a_run_and_without_one_it_is_told(audit, run):
     first, second = audit("laplace", "--json").json(), audit("laplace", "--json").json()
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
