@@ -129,6 +129,7 @@ def audit(
         right=best.counts.right if best is not None else 0,
         wrong=best.counts.wrong if best is not None else 0,
         rule=best.rule if best is not None else None,
+        bets_on=sequential.best_score() if sequential is not None else None,
         trace=tuple(sequential.checkpoints) if sequential is not None else (),
         seed=seed,
         tests=tests,

@@ -113,7 +113,8 @@ def _evidence(result: AuditResult) -> Iterator[str]:
     if sequential is not None:
         label = "  sequential test" + (" (gives the bound)" if from_bets else "")
         ended = "" if result.refuted_after is None else f"; it refuted the claim after {result.refuted_after} outputs, and the run ended"
-        yield from _fold(label + ":", f"epsilon >= {_down(sequential)}{ended}", indent=4)
+        bets = "" if result.bets_on is None else f" (the best bets were on: {result.bets_on})"
+        yield from _fold(label + ":", f"epsilon >= {_down(sequential)}{ended}{bets}", indent=4)
     if result.exact is not None:
         low, high = (_exact_text(result.exact.lower, up=False), _exact_text(result.exact.upper, up=True))
         above = result.epsilon_lower > result.exact.upper

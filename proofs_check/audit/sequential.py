@@ -111,6 +111,13 @@ class SequentialAudit:
         count = len(rejected) if rejected.all() else int(np.argmin(rejected))
         return float(self.grid[count - 1]) if count else 0.0
 
+    def best_score(self) -> str | None:
+        """Return the name of the score that won most against the claim; None where nothing was won."""
+        at = int(np.searchsorted(self.grid, self._claimed))
+        won = {name: max(float(bettor.wealth[at]) for bettor in bettors) for name, bettors in self._bettors.items()}
+        best = max(won, key=lambda name: won[name], default=None)
+        return best if best is not None and won[best] > 0 else None
+
     def _log_wealth(self) -> Floats:
         """Return the logarithm of the capital for every ε₀: slots in use, and the shares of the others untouched."""
         unused = sum(_SLOTS[len(self._bettors) :])
@@ -121,9 +128,7 @@ class SequentialAudit:
 
     def _keep_best(self) -> None:
         """Bet with the most successful score alone from now on; what the others have won stays. This saves most of the time."""
-        at = int(np.searchsorted(self.grid, self._claimed))
-        best = max(self._bettors, key=lambda name: max(float(bettor.wealth[at]) for bettor in self._bettors[name]))
-        self._only = best
+        self._only = self.best_score() or next(iter(self._bettors))
 
     def _learn(self, batch: Batch) -> None:
         self._past.append(batch)
