@@ -11,6 +11,7 @@ from typing import Any
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.exact import Bounds
 from proofs_check.audit.guesses import GuessingRule
+from proofs_check.audit.outputs import Reader
 from proofs_check.audit.sequential import Checkpoint
 
 
@@ -46,7 +47,7 @@ class AuditResult:
     ``outputs`` counts the labelled outputs of both data sets together, ``refuted_after`` those after which the sequential part refuted
     the claim, and ``bets_on`` names the score whose bets won most. ``rule`` is the guessing rule that gave ``fixed``; ``right`` and
     ``wrong`` count its guesses. ``seed`` repeats the run (None if the generator was not made from one number). ``exact`` is the exact ε
-    of the pair, where the caller knows it: for comparison only.
+    of the pair, where the caller knows it: for comparison only. ``reader`` reads outputs as the ``rule`` needs them.
     """
 
     epsilon_lower: float
@@ -68,6 +69,7 @@ class AuditResult:
     seed: int | None
     tests: int = 1
     exact: Bounds | None = None
+    reader: Reader | None = None
 
     @property
     def samples(self) -> int:
