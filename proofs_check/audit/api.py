@@ -16,6 +16,7 @@ from profiles.numbers import ExactLike, to_exact
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.exact import Bounds, ExactEpsilon
 from proofs_check.audit.fixed import FixedAudit, Tested
+from proofs_check.audit.guesses import Plan, choose_rules
 from proofs_check.audit.limits import lower_limit, upper_limit
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.results import AuditResult, EventReport, Finding
@@ -28,6 +29,10 @@ _LARGEST_BATCH = 1 << 16
 _LEAST_SAMPLES, _MOST_SAMPLES = 10, 10**9
 #: The share of the error that the sequential part gets where both run.
 _SEQUENTIAL_SHARE = Fraction(1, 5)
+#: Claims above are never refuted by bets, whatever is left of them as a float.
+_LARGEST = Fraction(100)
+#: Fresh outputs, at least and at most, on which an event is shown after a claim was refuted by bets.
+_ILLUSTRATION = (1_000, 20_000)
 
 
 class Mode(Enum):
@@ -97,7 +102,7 @@ def audit(
     if of_sequential < 1:
         fixed = FixedAudit(total, alpha * (1 - of_sequential), kind=kind, learner=learners[0], **options)
     if of_sequential > 0:
-        sequential = SequentialAudit(float(claim.epsilon), alpha * of_sequential, learner=learners[1], **options)
+        sequential = SequentialAudit(float(min(claim.epsilon, _LARGEST)), alpha * of_sequential, learner=learners[1], **options)
     refuted_after = None
     while stream.drawn < total:
         most = min(_LARGEST_BATCH, total - stream.drawn)
@@ -109,9 +114,12 @@ def audit(
             if sequential.bound() > claim.epsilon:
                 refuted_after = stream.drawn
                 break
+    outputs = stream.drawn
     stream.require_variation()
     tests_made = list(zip(fixed.bounds(), fixed.tested, strict=True)) if fixed is not None and refuted_after is None else []
     of_fixed, best = max(tests_made, key=lambda found: found[0], default=(None, None))
+    if sequential is not None and refuted_after is not None:
+        best = _illustrate(sequential, stream, claim, alpha)
     of_bets = sequential.bound() if sequential is not None else None
     bound = max(of_fixed or 0.0, of_bets or 0.0)
     return AuditResult(
@@ -119,7 +127,7 @@ def audit(
         claim=claim,
         finding=Finding.VIOLATED if Fraction(bound) > claim.epsilon else Finding.CONSISTENT,
         confidence=level,
-        outputs=stream.drawn,
+        outputs=outputs,
         seconds=time.perf_counter() - started,
         mode=chosen_mode.value,
         fixed=of_fixed,
@@ -134,7 +142,18 @@ def audit(
         seed=seed,
         tests=tests,
         exact=_exact_bounds(exact, claim),
+        reader=stream.reader,
     )
+
+
+def _illustrate(sequential: SequentialAudit, stream: LabelledStream, claim: Claim, alpha: Fraction) -> Tested | None:
+    """Return an event of the score whose bets refuted the claim, counted on fresh outputs: to be shown, the bound does not rest on it."""
+    past, score = sequential.past(), sequential.winner()
+    if past is None or score is None:
+        return None
+    fresh = min(max(stream.drawn, _ILLUSTRATION[0]), _ILLUSTRATION[1])
+    rules = choose_rules([score], past, Plan(fresh, alpha, claim.delta, claim.one_sided))
+    return Tested(rules[0], alpha).add(stream.draw(fresh)) if rules else None
 
 
 def find_seed(rng: np.random.Generator) -> int | None:

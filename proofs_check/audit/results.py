@@ -45,7 +45,8 @@ class AuditResult:
     ``epsilon_lower`` in nats is at most ε(D, D′) with probability at least ``confidence``, whatever the mechanism is, if its outputs are
     independent. ``fixed`` and ``sequential`` are the two parts that it is the larger of, None where a part did not run or did not end.
     ``outputs`` counts the labelled outputs of both data sets together, ``refuted_after`` those after which the sequential part refuted
-    the claim, and ``bets_on`` names the score whose bets won most. ``rule`` is the guessing rule that gave ``fixed``; ``right`` and
+    the claim, and ``bets_on`` names the score whose bets won most. ``rule`` is the guessing rule that gave ``fixed``, or shows on fresh
+    outputs what was betted on; ``right`` and
     ``wrong`` count its guesses. ``seed`` repeats the run (None if the generator was not made from one number). ``exact`` is the exact ε
     of the pair, where the caller knows it: for comparison only. ``reader`` reads outputs as the ``rule`` needs them.
     """
