@@ -90,7 +90,7 @@ class SigmoidBettor:
         usable = np.isfinite(values)
         if len(self._values):
             slope, offset = _fit(self._values, self._labels)
-            log_odds = np.clip(slope * values[usable] + offset, -50, 50)
+            log_odds = np.nan_to_num(np.clip(slope * values[usable] + offset, -50, 50))
             cells = np.sign(log_odds).astype(np.int64) * np.searchsorted(_LOG_ODDS, np.abs(log_odds), side="right") + len(_LOG_ODDS)
             levels = np.concatenate((-_LOG_ODDS[::-1], [0.0], _LOG_ODDS))
             first, second = _count(cells, is_first[usable], len(levels))

@@ -26,7 +26,8 @@ class Finding(Enum):
 class EventReport:
     """An event in words, how often it was seen among fresh outputs on each data set, and intervals of both probabilities.
 
-    Each interval holds with the audit's confidence by itself (Clopper–Pearson, both sides); the bound on ε does not rest on them.
+    Each interval holds with the audit's confidence by itself (Clopper–Pearson, both sides, for whichever of three rules is shown); the
+    bound on ε does not rest on them.
     """
 
     words: str

@@ -13,7 +13,7 @@ from proofs_check.audit.outputs import join
 from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores import Learner, Score, learn_quick_scores
 from proofs_check.audit.scores.interface import Floats, evaluate
-from proofs_check.audit.threads import one_thread
+from proofs_check.audit.threads import quietly
 
 #: Scores are learned anew after every batch up to here, later when the number of outputs has doubled; and on so many outputs at most.
 _ALWAYS_LEARN, _LEARN_ROWS = 2_000, 20_000
@@ -91,7 +91,7 @@ class SequentialAudit:
 
     def update(self, batch: Batch) -> None:
         """Bet on a batch with what was learned before it, then learn from it."""
-        with one_thread():
+        with quietly():
             self._update(batch)
 
     def _update(self, batch: Batch) -> None:
