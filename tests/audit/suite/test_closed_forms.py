@@ -29,7 +29,7 @@ from proofs_check.audit.suite.truths.exponentials import (
     laplace_density,
     product,
 )
-from proofs_check.audit.suite.truths.families import Search, Value, make_threshold, run_searches
+from proofs_check.audit.suite.truths.families import Gap, Search, Value, make_threshold, run_searches
 from proofs_check.audit.suite.truths.sides import Side, of_table
 from proofs_check.audit.suite.truths.suprema import TOLERANCE, Point, find_supremum
 from proofs_check.enclosures import ball, working_precision
@@ -231,6 +231,18 @@ def test_no_gap_has_more_than_the_truth(name):
             best = max(best, abs(math.log(densities[0].lower / densities[1].lower)))
     assert best <= case.truth.upper + Fraction(1, 10**9)
     assert best >= case.truth.lower - Fraction(1, 10**8)
+
+
+def test_slopes_of_log_densities_are_their_derivatives():
+    noise, scale, step = make_threshold(Fraction(1), Fraction(20), Fraction(40)), Fraction(40), Fraction(1, 10**12)
+    weights = [product(noise.unit, [noise.density(), *(noise.below(Fraction(x), scale) for x in answers)]) for answers in ((1, 2), (0, 1))]
+    sides = (weights[0], Fraction(1)), (weights[1], Fraction(0))
+    for family in (Gap(noise, scale, Fraction(0), *sides), Value(noise, scale, Fraction(0), *sides)):
+        for v in map(Fraction, ("0.25", "1.5", "37", "90")):
+            here, there = family._at(v), family._at(v + step)
+            change = (there.logs - here.logs) / ball(step)
+            assert float(here.rise_top - here.rise_bottom) == pytest.approx(float(change), abs=1e-9)
+            assert float(here.rise_top) != pytest.approx(0, abs=1e-6)
 
 
 def test_parallel_parts_add_up():
