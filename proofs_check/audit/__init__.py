@@ -10,7 +10,23 @@
 
 from proofs_check.audit.api import Mode, audit
 from proofs_check.audit.claims import Claim, claim_of_record
+from proofs_check.audit.pairs import Pair, SearchResult, extreme_records, query_patterns, record_pairs, search_pairs
 from proofs_check.audit.results import AuditResult, EventReport, Finding
-from proofs_check.audit.scores.library import Effort
+from proofs_check.audit.scores import Effort
 
-__all__ = ["AuditResult", "Claim", "Effort", "EventReport", "Finding", "Mode", "audit", "claim_of_record"]
+__all__ = [
+    "AuditResult",
+    "Claim",
+    "Effort",
+    "EventReport",
+    "Finding",
+    "Mode",
+    "Pair",
+    "SearchResult",
+    "audit",
+    "claim_of_record",
+    "extreme_records",
+    "query_patterns",
+    "record_pairs",
+    "search_pairs",
+]

@@ -14,14 +14,14 @@ import numpy as np
 from profiles.errors import InvalidArgument
 from profiles.numbers import ExactLike, to_exact
 from proofs_check.audit.claims import Claim
-from proofs_check.audit.fixed import FixedAudit
+from proofs_check.audit.exact import Bounds, ExactEpsilon
+from proofs_check.audit.fixed import FixedAudit, Tested
 from proofs_check.audit.limits import lower_limit, upper_limit
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.results import AuditResult, EventReport, Finding
 from proofs_check.audit.runs import AuditedMechanism, LabelledStream, split
-from proofs_check.audit.scores import Score
+from proofs_check.audit.scores import Effort, Learner, Score
 from proofs_check.audit.scores.interface import number_text
-from proofs_check.audit.scores.library import Effort
 from proofs_check.audit.sequential import SequentialAudit, next_batch
 
 _LARGEST_BATCH = 1 << 16
@@ -53,17 +53,21 @@ def audit(
     log_ratio: Callable[[Any], Any] | None = None,
     time_limit: float | None = None,
     own_randomness: bool = False,
+    bits: bool = False,
     tests: int = 1,
+    exact: ExactEpsilon | Bounds | None = None,
 ) -> AuditResult:
     """Return a lower confidence bound on ε(D, D′) and compare it with a claim.
 
-    Claim: P(``epsilon_lower`` > ε(D, D′)) ≤ 1 − ``confidence`` if the outputs of a call are independent draws (docs/audit.md, Theorems 1 to 3).
+    Claim: P(``epsilon_lower`` > ε(D, D′)) ≤ 1 − ``confidence`` if the outputs of a call are independent (docs/audit.md, Theorems 1 to 3).
 
     ``mechanism(dataset, rng, size)`` returns ``size`` outputs along the first axis. For a one-sided claim (add-DP) ``dataset`` is the
     larger one. ``samples`` is the number of outputs for each data set (2·samples labelled outputs in all; fair labels decide which data
-    set makes each). ``statistic`` maps what the mechanism returned to what is judged instead (post-processing); ``log_ratio`` maps it to the
-    exact log-likelihood ratio, and nothing is learned then. ``time_limit`` is in seconds for one call. ``tests`` is the number of audits
-    that are reported together: the error is divided by it.
+    set makes each). ``statistic`` maps what the mechanism returned to what is judged instead (post-processing); ``log_ratio`` maps it
+    to the exact log-likelihood ratio, and nothing is learned then. ``time_limit`` is in seconds for one call; ``own_randomness`` accepts
+    a mechanism that does not draw from ``rng``; ``bits`` also looks for what floating point gives away. ``tests`` is the number of
+    audits that are reported together: the error is divided by it. ``exact`` is the exact ε of the pair where it is known (see
+    :mod:`proofs_check.audit.exact`): it is shown beside the bound and changes nothing.
 
     Raises :class:`InvalidArgument`, and the errors of :mod:`proofs_check.audit.errors` for a mechanism that cannot be judged.
     """
@@ -80,20 +84,20 @@ def audit(
         raise InvalidArgument("a statistic and a log-likelihood ratio were both given; give one of them")
     alpha = (1 - level) / tests
     of_sequential = {Mode.BOTH: _SEQUENTIAL_SHARE, Mode.FIXED: Fraction(0), Mode.SEQUENTIAL: Fraction(1)}[chosen_mode]
-    seed = find_seed(rng)
     for_stream, for_fixed, for_sequential = split(rng, 3)
+    seed = find_seed(rng)
     judged = _post_process(mechanism, statistic or log_ratio)
     stream = LabelledStream(judged, (dataset, neighbor), for_stream, time_limit=time_limit, own_randomness=own_randomness)
-    width = stream.check()
+    kind = stream.check()
     scores = [_EXACT_RATIO] if log_ratio is not None else None
     total = 2 * int(samples)
-    options: dict[str, Any] = {"reader": stream.reader, "slack": claim.slack, "one_sided": claim.one_sided, "scores": scores}
-    fixed = (
-        FixedAudit(total, alpha * (1 - of_sequential), width=width, rng=for_fixed, effort=chosen_effort, **options)
-        if of_sequential < 1
-        else None
-    )
-    sequential = SequentialAudit(float(claim.epsilon), alpha * of_sequential, rng=for_sequential, **options) if of_sequential else None
+    options: dict[str, Any] = {"delta": claim.delta, "one_sided": claim.one_sided, "scores": scores}
+    learners = [Learner(stream.reader, own, chosen_effort, bits) for own in (for_fixed, for_sequential)]
+    fixed, sequential = None, None
+    if of_sequential < 1:
+        fixed = FixedAudit(total, alpha * (1 - of_sequential), kind=kind, learner=learners[0], **options)
+    if of_sequential > 0:
+        sequential = SequentialAudit(float(claim.epsilon), alpha * of_sequential, learner=learners[1], **options)
     refuted_after = None
     while stream.drawn < total:
         most = min(_LARGEST_BATCH, total - stream.drawn)
@@ -106,7 +110,8 @@ def audit(
                 refuted_after = stream.drawn
                 break
     stream.require_variation()
-    of_fixed = fixed.bound() if fixed is not None and refuted_after is None else None
+    tests_made = list(zip(fixed.bounds(), fixed.tested, strict=True)) if fixed is not None and refuted_after is None else []
+    of_fixed, best = max(tests_made, key=lambda found: found[0], default=(None, None))
     of_bets = sequential.bound() if sequential is not None else None
     bound = max(of_fixed or 0.0, of_bets or 0.0)
     return AuditResult(
@@ -114,19 +119,21 @@ def audit(
         claim=claim,
         finding=Finding.VIOLATED if Fraction(bound) > claim.epsilon else Finding.CONSISTENT,
         confidence=level,
-        samples=stream.drawn,
+        outputs=stream.drawn,
         seconds=time.perf_counter() - started,
         mode=chosen_mode.value,
         fixed=of_fixed,
         sequential=of_bets,
         refuted_after=refuted_after,
-        events=_report_events(fixed, alpha) if fixed is not None else (),
-        right=fixed.counts.right if fixed is not None else 0,
-        wrong=fixed.counts.wrong if fixed is not None else 0,
-        score=fixed.rule.score.name if fixed is not None and fixed.rule is not None else None,
+        events=_report_events(best, alpha) if best is not None else (),
+        right=best.counts.right if best is not None else 0,
+        wrong=best.counts.wrong if best is not None else 0,
+        rule=best.rule if best is not None else None,
+        bets_on=sequential.best_score() if sequential is not None else None,
         trace=tuple(sequential.checkpoints) if sequential is not None else (),
         seed=seed,
         tests=tests,
+        exact=_exact_bounds(exact, claim),
     )
 
 
@@ -134,6 +141,12 @@ def find_seed(rng: np.random.Generator) -> int | None:
     """Return the seed that a generator was made from, None where there is none or not one number."""
     entropy = getattr(getattr(rng.bit_generator, "seed_seq", None), "entropy", None)
     return entropy if isinstance(entropy, int) else None
+
+
+def _exact_bounds(exact: ExactEpsilon | Bounds | None, claim: Claim) -> Bounds | None:
+    if not isinstance(exact, ExactEpsilon):
+        return exact
+    return exact.removing.epsilon if claim.one_sided else exact.symmetric
 
 
 def _choice(kind: Any, value: Any, what: str) -> Any:
@@ -167,16 +180,14 @@ _EXACT_RATIO = Score(
 )
 
 
-def _report_events(fixed: FixedAudit, alpha: Fraction) -> tuple[EventReport, ...]:
-    if fixed.rule is None:
-        return ()
-    counts, made = fixed.counts, []
+def _report_events(test: Tested, alpha: Fraction) -> tuple[EventReport, ...]:
+    counts, made = test.counts, []
     of_first, of_second = counts.of_first, counts.outputs - counts.of_first
     for is_first, seen_first, seen_second in (
         (True, counts.right_first, counts.wrong_first),
         (False, counts.wrong_second, counts.right_second),
     ):
-        words = fixed.rule.describe(first=is_first)
+        words = test.rule.describe(first=is_first)
         if words is not None and of_first and of_second:
             first, second = _interval(seen_first, of_first, alpha), _interval(seen_second, of_second, alpha)
             made.append(EventReport(words, seen_first, of_first, seen_second, of_second, first, second))

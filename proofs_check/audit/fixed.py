@@ -8,31 +8,58 @@ from fractions import Fraction
 
 import numpy as np
 
-from proofs_check.audit.guesses import Counts, GuessingRule, choose_rule
+from proofs_check.audit.guesses import Counts, GuessingRule, Plan, choose_rules
 from proofs_check.audit.limits import epsilon_of_guesses
-from proofs_check.audit.outputs import Reader, join
-from proofs_check.audit.runs import Batch
-from proofs_check.audit.scores import Score, learn_scores
-from proofs_check.audit.scores.library import Effort
+from proofs_check.audit.outputs import join
+from proofs_check.audit.runs import Batch, Kind
+from proofs_check.audit.scores import Learner, Score, learn_scores
+from proofs_check.audit.threads import one_thread
 
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """The shares of the outputs that the three parts get; ``bound`` is the rest."""
+    """The shares of the outputs that the three parts get; ``bound`` is the rest.
+
+    ``again``: rules are chosen on the learning part as well. Where little is learned this hardly flatters a score, and soundness does not
+    depend on it.
+    """
 
     learn: float
     choose: float
+    again: bool
 
 
-#: One number needs little learning; vectors need more, and small samples need more of everything.
-NUMBER, VECTOR, SMALL = Shares(0.06, 0.06), Shares(0.3, 0.1), Shares(0.25, 0.2)
+#: For one number, for few different outputs, for vectors, and for small samples of any kind.
+NUMBER, FEW = Shares(0.06, 0.22, again=True), Shares(0.26, 0.02, again=True)
+VECTOR, SMALL = Shares(0.25, 0.2, again=False), Shares(0.25, 0.25, again=False)
 _SMALL = 20_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tested:
+    """A guessing rule on the last part of the outputs: how its guesses went, and its part of the error."""
+
+    rule: GuessingRule
+    alpha: Fraction
+    counts: Counts = Counts()  # noqa: RUF009 - it is frozen
+
+    def add(self, part: Batch) -> Tested:
+        """Return the test with some more outputs."""
+        return Tested(self.rule, self.alpha, self.counts.add(self.rule.guess(part.outputs), part.is_first))
+
+    def bound(self, delta: Fraction) -> float:
+        """Return the bound in nats that the counts prove at this level."""
+        counts = self.counts
+        if not counts.right:
+            return 0.0
+        slack = delta / 2 * self.rule.sides
+        return epsilon_of_guesses(counts.right, counts.wrong, self.alpha, outputs=counts.outputs, slack=slack)
 
 
 class FixedAudit:
     """Takes labelled outputs as they come, in batches, and gives a bound when all of them have come.
 
-    ``total`` is the number of labelled outputs to come, ``alpha`` the error, ``slack`` δ′. ``scores`` replaces learning, for instance
+    ``total`` is the number of labelled outputs to come, ``alpha`` the error. ``scores`` replaces learning, for instance
     by the exact log-likelihood ratio; the learning part is then used for choosing.
     """
 
@@ -41,28 +68,30 @@ class FixedAudit:
         total: int,
         alpha: Fraction,
         *,
-        width: int,
-        reader: Reader,
-        rng: np.random.Generator,
-        slack: Fraction = Fraction(0),
+        kind: Kind,
+        learner: Learner,
+        delta: Fraction = Fraction(0),
         one_sided: bool = False,
-        effort: Effort = Effort.NORMAL,
         scores: list[Score] | None = None,
     ) -> None:
-        shares = SMALL if total <= _SMALL else NUMBER if width == 1 else VECTOR
+        shares = SMALL if total <= _SMALL else FEW if kind.few_values else NUMBER if kind.width == 1 else VECTOR
+        self._again = shares.again
         self._learn = max(1, round(shares.learn * total)) if scores is None else 0
         self._choose_to = self._learn + max(1, round(shares.choose * total))
-        self._total, self._alpha, self._slack, self._one_sided = total, alpha, slack, one_sided
-        self._reader, self._rng, self._effort = reader, rng, effort
+        self._total, self._alpha, self._delta, self._one_sided = total, alpha, delta, one_sided
+        self._learner = learner
         self._kept: list[Batch] = []
-        self._width = width
+        self._width = kind.width
         self._seen = 0
         self._scores = scores
-        self.rule: GuessingRule | None = None
-        self.counts = Counts()
+        self.tested: list[Tested] = []
 
     def update(self, batch: Batch) -> None:
         """Take the next outputs."""
+        with one_thread():
+            self._split(batch)
+
+    def _split(self, batch: Batch) -> None:
         start = 0
         while start < len(batch.is_first):
             border = self._learn if self._seen < self._learn else self._choose_to if self._seen < self._choose_to else math.inf
@@ -72,37 +101,33 @@ class FixedAudit:
 
     def _take(self, part: Batch) -> None:
         self._seen += len(part.is_first)
-        if self.rule is not None:
-            self.counts = self.counts.add(self.rule.guess(part.outputs), part.is_first)
+        if self.tested:
+            self.tested = [test.add(part) for test in self.tested]
             return
         self._kept.append(part)
         if self._seen == self._learn:
             part = self._collect()
             self._width = part.outputs.width
-            self._scores = learn_scores(part, self._reader, self._rng, self._effort)
+            self._scores = learn_scores(part, self._learner)
+            self._kept = [part] if self._again else []
         elif self._seen == self._choose_to:
-            self._choose()
+            with one_thread():
+                self._choose()
 
     def _choose(self) -> None:
         chosen_on = self._collect()
         scores = self._scores or []
         if not scores:
             return
-        self.rule = choose_rule(
-            scores,
-            Batch(chosen_on.outputs.fit(self._width), chosen_on.is_first),
-            planned=max(1, self._total - self._choose_to),
-            alpha=float(self._alpha),
-            slack=float(self._slack),
-            one_sided=self._one_sided,
-        )
+        plan = Plan(max(1, self._total - self._choose_to), self._alpha, self._delta, self._one_sided)
+        rules = choose_rules(scores, Batch(chosen_on.outputs.fit(self._width), chosen_on.is_first), plan)
+        spare = 1 - sum((rule.share for rule in rules), Fraction(0))
+        self.tested = [Tested(rule, self._alpha * (rule.share + (spare if k == 0 else 0))) for k, rule in enumerate(rules)]
 
     def _collect(self) -> Batch:
         parts, self._kept = self._kept, []
         return Batch(join([part.outputs for part in parts]), np.concatenate([part.is_first for part in parts]))
 
-    def bound(self) -> float:
-        """Return the lower confidence bound on ε in nats, rounded down; 0 before the last part. Valid once all outputs have come."""
-        if self.rule is None or self.counts.right == 0:
-            return 0.0
-        return epsilon_of_guesses(self.counts.right, self.counts.wrong, self._alpha, outputs=self.counts.outputs, slack=self._slack)
+    def bounds(self) -> list[float]:
+        """Return the lower confidence bound on ε in nats that each tested rule proves, rounded down. Valid once all outputs have come."""
+        return [test.bound(self._delta) for test in self.tested]

@@ -5,23 +5,43 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from scipy.stats import norm
 
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.runs import Batch
-from proofs_check.audit.scores.interface import Floats, Score
+from proofs_check.audit.scores.interface import Floats, Score, evaluate
 
-#: Cuts tried from each end of a score, and the standard errors by which counts are doubted before a rule is chosen by them.
-_CUTS, _DOUBT = 72, 1.0
+#: Cuts tried along a score.
+_CUTS = 64
+#: Outputs that all scores are compared on, before the best few are compared on all.
+_GLANCE, _SHORT = 40_000, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Temper:
+    """How a rule is chosen: by counts that are moved by ``doubt`` standard errors against it; ``share`` is its part of the error.
+
+    Much doubt finds frequent events whose ratio is sure, little doubt finds rare events with large ratios. Rules of several tempers are
+    tested together, at levels that add up.
+    """
+
+    doubt: float
+    share: Fraction
+
+
+#: The larger part of the error for the safe choice; see docs/audit.md, section 2.
+TEMPERS = (Temper(3.0, Fraction(4, 10)), Temper(1.5, Fraction(3, 10)), Temper(0.7, Fraction(3, 10)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GuessingRule:
     """Guess D where ``score`` ≥ ``first_from``, D′ where it is ≤ ``second_to`` (which is smaller), pass elsewhere.
 
-    ``width`` is the number of places that the score was learned on; ``promise`` the bound in nats that it was chosen for.
+    ``width`` is the number of places that the score was learned on; ``promise`` the bound in nats that it was chosen for; ``share`` its
+    part of the error.
     """
 
     score: Score
@@ -29,11 +49,24 @@ class GuessingRule:
     second_to: float
     width: int
     promise: float
+    share: Fraction
+
+    def same(self, other: GuessingRule) -> bool:
+        """Tell whether two rules make the same guesses, having the same score and thresholds."""
+        mine, theirs = (self.first_from, self.second_to), (other.first_from, other.second_to)
+        return self.score is other.score and mine == theirs
+
+    @property
+    def sides(self) -> int:
+        """On how many of the two data sets it ever guesses: δ/2 can be gained on each (Lemma 2)."""
+        return int(math.isfinite(self.first_from)) + int(math.isfinite(self.second_to))
 
     def guess(self, outputs: Outputs) -> np.ndarray:
         """Return 1 for D, −1 for D′, 0 for a pass: shape (n,), int8."""
-        scores = self.score.evaluate(outputs.fit(self.width))
-        return (scores >= self.first_from).astype(np.int8) - (scores <= self.second_to).astype(np.int8)
+        scores = evaluate(self.score, outputs.fit(self.width))
+        names_first = (scores >= self.first_from) & math.isfinite(self.first_from)
+        names_second = (scores <= self.second_to) & math.isfinite(self.second_to)
+        return names_first.astype(np.int8) - names_second.astype(np.int8)
 
     def describe(self, *, first: bool) -> str | None:
         """Return the set on which D (or D′) is guessed, in words; None where it never is."""
@@ -75,61 +108,97 @@ class Counts:
         )
 
 
-def choose_rule(scores: Sequence[Score], batch: Batch, *, planned: int, alpha: float, slack: float, one_sided: bool) -> GuessingRule:
-    """Return the rule that promises most on ``planned`` fresh outputs at level ``alpha``.
+def choose_rules(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[GuessingRule]:
+    """Return one rule for each temper, less the doubles: the rules that promise most on ``plan.outputs`` fresh outputs.
 
-    Counts on ``batch`` are doubted by a standard error, scaled to ``planned``, and put into Wilson's approximation of the binomial limit.
-    Whatever comes out is sound: the bound is computed on other outputs. ``one_sided`` leaves guesses of D alone; ``slack`` is δ′.
+    Counts on ``batch`` are doubted, scaled, and put into Wilson's approximation of the binomial limit. Whatever comes out is sound: bounds
+    are computed on other outputs. Guesses of D alone, of D′ alone, and of both equally often are compared.
     """
-    best = GuessingRule(scores[0], math.inf, -math.inf, batch.outputs.width, -math.inf)
-    factor = planned / max(1, len(batch.outputs))
-    quantile = float(norm.isf(alpha))
-    for score in scores:
-        values = score.evaluate(batch.outputs)
-        first = _cuts(values, batch.is_first)
-        second = _cuts(-values, ~batch.is_first) if not one_sided else _NO_CUTS
-        right = first.right[:, np.newaxis] + second.right
-        wrong = first.wrong[:, np.newaxis] + second.wrong
-        right = factor * np.maximum(right - _DOUBT * np.sqrt(right), 0.0) - slack * planned
-        wrong = factor * (wrong + _DOUBT * np.sqrt(wrong) + _DOUBT**2 * ((wrong > 0) | (right > 0)))
-        promises = _promise(np.maximum(right, 0.0), wrong, quantile)
-        promises[first.threshold[:, np.newaxis] <= -second.threshold] = -math.inf
-        i, j = np.unravel_index(int(np.argmax(promises)), promises.shape)
-        if promises[i, j] > best.promise:
-            best = GuessingRule(score, float(first.threshold[i]), -float(second.threshold[j]), batch.outputs.width, float(promises[i, j]))
-    return best
+    scores = _shortlist(scores, batch, plan)
+    cuts = [_pairs(evaluate(score, batch.outputs), batch.is_first, one_sided=plan.one_sided) for score in scores]
+    made: list[GuessingRule] = []
+    for temper in TEMPERS:
+        best = -math.inf
+        found: GuessingRule | None = None
+        for score, own in zip(scores, cuts, strict=True):
+            promises = _promises(own, temper, plan, len(batch.is_first))
+            k = int(np.argmax(promises))
+            if promises[k] > best:
+                best = float(promises[k])
+                found = GuessingRule(score, float(own.first_from[k]), float(own.second_to[k]), batch.outputs.width, best, temper.share)
+        if found is not None and not any(found.same(other) for other in made):
+            made.append(found)
+    return made
+
+
+def _shortlist(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Score]:
+    """Return the few scores that promise most, for any temper, on the first outputs: the others need not be computed for all."""
+    if len(batch.is_first) <= 2 * _GLANCE or len(scores) <= _SHORT:
+        return list(scores)
+    part = batch.take(slice(0, _GLANCE))
+    cuts = [_pairs(evaluate(score, part.outputs), part.is_first, one_sided=plan.one_sided) for score in scores]
+    kept: set[int] = set()
+    for temper in TEMPERS:
+        promises = [float(_promises(own, temper, plan, _GLANCE).max()) for own in cuts]
+        kept.update(sorted(range(len(scores)), key=lambda k: -promises[k])[:_SHORT])
+    return [scores[k] for k in sorted(kept)]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What rules are chosen for: fresh ``outputs``, the error ``alpha``, δ, and whether guesses of D alone count."""
+
+    outputs: int
+    alpha: Fraction
+    delta: Fraction
+    one_sided: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cuts:
-    """Thresholds t of {score ≥ t} with the numbers of right and wrong guesses there; the first one is never guessed."""
+    """Pairs of thresholds, with the numbers of right and wrong guesses that they make."""
 
-    threshold: Floats
+    first_from: Floats
+    second_to: Floats
     right: Floats
     wrong: Floats
 
 
-_NO_CUTS = _Cuts(np.array([np.inf]), np.zeros(1), np.zeros(1))
-
-
-def _cuts(values: Floats, is_right: np.ndarray) -> _Cuts:
+def _pairs(values: Floats, is_first: np.ndarray, *, one_sided: bool) -> _Cuts:
+    """Return the thresholds that are compared for a score: guesses of D alone, of D′ alone, and as many of each."""
+    known = ~np.isnan(values)
+    values, is_first = values[known], is_first[known]
+    if not len(values):
+        return _Cuts(np.array([math.inf]), np.array([-math.inf]), np.zeros(1), np.zeros(1))
     order = np.argsort(-values)
-    ordered, right = values[order], np.cumsum(is_right[order])
-    n = len(ordered)
-    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True)) if n else np.empty(0, dtype=np.int64)
-    ends = ends[np.isfinite(ordered[ends])]
-    if len(ends) > _CUTS:
-        wanted = np.unique(np.concatenate((np.geomspace(1, n, _CUTS // 2), np.linspace(1, n, _CUTS // 2))).astype(np.int64)) - 1
-        ends = np.unique(ends[np.minimum(np.searchsorted(ends, wanted), len(ends) - 1)])
-    counts = ends + 1.0
-    hits = right[ends].astype(np.float64)
-    return _Cuts(np.append(np.inf, ordered[ends]), np.append(0.0, hits), np.append(0.0, counts - hits))
+    ordered, n = values[order], len(values)
+    hits = np.concatenate(([0], np.cumsum(is_first[order])))
+    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], [True])) + 1  # how many score at least so much
+    wanted = np.unique(np.concatenate((np.geomspace(1, n, _CUTS // 2), np.linspace(1, n, _CUTS // 2))).astype(np.int64))
+    above = np.unique(ends[np.searchsorted(ends, wanted)])
+    below = np.unique(n - np.concatenate(([0], ends))[np.searchsorted(ends, n - wanted, side="right")])  # how many score at most so much
+    below = below[below > 0]
+    upper = [(k, 0) for k in above]
+    lower = [(0, k) for k in below]
+    both = [(k, below[min(np.searchsorted(below, k), len(below) - 1)]) for k in above]
+    chosen = upper if one_sided else upper + lower + [(k, m) for k, m in both if k + m <= n]
+    k, m = np.array(chosen, dtype=np.int64).T
+    right = hits[k] + (m - (hits[n] - hits[n - m]))
+    first_from = np.where(k > 0, ordered[np.maximum(k - 1, 0)], math.inf)
+    second_to = np.where(m > 0, ordered[np.minimum(n - m, n - 1)], -math.inf)
+    usable = np.isfinite(first_from) | np.isfinite(second_to)
+    return _Cuts(first_from[usable], second_to[usable], right[usable].astype(np.float64), (k + m - right)[usable].astype(np.float64))
 
 
-def _promise(right: Floats, wrong: Floats, quantile: float) -> Floats:
-    """Return Wilson's lower limit of the chance of a right guess, as log odds."""
-    total = np.maximum(right + wrong, 1e-9)
-    share = right / total
+def _promises(cuts: _Cuts, temper: Temper, plan: Plan, seen: int) -> Floats:
+    """Return the bound in nats that each pair of thresholds promises: Wilson's lower limit of the chance of a right guess, as log odds."""
+    factor = plan.outputs / max(1, seen)
+    quantile = float(norm.isf(float(plan.alpha * temper.share)))
+    slack = float(plan.delta) / 2 * (np.isfinite(cuts.first_from).astype(np.float64) + np.isfinite(cuts.second_to))
+    right = factor * np.maximum(cuts.right - temper.doubt * np.sqrt(cuts.right), 0.0) - slack * plan.outputs
+    wrong = factor * (cuts.wrong + temper.doubt * np.sqrt(cuts.wrong) + temper.doubt**2)
+    total = np.maximum(np.maximum(right, 0.0) + wrong, 1e-9)
+    share = np.maximum(right, 0.0) / total
     centre = share + quantile**2 / (2 * total)
     spread = quantile * np.sqrt(share * (1 - share) / total + quantile**2 / (4 * total**2))
     chance = np.clip((centre - spread) / (1 + quantile**2 / total), 1e-12, 1 - 1e-12)

@@ -46,6 +46,14 @@ class Batch:
         return Batch(self.outputs.take(rows), self.is_first[rows])
 
 
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What outputs look like at first sight: the number of places, and whether the same ones come again and again."""
+
+    width: int
+    few_values: bool
+
+
 class LabelledStream:
     """Labelled outputs of a mechanism on a pair of data sets: fair independent labels, then one call for each data set and batch.
 
@@ -67,8 +75,6 @@ class LabelledStream:
     ) -> None:
         if not callable(mechanism):
             raise InvalidArgument(f"a mechanism must be callable, but {type(mechanism).__name__} is not; give a callable")
-        if not isinstance(rng, np.random.Generator):
-            raise InvalidArgument(f"a numpy.random.Generator was expected, but {type(rng).__name__} was found; pass default_rng()")
         if time_limit is not None and not 0 < time_limit < float("inf"):
             raise InvalidArgument(f"the time limit must be a positive number of seconds, but {time_limit} was found; give one")
         self._mechanism, self._datasets, self._time_limit = mechanism, datasets, time_limit
@@ -97,13 +103,13 @@ class LabelledStream:
                 "its generator, which is no evidence of a statistical kind; check the mechanism"
             )
 
-    def check(self) -> int:
+    def check(self) -> Kind:
         """Run the mechanism a few times and refuse it where its outputs cannot be independent draws from the generator it is given.
 
-        Returns the number of places of an output.
+        Returns what the outputs look like.
         Raises :class:`SharedGenerator`, :class:`UnusableOutputs`, and the errors of a call.
         """
-        width = 0
+        width, rows_seen = 0, []
         for which, dataset in enumerate(self._datasets):
             before = copy.deepcopy(dataset)
             seeds = [int(seed) for seed in self._calls.integers(0, 2**62, size=_SEEDS)]
@@ -123,7 +129,10 @@ class LabelledStream:
             if varied and all(rows == keys[0] for rows in keys):
                 raise SharedGenerator("the mechanism gives the same outputs for different generators; draw from the generator passed to it")
             width = max(width, *(table.width for table in outputs))
-        return width
+            rows_seen += [row for rows in keys for row in rows]
+            for table in outputs:
+                self._remember(which, table)
+        return Kind(width, few_values=2 * len(set(rows_seen)) < len(rows_seen))
 
     def _run(self, which: int, rng: np.random.Generator, size: int) -> Outputs:
         numpy_state, python_state = _numpy_state(), random.getstate()
@@ -147,7 +156,9 @@ class LabelledStream:
 
 
 def split(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
-    """Return independent generators made from one, also from a bit generator that cannot spawn."""
+    """Return independent generators made from one, also from a bit generator that cannot spawn. Raises :class:`InvalidArgument`."""
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidArgument(f"a numpy.random.Generator was expected, but {type(rng).__name__} was found; pass default_rng()")
     try:
         return list(rng.spawn(count))
     except TypeError:

@@ -11,7 +11,7 @@ from proofs_check.audit.scores.interface import Floats
 
 #: Rows that are looked at; a value is an atom where it has at least this share of them, and is seen at least so often.
 _LOOKED_AT, _SHARE, _LEAST = 20_000, 0.002, 4
-_MOST_ATOMS = 400
+_MOST_ATOMS, _COMPARED = 400, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +49,7 @@ def _look_at_one(values: Floats, symbols: np.ndarray | None) -> Column:
         return Column(np.empty(0), found, continuous=False, centre=0.0, spread=1.0)
     distinct, counts = np.unique(values, return_counts=True)
     likely = (counts >= max(_LEAST, _SHARE * len(values))) | ~np.isfinite(distinct)
-    if len(distinct) <= min(_MOST_ATOMS, len(values) // 8 + 1):
+    if len(distinct) <= _MOST_ATOMS and 2 * (counts == 1).sum() <= len(distinct):
         likely = np.ones(len(distinct), dtype=bool)
     atoms = distinct[likely] if likely.sum() <= _MOST_ATOMS else distinct[~np.isfinite(distinct)]
     rest = values[~np.isin(values, atoms)]
@@ -63,7 +63,10 @@ def cells(outputs: Outputs, columns: tuple[Column, ...]) -> np.ndarray:
     """Return, for each output and place, 0 for a number that is no atom, else the number of the atom or symbol: shape (n, d), int64."""
     made = np.zeros(outputs.values.shape, dtype=np.int64)
     for j, column in enumerate(columns):
-        if len(column.atoms):
+        if 0 < len(column.atoms) <= _COMPARED:
+            for k, atom in enumerate(column.atoms):
+                made[:, j] += (k + 1) * (outputs.values[:, j] == atom)
+        elif len(column.atoms):
             index = np.minimum(np.searchsorted(column.atoms, outputs.values[:, j]), len(column.atoms) - 1)
             made[:, j] = np.where(column.atoms[index] == outputs.values[:, j], index + 1, 0)
         if outputs.symbols is not None:

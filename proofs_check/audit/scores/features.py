@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +14,7 @@ from proofs_check.audit.scores.interface import Floats
 
 _CLIP = 3.0
 _MOST_ATOM_FEATURES = 400
-_WIDEST_WHITENING = 200
+_WIDEST_WHITENING, _WHITENING_ROWS = 200, 50_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,6 +29,21 @@ class Design:
     signs: bool
     clipped: bool
     whitening: Floats | None = None
+    _kept: list[Any] = field(default_factory=list, repr=False)
+
+    @property
+    def numbers(self) -> int:
+        """How many numeric features of one kind there are, before the indicators."""
+        return sum(column.continuous for column in self.columns)
+
+    def features(self, outputs: Outputs) -> Floats:
+        """Return the features, shape (n, f), kept until the next outputs come: several scores use the same ones."""
+        if self._kept and self._kept[0] is outputs:
+            kept: Floats = self._kept[1]
+            return kept
+        made = self(outputs)
+        self._kept[:] = [outputs, made]
+        return made
 
     def __call__(self, outputs: Outputs) -> Floats:
         """Return the features, shape (n, f)."""
@@ -56,26 +73,36 @@ class Design:
         return np.where(numbers[:, chosen] == 0, centred, 0.0), numbers
 
     def _indicators(self, numbers: np.ndarray) -> Floats:
-        parts: list[np.ndarray] = []
+        chosen = self._cells()
+        made = np.empty((len(numbers), len(chosen)))
+        for k, (j, cell, _) in enumerate(chosen):
+            made[:, k] = numbers[:, j] == cell
+        return made
+
+    def _cells(self) -> list[tuple[int, int, Hashable]]:
+        """Return place, cell and meaning of each indicator; one of them is left out where nothing else occurs at a place."""
+        found: list[tuple[int, int, Hashable]] = []
         for j, column in enumerate(self.columns):
-            seen = [*range(1, len(column.atoms) + 1), *(symbol + len(column.atoms) for symbol in column.symbols)]
-            base = 0 if column.continuous else 1  # one of them is redundant where nothing else occurs
-            parts.extend(numbers[:, j] == cell for cell in seen[base:])
-        return np.stack(parts[:_MOST_ATOM_FEATURES], axis=1).astype(np.float64) if parts else np.zeros((len(numbers), 0))
+            seen: list[tuple[int, int, Hashable]] = [(j, k + 1, float(atom)) for k, atom in enumerate(column.atoms)]
+            seen += [(j, symbol + len(column.atoms), ("symbol", symbol)) for symbol in column.symbols]
+            found += seen if column.continuous else seen[1:]
+        return found[:_MOST_ATOM_FEATURES]
+
+    def kinds(self) -> list[tuple[int, Hashable]]:
+        """Return, for each feature, its place and what it measures there; equal kinds at different places mean the same."""
+        places = [j for j, column in enumerate(self.columns) if column.continuous]
+        made: list[tuple[int, Hashable]] = [(j, "sign") for j in places] if self.signs else []
+        made += [(j, "clipped") for j in places] if self.clipped else []
+        return made + [(j, ("atom", meaning)) for j, _, meaning in self._cells()]
 
 
-def make_designs(outputs: Outputs, columns: tuple[Column, ...]) -> dict[str, Design]:
-    """Return the designs that fit these outputs by name: ``signs``, ``clipped``, ``both``, ``innovations``."""
-    made = {"clipped": Design(columns, signs=False, clipped=True)}
-    continuous = sum(column.continuous for column in columns)
-    if continuous:
-        made["signs"] = Design(columns, signs=True, clipped=False)
-        made["both"] = Design(columns, signs=True, clipped=True)
-    if 1 < continuous == len(columns) <= _WIDEST_WHITENING and len(outputs) >= 20 * continuous:
-        whitening = _whiten(made["clipped"](outputs))
-        if whitening is not None:
-            made["innovations"] = Design(columns, signs=True, clipped=False, whitening=whitening)
-    return made
+def innovations(outputs: Outputs, columns: tuple[Column, ...]) -> Design | None:
+    """Return the design of the signs of innovations; None where places are not all continuous, or hardly correlated."""
+    continuous = sum(column.continuous and not len(column.atoms) and not column.symbols for column in columns)
+    if not 1 < continuous == len(columns) <= _WIDEST_WHITENING or len(outputs) < 20 * continuous:
+        return None
+    whitening = _whiten(Design(columns, signs=False, clipped=True)(outputs.take(slice(0, _WHITENING_ROWS))))
+    return None if whitening is None else Design(columns, signs=True, clipped=False, whitening=whitening)
 
 
 def _whiten(features: Floats) -> Floats | None:

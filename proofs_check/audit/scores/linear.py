@@ -2,50 +2,109 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
-from profiles.errors import InvalidArgument
 from proofs_check.audit.outputs import Outputs
+from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores.features import Design
 from proofs_check.audit.scores.interface import Floats, Score, number_text
+from proofs_check.audit.scores.models import load_models
 
-_LOGISTIC_ROWS = 100_000
+_LOGISTIC_ROWS = 40_000
+#: Numbers in one block of features: small enough for the processor's cache.
+_BLOCK = 1 << 18
 
 
-def discriminant_score(features: Floats, is_first: np.ndarray, design: Design, name: str) -> Score | None:
+@dataclass(frozen=True, slots=True, eq=False)
+class Moments:
+    """Mean features over D and over D′, and the covariance of all features, from every learning output."""
+
+    first: Floats
+    second: Floats
+    covariance: Floats
+    outputs: int
+
+    def select(self, features: np.ndarray) -> Moments:
+        """Return the moments of some of the features."""
+        return Moments(self.first[features], self.second[features], self.covariance[np.ix_(features, features)], self.outputs)
+
+
+def find_moments(batch: Batch, design: Design) -> Moments | None:
+    """Return the moments of a design's features, computed block by block; None where one of the data sets has no output."""
+    n, firsts = len(batch.is_first), int(batch.is_first.sum())
+    if firsts in (0, n):
+        return None
+    rows = max(1_000, _BLOCK // max(1, batch.outputs.width))
+    total_first: Any = 0.0
+    total: Any = 0.0
+    products: Any = 0.0
+    for start in range(0, n, rows):
+        part = slice(start, start + rows)
+        features = design(batch.outputs.take(part))
+        total_first = total_first + batch.is_first[part].astype(np.float64) @ features
+        total = total + features.sum(axis=0)
+        products = products + features.T @ features
+    mean = np.asarray(total) / n
+    covariance = np.asarray(products) / n - np.outer(mean, mean)
+    first = np.asarray(total_first) / firsts
+    return Moments(first, (np.asarray(total) - np.asarray(total_first)) / (n - firsts), covariance, n)
+
+
+def discriminant_score(moments: Moments, design: Design, name: str, features: np.ndarray | None = None) -> Score:
     """Return Fisher's discriminant (C + λ)⁻¹(mean over D − mean over D′): the logistic direction where differences are small.
 
-    The ridge λ is the mean variance times min(1, 1/10 + f/n) for f features and n outputs, which matters when n is small only.
+    The ridge λ is min(1, f/n + 1/1000) times each variance, for f features and n outputs: it matters when n is small only.
+    ``features`` are the ones that are used, None for all.
     """
-    n, f = features.shape
-    if not is_first.any() or is_first.all():
-        return None
-    difference = features[is_first].mean(axis=0) - features[~is_first].mean(axis=0)
-    centred = features - features.mean(axis=0)
-    covariance = centred.T @ centred / n
-    ridge = max(float(np.trace(covariance)) / f, 1e-12) * min(1.0, f / n + 1e-3)
-    direction = np.linalg.solve(covariance + ridge * np.eye(f), difference)
+    if features is None:
+        return linear_score(find_direction(moments), design, f"discriminant of {name}")
+    direction = np.zeros(len(moments.first))
+    direction[features] = find_direction(moments.select(features))
     return linear_score(direction, design, f"discriminant of {name}")
 
 
-def common_sign_score(features: Floats, is_first: np.ndarray, design: Design, name: str) -> Score:
-    """Return the mean of all features as a score: the direction for places that all move alike, with nothing to learn but its sign."""
-    total = features.mean(axis=1)
-    sign = 1.0 if total[is_first].sum() * (~is_first).sum() >= total[~is_first].sum() * is_first.sum() else -1.0
-    return linear_score(np.full(features.shape[1], sign / features.shape[1]), design, f"mean of {name}")
+def find_direction(moments: Moments) -> Floats:
+    """Return the direction of :func:`discriminant_score`; features are scaled to unit variance for the ridge."""
+    f = len(moments.first)
+    scale = np.sqrt(np.maximum(np.diag(moments.covariance), 1e-12))
+    correlation = moments.covariance / np.outer(scale, scale) + min(1.0, f / moments.outputs + 1e-3) * np.eye(f)
+    return np.asarray(np.linalg.solve(correlation, (moments.first - moments.second) / scale) / scale, dtype=np.float64)
 
 
-def logistic_score(features: Floats, is_first: np.ndarray, design: Design, name: str) -> Score:
-    """Return the linear predictor of a ridge-regularised logistic regression (scikit-learn) on at most 100,000 outputs.
+def pooled_score(moments: Moments, design: Design, groups: Callable[[int], int], name: str, features: np.ndarray) -> Score:
+    """Return the discriminant among directions that treat equal features at all places of a group alike.
+
+    A handful of numbers is learned then in place of one for each place, which finds many small differences of one kind. ``groups``
+    gives the group of a place, ``features`` the features that are used.
+    """
+    used = set(features.tolist())
+    labels = [(groups(place), kind) if k in used else None for k, (place, kind) in enumerate(design.kinds())]
+    distinct = {label: k for k, label in enumerate(dict.fromkeys(label for label in labels if label is not None))}
+    pooling = np.zeros((len(labels), len(distinct)))
+    for k, label in enumerate(labels):
+        if label is not None:
+            pooling[k, distinct[label]] = 1.0
+    pooled = Moments(
+        np.asarray(moments.first @ pooling, dtype=np.float64),
+        np.asarray(moments.second @ pooling, dtype=np.float64),
+        np.asarray(pooling.T @ moments.covariance @ pooling, dtype=np.float64),
+        moments.outputs,
+    )
+    return linear_score(np.asarray(pooling @ find_direction(pooled), dtype=np.float64), design, name)
+
+
+def logistic_score(batch: Batch, design: Design, name: str) -> Score:
+    """Return the linear predictor of a ridge-regularised logistic regression (scikit-learn) on at most 40,000 outputs.
 
     Raises :class:`InvalidArgument` where scikit-learn is not installed.
     """
-    try:
-        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
-    except ImportError:
-        raise InvalidArgument("auditing vectors needs scikit-learn, which is not installed; pip install 'pdp-accountant[audit]'") from None
-    rows = slice(0, _LOGISTIC_ROWS)
-    model = LogisticRegression(C=1.0, solver="newton-cholesky", max_iter=30).fit(features[rows], is_first[rows])
+    models = load_models()
+    part = batch.take(slice(0, _LOGISTIC_ROWS))
+    model = models.logistic(C=1.0, solver="newton-cholesky", max_iter=30).fit(design(part.outputs), part.is_first)
     return linear_score(np.asarray(model.coef_[0], dtype=np.float64), design, f"logistic regression on {name}")
 
 
@@ -55,7 +114,7 @@ def linear_score(direction: Floats, design: Design, name: str) -> Score:
     unit = direction / length if length > 0 else direction
 
     def evaluate(outputs: Outputs) -> Floats:
-        return np.asarray(design(outputs) @ unit)
+        return np.asarray(design.features(outputs) @ unit)
 
     def describe(threshold: float, above: bool) -> str:  # noqa: FBT001
         return f"{name} {'at least' if above else 'at most'} {number_text(threshold)}"

@@ -13,6 +13,7 @@ from proofs_check.audit.scores.interface import Floats, Score, log_ratios, numbe
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _VALUE_BINS = 24
+_FEW_PATTERNS = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +46,13 @@ def pattern_scores(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column
         edges = _quantiles(outputs, cells(outputs, columns))
         made.append(_score("pattern and value", outputs, is_first, lambda rows: _keys(_binned(rows, columns, edges)), columns, reader))
     return [score for score in made if score is not None]
+
+
+def has_few_patterns(outputs: Outputs, columns: tuple[Column, ...]) -> bool:
+    """Tell whether outputs are finite and each pattern was seen often enough to be judged by itself, so that no other score is needed."""
+    if any(column.continuous for column in columns):
+        return False
+    return len(np.unique(_keys(cells(outputs, columns)))) <= min(_FEW_PATTERNS, len(outputs) // 100)
 
 
 def _score(

@@ -1,0 +1,121 @@
+"""Bettors: what turns the past of a score into bets on hidden labels at the odds of a claim (Theorem 3 of docs/audit.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from proofs_check.audit.scores.interface import Floats
+
+#: Labels of either kind that a bettor pretends to have seen in every cell.
+_PRIOR = 0.5
+#: No bettor is surer than this, so that one wrong guess does not cost everything.
+_SUREST = 0.999
+#: Log odds at which the sigmoid bettor's beliefs are cut into cells; the belief of a cell is its end next to 0.
+_LOG_ODDS = np.concatenate((np.arange(0.1, 2, 0.1), np.arange(2, 7.1, 0.5)))
+_REMEMBERED, _NEWTON_STEPS = 4_096, 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Terms:
+    """At which odds bets are made: p₀ for every ε₀ of a grid, δ′, and whether guesses of D alone count."""
+
+    odds: Floats
+    slack: float
+    one_sided: bool
+
+
+def settle(beliefs: Floats, first: Floats, second: Floats, terms: Terms, outputs: int) -> Floats:
+    """Return the change of log wealth, for every ε₀, of bets on a batch of ``outputs``.
+
+    ``beliefs`` are the chances of D in each cell, ``first`` and ``second`` how many outputs of D and D′ fell into it; outputs in no cell
+    are not betted on, but δ is paid for all of them, since it can have moved any of them into a cell. Where the likelier label is
+    believed at more than p₀, each output of the cell multiplies the wealth by ŝ/p₀ or (1 − ŝ)/(1 − p₀).
+    """
+    guess_first = beliefs >= 0.5
+    sure = np.minimum(np.where(guess_first, beliefs, 1 - beliefs), _SUREST)
+    right = np.where(guess_first, first, second)
+    wrong = np.where(guess_first, second, first)
+    odds = terms.odds[:, np.newaxis]
+    active = (sure > odds) & (guess_first | (not terms.one_sided))
+    change = np.where(active, right * np.log(sure / odds) + wrong * np.log((1 - sure) / (1 - odds)), 0.0).sum(axis=1)
+    if terms.slack > 0:
+        largest = np.where(active, sure / odds - 1, 0.0).max(axis=1)
+        change -= outputs * np.log1p(terms.slack * largest)
+    return np.asarray(change)
+
+
+class CellBettor:
+    """Believes the shares of labels seen so far in each cell of the rank of a score; ``cuts`` are the ranks between cells."""
+
+    __slots__ = ("_cuts", "_first", "_second", "_thresholds", "wealth")
+
+    def __init__(self, cuts: Floats, points: int) -> None:
+        self._cuts = cuts
+        self._thresholds = np.empty(0)
+        self._first, self._second = np.zeros(2 * len(cuts) + 1), np.zeros(2 * len(cuts) + 1)
+        self.wealth = np.zeros(points)
+
+    def calibrate(self, values: Floats) -> None:
+        """Cut at the ranks among these values of the newly learned score; a value that returns often gets a cell of its own."""
+        at = np.sort(values)[np.minimum((self._cuts * len(values)).astype(np.int64), len(values) - 1)]
+        self._thresholds = np.sort(np.concatenate((at, np.nextafter(at, np.inf))))
+
+    def bet(self, values: Floats, is_first: np.ndarray, terms: Terms) -> None:
+        """Bet on a batch with what was known before it, then remember its labels."""
+        cells = np.searchsorted(self._thresholds, values, side="right")
+        first, second = _count(cells, is_first, len(self._first))
+        beliefs = (self._first + _PRIOR) / (self._first + self._second + 2 * _PRIOR)
+        self.wealth += settle(beliefs, first, second, terms, len(values))
+        self._first += first
+        self._second += second
+
+
+class SigmoidBettor:
+    """Believes a sigmoid of the score, fitted to the scores and labels of past bets: two numbers to learn, so that few outputs suffice."""
+
+    __slots__ = ("_labels", "_values", "wealth")
+
+    def __init__(self, points: int) -> None:
+        self._values: Floats = np.empty(0)
+        self._labels = np.empty(0, dtype=bool)
+        self.wealth = np.zeros(points)
+
+    def calibrate(self, values: Floats) -> None:
+        """Nothing to do: the sigmoid is fitted to past bets."""
+
+    def bet(self, values: Floats, is_first: np.ndarray, terms: Terms) -> None:
+        """Bet on a batch with what was known before it, then remember its labels."""
+        usable = np.isfinite(values)
+        if len(self._values):
+            slope, offset = _fit(self._values, self._labels)
+            log_odds = np.clip(slope * values[usable] + offset, -50, 50)
+            cells = np.sign(log_odds).astype(np.int64) * np.searchsorted(_LOG_ODDS, np.abs(log_odds), side="right") + len(_LOG_ODDS)
+            levels = np.concatenate((-_LOG_ODDS[::-1], [0.0], _LOG_ODDS))
+            first, second = _count(cells, is_first[usable], len(levels))
+            self.wealth += settle(1 / (1 + np.exp(-levels)), first, second, terms, len(values))
+        self._values = np.concatenate((self._values, values[usable]))[-_REMEMBERED:]
+        self._labels = np.concatenate((self._labels, is_first[usable]))[-_REMEMBERED:]
+
+
+def _count(cells: np.ndarray, is_first: np.ndarray, length: int) -> tuple[Floats, Floats]:
+    first = np.bincount(cells[is_first], minlength=length).astype(np.float64)
+    second = np.bincount(cells[~is_first], minlength=length).astype(np.float64)
+    return first, second
+
+
+def _fit(values: Floats, labels: np.ndarray) -> tuple[float, float]:
+    """Return slope and offset of a logistic regression on one number with a standard normal prior on both, values scaled to spread 1."""
+    centre = float(np.median(values))
+    spread = float(np.mean(np.abs(values - centre))) or 1.0
+    design = np.stack(((values - centre) / spread, np.ones(len(values))))
+    design[0] = np.clip(design[0], -10, 10)
+    weights = np.zeros(2)
+    for _ in range(_NEWTON_STEPS):
+        chances = 1 / (1 + np.exp(-np.clip(weights @ design, -30, 30)))
+        gradient = design @ (labels - chances) - weights
+        hessian = (design * (chances * (1 - chances))) @ design.T + np.eye(2)
+        weights = weights + np.linalg.solve(hessian, gradient)
+    slope = float(weights[0]) / spread
+    return slope, float(weights[1]) - slope * centre

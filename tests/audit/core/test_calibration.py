@@ -1,0 +1,32 @@
+"""The rate of bounds above the exact ε stays at or below the stated error: a few audits here, 3,000 each in make audit-calibration."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from proofs_check.audit.calibration import Calibration, Correct, calibrate
+from tests.audit.core.correct import CORRECT
+
+AUDITS = {"fixed": 80, "sequential": 30}
+
+
+@pytest.mark.parametrize("target", CORRECT, ids=lambda target: target.name)
+@pytest.mark.parametrize("mode", ["fixed", "sequential"])
+def test_bounds_are_rarely_above_the_truth(target: Correct, mode: str) -> None:
+    # At an error of 1/2 a bound without its correction would be above far more often: 30 audits tell. A wrong alarm has chance 1e-6.
+    found = calibrate(
+        target,
+        rng=np.random.default_rng([5, len(target.name)]),
+        audits=AUDITS[mode],
+        samples=60,
+        confidence="0.5",
+        mode=mode,
+        effort="fast",
+    )
+    assert not found.contradicts(Fraction(1, 10**6)), found
+
+
+def test_a_broken_bound_would_be_noticed() -> None:
+    assert Calibration("x", 60, 55, Fraction(1, 2)).contradicts(Fraction(1, 10**6))
+    assert not Calibration("x", 60, 30, Fraction(1, 2)).contradicts(Fraction(1, 10**6))

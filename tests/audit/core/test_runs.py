@@ -1,0 +1,164 @@
+"""Broken experiments are refused by name and never become evidence."""
+
+import contextlib
+import random
+import signal
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from profiles.errors import InvalidArgument, InvalidData
+from profiles.mechanisms import LaplaceSum
+from proofs_check.audit import Claim, audit
+from proofs_check.audit.errors import ConstantOutputs, MechanismHangs, MechanismRaised, SharedGenerator, UnusableOutputs
+from proofs_check.audit.runs import LabelledStream
+
+PAIR = ((1.0,), (0.0,))
+
+
+def run(mechanism, **options):
+    return audit(mechanism, np.array([1.0]), np.array([0.0]), Claim(1), rng=np.random.default_rng(1), samples=300, **options)
+
+
+def raises(dataset, rng, size):
+    raise RuntimeError("no\nluck")
+
+
+def leaves(dataset, rng, size):
+    sys.exit(0)
+
+
+def hangs(dataset, rng, size):
+    while True:
+        with contextlib.suppress(Exception):  # a mechanism may swallow whatever it likes
+            time.sleep(0.01)
+
+
+def nan(dataset, rng, size):
+    return np.where(rng.random(size) < 0.1, np.nan, 0.0)
+
+
+def wrong_size(dataset, rng, size):
+    return rng.random(size + 1)
+
+
+def constant(dataset, rng, size):
+    return np.full(size, dataset[0])
+
+
+def copies(dataset, rng, size):
+    return np.full(size, rng.random())
+
+
+def global_numpy(dataset, rng, size):
+    return np.random.laplace(size=size)  # noqa: NPY002
+
+
+def global_python(dataset, rng, size):
+    return [random.random() for _ in range(size)]
+
+
+HIDDEN = np.random.default_rng(5)
+
+
+def hidden_generator(dataset, rng, size):
+    return HIDDEN.random(size)
+
+
+def fixed_seed(dataset, rng, size):
+    return np.random.default_rng(5).random(size)
+
+
+def spoils_its_data(dataset, rng, size):
+    dataset[0] += 1
+    return dataset[0] + rng.random(size)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "error"),
+    [
+        (raises, MechanismRaised),
+        (leaves, MechanismRaised),
+        (nan, UnusableOutputs),
+        (wrong_size, UnusableOutputs),
+        (constant, ConstantOutputs),
+        (copies, UnusableOutputs),
+        (global_numpy, SharedGenerator),
+        (global_python, SharedGenerator),
+        (hidden_generator, SharedGenerator),
+        (fixed_seed, SharedGenerator),
+        (spoils_its_data, UnusableOutputs),
+    ],
+)
+def test_broken_mechanisms_are_named(mechanism, error) -> None:
+    with pytest.raises(error) as found:
+        run(mechanism)
+    assert "\n" not in str(found.value)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs the alarm of a Unix system")
+def test_a_hanging_mechanism_is_stopped() -> None:
+    with pytest.raises(MechanismHangs, match=r"0\.2 seconds"):
+        run(hangs, time_limit=0.2)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_the_mechanism_s_own_errors_pass() -> None:
+    with pytest.raises(InvalidData):
+        audit(LaplaceSum(b=1), np.array([9.0]), np.array([]), Claim(1), rng=np.random.default_rng(1), samples=100)
+
+
+def test_own_randomness_can_be_allowed() -> None:
+    assert run(hidden_generator, own_randomness=True).epsilon_lower <= 1
+
+
+def test_a_rare_event_is_no_constant() -> None:
+    result = run(lambda dataset, rng, size: (rng.random(size) < 0.02).astype(float))
+    assert result.epsilon_lower <= 1
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"samples": 0},
+        {"samples": 2.5},
+        {"samples": True},
+        {"confidence": 0},
+        {"confidence": 1},
+        {"confidence": "1.5"},
+        {"mode": "best"},
+        {"effort": "huge"},
+        {"time_limit": 0},
+        {"time_limit": float("nan")},
+        {"tests": 0},
+        {"statistic": abs, "log_ratio": abs},
+        {"statistic": 3},
+    ],
+)
+def test_unusable_arguments(options) -> None:
+    with pytest.raises(InvalidArgument):
+        audit(lambda d, r, n: r.random(n), *PAIR, Claim(1), rng=np.random.default_rng(1), **{"samples": 100, **options})
+
+
+def test_a_generator_is_needed() -> None:
+    with pytest.raises(InvalidArgument):
+        audit(lambda d, r, n: r.random(n), *PAIR, Claim(1), rng=3, samples=100)
+    with pytest.raises(InvalidArgument):
+        audit(3, *PAIR, Claim(1), rng=np.random.default_rng(3), samples=100)
+
+
+def test_labels_are_fair_and_outputs_belong_to_them() -> None:
+    stream = LabelledStream(lambda dataset, rng, size: np.full(size, dataset[0]) + 0 * rng.random(size), PAIR, np.random.default_rng(2))
+    batch = stream.draw(20_000)
+    assert (batch.outputs.values[:, 0] == np.where(batch.is_first, 1.0, 0.0)).all()
+    assert abs(batch.is_first.mean() - 0.5) < 5 * 0.5 / np.sqrt(20_000)
+    assert abs(np.corrcoef(batch.is_first[1:], batch.is_first[:-1])[0, 1]) < 0.04
+
+
+def test_the_seed_repeats_the_run() -> None:
+    first, second = (audit(LaplaceSum(b=1), [1.0], [], Claim(1), rng=np.random.default_rng(77), samples=2_000) for _ in range(2))
+    assert first.seed == second.seed == 77
+    assert first.epsilon_lower == second.epsilon_lower
+    assert first.trace == second.trace
