@@ -218,8 +218,8 @@ def _require_rowwise(change: Callable[[Any], Any], outputs: Any, found: Any) -> 
     """Refuse a statistic that mixes outputs: they would depend on one another then."""
     half = len(outputs) // 2
     reader = Reader()
-    whole = reader.read(found, len(outputs)).take(slice(0, half))
-    if not same_outputs(reader.read(change(outputs[:half]), half), whole):
+    whole = reader.read(found, len(outputs)).take(slice(half, None))
+    if not same_outputs(reader.read(change(outputs[half:]), len(outputs) - half), whole):
         raise InvalidArgument("a statistic must map each output by itself, but its values changed with the other outputs; do not mix rows")
 
 

@@ -15,6 +15,7 @@ from profiles.numbers import ExactLike
 from profiles.profile import Profile
 from proofs_check.audit.api import audit
 from proofs_check.audit.claims import Claim, claim_of_record
+from proofs_check.audit.errors import ConstantOutputs
 from proofs_check.audit.results import AuditResult, Finding
 from proofs_check.audit.runs import AuditedMechanism, split
 
@@ -142,18 +143,12 @@ def search_pairs(
     for _ in range(rounds):
         pilot = max(_LEAST_PILOT, int(_SEARCH_SHARE * samples / rounds / len(alive)))
         for k, own in zip(alive, split(searching, len(alive)), strict=True):
-            settings = {**options, "mode": "fixed", "effort": "fast", "tests": 1}
-            found = audit(
-                mechanism,
-                pairs[k].dataset,
-                pairs[k].neighbor,
-                pairs[k].claim,
-                rng=own,
-                samples=pilot,
-                confidence=_SEARCH_CONFIDENCE,
-                **settings,
-            )
-            seen[k] = found.epsilon_lower - float(pairs[k].claim.epsilon)
+            settings = {**options, "mode": "fixed", "effort": "fast", "tests": 1, "samples": pilot, "confidence": _SEARCH_CONFIDENCE}
+            try:
+                found = audit(mechanism, pairs[k].dataset, pairs[k].neighbor, pairs[k].claim, rng=own, **settings).epsilon_lower
+            except ConstantOutputs:  # few outputs of a rare event: no evidence, but no reason to give up the other pairs
+                found = 0.0
+            seen[k] = found - float(pairs[k].claim.epsilon)
         alive = sorted(alive, key=lambda k: -seen[k])[: max(finalists, math.ceil(len(alive) / 2))]
     alive = alive[:finalists]
     left = max(_LEAST_PILOT, int(samples * (1 - _SEARCH_SHARE if rounds else 1) / finalists))

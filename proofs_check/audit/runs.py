@@ -220,8 +220,8 @@ def _require_alike(calls: Sequence[Outputs]) -> None:
             continue
         if kruskal(*groups).pvalue < _CHANCE:
             raise UnusableOutputs(
-                f"place {j + 1} of the outputs differs between calls more than within them, so that the outputs of a call share noise; draw "
-                "all noise anew for every output"
+                f"place {j + 1} of the outputs differs between calls more than within them, so that the outputs of a call share noise; "
+                "draw all noise anew for every output"
             )
 
 

@@ -12,6 +12,7 @@ from proofs_check.audit.outputs import Outputs, Reader
 from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores.bits import lowest_bit
 from proofs_check.audit.scores.boosting import boosting_score
+from proofs_check.audit.scores.coincidences import grid_scores, tie_scores
 from proofs_check.audit.scores.columns import Column, look_at
 from proofs_check.audit.scores.distances import distance_scores
 from proofs_check.audit.scores.features import Design, innovations
@@ -23,7 +24,7 @@ from proofs_check.audit.scores.patterns import has_few_patterns, pattern_scores
 from proofs_check.audit.threads import one_thread
 
 _LEAST_FOR_MODELS = 2_000
-_WIDEST_DISTANCES = 1_000
+_WIDEST_DISTANCES, _WIDEST_MODELS = 1_000, 150
 
 
 class Effort(Enum):
@@ -58,12 +59,13 @@ def learn_scores(batch: Batch, learner: Learner) -> list[Score]:
         return made
     if learner.bits:
         made += _bit_scores(outputs, is_first)
+    made += grid_scores(outputs, is_first, columns) + tie_scores(outputs, is_first)
     if outputs.width == 1:
         return made + (_number_scores(outputs, is_first) if not columns[0].symbols else [])
     made += _vector_scores(batch, columns)
     for j in _best_places(outputs, is_first, columns):
         made.append(bin_score(_place(j), f"place {j + 1}", outputs.values[:, j], is_first))
-    if len(outputs) >= _LEAST_FOR_MODELS:
+    if len(outputs) >= _LEAST_FOR_MODELS and outputs.width <= _WIDEST_MODELS:
         made.append(logistic_score(batch, Design(columns, signs=True, clipped=True), "bounded places"))
         if effort is not Effort.FAST:
             rows, iterations = (len(outputs), 150) if effort is Effort.THOROUGH else (20_000, 30)

@@ -17,11 +17,13 @@ from proofs_check.audit.scores.models import load_models
 _LOGISTIC_ROWS = 40_000
 #: Numbers in one block of features: small enough for the processor's cache.
 _BLOCK = 1 << 18
+#: With more features than this, correlations between them are left out.
+_FULL = 300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Moments:
-    """Mean features over D and over D′, and the covariance of all features, from every learning output."""
+    """Mean features over D and over D′, and their covariance, from every learning output; the variances alone where features are many."""
 
     first: Floats
     second: Floats
@@ -30,7 +32,8 @@ class Moments:
 
     def select(self, features: np.ndarray) -> Moments:
         """Return the moments of some of the features."""
-        return Moments(self.first[features], self.second[features], self.covariance[np.ix_(features, features)], self.outputs)
+        covariance = self.covariance[features] if self.covariance.ndim == 1 else self.covariance[np.ix_(features, features)]
+        return Moments(self.first[features], self.second[features], covariance, self.outputs)
 
 
 def find_moments(batch: Batch, design: Design) -> Moments | None:
@@ -47,9 +50,9 @@ def find_moments(batch: Batch, design: Design) -> Moments | None:
         features = design(batch.outputs.take(part))
         total_first = total_first + batch.is_first[part].astype(np.float64) @ features
         total = total + features.sum(axis=0)
-        products = products + features.T @ features
+        products = products + (features.T @ features if features.shape[1] <= _FULL else np.square(features).sum(axis=0))
     mean = np.asarray(total) / n
-    covariance = np.asarray(products) / n - np.outer(mean, mean)
+    covariance = np.asarray(products) / n - (np.outer(mean, mean) if len(mean) <= _FULL else np.square(mean))
     first = np.asarray(total_first) / firsts
     return Moments(first, (np.asarray(total) - np.asarray(total_first)) / (n - firsts), covariance, n)
 
@@ -70,6 +73,8 @@ def discriminant_score(moments: Moments, design: Design, name: str, features: np
 def find_direction(moments: Moments) -> Floats:
     """Return the direction of :func:`discriminant_score`; features are scaled to unit variance for the ridge."""
     f = len(moments.first)
+    if moments.covariance.ndim == 1:
+        return np.asarray((moments.first - moments.second) / np.maximum(moments.covariance, 1e-12), dtype=np.float64)
     scale = np.sqrt(np.maximum(np.diag(moments.covariance), 1e-12))
     correlation = moments.covariance / np.outer(scale, scale) + min(1.0, f / moments.outputs + 1e-3) * np.eye(f)
     return np.asarray(np.linalg.solve(correlation, (moments.first - moments.second) / scale) / scale, dtype=np.float64)
@@ -88,10 +93,11 @@ def pooled_score(moments: Moments, design: Design, groups: Callable[[int], int],
     for k, label in enumerate(labels):
         if label is not None:
             pooling[k, distinct[label]] = 1.0
+    full = moments.covariance.ndim == 2
     pooled = Moments(
         np.asarray(moments.first @ pooling, dtype=np.float64),
         np.asarray(moments.second @ pooling, dtype=np.float64),
-        np.asarray(pooling.T @ moments.covariance @ pooling, dtype=np.float64),
+        np.asarray(pooling.T @ (moments.covariance @ pooling if full else moments.covariance[:, np.newaxis] * pooling), dtype=np.float64),
         moments.outputs,
     )
     return linear_score(np.asarray(pooling @ find_direction(pooled), dtype=np.float64), design, name)

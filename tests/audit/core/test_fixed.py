@@ -179,3 +179,22 @@ def test_symbols_that_never_return_tell_nothing() -> None:
 
     for mechanism in (tokens, words):
         assert run(mechanism, Claim("0.5"), samples=6_000).finding.value == "consistent"
+
+
+def test_noise_on_a_grid_shows_the_answer() -> None:
+    """Integers of scale 1000 on an answer of 0 or 1/2: every output tells, through its remainder."""
+
+    def integers(dataset, rng, size):
+        return dataset[0] / 2 + np.round(rng.laplace(0, 1_000, size))
+
+    assert run(integers, Claim(1), samples=20_000).epsilon_lower > 5
+
+
+def test_equal_places_are_seen() -> None:
+    def copies(dataset, rng, size):
+        made = rng.normal(size=(size, 2))
+        same = rng.random(size) < 0.05 * dataset[0]
+        made[same, 1] = made[same, 0]
+        return made
+
+    assert run(copies, Claim(1), samples=20_000).epsilon_lower > 4

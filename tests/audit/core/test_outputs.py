@@ -68,7 +68,6 @@ def test_shorter_outputs_have_absent_places() -> None:
         ([{1: 2}, {1: 3}], 2),
         (np.ma.masked_array([1.0, 2.0], [True, False]), 2),
         (np.zeros((2, 0)), 2),
-        ([(), ()], 2),
         (np.array([1 + 2j, 3]), 3),
     ],
 )

@@ -58,3 +58,19 @@ def test_the_search_finds_the_pair_that_breaks() -> None:
 def test_a_search_needs_pairs() -> None:
     with pytest.raises(InvalidArgument):
         search_pairs(lambda d, r, n: r.random(n), [], rng=np.random.default_rng(1))
+
+
+def test_a_search_multiplies_tests_and_passes_over_constant_pilots() -> None:
+    def mostly_nothing(dataset, rng, size):
+        return (rng.random(size) < 0.2 * dataset[0]).astype(float)
+
+    pairs = [Pair((0.0,), (0.0,), Claim(1), "nothing"), Pair((1.0,), (0.0,), Claim(1), "something")]
+    found = search_pairs(mostly_nothing, pairs, rng=np.random.default_rng(4), samples=5_000, tests=2)
+    assert found.best[0].name == "something"
+    assert found.best[1].tests == 2
+    assert found.finding.value == "violated"
+
+
+def test_patterns_are_two_sided() -> None:
+    with pytest.raises(InvalidArgument):
+        query_patterns(3, Claim(1, one_sided=True))

@@ -217,3 +217,96 @@ def test_changes_inside_objects_are_noticed() -> None:
         audit(spoils, Plain(1.0), Plain(0.0), Claim(1), rng=np.random.default_rng(1), samples=100)
     with pytest.raises(UnusableOutputs, match="changes its data"):
         audit(spoils_dictionary, {"x": np.ones(1)}, {"x": np.zeros(1)}, Claim(1), rng=np.random.default_rng(1), samples=100)
+
+
+def test_noise_shared_by_a_call_is_noticed() -> None:
+    def one_threshold(dataset, rng, size):
+        return rng.laplace(0, 1, (size, 3)) > rng.laplace(0, 1)
+
+    def one_constant_place(dataset, rng, size):
+        return np.stack((np.full(size, rng.laplace()), rng.laplace(size=size)), axis=1)
+
+    for mechanism in (one_threshold, one_constant_place):
+        with pytest.raises(UnusableOutputs, match="share noise"):
+            run(mechanism)
+
+
+def test_a_statistic_must_not_mix_outputs() -> None:
+    def noise(dataset, rng, size):
+        return rng.laplace(0, 1, size)
+
+    with pytest.raises(InvalidArgument, match="each output by itself"):
+        run(noise, statistic=lambda outputs: outputs - outputs[0])
+    with pytest.raises(InvalidArgument, match="one number"):
+        run(noise, log_ratio=lambda outputs: ["a"] * len(outputs))
+    with pytest.raises(InvalidArgument, match="one number"):
+        run(noise, log_ratio=lambda outputs: np.zeros((len(outputs), 2)) + outputs[:, np.newaxis])
+
+
+def test_a_buffer_may_be_used_again() -> None:
+    buffer = np.empty(100_000)
+
+    def of_buffer(dataset, rng, size):
+        buffer[:size] = dataset[0] + rng.laplace(0, 1, size)
+        return buffer[:size]
+
+    assert 0.5 < audit(of_buffer, (1.0,), (0.0,), Claim(1), rng=np.random.default_rng(1), samples=5_000).epsilon_lower <= 1
+
+
+def test_empty_outputs_are_outputs() -> None:
+    def selects(dataset, rng, size):
+        return [["x"] if u < (0.3 if dataset[0] else 0.1) else [] for u in rng.random(size)]
+
+    result = audit(selects, (1.0,), (0.0,), Claim(2), rng=np.random.default_rng(1), samples=3_000)
+    assert 0.7 < result.epsilon_lower <= np.log(3)
+
+
+def test_wide_outputs_need_little_memory() -> None:
+    def wide(dataset, rng, size):
+        return dataset[0] / 1_500 + rng.laplace(0, 1, (size, 1_500))
+
+    assert audit(wide, (1.0,), (0.0,), Claim(1), rng=np.random.default_rng(1), samples=200).epsilon_lower <= 1
+
+
+def test_the_seed_is_given_only_where_it_repeats_the_run() -> None:
+    used = np.random.default_rng(7)
+    assert audit(LaplaceSum(b=1), [1.0], [], Claim(1), rng=used, samples=100).seed == 7
+    assert audit(LaplaceSum(b=1), [1.0], [], Claim(1), rng=used, samples=100).seed is None
+    drawn = np.random.default_rng(7)
+    drawn.random()
+    assert audit(LaplaceSum(b=1), [1.0], [], Claim(1), rng=drawn, samples=100).seed is None
+
+
+@pytest.mark.parametrize("options", [{"confidence": "1e-5"}, {"tests": np.int64(3)}, {"samples": np.int64(50)}])
+def test_numbers_of_numpy_and_odd_levels_are_fine(options) -> None:
+    assert audit(LaplaceSum(b=1), [1.0], [], Claim(1), rng=np.random.default_rng(1), **{"samples": 100, **options}).samples > 0
+
+
+def test_an_error_near_zero_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="1e-300"):
+        audit(LaplaceSum(b=1), [1.0], [], Claim(1), rng=np.random.default_rng(1), samples=100, tests=10**400)
+
+
+class Unreadable(Exception):
+    """An error that cannot be shown."""
+
+    def __str__(self) -> str:
+        raise ValueError("no")
+
+
+def test_errors_that_cannot_be_shown() -> None:
+    def raises_badly(dataset, rng, size):
+        raise Unreadable
+
+    with pytest.raises(MechanismRaised, match="no readable message"):
+        run(raises_badly)
+
+
+def test_floating_point_settings_of_a_mechanism_end_with_it() -> None:
+    def strict(dataset, rng, size):
+        np.seterr(all="raise")
+        return dataset[0] + rng.laplace(0, 1, size)
+
+    before = np.geterr()
+    assert run(strict).epsilon_lower <= 1
+    assert np.geterr() == before

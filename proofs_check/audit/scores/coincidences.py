@@ -1,0 +1,60 @@
+"""Scores of what continuous noise never does: numbers on a grid, and equal numbers at two places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from proofs_check.audit.outputs import Outputs
+from proofs_check.audit.scores.columns import Column
+from proofs_check.audit.scores.interface import Floats, Score
+from proofs_check.audit.scores.one_dimension import bin_score
+
+#: Steps of the grids that are looked for, places that are looked at, and rows that decide whether there is anything to see.
+_STEPS = (1.0, 0.1, 0.01, 0.001)
+_PLACES, _TIED_PLACES, _ROWS = 20, 12, 20_000
+#: Remainders are told apart up to this share of a step, so that the rounding of binary64 is no difference.
+_CELLS = 2.0**24
+
+
+def grid_scores(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column, ...]) -> list[Score]:
+    """Return, for places whose remainder modulo a step returns, the score of that remainder: noise on a grid shows what it was added to.
+
+    Integer noise on an answer that is no integer is the common case. Continuous noise has no remainder that returns.
+    """
+    made = []
+    for j, column in enumerate(columns[:_PLACES]):
+        if not column.continuous:
+            continue
+        for step in _STEPS:
+            feature = _remainder(j, step)
+            values = feature(outputs)
+            distinct, counts = np.unique(values[:_ROWS], return_counts=True)
+            if 2 * counts[counts > 1].sum() > min(len(values), _ROWS) and len(distinct) > 1:
+                made.append(bin_score(feature, f"place {j + 1} modulo {step:g}", values, is_first))
+                break
+    return made
+
+
+def tie_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
+    """Return the score of the number of pairs of places that hold the same number, where there are such outputs."""
+    if not 1 < outputs.width <= _TIED_PLACES:
+        return []
+    values = _count_ties(outputs)
+    return [bin_score(_count_ties, "pairs of equal places", values, is_first)] if (values > 0).any() and (values != values[0]).any() else []
+
+
+def _remainder(j: int, step: float) -> Callable[[Outputs], Floats]:
+    def feature(outputs: Outputs) -> Floats:
+        with np.errstate(invalid="ignore", over="ignore"):
+            share = outputs.values[:, j] / step
+            cells = np.round((share - np.floor(share)) * _CELLS)
+        return np.where(np.isfinite(cells), cells % _CELLS / _CELLS * step, -1.0)
+
+    return feature
+
+
+def _count_ties(outputs: Outputs) -> Floats:
+    ordered = np.sort(outputs.values, axis=1)
+    return np.asarray((ordered[:, 1:] == ordered[:, :-1]).sum(axis=1), dtype=np.float64)
