@@ -77,13 +77,15 @@ def integrate(
         raise InvalidArgument("the relative width must lie in (0, 1), the absolute one be at least 0; choose other ones")
     if start is not None and start == end:
         return Enclosed(Fraction(0), Fraction(0))
+    most: Fraction | None = None
     bits, share = goals[0].denominator.bit_length() + _GUARD_BITS, Fraction(1, 16)
     while bits <= _MOST_BITS:
         with working_precision(bits):
-            work = _Integration(integrand, left_tail, right_tail, goals[0] * share, goals[1] * share)
+            work = _Integration(integrand, left_tail, right_tail, goals[0] * share, goals[1] * share, most)
             found = work.run(start, end)
         if found is not None and found.upper - found.lower <= max(goals[0] * min(abs(found.lower), abs(found.upper)), goals[1]):
             return found
+        most = None if found is None else max(abs(found.lower), abs(found.upper))
         if work.evaluations > _MOST_EVALUATIONS // 4:
             break  # more digits would not help
         bits, share = 2 * bits, share / 2**10
@@ -109,6 +111,8 @@ class _Integration:
     right_tail: Tail | None
     relative: Fraction
     absolute: Fraction
+    #: A bound of |integral| that an attempt before has found.
+    most: Fraction | None
     total: Any = 0
     pieces: int = 0
     evaluations: int = 0
@@ -165,8 +169,11 @@ class _Integration:
             stretch.point, stretch.analytic = start + width * t, analytic
             return self._evaluate(stretch)
 
-        known = self.total.abs_lower() * ball(self.relative) + ball(self.absolute)
-        part = _integrate_on_unit(on_unit, ball(self.relative), known / width)
+        known, relative = self.total.abs_lower(), ball(self.relative)
+        if self.most is not None:
+            # the relative goal of flint follows the magnitude of enclosures, which can be far above that of the integral
+            known, relative = known.max(ball(self.most)), arb(2) ** -_MOST_BITS
+        part = _integrate_on_unit(on_unit, relative, (known * ball(self.relative) + ball(self.absolute)) / width)
         if not stretch.kinks:
             self.total += part.real * width
             return
