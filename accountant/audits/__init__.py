@@ -12,6 +12,7 @@ from accountant.audits.running import (
     repeat,
     round_selection,
 )
+from accountant.audits.twins import broken_twins
 
 __all__ = [
     "AuditCase",
@@ -22,6 +23,7 @@ __all__ = [
     "Selection",
     "Together",
     "base_claim",
+    "broken_twins",
     "catalogue_cases",
     "certified_bound",
     "repeat",

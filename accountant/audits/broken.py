@@ -13,7 +13,7 @@ from accountant.audits.running import Selection, round_selection
 from profiles.mechanisms import WeightedCount, WeightedLloyd
 from profiles.mechanisms.datasets import compute_norms, read_dataset
 from profiles.mechanisms.lloyd import assign_nearest, total_clusters
-from profiles.mechanisms.noise import draw_directions, draw_k_norm
+from profiles.mechanisms.noise import draw_directions
 from proofs_check.audit.suite import Sampler
 
 Floats = NDArray[np.float64]
@@ -187,15 +187,3 @@ class ExponentialRadiusStep:
         kept = count >= 1.0
         centres = np.where(kept[:, np.newaxis], total / np.where(kept, count, 1.0)[:, np.newaxis], self.mechanism.centres[0])
         return np.asarray(centres[:, np.newaxis, :])
-
-
-@dataclass(frozen=True, slots=True)
-class KNormNoise:
-    """Noise of density ∝ exp(−‖ζ‖_p/scale), the right one."""
-
-    scale: float
-    p: float
-
-    def __call__(self, rng: np.random.Generator, size: int, dimension: int, /) -> Floats:
-        """Return the noise."""
-        return draw_k_norm(rng, (size,), dimension, self.p, self.scale)

@@ -32,7 +32,7 @@ class AuditCase:
     ``truth`` encloses ε(D, D′) in exact real arithmetic: truth.upper ≤ claim.epsilon, or else truth.lower > claim.epsilon.
     ``derivation`` says where the claim comes from, and for a twin what is wrong and what is true instead. ``samples`` is a number of outputs
     on each data set at which a twin is refuted with a probability above 0.99 at confidence 0.99. ``log_ratio``, where given, maps outputs
-    to the exact log-likelihood ratio (nats, shape (size,)): what to look at where the excess is small.
+    to a number that orders them as the log-likelihood ratio does where it matters, shape (size,): what to look at where the excess is small.
     """
 
     name: str
