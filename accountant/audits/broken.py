@@ -158,7 +158,7 @@ class OneLloydStep:
 
 @dataclass(frozen=True, slots=True)
 class CentreFromData:
-    """DP-Lloyd that starts at the mean of the data set (0 for none): the centre that is kept where the noisy count is small gives it away."""
+    """DP-Lloyd that starts at the mean of the data set (0 for none): a centre that is kept gives it away."""
 
     mechanism: WeightedLloyd
 

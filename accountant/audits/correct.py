@@ -29,9 +29,11 @@ Floats = NDArray[np.float64]
 WEIGHTS = (1.0, 2.0, 10.0)
 RADIUS = Fraction(2)
 TARGET = Fraction(2)
+_CENTRES = ((-1.0, 0.0), (1.0, 0.0))
 #: Noise scales at which ε(10, x) = 2 and ψ is about 1 at records of norm 2, so that an audit sees enough of both.
 _OF_BASE, _OF_SAMPLED = 10, 4
 
+_NEARLY = 1 - Fraction(1, 10**8)
 _ATTAINED = "the claim is attained (or approached) where the output lies beyond all sums in the direction of the record"
 _BELOW = "at most the claim"
 
@@ -82,7 +84,7 @@ def subjects(scale: int) -> tuple[Subject, ...]:
     lloyds = [
         Subject(
             f"lloyd-T{rounds}",
-            WeightedLloyd(initial_centres=((-1.0, 0.0), (1.0, 0.0)), iterations=rounds, beta_count=2 * scale, beta_sum=2 * scale, radius=RADIUS),
+            WeightedLloyd(initial_centres=_CENTRES, iterations=rounds, beta_count=2 * scale, beta_sum=2 * scale, radius=RADIUS),
             2,
             2.0,
             tight=False,
@@ -104,7 +106,6 @@ def rounded_truth(claim: Claim, *, tight: bool) -> Truth:
     return Truth(Fraction(0), claim.epsilon, _BELOW)
 
 
-@cache
 def constrained_solver(mechanism: Mechanism) -> WeightSolver:
     """Return certified weights for the target ψ ≤ 2, with its premise proved."""
     profile = mechanism.profile
@@ -170,7 +171,7 @@ def _worst_cases(subject: Subject) -> Iterator[AuditCase]:
     record = worst_record(subject, at)
     larger = np.concatenate((base, record[np.newaxis]))
     sampled = PoissonSampled(mechanism, RuleSelection(mechanism, rule))
-    truth = Truth(claim.epsilon * (1 - Fraction(1, 10**8)), claim.epsilon, _ATTAINED) if subject.tight else rounded_truth(claim, tight=False)
+    truth = Truth(claim.epsilon * _NEARLY, claim.epsilon, _ATTAINED) if subject.tight else rounded_truth(claim, tight=False)
     yield AuditCase(
         f"{subject.name}/worst-case", mechanism.name, ClaimKind.WORST_CASE, release(sampled), larger, base, claim, truth,
         f"{claim.source}; the worst record is added",
@@ -179,7 +180,7 @@ def _worst_cases(subject: Subject) -> Iterator[AuditCase]:
         return
     claim = Claim(TARGET, source="privacy-constrained sampling: psi(x) <= 2 at every record (Problem 7, Theorem 10)")
     constrained = PoissonSampled(mechanism, ConstrainedSelection(mechanism, constrained_solver(mechanism)))
-    truth = Truth(TARGET * Fraction(999, 1000), TARGET, "psi(x) = 2 to 1e-9") if subject.tight else rounded_truth(claim, tight=False)
+    truth = Truth(TARGET * _NEARLY, TARGET, "psi(x) = 2 to 1e-9") if subject.tight else rounded_truth(claim, tight=False)
     for number, record in enumerate((subject.records()[0], subject.records()[0] / 2)):
         yield AuditCase(
             f"{subject.name}/privacy-constrained-{number + 1}", mechanism.name, ClaimKind.WORST_CASE, release(constrained),

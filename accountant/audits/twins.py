@@ -350,7 +350,7 @@ def _lloyd() -> list[AuditCase]:
     made.append(
         _simple(
             "lloyd/initial-centre-from-data", centre, broken.CentreFromData(centre), (dataset, neighbor), base_claim(centre, x, 2.0),
-            Truth.infinite("a kept centre is the exact mean of the data"), "the initial centre is the mean of the data, and is not paid for",
+            Truth.infinite("a kept centre is the exact mean of the data"), "the initial centre is the mean of the data and costs nothing",
         )
     )  # fmt: skip
     return made
