@@ -14,6 +14,7 @@ import numpy as np
 from profiles.errors import InvalidArgument
 from profiles.numbers import ExactLike, to_exact
 from proofs_check.audit.claims import Claim
+from proofs_check.audit.exact import Bounds, ExactEpsilon
 from proofs_check.audit.fixed import FixedAudit, Tested
 from proofs_check.audit.limits import lower_limit, upper_limit
 from proofs_check.audit.outputs import Outputs
@@ -54,6 +55,7 @@ def audit(
     own_randomness: bool = False,
     bits: bool = False,
     tests: int = 1,
+    exact: ExactEpsilon | Bounds | None = None,
 ) -> AuditResult:
     """Return a lower confidence bound on ε(D, D′) and compare it with a claim.
 
@@ -64,7 +66,8 @@ def audit(
     set makes each). ``statistic`` maps what the mechanism returned to what is judged instead (post-processing); ``log_ratio`` maps it
     to the exact log-likelihood ratio, and nothing is learned then. ``time_limit`` is in seconds for one call; ``own_randomness`` accepts
     a mechanism that does not draw from ``rng``; ``bits`` also looks for what floating point gives away. ``tests`` is the number of
-    audits that are reported together: the error is divided by it.
+    audits that are reported together: the error is divided by it. ``exact`` is the exact ε of the pair where it is known (see
+    :mod:`proofs_check.audit.exact`): it is shown beside the bound and changes nothing.
 
     Raises :class:`InvalidArgument`, and the errors of :mod:`proofs_check.audit.errors` for a mechanism that cannot be judged.
     """
@@ -88,7 +91,7 @@ def audit(
     kind = stream.check()
     scores = [_EXACT_RATIO] if log_ratio is not None else None
     total = 2 * int(samples)
-    options: dict[str, Any] = {"slack": claim.slack, "one_sided": claim.one_sided, "scores": scores}
+    options: dict[str, Any] = {"delta": claim.delta, "one_sided": claim.one_sided, "scores": scores}
     learners = [Learner(stream.reader, own, chosen_effort, bits) for own in (for_fixed, for_sequential)]
     fixed, sequential = None, None
     if of_sequential < 1:
@@ -116,7 +119,7 @@ def audit(
         claim=claim,
         finding=Finding.VIOLATED if Fraction(bound) > claim.epsilon else Finding.CONSISTENT,
         confidence=level,
-        samples=stream.drawn,
+        outputs=stream.drawn,
         seconds=time.perf_counter() - started,
         mode=chosen_mode.value,
         fixed=of_fixed,
@@ -125,10 +128,12 @@ def audit(
         events=_report_events(best, alpha) if best is not None else (),
         right=best.counts.right if best is not None else 0,
         wrong=best.counts.wrong if best is not None else 0,
-        score=best.rule.score.name if best is not None else None,
+        rule=best.rule if best is not None else None,
+        bets_on=sequential.best_score() if sequential is not None else None,
         trace=tuple(sequential.checkpoints) if sequential is not None else (),
         seed=seed,
         tests=tests,
+        exact=_exact_bounds(exact, claim),
     )
 
 
@@ -136,6 +141,12 @@ def find_seed(rng: np.random.Generator) -> int | None:
     """Return the seed that a generator was made from, None where there is none or not one number."""
     entropy = getattr(getattr(rng.bit_generator, "seed_seq", None), "entropy", None)
     return entropy if isinstance(entropy, int) else None
+
+
+def _exact_bounds(exact: ExactEpsilon | Bounds | None, claim: Claim) -> Bounds | None:
+    if not isinstance(exact, ExactEpsilon):
+        return exact
+    return exact.removing.epsilon if claim.one_sided else exact.symmetric
 
 
 def _choice(kind: Any, value: Any, what: str) -> Any:

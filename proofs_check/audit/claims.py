@@ -42,11 +42,6 @@ class Claim:
         object.__setattr__(self, "one_sided", one_sided)
         object.__setattr__(self, "source", source)
 
-    @property
-    def slack(self) -> Fraction:
-        """The δ′ of Lemma 2 in docs/audit.md: what a right guess may gain by δ."""
-        return self.delta / 2 if self.one_sided else self.delta
-
 
 def claim_of_record(profile: Profile, statistics: Mapping[str, ExactLike], weight: ExactLike = 1) -> Claim:
     """Return the claim that a PDP profile makes for a pair of data sets that differ in the record (w, x): ε(w, x), rounded up.

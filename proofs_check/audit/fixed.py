@@ -47,16 +47,19 @@ class Tested:
         """Return the test with some more outputs."""
         return Tested(self.rule, self.alpha, self.counts.add(self.rule.guess(part.outputs), part.is_first))
 
-    def bound(self, slack: Fraction) -> float:
+    def bound(self, delta: Fraction) -> float:
         """Return the bound in nats that the counts prove at this level."""
         counts = self.counts
-        return epsilon_of_guesses(counts.right, counts.wrong, self.alpha, outputs=counts.outputs, slack=slack) if counts.right else 0.0
+        if not counts.right:
+            return 0.0
+        slack = delta / 2 * self.rule.sides
+        return epsilon_of_guesses(counts.right, counts.wrong, self.alpha, outputs=counts.outputs, slack=slack)
 
 
 class FixedAudit:
     """Takes labelled outputs as they come, in batches, and gives a bound when all of them have come.
 
-    ``total`` is the number of labelled outputs to come, ``alpha`` the error, ``slack`` δ′. ``scores`` replaces learning, for instance
+    ``total`` is the number of labelled outputs to come, ``alpha`` the error. ``scores`` replaces learning, for instance
     by the exact log-likelihood ratio; the learning part is then used for choosing.
     """
 
@@ -67,7 +70,7 @@ class FixedAudit:
         *,
         kind: Kind,
         learner: Learner,
-        slack: Fraction = Fraction(0),
+        delta: Fraction = Fraction(0),
         one_sided: bool = False,
         scores: list[Score] | None = None,
     ) -> None:
@@ -75,7 +78,7 @@ class FixedAudit:
         self._again = shares.again
         self._learn = max(1, round(shares.learn * total)) if scores is None else 0
         self._choose_to = self._learn + max(1, round(shares.choose * total))
-        self._total, self._alpha, self._slack, self._one_sided = total, alpha, slack, one_sided
+        self._total, self._alpha, self._delta, self._one_sided = total, alpha, delta, one_sided
         self._learner = learner
         self._kept: list[Batch] = []
         self._width = kind.width
@@ -116,7 +119,7 @@ class FixedAudit:
         scores = self._scores or []
         if not scores:
             return
-        plan = Plan(max(1, self._total - self._choose_to), self._alpha, self._slack, self._one_sided)
+        plan = Plan(max(1, self._total - self._choose_to), self._alpha, self._delta, self._one_sided)
         rules = choose_rules(scores, Batch(chosen_on.outputs.fit(self._width), chosen_on.is_first), plan)
         spare = 1 - sum((rule.share for rule in rules), Fraction(0))
         self.tested = [Tested(rule, self._alpha * (rule.share + (spare if k == 0 else 0))) for k, rule in enumerate(rules)]
@@ -127,4 +130,4 @@ class FixedAudit:
 
     def bounds(self) -> list[float]:
         """Return the lower confidence bound on ε in nats that each tested rule proves, rounded down. Valid once all outputs have come."""
-        return [test.bound(self._slack) for test in self.tested]
+        return [test.bound(self._delta) for test in self.tested]

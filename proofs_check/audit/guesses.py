@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.runs import Batch
-from proofs_check.audit.scores.interface import Floats, Score
+from proofs_check.audit.scores.interface import Floats, Score, evaluate
 
 #: Cuts tried along a score.
 _CUTS = 64
@@ -56,9 +56,14 @@ class GuessingRule:
         mine, theirs = (self.first_from, self.second_to), (other.first_from, other.second_to)
         return self.score is other.score and mine == theirs
 
+    @property
+    def sides(self) -> int:
+        """On how many of the two data sets it ever guesses: δ/2 can be gained on each (Lemma 2)."""
+        return int(math.isfinite(self.first_from)) + int(math.isfinite(self.second_to))
+
     def guess(self, outputs: Outputs) -> np.ndarray:
         """Return 1 for D, −1 for D′, 0 for a pass: shape (n,), int8."""
-        scores = self.score.evaluate(outputs.fit(self.width))
+        scores = evaluate(self.score, outputs.fit(self.width))
         return (scores >= self.first_from).astype(np.int8) - (scores <= self.second_to).astype(np.int8)
 
     def describe(self, *, first: bool) -> str | None:
@@ -108,7 +113,7 @@ def choose_rules(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Gues
     are computed on other outputs. Guesses of D alone, of D′ alone, and of both equally often are compared.
     """
     scores = _shortlist(scores, batch, plan)
-    cuts = [_pairs(score.evaluate(batch.outputs), batch.is_first, one_sided=plan.one_sided) for score in scores]
+    cuts = [_pairs(evaluate(score, batch.outputs), batch.is_first, one_sided=plan.one_sided) for score in scores]
     made: list[GuessingRule] = []
     for temper in TEMPERS:
         best = -math.inf
@@ -129,7 +134,7 @@ def _shortlist(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Score]
     if len(batch.is_first) <= 2 * _GLANCE or len(scores) <= _SHORT:
         return list(scores)
     part = batch.take(slice(0, _GLANCE))
-    cuts = [_pairs(score.evaluate(part.outputs), part.is_first, one_sided=plan.one_sided) for score in scores]
+    cuts = [_pairs(evaluate(score, part.outputs), part.is_first, one_sided=plan.one_sided) for score in scores]
     kept: set[int] = set()
     for temper in TEMPERS:
         promises = [float(_promises(own, temper, plan, _GLANCE).max()) for own in cuts]
@@ -139,11 +144,11 @@ def _shortlist(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Score]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What rules are chosen for: fresh ``outputs``, the error ``alpha``, δ′, and whether guesses of D alone count."""
+    """What rules are chosen for: fresh ``outputs``, the error ``alpha``, δ, and whether guesses of D alone count."""
 
     outputs: int
     alpha: Fraction
-    slack: Fraction
+    delta: Fraction
     one_sided: bool
 
 
@@ -183,7 +188,8 @@ def _promises(cuts: _Cuts, temper: Temper, plan: Plan, seen: int) -> Floats:
     """Return the bound in nats that each pair of thresholds promises: Wilson's lower limit of the chance of a right guess, as log odds."""
     factor = plan.outputs / max(1, seen)
     quantile = float(norm.isf(float(plan.alpha * temper.share)))
-    right = factor * np.maximum(cuts.right - temper.doubt * np.sqrt(cuts.right), 0.0) - float(plan.slack) * plan.outputs
+    slack = float(plan.delta) / 2 * (np.isfinite(cuts.first_from).astype(np.float64) + np.isfinite(cuts.second_to))
+    right = factor * np.maximum(cuts.right - temper.doubt * np.sqrt(cuts.right), 0.0) - slack * plan.outputs
     wrong = factor * (cuts.wrong + temper.doubt * np.sqrt(cuts.wrong) + temper.doubt**2)
     total = np.maximum(np.maximum(right, 0.0) + wrong, 1e-9)
     share = np.maximum(right, 0.0) / total

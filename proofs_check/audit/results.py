@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Any
 
 from proofs_check.audit.claims import Claim
+from proofs_check.audit.exact import Bounds
+from proofs_check.audit.guesses import GuessingRule
 from proofs_check.audit.sequential import Checkpoint
 
 
@@ -40,15 +43,17 @@ class AuditResult:
 
     ``epsilon_lower`` in nats is at most ε(D, D′) with probability at least ``confidence``, whatever the mechanism is, if its outputs are
     independent. ``fixed`` and ``sequential`` are the two parts that it is the larger of, None where a part did not run or did not end.
-    ``samples`` counts the outputs used on both data sets together, ``refuted_after`` those after which the sequential part refuted the
-    claim. ``seed`` repeats the run (None if the generator was not made from one).
+    ``outputs`` counts the labelled outputs of both data sets together, ``refuted_after`` those after which the sequential part refuted
+    the claim, and ``bets_on`` names the score whose bets won most. ``rule`` is the guessing rule that gave ``fixed``; ``right`` and
+    ``wrong`` count its guesses. ``seed`` repeats the run (None if the generator was not made from one number). ``exact`` is the exact ε
+    of the pair, where the caller knows it: for comparison only.
     """
 
     epsilon_lower: float
     claim: Claim
     finding: Finding
     confidence: Fraction
-    samples: int
+    outputs: int
     seconds: float
     mode: str
     fixed: float | None
@@ -57,10 +62,17 @@ class AuditResult:
     events: tuple[EventReport, ...]
     right: int
     wrong: int
-    score: str | None
+    rule: GuessingRule | None
+    bets_on: str | None
     trace: tuple[Checkpoint, ...]
     seed: int | None
     tests: int = 1
+    exact: Bounds | None = None
+
+    @property
+    def samples(self) -> int:
+        """The number of outputs for each data set, half of all labelled outputs, rounded up."""
+        return (self.outputs + 1) // 2
 
     def to_json(self) -> dict[str, Any]:
         """Return the result as a JSON object; ``claimed`` is rounded up and ``epsilon_lower`` down."""
@@ -72,10 +84,12 @@ class AuditResult:
             "confidence": float(self.confidence),
             "verdict": self.finding.value,
             "samples": self.samples,
+            "outputs": self.outputs,
             "mode": self.mode,
             "fixed": self.fixed,
             "sequential": self.sequential,
             "refuted_after": self.refuted_after,
+            "bets_on": self.bets_on,
             "events": [
                 {
                     "event": event.words,
@@ -86,15 +100,18 @@ class AuditResult:
                 }
                 for event in self.events
             ],
-            "guesses": {"right": self.right, "wrong": self.wrong, "score": self.score},
+            "guesses": {"right": self.right, "wrong": self.wrong, "score": None if self.rule is None else self.rule.score.name},
             "tests": self.tests,
+            "exact": None if self.exact is None else {"lower": _number(self.exact.lower), "upper": _number(self.exact.upper)},
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
         }
 
 
-def _upper_float(value: Fraction) -> float:
-    import math  # noqa: PLC0415
+def _number(value: float) -> float | str:
+    return value if math.isfinite(value) else "inf"
 
+
+def _upper_float(value: Fraction) -> float:
     nearest = float(value)
     return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)

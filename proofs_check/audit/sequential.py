@@ -12,7 +12,7 @@ from proofs_check.audit.bettors import CellBettor, SigmoidBettor, Terms
 from proofs_check.audit.outputs import join
 from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores import Learner, Score, learn_quick_scores
-from proofs_check.audit.scores.interface import Floats
+from proofs_check.audit.scores.interface import Floats, evaluate
 from proofs_check.audit.threads import one_thread
 
 #: Scores are learned anew after every batch up to here, later when the number of outputs has doubled; and on so many outputs at most.
@@ -55,7 +55,7 @@ class Checkpoint:
 class SequentialAudit:
     """Takes labelled outputs batch by batch; its bound is valid at every time at once, so that one may stop whenever one likes.
 
-    ``claimed`` in nats; ``alpha`` the error; ``slack`` δ′; ``one_sided`` bets on guesses of D alone. ``scores`` replaces learning.
+    ``claimed`` in nats; ``alpha`` the error; ``delta`` δ; ``one_sided`` bets on guesses of D alone. ``scores`` replaces learning.
 
     The capital is split between slots, one for each score and level of detail, before anything is seen; a slot without a score keeps its
     share as it is. The sum is a nonnegative supermartingale that starts at 1.
@@ -67,12 +67,13 @@ class SequentialAudit:
         alpha: Fraction,
         *,
         learner: Learner,
-        slack: Fraction = Fraction(0),
+        delta: Fraction = Fraction(0),
         one_sided: bool = False,
         scores: list[Score] | None = None,
     ) -> None:
         self.grid = make_grid(claimed)
-        self._terms = Terms(1 / (1 + np.exp(-self.grid)), float(slack) * (1 + 1e-12), one_sided)
+        slack = float(delta / 2 if one_sided else delta) * (1 + 1e-12)
+        self._terms = Terms(1 / (1 + np.exp(-self.grid)), slack, one_sided)
         self._claimed, self._threshold = claimed, -math.log(float(alpha)) + _ROUNDING
         self._learner = learner
         self._given = scores
@@ -95,7 +96,7 @@ class SequentialAudit:
         if self._scores:
             outputs = batch.outputs.fit(self._width)
             for name, score in self._scores.items():
-                values = score.evaluate(outputs)
+                values = evaluate(score, outputs)
                 for bettor in self._bettors[name]:
                     bettor.bet(values, batch.is_first, self._terms)
         self.seen += len(batch.is_first)
@@ -110,6 +111,13 @@ class SequentialAudit:
         count = len(rejected) if rejected.all() else int(np.argmin(rejected))
         return float(self.grid[count - 1]) if count else 0.0
 
+    def best_score(self) -> str | None:
+        """Return the name of the score that won most against the claim; None where nothing was won."""
+        at = int(np.searchsorted(self.grid, self._claimed))
+        won = {name: max(float(bettor.wealth[at]) for bettor in bettors) for name, bettors in self._bettors.items()}
+        best = max(won, key=lambda name: won[name], default=None)
+        return best if best is not None and won[best] > 0 else None
+
     def _log_wealth(self) -> Floats:
         """Return the logarithm of the capital for every ε₀: slots in use, and the shares of the others untouched."""
         unused = sum(_SLOTS[len(self._bettors) :])
@@ -120,9 +128,7 @@ class SequentialAudit:
 
     def _keep_best(self) -> None:
         """Bet with the most successful score alone from now on; what the others have won stays. This saves most of the time."""
-        at = int(np.searchsorted(self.grid, self._claimed))
-        best = max(self._bettors, key=lambda name: max(float(bettor.wealth[at]) for bettor in self._bettors[name]))
-        self._only = best
+        self._only = self.best_score() or next(iter(self._bettors))
 
     def _learn(self, batch: Batch) -> None:
         self._past.append(batch)
@@ -146,6 +152,6 @@ class SequentialAudit:
                 self._bettors[score.name] = [SigmoidBettor(points), *(CellBettor(cuts, points) for cuts in _CUTS)]
             if score.name in self._bettors:
                 self._scores[score.name] = score
-                values = score.evaluate(past.outputs)
+                values = evaluate(score, past.outputs)
                 for bettor in self._bettors[score.name]:
                     bettor.calibrate(values)

@@ -10,10 +10,14 @@ import numpy as np
 from flint import arb
 
 from profiles.errors import InvalidArgument, InvalidNumber, Undecided
-from profiles.numbers import to_exact
+from profiles.numbers import decimal_text, to_exact
 from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
 
 _LOG_BITS = 128
+_ZERO = Fraction(0)
+#: Ends of balls that are closer to 0 are not kept exactly: their fractions would fill the memory.
+_SMALLEST_EXPONENT = 60_000
+_SMALLEST = Fraction(1, 2**_SMALLEST_EXPONENT)
 _LARGEST = Fraction(np.finfo(np.float64).max)
 
 
@@ -29,7 +33,7 @@ class Bounds:
             raise InvalidNumber(f"a lower end must not exceed the upper one, but {self.lower} and {self.upper} were found; swap them")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Enclosed:
     """A number known as lower ≤ number ≤ upper, both ends exact.
 
@@ -52,6 +56,13 @@ class Enclosed:
         exact = to_exact(value)
         return cls(exact, exact)
 
+    def __repr__(self) -> str:
+        """Show short fractions exactly, and other ends rounded outward to 17 digits."""
+        if all(len(f"{abs(end.numerator):x}{end.denominator:x}") <= 40 for end in (self.lower, self.upper)):
+            return f"Enclosed(lower={self.lower!r}, upper={self.upper!r})"
+        lower, upper = decimal_text(self.lower, 17, round_up=False), decimal_text(self.upper, 17, round_up=True)
+        return f"<Enclosed between {lower} and {upper}>"
+
     @property
     def is_exact(self) -> bool:
         """Both ends are equal."""
@@ -70,13 +81,20 @@ def read_enclosed(value: object, what: str) -> Enclosed:
     """Return ``value`` itself where it is an enclosure, else the enclosure of the exact number. Raises :class:`InvalidNumber`."""
     if isinstance(value, Enclosed):
         return value
-    exact = to_exact(value, what)
+    # products of many probabilities are longer than what to_exact accepts
+    exact = value if isinstance(value, Fraction) else to_exact(value, what)
     return Enclosed(exact, exact)
 
 
 def enclose_ball(value: arb) -> Enclosed:
-    """Return a ball's ends exactly. Raises :class:`Undecided` for a ball that is not finite."""
-    lower, upper = lower_fraction(value), upper_fraction(value)
+    """Return a ball's ends, exactly where they are at least 2^−60000 in size, else moved outward to 0 or ±2^−60000.
+
+    Raises :class:`Undecided` for a ball that is not finite.
+    """
+    tiny = arb(2) ** -_SMALLEST_EXPONENT
+    low, high = value.lower(), value.upper()
+    lower = lower_fraction(low) if not abs(low) < tiny else _ZERO if low >= 0 else -_SMALLEST
+    upper = upper_fraction(high) if not abs(high) < tiny else _ZERO if high <= 0 else _SMALLEST
     if lower is None or upper is None:
         raise Undecided("the number could not be enclosed in finite bounds; check that it is defined, or make it simpler")
     return Enclosed(lower, upper)

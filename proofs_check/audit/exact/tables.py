@@ -53,7 +53,7 @@ def epsilon_of_tables(
     Formula: e^ε = max(1, max over S of (P(S) − δ)/Q(S)), where S runs over the sets of the k outcomes of largest P/Q.
     *Proof.* For a given t = e^ε the largest P(S) − t Q(S) over all S is h(t) = Σ (P(y) − t Q(y))₊, attained at {y: P(y) > t Q(y)}, which
     is such a set or empty. So P(S) − t Q(S) ≤ δ holds for all S if and only if it holds for such sets, and for each of them it says
-    t ≥ (P(S) − δ)/Q(S). ∎
+    t ≥ (P(S) − δ)/Q(S); where Q(S) = 0, no t suffices if P(S) > δ, and every t otherwise. ∎
 
     For δ = 0 the maximum is attained at a single outcome: P(S)/Q(S) = Σ (P(y)/Q(y))·Q(y)/Q(S) over y in S is an average of the ratios
     P(y)/Q(y) (and infinite only if one of them is), so that no event has a larger ratio than the best of its outcomes.

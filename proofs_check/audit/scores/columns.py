@@ -11,7 +11,7 @@ from proofs_check.audit.scores.interface import Floats
 
 #: Rows that are looked at; a value is an atom where it has at least this share of them, and is seen at least so often.
 _LOOKED_AT, _SHARE, _LEAST = 20_000, 0.002, 4
-_MOST_ATOMS = 400
+_MOST_ATOMS, _COMPARED = 400, 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +63,10 @@ def cells(outputs: Outputs, columns: tuple[Column, ...]) -> np.ndarray:
     """Return, for each output and place, 0 for a number that is no atom, else the number of the atom or symbol: shape (n, d), int64."""
     made = np.zeros(outputs.values.shape, dtype=np.int64)
     for j, column in enumerate(columns):
-        if len(column.atoms):
+        if 0 < len(column.atoms) <= _COMPARED:
+            for k, atom in enumerate(column.atoms):
+                made[:, j] += (k + 1) * (outputs.values[:, j] == atom)
+        elif len(column.atoms):
             index = np.minimum(np.searchsorted(column.atoms, outputs.values[:, j]), len(column.atoms) - 1)
             made[:, j] = np.where(column.atoms[index] == outputs.values[:, j], index + 1, 0)
         if outputs.symbols is not None:

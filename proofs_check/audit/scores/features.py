@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -28,11 +29,21 @@ class Design:
     signs: bool
     clipped: bool
     whitening: Floats | None = None
+    _kept: list[Any] = field(default_factory=list, repr=False)
 
     @property
     def numbers(self) -> int:
         """How many numeric features of one kind there are, before the indicators."""
         return sum(column.continuous for column in self.columns)
+
+    def features(self, outputs: Outputs) -> Floats:
+        """Return the features, shape (n, f), kept until the next outputs come: several scores use the same ones."""
+        if self._kept and self._kept[0] is outputs:
+            kept: Floats = self._kept[1]
+            return kept
+        made = self(outputs)
+        self._kept[:] = [outputs, made]
+        return made
 
     def __call__(self, outputs: Outputs) -> Floats:
         """Return the features, shape (n, f)."""

@@ -13,6 +13,9 @@ from proofs_check.audit.outputs import Outputs
 Floats = NDArray[np.float64]
 
 
+_BITS = 32
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Score:
     """A score learned from outputs that are not used again. Any function is sound; a good one finds the event that tells most.
@@ -26,6 +29,22 @@ class Score:
     describe: Callable[[float, bool], str]
 
 
+def evaluate(score: Score, outputs: Outputs) -> Floats:
+    """Return the scores of outputs, rounded to 32 significant bits.
+
+    A likelihood ratio that is constant on a large set comes out with different last bits on different data sets. That is rounding in
+    the auditor's arithmetic, and no event of the mechanism that a claim in exact arithmetic speaks of.
+    """
+    return round_bits(score.evaluate(outputs))
+
+
+def round_bits(values: Floats) -> Floats:
+    """Return numbers rounded to 32 significant bits; monotone, and the identity on what it returned."""
+    significand, exponent = np.frexp(values)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.ldexp(np.round(significand * 2.0**_BITS), exponent - _BITS))
+
+
 def log_ratios(first: Floats, second: Floats, caution: float = 1.0) -> Floats:
     """Return log(a/b) of counts on the two data sets, moved towards 0 by ``caution`` standard errors; 0 where that would change its sign.
 
@@ -33,7 +52,7 @@ def log_ratios(first: Floats, second: Floats, caution: float = 1.0) -> Floats:
     """
     a, b = first + 0.5, second + 0.5
     ratios = np.log(a / b)
-    return np.asarray(np.sign(ratios) * np.maximum(np.abs(ratios) - caution * np.sqrt(1 / a + 1 / b), 0.0))
+    return round_bits(np.sign(ratios) * np.maximum(np.abs(ratios) - caution * np.sqrt(1 / a + 1 / b), 0.0))
 
 
 def number_text(value: float) -> str:

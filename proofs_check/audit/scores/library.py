@@ -106,13 +106,13 @@ def _vector_scores(batch: Batch, columns: tuple[Column, ...]) -> list[Score]:
     moments = find_moments(batch, both)
     if moments is None:
         return []
-    made = [discriminant_score(moments, both, "both places"), *_pooled(moments, both, "both")]
-    places, rest = both.numbers, np.arange(2 * both.numbers, len(moments.first))
+    places, count = both.numbers, len(moments.first)
+    kinds = {"both": np.arange(count)}
     if places:
-        clipped, signs = Design(columns, signs=False, clipped=True), Design(columns, signs=True, clipped=False)
-        made.append(discriminant_score(moments.select(np.concatenate((np.arange(places, 2 * places), rest))), clipped, "clipped places"))
-        of_signs = moments.select(np.concatenate((np.arange(places), rest)))
-        made += [discriminant_score(of_signs, signs, "sign places"), *_pooled(of_signs, signs, "sign")]
+        kinds["sign"] = np.concatenate((np.arange(places), np.arange(2 * places, count)))
+        kinds["clipped"] = np.arange(places, count)
+    made = [discriminant_score(moments, both, f"{name} places", features) for name, features in kinds.items()]
+    made += _pooled(moments, both, "both", kinds["both"]) + (_pooled(moments, both, "sign", kinds["sign"]) if places else [])
     made += _discriminants(batch, {"innovation": innovations(batch.outputs, columns)}, pooled=True)
     return made + (distance_scores(batch.outputs, batch.is_first) if _is_plain(columns) else [])
 
@@ -123,11 +123,11 @@ def _discriminants(batch: Batch, designs: dict[str, Design | None], *, pooled: b
         moments = find_moments(batch, design) if design is not None else None
         if design is not None and moments is not None:
             made.append(discriminant_score(moments, design, f"{name} places"))
-            made += _pooled(moments, design, name) if pooled else []
+            made += _pooled(moments, design, name, np.arange(len(moments.first))) if pooled else []
     return made
 
 
-def _pooled(moments: Moments, design: Design, name: str) -> list[Score]:
+def _pooled(moments: Moments, design: Design, name: str, features: np.ndarray) -> list[Score]:
     """Return the discriminants that pool all places, the halves, and all but the first: how neighboring queries usually differ."""
     half = len(design.columns) // 2
     groupings: dict[str, Callable[[int], int]] = {
@@ -135,7 +135,7 @@ def _pooled(moments: Moments, design: Design, name: str) -> list[Score]:
         "half-pooled": lambda place: int(place >= half),
         "first and pooled": lambda place: int(place > 0),
     }
-    return [pooled_score(moments, design, groups, f"discriminant of {kind} {name} places") for kind, groups in groupings.items()]
+    return [pooled_score(moments, design, groups, f"discriminant of {kind} {name} places", features) for kind, groups in groupings.items()]
 
 
 def _is_plain(columns: tuple[Column, ...]) -> bool:

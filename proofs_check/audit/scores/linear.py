@@ -54,12 +54,17 @@ def find_moments(batch: Batch, design: Design) -> Moments | None:
     return Moments(first, (np.asarray(total) - np.asarray(total_first)) / (n - firsts), covariance, n)
 
 
-def discriminant_score(moments: Moments, design: Design, name: str) -> Score:
+def discriminant_score(moments: Moments, design: Design, name: str, features: np.ndarray | None = None) -> Score:
     """Return Fisher's discriminant (C + λ)⁻¹(mean over D − mean over D′): the logistic direction where differences are small.
 
     The ridge λ is min(1, f/n + 1/1000) times each variance, for f features and n outputs: it matters when n is small only.
+    ``features`` are the ones that are used, None for all.
     """
-    return linear_score(find_direction(moments), design, f"discriminant of {name}")
+    if features is None:
+        return linear_score(find_direction(moments), design, f"discriminant of {name}")
+    direction = np.zeros(len(moments.first))
+    direction[features] = find_direction(moments.select(features))
+    return linear_score(direction, design, f"discriminant of {name}")
 
 
 def find_direction(moments: Moments) -> Floats:
@@ -70,16 +75,19 @@ def find_direction(moments: Moments) -> Floats:
     return np.asarray(np.linalg.solve(correlation, (moments.first - moments.second) / scale) / scale, dtype=np.float64)
 
 
-def pooled_score(moments: Moments, design: Design, groups: Callable[[int], int], name: str) -> Score:
+def pooled_score(moments: Moments, design: Design, groups: Callable[[int], int], name: str, features: np.ndarray) -> Score:
     """Return the discriminant among directions that treat equal features at all places of a group alike.
 
     A handful of numbers is learned then in place of one for each place, which finds many small differences of one kind. ``groups``
-    gives the group of a place.
+    gives the group of a place, ``features`` the features that are used.
     """
-    labels = [(groups(place), kind) for place, kind in design.kinds()]
-    distinct = {label: k for k, label in enumerate(dict.fromkeys(labels))}
+    used = set(features.tolist())
+    labels = [(groups(place), kind) if k in used else None for k, (place, kind) in enumerate(design.kinds())]
+    distinct = {label: k for k, label in enumerate(dict.fromkeys(label for label in labels if label is not None))}
     pooling = np.zeros((len(labels), len(distinct)))
-    pooling[np.arange(len(labels)), [distinct[label] for label in labels]] = 1.0
+    for k, label in enumerate(labels):
+        if label is not None:
+            pooling[k, distinct[label]] = 1.0
     pooled = Moments(
         np.asarray(moments.first @ pooling, dtype=np.float64),
         np.asarray(moments.second @ pooling, dtype=np.float64),
@@ -106,7 +114,7 @@ def linear_score(direction: Floats, design: Design, name: str) -> Score:
     unit = direction / length if length > 0 else direction
 
     def evaluate(outputs: Outputs) -> Floats:
-        return np.asarray(design(outputs) @ unit)
+        return np.asarray(design.features(outputs) @ unit)
 
     def describe(threshold: float, above: bool) -> str:  # noqa: FBT001
         return f"{name} {'at least' if above else 'at most'} {number_text(threshold)}"

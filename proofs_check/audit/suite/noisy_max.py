@@ -83,7 +83,7 @@ CASES = (
         truth=Truth.exactly(
             "0.25",
             "5 answers change by 1: for y <= 0 the density of the largest value is proportional to e^(5 y/20), so its ratio is e^(5/20); "
-            "each of the 5 factors changes by e^(1/20) at most",
+            "each of the 5 factors changes by e^(1/20) at most; likelier on the data set",
         ),
         correct=False,
         note="the value instead of the index",

@@ -126,7 +126,7 @@ CASES = (
             "0.089003387",
             "0.089003389",
             "the density of 'five below, then the gap g' is the integral of f_rho(r) prod_{i <= 5} F(r + t - x_i) f(g + r + t - x_6); its "
-            "log ratio is largest for gaps far above the noise (0.0835 at g = 0, 0.0890 from g = 50 on)",
+            "log ratio is largest for gaps far above the noise (0.0835 at g = 0, 0.0890 from g = 50 on), likelier on the data set",
         ),
         correct=True,
         source="Wang et al. 2019 (ShadowDP), GapSVT; Ding et al. 2019",
@@ -140,7 +140,8 @@ CASES = (
         truth=Truth.between(
             "0.149999998",
             "0.15",
-            "as for svt-3: at 'five below, then v = 1' five factors F and one density f change by e^(1/40) each, in the same direction",
+            "as for svt-3: at 'five below, then v = 1' five factors F and one density f change by e^(1/40) each, in the same direction, "
+            "likelier on the data set",
         ),
         correct=False,
         note="releases the noisy answer itself instead of the gap",
@@ -156,7 +157,7 @@ CASES = (
             "0.087630139",
             "0.087630142",
             "as for gap-svt, with two factors F for each query below; the largest log ratio is at 'five below, then a large gap in the "
-            "middle branch' (0.0729 in the top branch)",
+            "middle branch' (0.0729 in the top branch), likelier on the data set",
         ),
         correct=True,
         source="Wang et al. 2020 (CheckDP), Adaptive SVT; Ding et al. 2019",
@@ -171,7 +172,8 @@ CASES = (
             "0.199999997",
             "0.2",
             "at 'five below, then v = 1 in the top branch' the noisy threshold is below v - 16 = -15, where the two factors of a query "
-            "below change by e^(1/80) and e^(1/40), and the density of v by e^(1/80): 5 (1/80 + 1/40) + 1/80; 0.186 at v = 17",
+            "below change by e^(1/80) and e^(1/40), and the density of v by e^(1/80): 5 (1/80 + 1/40) + 1/80; 0.186 at v = 17; likelier "
+            "on the data set",
         ),
         correct=False,
         note="the top branch releases the noisy answer itself",

@@ -79,7 +79,7 @@ CASES = (
             "0.3",
             "the density of 'five below, then v' is f(v - x_6) times the integral of f_rho prod_{i <= 5} F(r + t - x_i) over r <= v - t; "
             "for v <= 1 the five factors change by e^(1/20) each, for v >= 1 so does f in the same direction, and v = 1 has all six; no "
-            "output has more",
+            "output has more; likelier on the data set",
         ),
         correct=False,
         note="releases the value that was compared; if all ten answers rise by 1 the truth is 0.5, at outputs of probability 4e-6",

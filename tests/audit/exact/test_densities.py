@@ -75,6 +75,31 @@ def test_probabilities_far_in_the_tail_keep_their_digits(encloses):
     tight(ratio, mpmath.mpf(-1))
 
 
+@pytest.mark.parametrize("shift", [F(10**6), F(-(10**9)), F(1, 3)])
+@pytest.mark.parametrize("law", [laplace, gaussian, exponential])
+def test_laws_far_from_zero(encloses, law, shift):
+    for b in (F(1), F(1, 1000), F(10**6)):
+        here, there = probability(law(b), [(b, 3 * b)]), probability(law(b, shift), [(shift + b, shift + 3 * b)])
+        assert max(here.lower, there.lower) <= min(here.upper, there.upper)
+        moved = epsilon_of_densities(law(b, shift), law(b, shift + b)).symmetric
+        assert moved == (Bounds(1.0, 1.0) if law is laplace else Bounds(INF, INF))
+
+
+def test_probabilities_of_gaussians_very_far_out():
+    ratio = log_ratio(probability(gaussian(1), [(200, INF)]), probability(gaussian(1, 1), [(200, INF)]))
+    tight(ratio, mpmath.log(mpmath.erfc(200 / mpmath.sqrt(2)) / mpmath.erfc(199 / mpmath.sqrt(2))))
+
+
+def test_densities_inside_integrands(encloses):
+    """The density of the sum of two independent Laplace(1) variables at c is e^(−|c|)(1 + |c|)/4; of Exponential(1), c e^(−c)."""
+    for c in (F(0), F(3, 2), F(-7, 3)):
+        found = expectation(laplace(1), lambda r, c=c: laplace(1).at(c - r))
+        size = mpf(abs(c))
+        encloses(found, mpmath.exp(-size) * (1 + size) / 4)
+    law = exponential(1)
+    encloses(expectation(law, lambda r: law.at(2 - r)), 2 * mpmath.exp(-2))
+
+
 def test_events_are_unions(encloses):
     density = laplace(1)
     one = probability(density, [(-1, 1)])

@@ -174,6 +174,18 @@ def test_ends_must_be_in_order():
         Bounds(math.nan, 0.0)
 
 
+def test_products_of_many_probabilities_are_accepted():
+    p = Fraction(1, 3**20_000)
+    exact = epsilon_of_tables({"a": p, "b": 1 - p}, {"a": p / 2, "b": 1 - p / 2})
+    assert exact.removing.ratio == 2
+
+
+def test_enclosures_are_printed_short():
+    assert repr(Enclosed(Fraction(1, 3), Fraction(1, 2))) == "Enclosed(lower=Fraction(1, 3), upper=Fraction(1, 2))"
+    tiny = Fraction(1, 3**20_000)
+    assert repr(Enclosed(-tiny, tiny)) == "<Enclosed between -3.7575572547380306e-9543 and 3.7575572547380306e-9543>"
+
+
 @settings(max_examples=300, deadline=None)
 @given(st.fractions())
 def test_rounding_is_outward_and_tight(value):

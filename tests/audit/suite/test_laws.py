@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def test_svt_patterns_with_a_limit(name, neighbor):
 
 @pytest.mark.parametrize("limit", [2, 3])
 def test_svt_patterns_with_a_larger_limit_on_four_queries(limit):
-    mechanism = SparseVector(*(CASES["svt-4"].mechanism.threshold, 40, 20, limit))
+    mechanism = SparseVector(Fraction(1), Fraction(40), Fraction(20), limit)
     answers = [1.0, 2.0, 0.0, 30.0]
     table = {codes_of(p, 4): pattern_chance(mechanism, answers, p) for p in list_patterns(4, limit)}
     accept_counts(Counter(map(tuple, mechanism(answers, np.random.default_rng(2), DRAWS).tolist())), table)
@@ -87,11 +88,11 @@ def test_svt_patterns_with_a_larger_limit_on_four_queries(limit):
 
 def test_svt_that_draws_its_threshold_again():
     """Two queries, c = 2: after a query above the next one is compared with a fresh threshold."""
-    mechanism = SparseVector(*(CASES["svt-2"].mechanism.threshold, 40, 80, 2), refresh_scale=10)
-    bits = mechanism([1.0, 1.0], np.random.default_rng(3), DRAWS)
+    mechanism = SparseVector(Fraction(10), Fraction(40), Fraction(8), 2, refresh_scale=Fraction(10))
+    bits = mechanism([10.0, 15.0], np.random.default_rng(3), DRAWS)
     first = bits[:, 0] == 1
-    fresh = SparseVector(mechanism.threshold, 10, 80, None)
-    accept_proportion(bits[first, 1] == 1, pattern_chance(fresh, [1.0], next(p for p in list_patterns(1, None) if p.above)))
+    fresh = SparseVector(mechanism.threshold, Fraction(10), mechanism.query_scale, None)
+    accept_proportion(bits[first, 1] == 1, pattern_chance(fresh, [15.0], Pattern((), (0,))))
     accept_proportion(first, 0.5)
 
 
@@ -241,6 +242,23 @@ def test_truncated_geometric_is_geometric_noise_that_is_clamped(name, count):
     for z in range(-2000, 2001):
         table[min(max(count + z, 0), 5)] += (1 - ratio) / (1 + ratio) * ratio ** abs(z)
     accept_counts(Counter(mechanism(count, np.random.default_rng(5), DRAWS).tolist()), dict(table))
+
+
+class EveryNumberOnce:
+    """A generator whose integers are all numbers of the range."""
+
+    def integers(self, low, high, size, *, endpoint):
+        assert endpoint
+        assert size == high - low + 1
+        return np.arange(low, high + 1)
+
+
+@pytest.mark.parametrize("count", [0, 2, 5])
+def test_truncated_geometric_has_its_table_exactly(count):
+    mechanism = CASES["truncated-geometric"].mechanism
+    table = mechanism.cumulate(count)
+    outputs = mechanism(count, EveryNumberOnce(), table[-1])
+    assert np.bincount(outputs, minlength=6).tolist() == np.diff([0, *table]).tolist()
 
 
 @pytest.mark.parametrize("name", ["rappor", "one-time-rappor"])

@@ -1,0 +1,158 @@
+"""The e-process: fair at the border of the claim, never better than fair within it, and inverted without correction for the grid."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proofs_check.audit import Claim, audit
+from proofs_check.audit.bettors import CellBettor, SigmoidBettor, Terms, settle
+from proofs_check.audit.sequential import SequentialAudit, make_grid, next_batch
+
+CHANCES = st.floats(0, 1)
+
+
+@st.composite
+def laws(draw):
+    """A law of (cell, label): the chance of each cell and of D in it, and an ε₀ with the beliefs of a bettor."""
+    cells = draw(st.integers(1, 5))
+    weights = np.array(draw(st.lists(st.floats(0.01, 1), min_size=cells, max_size=cells)))
+    beliefs = np.array(draw(st.lists(CHANCES, min_size=cells, max_size=cells)))
+    return weights / weights.sum(), beliefs, draw(st.floats(0.01, 5))
+
+
+def expected_factor(weights, beliefs, chances, terms):
+    """E of the factor by which one output multiplies the wealth: the sum over cells and labels."""
+    total = 0.0
+    for k in range(len(weights)):
+        for is_first, chance in ((True, chances[k]), (False, 1 - chances[k])):
+            one = np.zeros(len(weights))
+            one[k] = 1.0
+            change = settle(beliefs, one if is_first else 0 * one, 0 * one if is_first else one, terms)[0]
+            total += weights[k] * chance * np.exp(change)
+    return total
+
+
+@settings(max_examples=200, deadline=None)
+@given(laws(), st.data())
+def test_wealth_is_fair_or_less_under_the_claim(law, data) -> None:
+    weights, beliefs, epsilon = law
+    odds = 1 / (1 + np.exp(-epsilon))
+    terms = Terms(np.array([odds]), 0.0, one_sided=False)
+    inside = np.array(data.draw(st.lists(st.floats(1 - odds, odds), min_size=len(weights), max_size=len(weights))))
+    assert expected_factor(weights, beliefs, inside, terms) <= 1 + 1e-9
+    border = np.where(beliefs >= 0.5, odds, 1 - odds)
+    assert expected_factor(weights, beliefs, border, terms) == pytest.approx(1, abs=1e-9)
+
+
+@settings(max_examples=200, deadline=None)
+@given(laws(), st.data())
+def test_one_sided_claims_bound_one_side(law, data) -> None:
+    """Under add-DP the chance of D is at most p₀ and may be as small as 0: only bets on D are made."""
+    weights, beliefs, epsilon = law
+    odds = 1 / (1 + np.exp(-epsilon))
+    inside = np.array(data.draw(st.lists(st.floats(0, odds), min_size=len(weights), max_size=len(weights))))
+    assert expected_factor(weights, beliefs, inside, Terms(np.array([odds]), 0.0, one_sided=True)) <= 1 + 1e-9
+
+
+@settings(max_examples=200, deadline=None)
+@given(laws(), st.floats(0.001, 0.3), st.data())
+def test_delta_is_paid_for(law, slack, data) -> None:
+    """Move a mass of at most δ′ from wrong to right beyond the odds, in any cells: the factor's mean stays at most 1."""
+    weights, beliefs, epsilon = law
+    odds = 1 / (1 + np.exp(-epsilon))
+    share = np.array(data.draw(st.lists(st.floats(0, 1), min_size=len(weights), max_size=len(weights))))
+    # In cell k: right = e^ε wrong + extra with total extra at most δ′; extra as large as the cell's mass allows.
+    extra = np.minimum(share / max(share.sum(), 1e-9) * slack, weights)
+    right = extra + (weights - extra) * odds
+    chance_right = right / weights
+    chances = np.where(beliefs >= 0.5, chance_right, 1 - chance_right)
+    assert expected_factor(weights, beliefs, chances, Terms(np.array([odds]), slack, one_sided=False)) <= 1 + 1e-9
+
+
+def test_bettors_do_not_see_what_they_bet_on() -> None:
+    """The change of wealth on a batch is the same whatever was learned from that batch: it is computed before the labels are kept."""
+    rng = np.random.default_rng(1)
+    terms = Terms(np.array([0.6]), 0.0, one_sided=False)
+    for bettor in (CellBettor(np.array([0.5]), 1), SigmoidBettor(1)):
+        bettor.calibrate(rng.normal(size=100))
+        bettor.bet(np.array([1.0] * 20), np.ones(20, dtype=bool), terms)
+        assert bettor.wealth[0] == 0.0  # nothing was known: no bet, although all labels agree
+
+
+def test_the_grid_contains_the_claim_and_a_point_above() -> None:
+    for claimed in (0.0, 1e-6, 0.1, 3.0, 100.0):
+        grid = make_grid(claimed)
+        assert (np.diff(grid) > 0).all()
+        assert claimed == 0 or claimed in grid
+        assert claimed < grid[np.searchsorted(grid, claimed, side="right")] <= max(claimed * (1 + 1e-8), 1e-300)
+
+
+def test_the_bound_needs_all_smaller_values_rejected() -> None:
+    test = SequentialAudit.__new__(SequentialAudit)
+    test.grid = np.array([0.1, 0.2, 0.3])
+    test._threshold = 1.0
+    for best, bound in (([2, 2, 0], 0.2), ([0, 2, 2], 0.0), ([2, 0, 2], 0.1), ([2, 2, 2], 0.3), ([0, 0, 0], 0.0)):
+        test._best = np.array(best, dtype=float)
+        assert test.bound() == bound
+
+
+def test_batches_grow_and_end() -> None:
+    seen, sizes = 0, []
+    while seen < 10_000:
+        sizes.append(next_batch(seen, 10_000 - seen))
+        seen += sizes[-1]
+    assert seen == 10_000
+    assert sizes[0] == 4
+    assert len(sizes) < 80
+
+
+def wrong_radius(dimension):
+    """Euclidean noise whose radius is exponential instead of Gamma(d): a pole at the true answer."""
+
+    def mechanism(dataset, rng, size):
+        directions = rng.normal(size=(size, dimension))
+        directions /= np.linalg.norm(directions, axis=1)[:, np.newaxis]
+        return np.asarray(dataset) + directions * rng.exponential(1.0, (size, 1))
+
+    return mechanism
+
+
+@pytest.mark.parametrize(("dimension", "most"), [(2, 700), (5, 250), (10, 200), (50, 200)])
+def test_a_wrong_radius_law_falls_fast(dimension: int, most: int) -> None:
+    first = np.zeros(dimension)
+    first[0] = 1.0
+    needed = []
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        result = audit(wrong_radius(dimension), first, np.zeros(dimension), Claim(1), rng=rng, samples=20_000, mode="sequential")
+        needed.append(result.refuted_after)
+        assert result.epsilon_lower > 1
+    assert sorted(n or 10**9 for n in needed)[2] <= most
+
+
+def test_a_run_stops_when_the_claim_is_refuted_and_goes_on_otherwise() -> None:
+    def broken(dataset, rng, size):
+        return dataset[0] + rng.laplace(0, 0.1, size)
+
+    result = audit(broken, (1.0,), (0.0,), Claim(1), rng=np.random.default_rng(3), samples=50_000)
+    assert result.finding.value == "violated"
+    assert result.refuted_after == result.outputs <= 2_000  # a tenth of the fixed budget would be 10,000
+    correct = audit(broken, (1.0,), (0.0,), Claim(10), rng=np.random.default_rng(3), samples=3_000)
+    assert correct.outputs == 6_000
+    assert correct.samples == 3_000
+    assert correct.refuted_after is None
+
+
+def test_a_seen_bound_is_kept() -> None:
+    """The bound is anytime valid: it never falls when more outputs come."""
+
+    def broken(dataset, rng, size):
+        return dataset[0] + rng.laplace(0, 0.5, size)
+
+    result = audit(broken, (1.0,), (0.0,), Claim(Fraction(19, 10)), rng=np.random.default_rng(3), samples=3_000, mode="sequential")
+    bounds = [point.bound for point in result.trace]
+    assert bounds == sorted(bounds)
+    assert bounds[-1] > 0.5
