@@ -112,7 +112,7 @@ def _reused_sample(name: str, mechanism: Mechanism, record: list[float], scale: 
         f"{name}/reused-sample", mechanism.name, ClaimKind.COMPOSED,
         release(PoissonSampled(repeat(mechanism, 2), RuleSelection(mechanism, rule))), x[np.newaxis], np.zeros((0, len(record))),
         times_claim(once, 2), _at_least(truth.lower, "log(1 + q(e^(2 epsilon(1/q, x)) - 1)): attained beyond both sums", truth.upper),
-        "both releases use one Poisson sample, but each is counted as a fresh one", broken=True, samples=2 * _SOME,
+        "both releases use one Poisson sample, but each is counted as a fresh one", broken=True, samples=_MANY,
         log_ratio=TotalLoss(tuple(moved), scale, p, 0.25, 2),
     )  # fmt: skip
 
