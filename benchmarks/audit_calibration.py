@@ -1,9 +1,10 @@
 """How often the audit's bound is above the exact ε of a correct mechanism: it must not be more often than the stated error.
 
-    python -m benchmarks.audit_calibration [--audits N] [--samples N] [--confidence C] [--seed S] [--mode MODE]... [--only NAME] [--processes P]
+    python -m benchmarks.audit_calibration [--audits N] [--samples K] [--confidence C] [--seed S] [--mode M] [--only NAME] [--processes P]
 
-Every mechanism of ``tests/audit/core/correct.py`` is audited N times in each mode (fixed and sequential unless others are given) with fresh
-outputs. Prints how many bounds were above ε, their rate, and the stated error. Exit code 1 where a rate contradicts the stated error at confidence 1 − 10⁻⁶ (Clopper–Pearson).
+Every mechanism of ``tests/audit/core/correct.py`` is audited N times in each mode (fixed and sequential unless others are given) with
+fresh outputs. Prints how many bounds were above ε, their rate, and the stated error. Exit code 1 where a rate contradicts the stated
+error at confidence 1 − 10⁻⁶ (Clopper–Pearson).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class AuditCase:
     ``name`` is unique and starts with a short name of the mechanism; ``entry`` is the name of the entry of the catalogue.
     ``truth`` encloses ε(D, D′) in exact real arithmetic: truth.upper ≤ claim.epsilon, or else truth.lower > claim.epsilon.
     ``derivation`` says where the claim comes from, and for a twin what is wrong and what is true instead. ``samples`` is a number of
-    outputs on each data set at which a twin is refuted with a probability above 0.99 at confidence 0.99. ``log_ratio``, where given,
+    outputs on each data set with which a twin is refuted at confidence 0.99, for nearly every seed. ``log_ratio``, where given,
     maps outputs to numbers, shape (size,), that order them as the log-likelihood ratio does: what to look at where the excess is small.
     """
 
