@@ -1,6 +1,6 @@
 """Audits of the standard suite, of what the accountant claims about the catalogue, and of the catalogue's broken twins.
 
-    python -m benchmarks.audit_suite [--samples N] [--only NAME] [--confidence C] [--seed S] [--json FILE] [--processes P]
+    python -m benchmarks.audit_suite [--samples N] [--only NAME] [--confidence C] [--seed S] [--mode M] [--json FILE] [--processes P]
 
 A line shows what is claimed for the pair, what is true, the lower confidence bound found, its confidence, the outputs on each data set,
 the labelled outputs after which the sequential part refuted the claim, seconds, and the verdict with what is to be said about it:
@@ -123,6 +123,7 @@ class Settings:
     confidence: Fraction
     seed: int
     effort: str
+    mode: str
 
 
 _KEPT: dict[str, list[tuple[str, Target]]] = {}
@@ -139,7 +140,7 @@ def audit_one(task: tuple[int, Settings]) -> Line:
     confidence = 1 - (1 - settings.confidence) / of_correct if target.correct else settings.confidence
     samples = max(settings.samples, target.samples or 0)
     rng = np.random.default_rng([settings.seed, zlib.crc32(f"{group}/{target.name}".encode())])
-    return judge(group, target, target.run(rng, samples=samples, confidence=confidence, effort=settings.effort))
+    return judge(group, target, target.run(rng, samples=samples, confidence=confidence, effort=settings.effort, mode=settings.mode))
 
 
 def run_all(settings: Settings, processes: int) -> Iterator[Line]:
@@ -177,10 +178,13 @@ def main() -> int:
     parser.add_argument("--confidence", default=CONFIDENCE, help="of the table of correct claims as a whole, and of each false one")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--effort", choices=("fast", "normal", "thorough"), default="normal")
+    parser.add_argument(
+        "--mode", choices=("both", "fixed", "sequential"), default="both", help="both stop where the sequential part refutes"
+    )
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--json", type=Path, help="write the lines to this file")
     asked = parser.parse_args()
-    settings = Settings(asked.only, asked.samples, to_exact(asked.confidence, "the confidence"), asked.seed, asked.effort)
+    settings = Settings(asked.only, asked.samples, to_exact(asked.confidence, "the confidence"), asked.seed, asked.effort, asked.mode)
     started = time.perf_counter()
     lines = list(run_all(settings, asked.processes))
     show(lines)

@@ -29,7 +29,7 @@ def test_the_sequential_part_refutes_early(name: str) -> None:
     assert result.refuted_after < 10_000
 
 
-def test_mistakes_that_are_named_in_the_issue_are_there() -> None:
+def test_the_classic_mistakes_are_there() -> None:
     wanted = {
         "scale-95-percent", "weights-twice", "reused-sample", "one-release-too-many", "replace-sensitivity", "exponential-radius-d2",
         "weight-not-counted", "one-iteration-too-many", "clipping-missing", "shared-noise", "empty-clusters-without-noise",
