@@ -33,6 +33,7 @@ class AuditCase:
     ``derivation`` says where the claim comes from, and for a twin what is wrong and what is true instead. ``samples`` is a number of
     outputs on each data set with which a twin is refuted at confidence 0.99, for nearly every seed. ``log_ratio``, where given,
     maps outputs to numbers, shape (size,), that order them as the log-likelihood ratio does: what to look at where the excess is small.
+    ``bits``: also look at what floating point gives away.
     """
 
     name: str
@@ -47,6 +48,7 @@ class AuditCase:
     broken: bool = False
     samples: int = 20_000
     log_ratio: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
+    bits: bool = False
 
     def run(self, rng: np.random.Generator, *, samples: int | None = None, **options: Any) -> AuditResult:
         """Return the audit of the case with ``samples`` outputs on each data set; ``options`` go to :func:`proofs_check.audit.audit`."""
@@ -58,5 +60,6 @@ class AuditCase:
             rng=rng,
             samples=self.samples if samples is None else samples,
             log_ratio=self.log_ratio,
+            bits=self.bits,
             **options,
         )

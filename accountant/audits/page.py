@@ -66,6 +66,11 @@ confidence 0.99 (in 8 of 8 runs with other seeds). The last column says what is 
 Noise that is 5 % too small is the least excess that is looked for. It is found with the exact log-likelihood ratio as the score at
 ε = 2.2, where the fewest outputs show it: the excess is about ε/20, and its standard error is least there.
 
+`lowest-bits` are the mechanisms of the catalogue themselves, without rounding. Their law is right and their claim is false all the
+same, because doubles are not real numbers: this is what the open hypothesis "the mechanism computes in exact real arithmetic" is about.
+Rounding to multiples of 2⁻³⁰ before release, as the other cases do, hides these bits from the audit, which is less than a proof; discrete
+noise or the snapping mechanism (Mironov 2012) have one.
+
 ## How to read a result
 
 * `consistent` says that this audit, with this many outputs, did not refute the claim. It never says that the claim is true.
