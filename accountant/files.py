@@ -18,8 +18,7 @@ def replace_file(path: Path) -> Iterator[IO[bytes]]:
 
     Raises :class:`UnwritableOutput` where the system refuses to write.
     """
-    if path.exists() and not path.is_file():
-        raise UnwritableOutput(f"the output {path} exists and is not a regular file; name another one")
+    _require_regular(path)
     temporary: Path | None = None
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
@@ -40,6 +39,18 @@ def replace_file(path: Path) -> Iterator[IO[bytes]]:
         if temporary is not None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
+
+
+def check_writable(path: Path) -> None:
+    """Refuse an output that could not be written, before the work for it is done. Raises :class:`UnwritableOutput`."""
+    _require_regular(path)
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise UnwritableOutput(f"the output {path} could not be written (no such folder, or no right to write there); name another one")
+
+
+def _require_regular(path: Path) -> None:
+    if path.exists() and not path.is_file():
+        raise UnwritableOutput(f"the output {path} exists and is not a regular file; name another one")
 
 
 def _mode(path: Path) -> int:

@@ -11,8 +11,10 @@ import sys
 
 import typer
 
-from accountant.cli import check, claims, epsilon, mechanisms, verify, weight, weights
+from accountant.cli import audit, check, claims, epsilon, mechanisms, verify, weight, weights
 from profiles.errors import PDPError
+
+_INTERRUPTED = 130
 
 app = typer.Typer(
     name="pdp",
@@ -21,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Formal privacy accounting for personalized differential privacy. Units of privacy loss are nats.",
 )
-for command in (verify, weight, weights, epsilon, check, claims, mechanisms):
+for command in (verify, weight, weights, epsilon, check, audit, claims, mechanisms):
     app.command(name=command.NAME, help=command.HELP, epilog=command.EXAMPLE)(command.main)
 
 
@@ -40,13 +42,14 @@ def invoke(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     try:
         result = app(args=given or ["--help"], prog_name="pdp", standalone_mode=False)
-        return result if isinstance(result, int) else 0
+        code = result if isinstance(result, int) else 0
+        return _interrupted() if code == _INTERRUPTED else code  # what typer makes of Ctrl-C
     except PDPError as error:
         return _complain(str(error), error.exit_code)
     except typer.Exit as stop:
         return stop.exit_code
     except (typer.Abort, KeyboardInterrupt):
-        return _complain("interrupted; nothing was left half-written", 130)
+        return _interrupted()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -61,6 +64,10 @@ def invoke(arguments: list[str] | None = None) -> int:
             "with the output of PDP_DEBUG=1",
             2,
         )
+
+
+def _interrupted() -> int:
+    return _complain("interrupted; nothing was left half-written", _INTERRUPTED)
 
 
 def _complain(message: str, code: int) -> int:

@@ -8,11 +8,18 @@
 ('consistent', True)
 """
 
-from proofs_check.audit.api import Mode, audit
-from proofs_check.audit.claims import Claim, claim_of_record
-from proofs_check.audit.pairs import Pair, SearchResult, extreme_records, query_patterns, record_pairs, search_pairs
-from proofs_check.audit.results import AuditResult, EventReport, Finding
-from proofs_check.audit.scores import Effort
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from proofs_check.audit.adapters import in_processes, one_at_a_time
+    from proofs_check.audit.api import Mode, audit
+    from proofs_check.audit.claims import Claim, claim_of_record
+    from proofs_check.audit.pairs import Pair, SearchResult, extreme_records, query_patterns, record_pairs, search_pairs
+    from proofs_check.audit.results import AuditResult, EventReport, Finding
+    from proofs_check.audit.scores import Effort
 
 __all__ = [
     "AuditResult",
@@ -26,7 +33,26 @@ __all__ = [
     "audit",
     "claim_of_record",
     "extreme_records",
+    "in_processes",
+    "one_at_a_time",
     "query_patterns",
     "record_pairs",
     "search_pairs",
 ]
+
+_PLACES = {
+    "adapters": ("in_processes", "one_at_a_time"),
+    "api": ("Mode", "audit"),
+    "claims": ("Claim", "claim_of_record"),
+    "pairs": ("Pair", "SearchResult", "extreme_records", "query_patterns", "record_pairs", "search_pairs"),
+    "results": ("AuditResult", "EventReport", "Finding"),
+    "scores": ("Effort",),
+}
+_MODULES = {name: module for module, names in _PLACES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for: a worker process that needs the adapters alone does not load SciPy."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

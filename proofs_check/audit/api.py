@@ -16,18 +16,24 @@ from profiles.numbers import ExactLike, to_exact
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.exact import Bounds, ExactEpsilon
 from proofs_check.audit.fixed import FixedAudit, Tested
+from proofs_check.audit.guesses import Plan, choose_rules
 from proofs_check.audit.limits import lower_limit, upper_limit
-from proofs_check.audit.outputs import Outputs
+from proofs_check.audit.outputs import Outputs, Reader
 from proofs_check.audit.results import AuditResult, EventReport, Finding
-from proofs_check.audit.runs import AuditedMechanism, LabelledStream, split
+from proofs_check.audit.runs import TRIAL, AuditedMechanism, LabelledStream, same_outputs, split
 from proofs_check.audit.scores import Effort, Learner, Score
 from proofs_check.audit.scores.interface import number_text
 from proofs_check.audit.sequential import SequentialAudit, next_batch
 
-_LARGEST_BATCH = 1 << 16
+_LARGEST_BATCH, _LARGEST_TABLE = 1 << 16, 1 << 24
+_LEAST_ERROR = Fraction(1, 10**300)
 _LEAST_SAMPLES, _MOST_SAMPLES = 10, 10**9
 #: The share of the error that the sequential part gets where both run.
 _SEQUENTIAL_SHARE = Fraction(1, 5)
+#: Claims above are never refuted by bets, whatever is left of them as a float.
+_LARGEST = Fraction(100)
+#: Fresh outputs, at least and at most, on which an event is shown after a claim was refuted by bets.
+_ILLUSTRATION = (1_000, 20_000)
 
 
 class Mode(Enum):
@@ -74,21 +80,17 @@ def audit(
     started = time.perf_counter()
     chosen_mode, chosen_effort = _choice(Mode, mode, "the mode"), _choice(Effort, effort, "the effort")
     level = to_exact(confidence, "the confidence")
-    if not 0 < level < 1:
-        raise InvalidArgument(f"the confidence must lie in (0, 1), but {float(level):g} was found; give for example 0.99")
-    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or not _LEAST_SAMPLES <= samples <= _MOST_SAMPLES:
-        raise InvalidArgument(f"the number of samples must be an integer from {_LEAST_SAMPLES} to {_MOST_SAMPLES}, but {samples} was found")
-    if isinstance(tests, bool) or not isinstance(tests, int) or tests < 1:
-        raise InvalidArgument(f"the number of tests must be a positive integer, but {tests} was found; count the audits reported together")
+    alpha = _error_of(level, samples, tests)
     if statistic is not None and log_ratio is not None:
         raise InvalidArgument("a statistic and a log-likelihood ratio were both given; give one of them")
-    alpha = (1 - level) / tests
     of_sequential = {Mode.BOTH: _SEQUENTIAL_SHARE, Mode.FIXED: Fraction(0), Mode.SEQUENTIAL: Fraction(1)}[chosen_mode]
-    for_stream, for_fixed, for_sequential = split(rng, 3)
     seed = find_seed(rng)
+    for_stream, for_fixed, for_sequential = split(rng, 3)
     judged = _post_process(mechanism, statistic or log_ratio)
     stream = LabelledStream(judged, (dataset, neighbor), for_stream, time_limit=time_limit, own_randomness=own_randomness)
     kind = stream.check()
+    if log_ratio is not None and (kind.width != 1 or kind.symbols):
+        raise InvalidArgument("the log-likelihood ratio must be one number for each output, but something else was found; return an array")
     scores = [_EXACT_RATIO] if log_ratio is not None else None
     total = 2 * int(samples)
     options: dict[str, Any] = {"delta": claim.delta, "one_sided": claim.one_sided, "scores": scores}
@@ -97,10 +99,12 @@ def audit(
     if of_sequential < 1:
         fixed = FixedAudit(total, alpha * (1 - of_sequential), kind=kind, learner=learners[0], **options)
     if of_sequential > 0:
-        sequential = SequentialAudit(float(claim.epsilon), alpha * of_sequential, learner=learners[1], **options)
+        sequential = SequentialAudit(float(min(claim.epsilon, _LARGEST)), alpha * of_sequential, learner=learners[1], **options)
     refuted_after = None
     while stream.drawn < total:
-        most = min(_LARGEST_BATCH, total - stream.drawn)
+        most = min(_LARGEST_BATCH, max(64, _LARGEST_TABLE // kind.width), total - stream.drawn)
+        if fixed is not None:
+            most = min(most, fixed.next_border() or most)
         batch = stream.draw(next_batch(stream.drawn, most) if sequential is not None else most)
         if fixed is not None:
             fixed.update(batch)
@@ -109,9 +113,12 @@ def audit(
             if sequential.bound() > claim.epsilon:
                 refuted_after = stream.drawn
                 break
+    outputs = stream.drawn
     stream.require_variation()
     tests_made = list(zip(fixed.bounds(), fixed.tested, strict=True)) if fixed is not None and refuted_after is None else []
     of_fixed, best = max(tests_made, key=lambda found: found[0], default=(None, None))
+    if sequential is not None and refuted_after is not None:
+        best = _illustrate(sequential, stream, claim, alpha)
     of_bets = sequential.bound() if sequential is not None else None
     bound = max(of_fixed or 0.0, of_bets or 0.0)
     return AuditResult(
@@ -119,7 +126,7 @@ def audit(
         claim=claim,
         finding=Finding.VIOLATED if Fraction(bound) > claim.epsilon else Finding.CONSISTENT,
         confidence=level,
-        outputs=stream.drawn,
+        outputs=outputs,
         seconds=time.perf_counter() - started,
         mode=chosen_mode.value,
         fixed=of_fixed,
@@ -134,13 +141,47 @@ def audit(
         seed=seed,
         tests=tests,
         exact=_exact_bounds(exact, claim),
+        reader=stream.reader,
     )
 
 
+def _error_of(level: Fraction, samples: object, tests: object) -> Fraction:
+    """Return the error of one of the tests, after looking at the numbers that a caller gives. Raises :class:`InvalidArgument`."""
+    if not 0 < level < 1:
+        raise InvalidArgument(f"the confidence must lie in (0, 1), but {float(level):g} was found; give for example 0.99")
+    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or not _LEAST_SAMPLES <= samples <= _MOST_SAMPLES:
+        raise InvalidArgument(f"the number of samples must be an integer from {_LEAST_SAMPLES} to {_MOST_SAMPLES}, but {samples} was found")
+    if isinstance(tests, bool) or not isinstance(tests, (int, np.integer)) or tests < 1:
+        raise InvalidArgument(f"the number of tests must be a positive integer, but {tests} was found; count the audits reported together")
+    alpha = (1 - level) / int(tests)
+    if alpha < _LEAST_ERROR:
+        raise InvalidArgument("a test needs an error of at least 1e-300, but less is left for it; give a lower confidence")
+    return alpha
+
+
+def _illustrate(sequential: SequentialAudit, stream: LabelledStream, claim: Claim, alpha: Fraction) -> Tested | None:
+    """Return an event of the score whose bets refuted the claim, counted on fresh outputs: to be shown, the bound does not rest on it."""
+    past, score = sequential.past(), sequential.winner()
+    if past is None or score is None:
+        return None
+    fresh = min(max(stream.drawn, _ILLUSTRATION[0]), _ILLUSTRATION[1])
+    rules = choose_rules([score], past, Plan(fresh, alpha, claim.delta, claim.one_sided))
+    return Tested(rules[0], alpha).add(stream.draw(fresh)) if rules else None
+
+
 def find_seed(rng: np.random.Generator) -> int | None:
-    """Return the seed that a generator was made from, None where there is none or not one number."""
-    entropy = getattr(getattr(rng.bit_generator, "seed_seq", None), "entropy", None)
-    return entropy if isinstance(entropy, int) else None
+    """Return the seed from which ``numpy.random.default_rng`` makes this generator as it is now; None where there is none.
+
+    Raises :class:`InvalidArgument` for anything but a generator.
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidArgument(f"a numpy.random.Generator was expected, but {type(rng).__name__} was found; pass default_rng()")
+    sequence = getattr(rng.bit_generator, "seed_seq", None)
+    entropy = getattr(sequence, "entropy", None)
+    if not isinstance(entropy, int) or getattr(sequence, "n_children_spawned", None) != 0:
+        return None
+    fresh = np.random.default_rng(entropy).bit_generator
+    return entropy if type(fresh) is type(rng.bit_generator) and fresh.state == rng.bit_generator.state else None
 
 
 def _exact_bounds(exact: ExactEpsilon | Bounds | None, claim: Claim) -> Bounds | None:
@@ -164,9 +205,22 @@ def _post_process(mechanism: AuditedMechanism, change: Callable[[Any], Any] | No
         raise InvalidArgument(f"a statistic must be a function of the outputs, but an object of type {type(change).__name__} was found")
 
     def judged(dataset: Any, rng: np.random.Generator, size: int, /) -> Any:
-        return change(mechanism(dataset, rng, size))
+        outputs = mechanism(dataset, rng, size)
+        found = change(outputs)
+        if size == TRIAL and isinstance(outputs, (np.ndarray, list)):
+            _require_rowwise(change, outputs, found)
+        return found
 
     return judged
+
+
+def _require_rowwise(change: Callable[[Any], Any], outputs: Any, found: Any) -> None:
+    """Refuse a statistic that mixes outputs: they would depend on one another then."""
+    half = len(outputs) // 2
+    reader = Reader()
+    whole = reader.read(found, len(outputs)).take(slice(0, half))
+    if not same_outputs(reader.read(change(outputs[:half]), half), whole):
+        raise InvalidArgument("a statistic must map each output by itself, but its values changed with the other outputs; do not mix rows")
 
 
 def _exact_ratio(outputs: Outputs) -> np.ndarray:
@@ -195,4 +249,4 @@ def _report_events(test: Tested, alpha: Fraction) -> tuple[EventReport, ...]:
 
 
 def _interval(seen: int, of: int, alpha: Fraction) -> tuple[float, float]:
-    return (lower_limit(seen, of, alpha / 2), min(1.0, math.nextafter(upper_limit(seen, of, alpha / 2), 2.0)))
+    return (lower_limit(seen, of, alpha / 6), min(1.0, math.nextafter(upper_limit(seen, of, alpha / 6), 2.0)))

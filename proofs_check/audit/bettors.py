@@ -26,11 +26,12 @@ class Terms:
     one_sided: bool
 
 
-def settle(beliefs: Floats, first: Floats, second: Floats, terms: Terms) -> Floats:
-    """Return the change of log wealth, for every ε₀, of bets on a batch.
+def settle(beliefs: Floats, first: Floats, second: Floats, terms: Terms, outputs: int) -> Floats:
+    """Return the change of log wealth, for every ε₀, of bets on a batch of ``outputs``.
 
-    ``beliefs`` are the chances of D in each cell, ``first`` and ``second`` how many outputs of D and D′ fell into it. Where the likelier
-    label is believed at more than p₀, each output of the cell multiplies the wealth by ŝ/p₀ or (1 − ŝ)/(1 − p₀).
+    ``beliefs`` are the chances of D in each cell, ``first`` and ``second`` how many outputs of D and D′ fell into it; outputs in no cell
+    are not betted on, but δ is paid for all of them, since it can have moved any of them into a cell. Where the likelier label is
+    believed at more than p₀, each output of the cell multiplies the wealth by ŝ/p₀ or (1 − ŝ)/(1 − p₀).
     """
     guess_first = beliefs >= 0.5
     sure = np.minimum(np.where(guess_first, beliefs, 1 - beliefs), _SUREST)
@@ -41,7 +42,7 @@ def settle(beliefs: Floats, first: Floats, second: Floats, terms: Terms) -> Floa
     change = np.where(active, right * np.log(sure / odds) + wrong * np.log((1 - sure) / (1 - odds)), 0.0).sum(axis=1)
     if terms.slack > 0:
         largest = np.where(active, sure / odds - 1, 0.0).max(axis=1)
-        change -= float(first.sum() + second.sum()) * np.log1p(terms.slack * largest)
+        change -= outputs * np.log1p(terms.slack * largest)
     return np.asarray(change)
 
 
@@ -66,7 +67,7 @@ class CellBettor:
         cells = np.searchsorted(self._thresholds, values, side="right")
         first, second = _count(cells, is_first, len(self._first))
         beliefs = (self._first + _PRIOR) / (self._first + self._second + 2 * _PRIOR)
-        self.wealth += settle(beliefs, first, second, terms)
+        self.wealth += settle(beliefs, first, second, terms, len(values))
         self._first += first
         self._second += second
 
@@ -89,11 +90,11 @@ class SigmoidBettor:
         usable = np.isfinite(values)
         if len(self._values):
             slope, offset = _fit(self._values, self._labels)
-            log_odds = np.clip(slope * values[usable] + offset, -50, 50)
+            log_odds = np.nan_to_num(np.clip(slope * values[usable] + offset, -50, 50))
             cells = np.sign(log_odds).astype(np.int64) * np.searchsorted(_LOG_ODDS, np.abs(log_odds), side="right") + len(_LOG_ODDS)
             levels = np.concatenate((-_LOG_ODDS[::-1], [0.0], _LOG_ODDS))
             first, second = _count(cells, is_first[usable], len(levels))
-            self.wealth += settle(1 / (1 + np.exp(-levels)), first, second, terms)
+            self.wealth += settle(1 / (1 + np.exp(-levels)), first, second, terms, len(values))
         self._values = np.concatenate((self._values, values[usable]))[-_REMEMBERED:]
         self._labels = np.concatenate((self._labels, is_first[usable]))[-_REMEMBERED:]
 

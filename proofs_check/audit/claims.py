@@ -12,6 +12,7 @@ from profiles.profile import WEIGHT, Profile
 from proofs_check.enclosures import Enclosure, ball, upper_fraction, working_precision
 
 _BITS = 256
+_LARGEST = 10**300
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,8 @@ class Claim:
         exact, slack = to_exact(epsilon, "the claimed epsilon"), to_exact(delta, "delta")
         if exact < 0:
             raise InvalidNumber(f"the claimed epsilon must be at least 0, but {exact_text(exact)} was found; give a number of nats")
+        if exact > _LARGEST:
+            raise InvalidNumber("a claimed epsilon above 1e300 nats claims nothing that runs could refute; give a smaller number")
         if not 0 <= slack < 1:
             raise InvalidNumber(f"delta must lie in [0, 1), but {exact_text(slack)} was found; give a probability")
         object.__setattr__(self, "epsilon", exact)

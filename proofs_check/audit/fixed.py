@@ -13,7 +13,7 @@ from proofs_check.audit.limits import epsilon_of_guesses
 from proofs_check.audit.outputs import join
 from proofs_check.audit.runs import Batch, Kind
 from proofs_check.audit.scores import Learner, Score, learn_scores
-from proofs_check.audit.threads import one_thread
+from proofs_check.audit.threads import quietly
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class Shares:
 NUMBER, FEW = Shares(0.06, 0.22, again=True), Shares(0.26, 0.02, again=True)
 VECTOR, SMALL = Shares(0.25, 0.2, again=False), Shares(0.25, 0.25, again=False)
 _SMALL = 20_000
+#: Numbers that a part that is kept may have.
+_MOST_KEPT = 1 << 26
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,8 +78,9 @@ class FixedAudit:
     ) -> None:
         shares = SMALL if total <= _SMALL else FEW if kind.few_values else NUMBER if kind.width == 1 else VECTOR
         self._again = shares.again
-        self._learn = max(1, round(shares.learn * total)) if scores is None else 0
-        self._choose_to = self._learn + max(1, round(shares.choose * total))
+        most = max(100, _MOST_KEPT // max(1, kind.width))
+        self._learn = min(most, max(1, round(shares.learn * total))) if scores is None else 0
+        self._choose_to = self._learn + min(most, max(1, round(shares.choose * total)))
         self._total, self._alpha, self._delta, self._one_sided = total, alpha, delta, one_sided
         self._learner = learner
         self._kept: list[Batch] = []
@@ -86,9 +89,14 @@ class FixedAudit:
         self._scores = scores
         self.tested: list[Tested] = []
 
+    def next_border(self) -> int | None:
+        """Return how many outputs the current part still takes; None in the last one. Parts get calls of their own by it."""
+        border = self._learn if self._seen < self._learn else self._choose_to
+        return border - self._seen if self._seen < border else None
+
     def update(self, batch: Batch) -> None:
         """Take the next outputs."""
-        with one_thread():
+        with quietly():
             self._split(batch)
 
     def _split(self, batch: Batch) -> None:
@@ -101,7 +109,7 @@ class FixedAudit:
 
     def _take(self, part: Batch) -> None:
         self._seen += len(part.is_first)
-        if self.tested:
+        if self._seen > self._choose_to:
             self.tested = [test.add(part) for test in self.tested]
             return
         self._kept.append(part)
@@ -111,7 +119,7 @@ class FixedAudit:
             self._scores = learn_scores(part, self._learner)
             self._kept = [part] if self._again else []
         elif self._seen == self._choose_to:
-            with one_thread():
+            with quietly():  # once more: libraries that learning has loaded count now
                 self._choose()
 
     def _choose(self) -> None:

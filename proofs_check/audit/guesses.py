@@ -64,7 +64,9 @@ class GuessingRule:
     def guess(self, outputs: Outputs) -> np.ndarray:
         """Return 1 for D, −1 for D′, 0 for a pass: shape (n,), int8."""
         scores = evaluate(self.score, outputs.fit(self.width))
-        return (scores >= self.first_from).astype(np.int8) - (scores <= self.second_to).astype(np.int8)
+        names_first = (scores >= self.first_from) & math.isfinite(self.first_from)
+        names_second = (scores <= self.second_to) & math.isfinite(self.second_to)
+        return names_first.astype(np.int8) - names_second.astype(np.int8)
 
     def describe(self, *, first: bool) -> str | None:
         """Return the set on which D (or D′) is guessed, in words; None where it never is."""
@@ -164,6 +166,10 @@ class _Cuts:
 
 def _pairs(values: Floats, is_first: np.ndarray, *, one_sided: bool) -> _Cuts:
     """Return the thresholds that are compared for a score: guesses of D alone, of D′ alone, and as many of each."""
+    known = ~np.isnan(values)
+    values, is_first = values[known], is_first[known]
+    if not len(values):
+        return _Cuts(np.array([math.inf]), np.array([-math.inf]), np.zeros(1), np.zeros(1))
     order = np.argsort(-values)
     ordered, n = values[order], len(values)
     hits = np.concatenate(([0], np.cumsum(is_first[order])))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ Symbols = NDArray[np.int32]
 
 #: The symbol of a place that a shorter output does not have.
 ABSENT = 1
-MAX_WIDTH = 20_000
+MAX_WIDTH = 5_000
 MAX_SYMBOLS = 1_000_000
 
 
@@ -88,6 +90,10 @@ class Reader:
         """Return ``size`` outputs as a table. Raises :class:`UnusableOutputs`."""
         if isinstance(returned, np.ma.MaskedArray):
             raise UnusableOutputs("the mechanism must return plain arrays, but a masked array was found; fill or mark missing entries")
+        if not isinstance(returned, np.ndarray) and hasattr(returned, "__array__"):
+            returned = np.asarray(returned)
+        if isinstance(returned, np.ndarray) and returned.dtype.kind == "c":
+            returned = np.stack((returned.real, returned.imag), axis=-1)
         if isinstance(returned, np.ndarray) and returned.dtype.kind in "biuf":
             return self._read_array(returned, size)
         try:
@@ -117,8 +123,8 @@ class Reader:
             )
         self._keep_kind(array.ndim)
         with np.errstate(over="ignore"):
-            values = np.ascontiguousarray(array.reshape(size, -1), dtype=np.float64)
-        if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and size and np.abs(values).max(initial=0.0) > 2.0**53:
+            values = np.array(array.reshape(size, -1), dtype=np.float64)  # a copy: the mechanism may use its buffer again
+        if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and size and np.abs(values).max(initial=0.0) >= 2.0**53:
             return self._read_rows(array.reshape(size, -1).tolist())
         _check_width(values.shape[1])
         if np.isnan(values).any():
@@ -128,7 +134,7 @@ class Reader:
 
     def _read_rows(self, rows: Sequence[Any]) -> Outputs:
         flat = [tuple(_flatten(row, 0)) for row in rows]
-        width = max((len(row) for row in flat), default=0)
+        width = max((1, *(len(row) for row in flat)))  # an empty output is one absent place
         _check_width(width)
         values = np.zeros((len(flat), width))
         symbols = np.full((len(flat), width), ABSENT, dtype=np.int32)
@@ -142,16 +148,18 @@ class Reader:
     def _symbol(self, entry: Any) -> int:
         key = (type(entry).__name__, entry)
         try:
-            known = self._numbers.get(key)
-        except TypeError:
+            known, is_itself, name = self._numbers.get(key), bool(entry == entry), str(entry)[:60]  # noqa: PLR0124 - NaN is not
+        except Exception:
             raise UnusableOutputs(
                 f"outputs must be numbers, texts or sequences of them, but an entry of type {type(entry).__name__} was found; convert it"
             ) from None
+        if not is_itself:
+            raise UnusableOutputs("outputs must not be NaN, but an entry unequal to itself was found; map it to a symbol")
         if known is None:
             if len(self._names) >= MAX_SYMBOLS:
                 raise UnusableOutputs(f"more than {MAX_SYMBOLS} different symbols were found; return numbers where outputs are numbers")
             known = self._numbers[key] = len(self._names)
-            self._names.append(str(entry)[:60])
+            self._names.append(name)
         return known
 
 
@@ -173,16 +181,16 @@ def _flatten(entry: Any, depth: int) -> Iterable[Any]:
             raise UnusableOutputs("outputs are nested more than 20 levels deep; return flat sequences")
         inner = [part for item in entry for part in _flatten(item, depth + 1)]
         return inner if depth == 0 else [_OPEN, *inner, _CLOSE]
-    return [entry]
+    return [entry.item() if isinstance(entry, np.generic) and not isinstance(entry, np.longdouble) else entry]
 
 
 def _as_number(entry: Any) -> float | None:
     """Return an entry as a float where a float holds it exactly; None for symbols. Raises :class:`UnusableOutputs` for NaN."""
-    if not isinstance(entry, (bool, np.bool_, int, float, np.integer, np.floating)):
+    if not isinstance(entry, (bool, int, float, Fraction, Decimal, np.bool_, np.integer, np.floating)):
         return None
     try:
         number = float(entry)
-    except OverflowError:
+    except (OverflowError, ValueError):
         return None
     if math.isnan(number):
         raise UnusableOutputs("outputs must not be NaN, but one was found; a NaN is no evidence: map it to a symbol")

@@ -65,6 +65,10 @@ def query_patterns(length: int, claim: Claim, *, all_differ: bool = True) -> lis
     >>> [pair.name for pair in query_patterns(4, Claim(1), all_differ=False)]
     ['one above', 'one below']
     """
+    if claim.one_sided:
+        raise InvalidArgument(
+            "patterns of query answers are neighbors in both directions, but a one-sided claim was given; give a two-sided one"
+        )
     if length < 1:
         raise InvalidArgument(f"query answers must be at least 1 in number, but {length} was found; give the number of queries")
     ones, half = np.ones(length), length // 2
@@ -138,7 +142,7 @@ def search_pairs(
     for _ in range(rounds):
         pilot = max(_LEAST_PILOT, int(_SEARCH_SHARE * samples / rounds / len(alive)))
         for k, own in zip(alive, split(searching, len(alive)), strict=True):
-            settings = {**options, "mode": "fixed", "effort": "fast"}
+            settings = {**options, "mode": "fixed", "effort": "fast", "tests": 1}
             found = audit(
                 mechanism,
                 pairs[k].dataset,
@@ -164,8 +168,7 @@ def search_pairs(
                 rng=own,
                 samples=left,
                 confidence=confidence,
-                tests=finalists,
-                **options,
+                **{**options, "tests": finalists * int(options.get("tests", 1))},
             ),
         )
         for k, own in zip(alive, streams, strict=True)

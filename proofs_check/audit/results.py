@@ -11,6 +11,7 @@ from typing import Any
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.exact import Bounds
 from proofs_check.audit.guesses import GuessingRule
+from proofs_check.audit.outputs import Reader
 from proofs_check.audit.sequential import Checkpoint
 
 
@@ -25,7 +26,8 @@ class Finding(Enum):
 class EventReport:
     """An event in words, how often it was seen among fresh outputs on each data set, and intervals of both probabilities.
 
-    Each interval holds with the audit's confidence by itself (Clopper–Pearson, both sides); the bound on ε does not rest on them.
+    Each interval holds with the audit's confidence by itself (Clopper–Pearson, both sides, for whichever of three rules is shown); the
+    bound on ε does not rest on them.
     """
 
     words: str
@@ -44,9 +46,10 @@ class AuditResult:
     ``epsilon_lower`` in nats is at most ε(D, D′) with probability at least ``confidence``, whatever the mechanism is, if its outputs are
     independent. ``fixed`` and ``sequential`` are the two parts that it is the larger of, None where a part did not run or did not end.
     ``outputs`` counts the labelled outputs of both data sets together, ``refuted_after`` those after which the sequential part refuted
-    the claim, and ``bets_on`` names the score whose bets won most. ``rule`` is the guessing rule that gave ``fixed``; ``right`` and
+    the claim, and ``bets_on`` names the score whose bets won most. ``rule`` is the guessing rule that gave ``fixed``, or shows on fresh
+    outputs what was betted on; ``right`` and
     ``wrong`` count its guesses. ``seed`` repeats the run (None if the generator was not made from one number). ``exact`` is the exact ε
-    of the pair, where the caller knows it: for comparison only.
+    of the pair, where the caller knows it: for comparison only. ``reader`` reads outputs as the ``rule`` needs them.
     """
 
     epsilon_lower: float
@@ -68,6 +71,7 @@ class AuditResult:
     seed: int | None
     tests: int = 1
     exact: Bounds | None = None
+    reader: Reader | None = None
 
     @property
     def samples(self) -> int:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import random
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from fractions import Fraction
 from types import FrameType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import kruskal
 
 from profiles.errors import InvalidArgument, PDPError
 from proofs_check.audit.errors import ConstantOutputs, MechanismHangs, MechanismRaised, SharedGenerator, UnusableOutputs
@@ -22,9 +25,11 @@ from proofs_check.audit.outputs import Outputs, Reader
 Labels = NDArray[np.bool_]
 
 #: Outputs and seeds of the checks before an audit.
-_TRIAL, _SEEDS = 64, 4
+TRIAL, _SEEDS = 64, 4
 #: So many outputs beside the commonest one make it impossible that independent calls return the same by chance.
 _VARIED = 8
+#: Places that are compared between calls, and the chance that a correct mechanism is refused for one of them.
+_PLACES_COMPARED, _CHANCE = 64, 1e-9
 
 
 class AuditedMechanism(Protocol):
@@ -48,10 +53,11 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What outputs look like at first sight: the number of places, and whether the same ones come again and again."""
+    """What outputs look like at first sight: the number of places, whether the same ones come again and again, whether any has symbols."""
 
     width: int
     few_values: bool
+    symbols: bool = False
 
 
 class LabelledStream:
@@ -109,12 +115,12 @@ class LabelledStream:
         Returns what the outputs look like.
         Raises :class:`SharedGenerator`, :class:`UnusableOutputs`, and the errors of a call.
         """
-        width, rows_seen = 0, []
+        width, rows_seen, symbols = 0, [], False
         for which, dataset in enumerate(self._datasets):
-            before = copy.deepcopy(dataset)
+            before = _copy(dataset)
             seeds = [int(seed) for seed in self._calls.integers(0, 2**62, size=_SEEDS)]
-            outputs = [self._run(which, np.random.default_rng(seed), _TRIAL) for seed in seeds]
-            again = self._run(which, np.random.default_rng(seeds[-1]), _TRIAL)
+            outputs = [self._run(which, np.random.default_rng(seed), TRIAL) for seed in seeds]
+            again = self._run(which, np.random.default_rng(seeds[-1]), TRIAL)
             if not _equal(before, dataset):
                 raise UnusableOutputs("the mechanism changes its data set, so that runs depend on each other; copy it first")
             keys = [_row_keys(table) for table in outputs]
@@ -124,7 +130,8 @@ class LabelledStream:
                     "passed to it (or allow own randomness, if you know that it is independent in every call)"
                 )
             if all(len(set(rows)) == 1 for rows in keys) and len({rows[0] for rows in keys}) > 1:
-                raise UnusableOutputs(f"all {_TRIAL} outputs of a call are copies of one another; return independent outputs")
+                raise UnusableOutputs(f"all {TRIAL} outputs of a call are copies of one another; return independent outputs")
+            _require_alike(outputs)
             varied = all(len(rows) - max(map(rows.count, set(rows))) >= _VARIED for rows in keys)
             if varied and all(rows == keys[0] for rows in keys):
                 raise SharedGenerator("the mechanism gives the same outputs for different generators; draw from the generator passed to it")
@@ -132,11 +139,12 @@ class LabelledStream:
             rows_seen += [row for rows in keys for row in rows]
             for table in outputs:
                 self._remember(which, table)
-        return Kind(width, few_values=2 * len(set(rows_seen)) < len(rows_seen))
+            symbols = symbols or any(table.symbols is not None for table in outputs)
+        return Kind(width, few_values=2 * len(set(rows_seen)) < len(rows_seen), symbols=symbols)
 
     def _run(self, which: int, rng: np.random.Generator, size: int) -> Outputs:
         numpy_state, python_state = _numpy_state(), random.getstate()
-        returned = _call(lambda: self._mechanism(self._datasets[which], rng, size), self._time_limit)
+        returned = _call(lambda: _collect(self._mechanism(self._datasets[which], rng, size), size), self._time_limit)
         if not self.own_randomness and (random.getstate() != python_state or _numpy_state() != numpy_state):
             raise SharedGenerator(
                 "the mechanism draws from a global generator (numpy.random or random), which other code and processes share; draw from the "
@@ -187,25 +195,69 @@ def _row_keys(outputs: Outputs) -> list[bytes]:
     return [value.tobytes() + symbol.tobytes() for value, symbol in zip(outputs.values + 0.0, symbols, strict=True)]
 
 
+def same_outputs(first: Outputs, second: Outputs) -> bool:
+    """Tell whether two tables hold the same outputs, up to the rounding of sums in another order."""
+    width = max(first.width, second.width)
+    one, other = first.widen(width), second.widen(width)
+    marks = [np.zeros(t.values.shape, dtype=np.int32) if t.symbols is None else t.symbols for t in (one, other)]
+    return np.array_equal(marks[0], marks[1]) and np.allclose(one.values, other.values, rtol=1e-9, atol=0.0)
+
+
 def _numpy_state() -> tuple[Any, ...]:
     name, key, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - the global generator is what is watched
     return (name, key.tobytes() if isinstance(key, np.ndarray) else key, *rest)
 
 
+def _require_alike(calls: Sequence[Outputs]) -> None:
+    """Refuse calls whose outputs differ from call to call: then the outputs of a call share noise, and are not independent draws.
+
+    Kruskal and Wallis's rank test on each place, at an error of 1e-9: a correct mechanism is not refused by chance.
+    """
+    for j in range(min(*(table.width for table in calls), _PLACES_COMPARED)):
+        groups = [table.values[:, j] for table in calls if table.symbols is None]
+        together = np.concatenate(groups) if groups else np.empty(0)
+        if len(groups) < 2 or not np.isfinite(together).all() or (together == together[0]).all():
+            continue
+        if kruskal(*groups).pvalue < _CHANCE:
+            raise UnusableOutputs(
+                f"place {j + 1} of the outputs differs between calls more than within them, so that the outputs of a call share noise; draw "
+                "all noise anew for every output"
+            )
+
+
+def _collect(returned: Any, size: int) -> Any:
+    """Return lazily made outputs as a list, while the mechanism is still under watch; one more than asked for is enough to be refused."""
+    return list(itertools.islice(returned, size + 1)) if isinstance(returned, Iterator) else returned
+
+
+def _copy(dataset: Any) -> Any:
+    """Return a copy to compare with; the data set itself where it cannot be copied, which is then not watched."""
+    try:
+        return copy.deepcopy(dataset)
+    except Exception:
+        return dataset
+
+
 def _equal(before: Any, after: Any) -> bool:
-    if isinstance(before, np.ndarray) or isinstance(after, np.ndarray):
-        return type(before) is type(after) and np.array_equal(before, after)
+    """Tell whether two data sets are equal, as far as can be seen; what cannot be compared counts as equal."""
+    if before is after:
+        return True
+    if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
+        return before.shape == after.shape and before.tobytes() == after.tobytes() if before.dtype != object else True
     if isinstance(before, (tuple, list)) and isinstance(after, (tuple, list)):
         return len(before) == len(after) and all(_equal(a, b) for a, b in zip(before, after, strict=True))
-    try:
-        return bool(before == after)
-    except (TypeError, ValueError):
-        return True
+    if isinstance(before, dict) and isinstance(after, dict):
+        return before.keys() == after.keys() and all(_equal(value, after[key]) for key, value in before.items())
+    if isinstance(before, (int, float, str, bytes, Fraction)):
+        return bool(before == after) or before != before  # noqa: PLR0124 - NaN is unequal to itself
+    if hasattr(before, "__dict__") and type(before) is type(after):
+        return _equal(vars(before), vars(after))
+    return True
 
 
 def _call(run: Callable[[], Any], time_limit: float | None) -> Any:
     try:
-        with _alarm(time_limit):
+        with _alarm(time_limit), np.errstate():  # what the mechanism makes of NumPy's warnings ends with the call
             return run()
     except _TimeOver:
         raise MechanismHangs(
@@ -216,9 +268,15 @@ def _call(run: Callable[[], Any], time_limit: float | None) -> Any:
     except MemoryError:
         raise MechanismRaised("the mechanism ran out of memory; ask for fewer samples") from None
     except (Exception, SystemExit) as error:
-        text = " ".join(str(error).split())[:200]
-        kind = type(error).__name__
+        kind, text = type(error).__name__, _text(error)
         raise MechanismRaised(f"the mechanism raised {kind}: {text or 'no message'}; correct it, or its data set") from error
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return " ".join(str(error).split())[:200]
+    except Exception:
+        return "no readable message"
 
 
 class _TimeOver(BaseException):

@@ -13,13 +13,14 @@ from proofs_check.audit.outputs import join
 from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores import Learner, Score, learn_quick_scores
 from proofs_check.audit.scores.interface import Floats, evaluate
-from proofs_check.audit.threads import one_thread
+from proofs_check.audit.threads import quietly
 
 #: Scores are learned anew after every batch up to here, later when the number of outputs has doubled; and on so many outputs at most.
 _ALWAYS_LEARN, _LEARN_ROWS = 2_000, 20_000
 #: From here on only the best score is betted on.
 _ONE_SCORE_FROM = 50_000
-_GRID_POINTS, _LARGEST_EPSILON = 240, 30.0
+#: No bettor is surer than 0.999, whose log odds are 6.9: larger ε₀ cannot be rejected by bets.
+_GRID_POINTS, _LARGEST_EPSILON = 240, 7.0
 #: Where the rank of a score among those learned on is cut. Symmetric: low ranks speak for D′.
 _CUTS = (
     np.array([0.1, 0.25, 0.5, 0.75, 0.9]),
@@ -71,6 +72,7 @@ class SequentialAudit:
         one_sided: bool = False,
         scores: list[Score] | None = None,
     ) -> None:
+        claimed = min(claimed, _LARGEST_EPSILON)
         self.grid = make_grid(claimed)
         slack = float(delta / 2 if one_sided else delta) * (1 + 1e-12)
         self._terms = Terms(1 / (1 + np.exp(-self.grid)), slack, one_sided)
@@ -89,7 +91,7 @@ class SequentialAudit:
 
     def update(self, batch: Batch) -> None:
         """Bet on a batch with what was learned before it, then learn from it."""
-        with one_thread():
+        with quietly():
             self._update(batch)
 
     def _update(self, batch: Batch) -> None:
@@ -117,6 +119,17 @@ class SequentialAudit:
         won = {name: max(float(bettor.wealth[at]) for bettor in bettors) for name, bettors in self._bettors.items()}
         best = max(won, key=lambda name: won[name], default=None)
         return best if best is not None and won[best] > 0 else None
+
+    def past(self) -> Batch | None:
+        """Return the outputs that the scores were last learned from, and some since; None before there are scores."""
+        if not self._scores:
+            return None
+        past = Batch(join([part.outputs for part in self._past]), np.concatenate([part.is_first for part in self._past]))
+        return Batch(past.outputs.fit(self._width), past.is_first)
+
+    def winner(self) -> Score | None:
+        """Return the score that won most against the claim, as it was last learned."""
+        return self._scores.get(self.best_score() or "")
 
     def _log_wealth(self) -> Floats:
         """Return the logarithm of the capital for every ε₀: slots in use, and the shares of the others untouched."""

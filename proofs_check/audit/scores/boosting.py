@@ -12,11 +12,13 @@ from proofs_check.audit.scores.models import load_models
 def boosting_score(outputs: Outputs, is_first: np.ndarray, *, rows: int, iterations: int, seed: int) -> Score:
     """Return the log odds of a histogram gradient boosting classifier on at most ``rows`` outputs.
 
-    Symbols are large numbers of their own in a column beside the numbers. Raises :class:`InvalidArgument` where scikit-learn is missing.
+    Beside each number is a column that says which symbol stands there. Symbols that were not learned on all look the same: their numbers
+    come from the order of reading, which knows the labels. Raises :class:`InvalidArgument` where scikit-learn is missing.
     """
     models = load_models()
-    width = outputs.width
     used = outputs.take(slice(0, rows))
+    width = outputs.width
+    known = np.unique(used.symbols) if used.symbols is not None else np.zeros(1, dtype=np.int32)
     model = models.boosting(
         max_iter=iterations,
         learning_rate=0.1,
@@ -24,10 +26,10 @@ def boosting_score(outputs: Outputs, is_first: np.ndarray, *, rows: int, iterati
         min_samples_leaf=max(20, len(used) // 400),
         early_stopping=False,
         random_state=seed,
-    ).fit(_table(used, width), is_first[:rows])
+    ).fit(_table(used, width, known), is_first[:rows])
 
     def evaluate(new: Outputs) -> Floats:
-        return np.asarray(model.decision_function(_table(new, width)), dtype=np.float64)
+        return np.asarray(model.decision_function(_table(new, width, known)), dtype=np.float64)
 
     def describe(threshold: float, above: bool) -> str:  # noqa: FBT001
         return f"log odds of boosted trees {'at least' if above else 'at most'} {number_text(threshold)}"
@@ -35,8 +37,11 @@ def boosting_score(outputs: Outputs, is_first: np.ndarray, *, rows: int, iterati
     return Score("boosted trees", evaluate, describe)
 
 
-def _table(outputs: Outputs, width: int) -> Floats:
-    """Return numbers and, if there are symbols, a column of them beside each; exactly ``2 · width`` or ``width`` columns."""
+def _table(outputs: Outputs, width: int, known: np.ndarray) -> Floats:
+    """Return the numbers, and beside them the positions of symbols among the known ones (−1 for others): ``2 · width`` columns."""
     values = np.clip(outputs.values[:, :width], -1e300, 1e300)
-    symbols = np.zeros(values.shape) if outputs.symbols is None else outputs.symbols[:, :width].astype(np.float64)
-    return np.concatenate((values, symbols), axis=1)
+    if outputs.symbols is None:
+        return np.concatenate((values, np.zeros(values.shape)), axis=1)
+    symbols = outputs.symbols[:, :width]
+    positions = np.minimum(np.searchsorted(known, symbols), len(known) - 1)
+    return np.concatenate((values, np.where(known[positions] == symbols, positions, -1).astype(np.float64)), axis=1)

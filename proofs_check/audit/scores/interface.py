@@ -13,7 +13,7 @@ from proofs_check.audit.outputs import Outputs
 Floats = NDArray[np.float64]
 
 
-_BITS = 32
+_BITS, _LARGEST = 32, 1e300
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,12 +30,14 @@ class Score:
 
 
 def evaluate(score: Score, outputs: Outputs) -> Floats:
-    """Return the scores of outputs, rounded to 32 significant bits.
+    """Return the scores of outputs, rounded to 32 significant bits and cut to ±1e300; NaN stays, and is never guessed on.
+
+    Infinite thresholds mean "never", so no score may be infinite.
 
     A likelihood ratio that is constant on a large set comes out with different last bits on different data sets. That is rounding in
     the auditor's arithmetic, and no event of the mechanism that a claim in exact arithmetic speaks of.
     """
-    return round_bits(score.evaluate(outputs))
+    return round_bits(np.clip(score.evaluate(outputs), -_LARGEST, _LARGEST))
 
 
 def round_bits(values: Floats) -> Floats:

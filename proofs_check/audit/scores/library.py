@@ -79,7 +79,7 @@ def learn_quick_scores(batch: Batch, learner: Learner) -> list[Score]:
     reader, rng = learner.reader, learner.rng
     outputs, is_first = batch.outputs, batch.is_first
     columns = look_at(outputs, rng)
-    made = pattern_scores(outputs, is_first, columns, reader)[:1]
+    made = pattern_scores(outputs, is_first, columns, reader)[-1:]
     if learner.bits:
         made += _bit_scores(outputs, is_first)
     if outputs.width == 1:

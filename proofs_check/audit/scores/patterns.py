@@ -41,10 +41,12 @@ def pattern_scores(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column
     """
     if not any(column.varies and (len(column.atoms) or column.symbols) for column in columns):
         return []
-    made = [_score("pattern", outputs, is_first, lambda rows: _keys(cells(rows, columns)), columns, reader)]
+    made = [_score("pattern", outputs, is_first, lambda rows: _keys(cells(rows, columns)), columns, reader, None)]
     if any(column.continuous and (len(column.atoms) or column.symbols) for column in columns):
         edges = _quantiles(outputs, cells(outputs, columns))
-        made.append(_score("pattern and value", outputs, is_first, lambda rows: _keys(_binned(rows, columns, edges)), columns, reader))
+        made.append(
+            _score("pattern and value", outputs, is_first, lambda rows: _keys(_binned(rows, columns, edges)), columns, reader, edges)
+        )
     return [score for score in made if score is not None]
 
 
@@ -62,6 +64,7 @@ def _score(
     key: Callable[[Outputs], np.ndarray],
     columns: tuple[Column, ...],
     reader: Reader,
+    edges: list[Floats] | None,
 ) -> Score | None:
     keys, first_rows, inverse = np.unique(key(outputs), return_index=True, return_inverse=True)
     if len(keys) < 2 or len(keys) > max(16, len(outputs) // 3):
@@ -71,7 +74,7 @@ def _score(
     shown = np.argsort(-(first + second))[:2000]
     texts = [""] * len(keys)
     for i in shown:
-        texts[int(i)] = _text(outputs.take(slice(int(first_rows[i]), int(first_rows[i]) + 1)), columns, reader)
+        texts[int(i)] = _text(outputs.take(slice(int(first_rows[i]), int(first_rows[i]) + 1)), columns, reader, edges)
     table = _Table(keys, log_ratios(first, second), first + second, tuple(texts))
     return Score(name, lambda rows: table.look_up(key(rows)), table.describe)
 
@@ -104,9 +107,17 @@ def _binned(outputs: Outputs, columns: tuple[Column, ...], edges: list[Floats]) 
     return made
 
 
-def _text(row: Outputs, columns: tuple[Column, ...], reader: Reader) -> str:
+def _text(row: Outputs, columns: tuple[Column, ...], reader: Reader, edges: list[Floats] | None) -> str:
     parts = []
     for j, cell in enumerate(cells(row, columns)[0]):
         symbol = 0 if row.symbols is None else int(row.symbols[0, j])
-        parts.append(reader.name(symbol) if symbol else number_text(row.values[0, j]) if cell else "*")
+        value = float(row.values[0, j])
+        free = "a number" if edges is None or not len(edges[j]) else _bin_text(edges[j], value)
+        parts.append(reader.name(symbol) if symbol else number_text(value) if cell else free)
     return parts[0] if len(parts) == 1 else "(" + ", ".join(parts) + ")"
+
+
+def _bin_text(edges: Floats, value: float) -> str:
+    bounds = np.concatenate(([-np.inf], edges, [np.inf]))
+    k = int(np.searchsorted(edges, value))
+    return f"({number_text(bounds[k])}, {number_text(bounds[k + 1])}]"

@@ -93,6 +93,7 @@ def test_a_statistic_replaces_the_output() -> None:
     by_statistic = run(noisy, Claim(1), samples=20_000, statistic=lambda outputs: outputs[:, 0])
     assert 0.85 < by_statistic.epsilon_lower <= 1
     # log p/q of Laplace(1) around 1 and 0 is |y| − |y − 1|.
+    # Rounded to different last bits around ±1 on both data sets, which is the auditor's arithmetic and no evidence.
     exact = run(noisy, Claim(1), samples=20_000, log_ratio=lambda outputs: np.abs(outputs[:, 0]) - np.abs(outputs[:, 0] - 1))
     assert 0.85 < exact.epsilon_lower <= 1
     assert exact.rule is not None
@@ -136,3 +137,45 @@ def test_the_claim_of_a_record() -> None:
             claim_of_record(profile, statistics, weight)
     with pytest.raises(InvalidArgument, match="'b'"):
         claim_of_record(declare("general", "w*z/b", record={"z": (0, 4)}, parameters={"b": "positive"}), {"z": 1})
+
+
+def test_infinite_outputs_are_guessed_on_only_where_a_rule_says_so() -> None:
+    """Add-DP with D uniform and D′ infinite half of the time: p/q ≤ 2 everywhere, so ε = log 2 for the direction that counts."""
+
+    def half_infinite(dataset, rng, size):
+        infinite = rng.random(size) < 0.5 * (1 - dataset[0])
+        return np.where(infinite, -np.inf, rng.random(size))
+
+    for seed in range(5):
+        assert run(half_infinite, Claim("0.7", one_sided=True), seed=seed, samples=5_000).finding.value == "consistent"
+
+
+def test_delta_is_paid_on_both_sides_of_infinity() -> None:
+    """(0, 0.05)-DP: D is infinite and D′ is −5 with probability 1/20, else both are 0."""
+
+    def ends(dataset, rng, size):
+        return np.where(rng.random(size) < 0.05, np.inf if dataset[0] else -5.0, 0.0)
+
+    for seed in range(3):
+        assert run(ends, Claim(0, "0.05"), seed=seed, samples=20_000, log_ratio=lambda y: y).finding.value == "consistent"
+
+
+def test_an_infinite_ratio_is_an_event() -> None:
+    def reveals(dataset, rng, size):
+        return (rng.random(size) < 0.02 * dataset[0]).astype(float)
+
+    found = run(reveals, Claim(1), samples=20_000, log_ratio=lambda y: np.where(y > 0, np.inf, np.log(0.98)))
+    assert found.epsilon_lower > 3
+
+
+def test_symbols_that_never_return_tell_nothing() -> None:
+    """Their numbers come from the order of reading, which knows the labels: no score may see them. This mechanism ignores its data."""
+
+    def tokens(dataset, rng, size):
+        return rng.integers(0, 2**62, size=(size, 2))
+
+    def words(dataset, rng, size):
+        return [(f"{a:x}", int(b)) for a, b in rng.integers(0, 2**62, size=(size, 2))]
+
+    for mechanism in (tokens, words):
+        assert run(mechanism, Claim("0.5"), samples=6_000).finding.value == "consistent"

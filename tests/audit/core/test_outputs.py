@@ -82,3 +82,17 @@ def test_one_kind_of_container() -> None:
     reader.read(np.zeros((2, 2)), 2)
     with pytest.raises(UnusableOutputs, match="one kind"):
         reader.read([(0, 0), (0, 0, 1)], 2)
+
+
+def test_large_integers_are_read_alike_in_every_call() -> None:
+    first = Reader()
+    alone = keys(first.read(np.array([2**53 + 1, 2**53 + 1]), 2))
+    beside = keys(first.read(np.array([2**53 + 1, 2**54]), 2))
+    assert alone[0] == beside[0]
+    assert beside[0] != beside[1]
+
+
+def test_scalars_of_numpy_are_what_they_hold() -> None:
+    reader = Reader()
+    assert keys(reader.read(list(np.array(["a", "b"])), 2)) == keys(reader.read(["a", "b"], 2))
+    assert keys(reader.read([(np.bool_(True), np.float32(0.5))], 1)) == keys(reader.read([(True, 0.5)], 1))

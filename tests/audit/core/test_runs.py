@@ -162,3 +162,58 @@ def test_the_seed_repeats_the_run() -> None:
     assert first.seed == second.seed == 77
     assert first.epsilon_lower == second.epsilon_lower
     assert first.trace == second.trace
+
+
+def test_lazily_made_outputs_are_watched() -> None:
+    def endless(dataset, rng, size):
+        while True:
+            yield rng.random()
+
+    def raises_late(dataset, rng, size):
+        yield rng.random()
+        raise RuntimeError("late")
+
+    def draws_late(dataset, rng, size):
+        return (np.random.random() for _ in range(size))  # noqa: NPY002
+
+    for mechanism, error in ((endless, UnusableOutputs), (raises_late, MechanismRaised), (draws_late, SharedGenerator)):
+        with pytest.raises(error):
+            run(mechanism, time_limit=5)
+
+
+class Plain:
+    """A data set without equality, which cannot be told apart from its copy by ==."""
+
+    def __init__(self, value) -> None:
+        self.value = value
+
+
+def test_data_sets_may_be_any_objects() -> None:
+    def of_plain(dataset, rng, size):
+        return dataset.value + rng.laplace(0, 1, size)
+
+    def of_array(dataset, rng, size):
+        return np.nansum(dataset) + rng.laplace(0, 1, size)
+
+    def of_generator(dataset, rng, size):
+        return rng.laplace(0, 1, size)
+
+    options = {"rng": np.random.default_rng(1), "samples": 100}
+    assert audit(of_plain, Plain(1.0), Plain(0.0), Claim(1), **options).epsilon_lower <= 1
+    assert audit(of_array, np.array([1.0, np.nan]), np.array([0.0]), Claim(1), **options).epsilon_lower <= 1
+    assert audit(of_generator, (i for i in ()), (i for i in ()), Claim(1), **options).epsilon_lower <= 1
+
+
+def test_changes_inside_objects_are_noticed() -> None:
+    def spoils(dataset, rng, size):
+        dataset.value += 1
+        return dataset.value + rng.laplace(0, 1, size)
+
+    def spoils_dictionary(dataset, rng, size):
+        dataset["x"][0] += 1
+        return dataset["x"][0] + rng.laplace(0, 1, size)
+
+    with pytest.raises(UnusableOutputs, match="changes its data"):
+        audit(spoils, Plain(1.0), Plain(0.0), Claim(1), rng=np.random.default_rng(1), samples=100)
+    with pytest.raises(UnusableOutputs, match="changes its data"):
+        audit(spoils_dictionary, {"x": np.ones(1)}, {"x": np.zeros(1)}, Claim(1), rng=np.random.default_rng(1), samples=100)

@@ -30,7 +30,7 @@ def expected_factor(weights, beliefs, chances, terms):
         for is_first, chance in ((True, chances[k]), (False, 1 - chances[k])):
             one = np.zeros(len(weights))
             one[k] = 1.0
-            change = settle(beliefs, one if is_first else 0 * one, 0 * one if is_first else one, terms)[0]
+            change = settle(beliefs, one if is_first else 0 * one, 0 * one if is_first else one, terms, 1)[0]
             total += weights[k] * chance * np.exp(change)
     return total
 
@@ -156,3 +156,14 @@ def test_a_seen_bound_is_kept() -> None:
     bounds = [point.bound for point in result.trace]
     assert bounds == sorted(bounds)
     assert bounds[-1] > 0.5
+
+
+def test_delta_is_paid_for_outputs_that_are_not_betted_on() -> None:
+    """(0, 0.01)-DP: D moves one output in a hundred from infinity to 5, D′ none. Infinite outputs must not make δ cheaper."""
+
+    def moved(dataset, rng, size):
+        return np.where(rng.random(size) < 0.01 * dataset[0], 5.0, np.inf)
+
+    for mode in ("sequential", "both"):
+        result = audit(moved, (1.0,), (0.0,), Claim(0, "0.01"), rng=np.random.default_rng(1), samples=20_000, mode=mode)
+        assert result.finding.value == "consistent"

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
-from flint import arb
+from flint import acb, arb
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -98,6 +98,17 @@ def test_kinks_behind_other_branches_are_found(encloses):
         return 1 if (r - Fraction(1, 7)).is_negative() else 3 if (r - Fraction(6, 7)).is_negative() else 5
 
     encloses(integrate(nested, -10, 1), mpmath.mpf(1) / 7 + 3 * mpmath.mpf(5) / 7 + mpmath.mpf(5) / 7)
+
+
+def test_kinks_that_are_met_late_are_found(encloses):
+    """The law is asked for only after the first call, by which a piece is searched for kinks."""
+    calls = []
+
+    def late(r):
+        calls.append(r)
+        return 0 if len(calls) == 1 else laplace_pdf(r)
+
+    encloses(integrate(late, -1, 1), 1 - mpmath.exp(-1))
 
 
 def test_kinks_beyond_the_sample_point_of_a_ray_are_found(encloses):
@@ -334,6 +345,25 @@ def test_errors_of_the_integrand_pass_through(error, analytic):
 
     with pytest.raises(error):
         integrate(broken, 0, 1)
+
+
+def test_a_call_that_was_begun_and_not_ended_is_noticed(monkeypatch):
+    """As where a signal handler raises on entry to the integrand, and the error is lost."""
+
+    class Counted:
+        def __init__(self, function):
+            self.function, self.misses = function, 0
+
+        def __call__(self, t, analytic):
+            self.misses += 1
+            return acb(0) if self.misses == 4 else self.function(t, analytic)
+
+        def cache_info(self):
+            return self
+
+    monkeypatch.setattr(quadrature, "lru_cache", lambda maxsize: Counted)
+    with pytest.raises(Undecided, match="interrupted"):
+        integrate(laplace_pdf, 0, 1)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")

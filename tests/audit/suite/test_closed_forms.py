@@ -29,7 +29,7 @@ from proofs_check.audit.suite.truths.exponentials import (
     laplace_density,
     product,
 )
-from proofs_check.audit.suite.truths.families import Search, make_threshold, run_searches
+from proofs_check.audit.suite.truths.families import Gap, Search, Value, make_threshold, run_searches
 from proofs_check.audit.suite.truths.sides import Side, of_table
 from proofs_check.audit.suite.truths.suprema import TOLERANCE, Point, find_supremum
 from proofs_check.enclosures import ball, working_precision
@@ -162,7 +162,7 @@ def test_no_released_value_has_more_than_the_truth(name):
     best = -math.inf
     for k in (4, 5, 9):
         for v in map(Fraction, (-7, 1, 5)):
-            logs = []
+            logs, weights = [], []
             for answers in pair:
                 noise = make_threshold(mechanism.threshold, mechanism.threshold_scale, mechanism.query_scale)
                 weight = product(noise.unit, [noise.density(), *(noise.below(x, mechanism.query_scale) for x in answers[:k])])
@@ -179,9 +179,28 @@ def test_no_released_value_has_more_than_the_truth(name):
                     float(inside), rel=1e-9
                 )
                 logs.append(mpmath.log(inside) - abs(mp(v) - mp(answers[k])) / mp(mechanism.query_scale))
+                weights.append((weight, answers[k]))
+            point = Value(noise, mechanism.query_scale, Fraction(0), weights[0], weights[1])._at(v)
+            assert float(point.value) == pytest.approx(float(logs[0] - logs[1]), abs=1e-12)
             best = max(best, abs(logs[0] - logs[1]))
     assert best <= mp(case.truth.upper) + mpmath.mpf(10) ** -8
     assert best >= mp(case.truth.lower) - mpmath.mpf(10) ** -6
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(HALVES, HALVES), min_size=1, max_size=3), HALVES)
+def test_further_values_are_chosen_best(pairs, v):
+    """Each further value is at least v and adds its largest log ratio, searched for on a grid that has all kinks."""
+    noise, scale = make_threshold(Fraction(1), Fraction(20), Fraction(10)), Fraction(10)
+    weight = noise.density()
+    (x, y), *others = pairs
+
+    def log_ratio(value, top, bottom):
+        return (abs(value - bottom) - abs(value - top)) / scale
+
+    grid = [Fraction(n, 2) for n in range(-40, 41) if Fraction(n, 2) >= v]
+    best = log_ratio(v, x, y) + sum(max(log_ratio(value, *pair) for value in grid) for pair in others)
+    assert Value(noise, scale, Fraction(0), (weight, x), (weight, y), tuple(others))._linear(v) == best
 
 
 def _below(x, scale):
@@ -212,6 +231,18 @@ def test_no_gap_has_more_than_the_truth(name):
             best = max(best, abs(math.log(densities[0].lower / densities[1].lower)))
     assert best <= case.truth.upper + Fraction(1, 10**9)
     assert best >= case.truth.lower - Fraction(1, 10**8)
+
+
+def test_slopes_of_log_densities_are_their_derivatives():
+    noise, scale, step = make_threshold(Fraction(1), Fraction(20), Fraction(40)), Fraction(40), Fraction(1, 10**12)
+    weights = [product(noise.unit, [noise.density(), *(noise.below(Fraction(x), scale) for x in answers)]) for answers in ((1, 2), (0, 1))]
+    sides = (weights[0], Fraction(1)), (weights[1], Fraction(0))
+    for family in (Gap(noise, scale, Fraction(0), *sides), Value(noise, scale, Fraction(0), *sides)):
+        for v in map(Fraction, ("0.25", "1.5", "37", "90")):
+            here, there = family._at(v), family._at(v + step)
+            change = (there.logs - here.logs) / ball(step)
+            assert float(here.rise_top - here.rise_bottom) == pytest.approx(float(change), abs=1e-9)
+            assert float(here.rise_top) != pytest.approx(0, abs=1e-6)
 
 
 def test_parallel_parts_add_up():

@@ -299,6 +299,12 @@ def test_laplace_noise_around_the_answers(name, scale, places):
         assert stats.kstest(column, stats.laplace(centre, scale).cdf).pvalue > ALARM
 
 
+def test_parallel_releases_are_independent():
+    below = draw("parallel-laplace") <= 0
+    assert stats.chi2_contingency(np.histogram2d(below[:, 0], below[:, 1], bins=2)[0]).pvalue > ALARM
+    accept_counts(Counter(below.sum(axis=1).tolist()), {k: math.comb(20, k) / 2**20 for k in range(21)})
+
+
 def test_prefix_sums_are_sums_of_noisy_answers():
     steps = np.diff(draw("prefix-sum"), axis=1, prepend=0)
     for column in steps.T:

@@ -106,6 +106,23 @@ def test_nothing_is_said_of_pairs_and_mechanisms_without_a_derivation(name, chan
         compute_directions(replace(CASES[name], **changes))
 
 
+def test_smart_sums_count_answers_and_block_totals():
+    case = CASES["smart-sum"]
+    first = np.zeros(12)  # two full blocks, and two answers of a third one
+
+    def epsilon(**changes):
+        second = first.copy()
+        for place, value in changes.items():
+            second[int(place[1:])] = value
+        return compute_directions(replace(case, dataset=first, neighbor=second)).epsilon.upper * 10
+
+    assert epsilon(x0=1) == 2
+    assert epsilon(x4=1) == 1, "the last answer of a block is in its total only"
+    assert epsilon(x0=1, x1=-1) == 2, "the total is the same"
+    assert epsilon(x0=1, x5=1) == 4
+    assert epsilon(x11=1) == 1, "a block that is not full has no total"
+
+
 def test_ends_are_written_outward():
     assert written(Side(Fraction(1, 3), Fraction(1, 3))) == (Fraction("0.333333333"), Fraction("0.333333334"))
     assert written(Side.exactly(Fraction(1, 10))) == (Fraction(1, 10), Fraction(1, 10))

@@ -61,7 +61,7 @@ def of_noisy_max(mechanism: NoisyMax, first: Answers, second: Answers) -> Direct
     if mechanism.exponential:
         if max(first) == max(second):
             raise InvalidArgument("the value of noisy max with exponential noise is known for data sets with different maxima only")
-        upward, downward = Side.exactly(math.inf), Side.exactly(Fraction(len(first)) / mechanism.scale)
+        upward, downward = Side.exactly(math.inf), Side(Fraction(0), math.inf)
         return Directions(upward, downward) if max(first) < max(second) else Directions(downward, upward)
     changes = {y - x for x, y in zip(first, second, strict=True)}
     if len(set(first)) > 1 or len(changes) > 1:

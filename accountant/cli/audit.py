@@ -1,0 +1,310 @@
+"""``pdp audit``: a lower confidence bound on ε from runs of an implementation on two neighboring data sets, against a claim."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from accountant.cli.options import JsonOption, parse_assignments
+from accountant.cli.output import print_as_it_is, print_json
+from profiles.errors import InvalidArgument, PDPError, UnwritableOutput
+
+if TYPE_CHECKING:
+    from proofs_check.audit.claims import Claim
+    from proofs_check.audit.differences import Difference
+    from proofs_check.audit.exact import Bounds, ExactEpsilon
+    from proofs_check.audit.report import Setting
+    from proofs_check.audit.results import AuditResult
+
+NAME = "audit"
+HELP = "Run an implementation on two neighboring data sets and compare a lower confidence bound on epsilon with what is claimed."
+EXAMPLE = "Example: pdp audit profiles.mechanisms.laplace_sum:default --dataset '[1, 2.5]' --neighbor '[1]' --samples 20000"
+
+EXIT = {"consistent": 0, "violated": 1}
+
+_DEFAULTS = {
+    "--samples": "100000",
+    "--delta": "0",
+    "--confidence": "0.99",
+    "--mode": "both",
+    "--effort": "normal",
+    "--processes": "0",
+}
+_SWAPPED = "D' has the record more, so the data sets were swapped: for a one-sided claim D is the larger one"
+
+
+def main(
+    mechanism: Annotated[str, typer.Argument(metavar="MODULE:MECHANISM", help="package.module:object or path/to/file.py:object")],
+    dataset: Annotated[str, typer.Option("--dataset", metavar="D", help="a JSON array, or a CSV, Parquet, NPY or JSON file")],
+    neighbor: Annotated[str, typer.Option("--neighbor", metavar="D2", help="the neighboring data set, likewise")],
+    claimed: Annotated[str | None, typer.Option("--claimed", metavar="E", help="the claimed epsilon in nats")] = None,
+    profile: Annotated[
+        str | None, typer.Option("--profile", metavar="PROFILE", help="claim epsilon(w, x) of the record that is added or removed")
+    ] = None,
+    at: Annotated[
+        list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="a statistic of that record, or l1, l2, l2^2, linf (repeatable)")
+    ] = None,
+    delta: Annotated[str, typer.Option("--delta", metavar="DELTA", help="the claimed delta, with --claimed")] = _DEFAULTS["--delta"],
+    samples: Annotated[str, typer.Option("--samples", metavar="N", help="outputs for each data set")] = _DEFAULTS["--samples"],
+    confidence: Annotated[str, typer.Option("--confidence", metavar="C", help="in (0, 1)")] = _DEFAULTS["--confidence"],
+    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="repeats a run; fresh if it is not given")] = None,
+    one_sided: Annotated[bool, typer.Option("--one-sided", help="the claim is add-DP: about adding the record only")] = False,  # noqa: FBT002
+    mode: Annotated[str, typer.Option("--mode", metavar="MODE", help="both, fixed or sequential")] = _DEFAULTS["--mode"],
+    effort: Annotated[str, typer.Option("--effort", metavar="EFFORT", help="fast, normal or thorough")] = _DEFAULTS["--effort"],
+    statistic: Annotated[
+        str | None, typer.Option("--statistic", metavar="MODULE:FUNCTION", help="judge this function of the outputs instead")
+    ] = None,
+    log_ratio: Annotated[
+        str | None, typer.Option("--log-ratio", metavar="MODULE:FUNCTION", help="the exact log-likelihood ratio of the outputs")
+    ] = None,
+    exact: Annotated[
+        str | None, typer.Option("--exact", metavar="MODULE:FUNCTION", help="the exact epsilon of D and D2, to show beside the bound")
+    ] = None,
+    bits: Annotated[bool, typer.Option("--bits", help="also look for what floating point gives away")] = False,  # noqa: FBT002
+    time_limit: Annotated[
+        float | None, typer.Option("--time-limit", metavar="SECONDS", help="kill a call that takes longer (runs in a process of its own)")
+    ] = None,
+    processes: Annotated[int, typer.Option("--processes", metavar="N", min=0, help="run in N worker processes; 0: in this one")] = 0,
+    one_at_a_time: Annotated[  # noqa: FBT002
+        bool, typer.Option("--one-at-a-time", help="the mechanism is a function of data set and generator, for one output")
+    ] = False,
+    own_randomness: Annotated[  # noqa: FBT002
+        bool, typer.Option("--own-randomness", help="accept a mechanism that does not draw from its generator")
+    ] = False,
+    columns: Annotated[str | None, typer.Option("--columns", metavar="A,B", help="columns of a data file that make the records")] = None,
+    weight_column: Annotated[str | None, typer.Option("--weight-column", metavar="NAME", help="column of a data file with weights")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="draw outputs, event and bound (.png, .svg, .pdf)")] = None,
+    json: JsonOption = False,  # noqa: FBT002
+) -> int:
+    """Run the command; the exit code is 0 (consistent) or 1 (violated)."""
+    import numpy as np  # noqa: PLC0415
+
+    from accountant.cli.audit_inputs import make_pair, read_table  # noqa: PLC0415
+    from accountant.cli.foreign import quiet_output, with_progress  # noqa: PLC0415
+    from proofs_check.audit import audit  # noqa: PLC0415
+    from proofs_check.audit.differences import find_difference  # noqa: PLC0415
+    from proofs_check.audit.report import Setting, render  # noqa: PLC0415
+
+    count = _parse_samples(samples)
+    used_seed = secrets.randbits(53) if seed is None else seed
+    if used_seed < 0:
+        raise InvalidArgument(f"the seed must be an integer of at least 0, but {used_seed} was found; give one")
+    drawing = None if plot is None else _Drawing.prepare(plot)
+    chosen = [name.strip() for name in columns.split(",")] if columns is not None else []
+    pair = make_pair(read_table(dataset, "--dataset", chosen, weight_column), read_table(neighbor, "--neighbor", chosen, weight_column))
+    difference = find_difference(*pair)
+    swapped = one_sided and _is_smaller(difference)
+    if swapped:
+        pair, difference = (pair[1], pair[0]), find_difference(pair[1], pair[0])
+    runner = _Runner(mechanism, time_limit, max(processes, int(time_limit is not None)), one_at_a_time, own_randomness)
+    with quiet_output():
+        target = _load_function(mechanism, "a mechanism")
+        claim = _make_claim(target, difference, _ClaimOptions(claimed, profile, tuple(at or ()), delta, one_sided))
+        of_statistic = None if statistic is None else _load_function(statistic, "a function for --statistic")
+        of_ratio = None if log_ratio is None else _load_function(log_ratio, "a function for --log-ratio")
+        known = None if exact is None else _compute_exact(_load_function(exact, "a function for --exact"), pair)
+        with runner.open(target) as running:
+            with with_progress(running, 2 * count) as watched:
+                result = audit(
+                    watched,
+                    *pair,
+                    claim,
+                    rng=np.random.default_rng(used_seed),
+                    samples=count,
+                    confidence=confidence,
+                    mode=mode,
+                    effort=effort,
+                    own_randomness=own_randomness,
+                    bits=bits,
+                    statistic=of_statistic,
+                    log_ratio=of_ratio,
+                    exact=known,
+                )
+            picture = None if drawing is None else drawing.draw(result, running, pair, of_statistic or of_ratio)
+    repeat = _command(
+        mechanism,
+        {"--dataset": dataset, "--neighbor": neighbor, "--claimed": claimed, "--profile": profile, "--columns": columns},
+        {"--weight-column": weight_column, "--statistic": statistic, "--log-ratio": log_ratio, "--exact": exact},
+        {"--at": at or [], "--seed": used_seed, "--samples": count, "--time-limit": time_limit},
+        {"--delta": delta, "--confidence": confidence, "--mode": mode, "--effort": effort, "--processes": processes},
+        {"--one-sided": one_sided, "--bits": bits, "--one-at-a-time": one_at_a_time, "--own-randomness": own_randomness},
+    )
+    setting = Setting(mechanism, difference.text(), repeat, (_SWAPPED,) if swapped else (), bits, own_randomness)
+    if json:
+        print_json(_to_json(result, setting, swapped=swapped))
+    else:
+        print_as_it_is(render(result, setting))
+    if drawing is not None:
+        drawing.write(picture)
+    return EXIT[result.finding.value]
+
+
+@dataclass(frozen=True, slots=True)
+class _Runner:
+    """How the mechanism is run: in this process, or in others."""
+
+    reference: str
+    time_limit: float | None
+    processes: int
+    one_at_a_time: bool
+    own_randomness: bool
+
+    @contextlib.contextmanager
+    def open(self, target: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+        from proofs_check.audit.adapters import in_processes, one_at_a_time  # noqa: PLC0415
+
+        if not self.processes:
+            yield one_at_a_time(target) if self.one_at_a_time else target
+            return
+        with in_processes(
+            self.reference,
+            workers=self.processes,
+            time_limit=self.time_limit,
+            one_at_a_time=self.one_at_a_time,
+            own_randomness=self.own_randomness,
+        ) as pool:
+            yield pool
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """The plot: what is needed for it is looked at before the audit runs."""
+
+    path: Path
+    format: str
+
+    @classmethod
+    def prepare(cls, path: Path) -> _Drawing:
+        from accountant.files import check_writable  # noqa: PLC0415
+        from proofs_check.audit.plots import find_format, require_matplotlib  # noqa: PLC0415
+
+        found = find_format(path.name)
+        require_matplotlib()
+        check_writable(path)
+        return cls(path, found)
+
+    def draw(
+        self, result: AuditResult, running: Callable[..., Any], pair: tuple[Any, Any], change: Callable[[Any], Any] | None
+    ) -> bytes | PDPError:
+        """Return the picture; or what went wrong, which must not keep the result from being printed."""
+        from proofs_check.audit.plots import draw_samples, plot_audit, to_bytes  # noqa: PLC0415
+
+        try:
+            return to_bytes(plot_audit(result, draw_samples(running, pair, result, change=change)), self.format)
+        except PDPError as error:
+            return error
+        except (ArithmeticError, ValueError, TypeError, RuntimeError) as error:
+            reason = " ".join(str(error).split())[:100]
+            return UnwritableOutput(
+                f"the plot could not be drawn ({type(error).__name__}: {reason}); leave out --plot, or judge a statistic"
+            )
+
+    def write(self, picture: bytes | PDPError | None) -> None:
+        from accountant.files import replace_file  # noqa: PLC0415
+
+        if isinstance(picture, PDPError):
+            raise picture
+        with replace_file(self.path) as stream:
+            stream.write(picture or b"")
+
+
+def _parse_samples(text: str) -> int:
+    from profiles.numbers import to_exact  # noqa: PLC0415
+
+    exact = to_exact(text, "the number of samples")
+    if exact.denominator != 1 or not 10 <= exact <= 10**9:
+        raise InvalidArgument(f"the number of samples must be an integer from 10 to 1000000000, but {text[:40]} was found; give one")
+    return int(exact)
+
+
+def _load_function(reference: str, what: str) -> Callable[..., Any]:
+    from proofs_check.references import load_object  # noqa: PLC0415
+
+    found = load_object(reference, what)
+    if isinstance(found, type) or not callable(found):
+        kind = f"the class {found.__name__}" if isinstance(found, type) else f"an object of type {type(found).__name__}"
+        raise InvalidArgument(f"{what} was expected behind {reference[:80]!r}, but {kind} was found; name a function or a callable object")
+    made: Callable[..., Any] = found
+    return made
+
+
+def _compute_exact(function: Callable[..., Any], pair: tuple[Any, Any]) -> Bounds | ExactEpsilon:
+    from proofs_check.audit.exact import Bounds, ExactEpsilon  # noqa: PLC0415
+
+    try:
+        found = function(*pair)
+    except PDPError:
+        raise
+    except (Exception, SystemExit) as error:
+        text = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+        raise InvalidArgument(f"the function for --exact raised {text}; correct it") from None
+    if not isinstance(found, (Bounds, ExactEpsilon)):
+        kind = type(found).__name__
+        raise InvalidArgument(f"the function for --exact must return Bounds or an ExactEpsilon, but an object of type {kind} was found")
+    return found
+
+
+def _is_smaller(difference: Difference) -> bool:
+    """Tell whether D is the smaller data set of a one-sided pair. Raises :class:`InvalidArgument` where they are not neighbors."""
+    difference.added_record()
+    return bool(difference.second)
+
+
+@dataclass(frozen=True, slots=True)
+class _ClaimOptions:
+    claimed: str | None
+    profile: str | None
+    at: tuple[str, ...]
+    delta: str
+    one_sided: bool
+
+
+def _make_claim(target: Any, difference: Difference, options: _ClaimOptions) -> Claim:
+    from accountant.cli.audit_inputs import claim_of_pair  # noqa: PLC0415
+    from profiles import Profile, load  # noqa: PLC0415
+    from proofs_check.audit.claims import Claim  # noqa: PLC0415
+
+    if options.claimed is not None:
+        if options.profile is not None or options.at:
+            raise InvalidArgument("--claimed was given together with --profile or --at, which make a claim of their own; give one of them")
+        return Claim(options.claimed, options.delta, one_sided=options.one_sided, source="given by --claimed")
+    own = getattr(target, "profile", None)
+    declared = own if options.profile is None else load(options.profile).profile
+    if not isinstance(declared, Profile):
+        raise InvalidArgument("a claim is needed, but the mechanism has no profile of its own; give --claimed E or --profile PROFILE")
+    if options.delta != "0":
+        raise InvalidArgument("--delta was given without --claimed, but a PDP profile has no delta; give both, or neither")
+    claim = claim_of_pair(declared, difference.added_record(), target, parse_assignments(options.at, "--at"))
+    return Claim(claim.epsilon, one_sided=options.one_sided, source=claim.source)
+
+
+def _to_json(result: AuditResult, setting: Setting, *, swapped: bool) -> dict[str, Any]:
+    return {
+        **result.to_json(),
+        "mechanism": setting.mechanism,
+        "pair": setting.pair,
+        "swapped": swapped,
+        "source": result.claim.source,
+        "assumptions": list(setting.assumptions()),
+        "repeat": " ".join(setting.repeat),
+    }
+
+
+def _command(mechanism: str, *options: dict[str, Any]) -> tuple[str, ...]:
+    """Return the shell words of the command that repeats a run; what has its default value is left out."""
+    words = ["pdp", NAME, mechanism]
+    for name, value in ((name, value) for group in options for name, value in group.items()):
+        if value is True:
+            words.append(name)
+        elif isinstance(value, list):
+            words += [word for item in value for word in (name, item)]
+        elif value is not None and value is not False and str(value) != _DEFAULTS.get(name):
+            words += [name, str(value)]
+    return tuple(shlex.quote(word) for word in words)

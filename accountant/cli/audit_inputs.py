@@ -1,0 +1,196 @@
+"""What ``pdp audit`` reads: the two data sets, and the claim that a profile makes for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.errors import InvalidArgument, InvalidData, PDPError, UnreadableFile
+from profiles.files import read_text
+from profiles.mechanisms.datasets import read_weights
+
+if TYPE_CHECKING:
+    from profiles.profile import Profile
+    from proofs_check.audit.claims import Claim
+    from proofs_check.audit.differences import WeightedRecord
+
+Array = NDArray[np.float64]
+
+_MAX_BYTES = 100_000_000
+_EXACT_INTEGERS = 2**53
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table:
+    """A data set as it was given: records along the first axis, and weights or None."""
+
+    records: Array
+    weights: Array | None
+
+
+def read_table(text: str, what: str, columns: Sequence[str] = (), weight_column: str | None = None) -> Table:
+    """Return the data set that ``text`` is (a JSON array or object) or names (a file: JSON, NPY, CSV, Parquet, svmlight).
+
+    ``columns`` and ``weight_column`` choose among the columns of a table with names. A single column makes an array of shape (n,).
+    Raises :class:`InvalidData`, :class:`UnreadableFile`.
+    """
+    if text.lstrip()[:1] in ("[", "{"):
+        return _read_json(text, what)
+    path = Path(text)
+    suffix = path.suffix.lower()
+    if suffix in (".json", ".npy") and (columns or weight_column):
+        raise InvalidArgument(f"columns can be chosen in tables with names, but {path.name} has none; give a CSV or Parquet file")
+    if suffix == ".json":
+        return _read_json(read_text(path, _MAX_BYTES), path.name)
+    if suffix == ".npy":
+        return Table(_read_npy(path), None)
+    return _read_columns(path, columns, weight_column)
+
+
+def make_pair(first: Table, second: Table) -> tuple[Any, Any]:
+    """Return both data sets as the mechanism gets them: arrays, or pairs ``(data, weights)`` if either one has weights.
+
+    An empty data set takes the shape of the other's records. Raises :class:`InvalidData` for records of different shapes.
+    """
+    shapes = {table.records.shape[1:] for table in (first, second) if table.records.size}
+    if len(shapes) > 1:
+        raise InvalidData(
+            f"the records of both data sets must have the same shape, but {first.records.shape[1:]} and {second.records.shape[1:]} were "
+            "found; give rows of equal length"
+        )
+    shape = next(iter(shapes), first.records.shape[1:])
+    weighted = first.weights is not None or second.weights is not None
+    made = []
+    for table in (first, second):
+        records = table.records if table.records.size else np.zeros((0, *shape))
+        made.append((records, np.ones(len(records)) if table.weights is None else table.weights) if weighted else records)
+    return made[0], made[1]
+
+
+def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, given: Mapping[str, str]) -> Claim:
+    """Return what a profile claims for a pair that differs in ``record``: ε(w, x) rounded up.
+
+    Statistics that are not ``given`` (a number, or a norm l1, l2, l2^2, linf) come from the mechanism's own ``statistic``.
+    Raises :class:`InvalidArgument`, :class:`InvalidData`, :class:`Undecided`.
+    """
+    from proofs_check.audit.claims import claim_of_record  # noqa: PLC0415
+
+    names = {statistic.name for statistic in profile.record}
+    for name in given:
+        if name not in names:
+            raise InvalidArgument(f"--at gives {name!r}, which is no statistic of {profile.name!r}; known are {', '.join(names) or 'none'}")
+    statistics: dict[str, Any] = {name: _norm_or_number(name, value, record) for name, value in given.items()}
+    of_mechanism = getattr(mechanism, "statistic", None)
+    if names - statistics.keys() and callable(of_mechanism):
+        statistics = {**_ask(of_mechanism, record.values[np.newaxis]), **statistics}
+    missing = sorted(names - statistics.keys())
+    if missing:
+        raise InvalidArgument(
+            f"the profile {profile.name!r} needs the statistic {missing[0]!r} of the record in which D and D' differ, but the mechanism "
+            f"does not tell it; give it as --at {missing[0]}=VALUE (or =l1, l2, l2^2, linf for a norm of the record)"
+        )
+    return claim_of_record(profile, {name: statistics[name] for name in names}, Fraction(record.weight))
+
+
+def _ask(statistic: Callable[[Any], Any], records: Any) -> dict[str, Any]:
+    try:
+        return {name: np.asarray(values, dtype=np.float64).reshape(-1)[0] for name, values in statistic(records).items()}
+    except PDPError:
+        raise
+    except (Exception, SystemExit) as error:
+        text = " ".join(str(error).split())[:200]
+        raise InvalidArgument(
+            f"the mechanism's statistic() raised {type(error).__name__}: {text or 'no message'}; correct it, or give the statistics by --at"
+        ) from None
+
+
+def _norm_or_number(name: str, value: str, record: WeightedRecord) -> Any:
+    from accountant.dataset import open_dataset, parse_statistic  # noqa: PLC0415
+    from accountant.dataset.specs import NORMS  # noqa: PLC0415
+
+    if value not in NORMS:
+        return value
+    source = open_dataset(record.values.reshape(1, -1))
+    return next(iter(source.batches([parse_statistic(f"{name}={value}")]))).statistics[name][0]
+
+
+def _read_json(text: str, what: str) -> Table:
+    try:
+        found = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_without_doubles)
+    except (ValueError, RecursionError) as error:
+        reason = " ".join(str(error).split())[:100] if isinstance(error, ValueError) else "nested too deeply"
+        raise InvalidData(f"{what} must be a JSON array of numbers or of rows of numbers, but it is not readable ({reason})") from None
+    if not isinstance(found, dict):
+        return Table(_as_array(found, what), None)
+    unknown = sorted(set(found) - {"data", "weights"})
+    if unknown or "data" not in found:
+        problem = f"the key {unknown[0][:40]!r} is unknown" if unknown else "there is no data"
+        raise InvalidData(f'{what} must be {{"data": [...], "weights": [...]}}, but {problem}; write the records and their weights')
+    records = _as_array(found["data"], what)
+    weights = None if "weights" not in found else read_weights(_as_array(found["weights"], f"the weights of {what}"), len(records))
+    return Table(records, weights)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a number")
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError("a key is given twice")
+    return dict(pairs)
+
+
+def _as_array(found: object, what: str) -> Array:
+    try:
+        array = np.asarray(found) if isinstance(found, (list, np.ndarray)) else None
+    except ValueError:
+        raise InvalidData(f"{what} must have rows of equal length, but they differ; fill or cut them") from None
+    if array is None or array.ndim == 0:
+        raise InvalidData(f"{what} must be an array of records, but one value of type {type(found).__name__} was found; put it in brackets")
+    if array.size == 0:
+        return np.zeros((0, *array.shape[1:]))
+    if array.dtype.kind not in "iuf":
+        raise InvalidData(f"{what} must hold numbers only, but entries of type {array.dtype} were found; encode them as numbers")
+    if array.dtype.kind in "iu" and max(abs(int(array.min())), abs(int(array.max()))) > _EXACT_INTEGERS:
+        raise InvalidData(f"{what} has integers above 2^53, which floats do not hold; scale them")
+    values: Array = array.astype(np.float64)
+    if not np.isfinite(values).all():
+        raise InvalidData(f"{what} must hold finite numbers, but others were found; correct or remove those records")
+    return values
+
+
+def _read_npy(path: Path) -> Array:
+    try:
+        return _as_array(np.load(str(path), allow_pickle=False), path.name)
+    except FileNotFoundError:
+        raise UnreadableFile(f"the data file {path} does not exist; check the path") from None
+    except (ValueError, EOFError, OSError) as error:
+        reason = " ".join(str(error).split())[:120]
+        raise UnreadableFile(f"{path.name} could not be read as NPY ({reason}); save an array of numbers by numpy.save") from None
+
+
+def _read_columns(path: Path, columns: Sequence[str], weight_column: str | None) -> Table:
+    from accountant.dataset import StatisticSpec, open_dataset  # noqa: PLC0415
+
+    source = open_dataset(str(path))
+    names = list(columns)
+    if not names:
+        table = next(iter(source.batches([]))).table
+        names = [name for name in table.schema.names if name != weight_column] if table is not None else []
+    if not names:
+        raise InvalidData(f"{path.name} has no columns to take records from; give a table with at least one column of numbers")
+    wanted = [*names, *([weight_column] if weight_column is not None else [])]
+    specs = [StatisticSpec(f"c{j}", column=name) for j, name in enumerate(wanted)]
+    parts = [np.stack([batch.statistics[spec.name] for spec in specs], axis=1) for batch in source.batches(specs)]
+    values = np.concatenate(parts)
+    records = values[:, : len(names)]
+    weights = None if weight_column is None else read_weights(values[:, -1], len(values))
+    return Table(records[:, 0] if len(names) == 1 else records, weights)

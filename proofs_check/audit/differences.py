@@ -1,0 +1,100 @@
+"""In which weighted records two data sets differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from profiles.errors import InvalidArgument
+from profiles.mechanisms.datasets import Array, read_weights
+from profiles.numbers import exact_text
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightedRecord:
+    """One weighted record (w, x): ``values`` is x, a number or an array, ``weight`` is w."""
+
+    values: Array
+    weight: float
+
+    def text(self) -> str:
+        """Return the record in words, with at most six of its numbers."""
+        flat = [f"{float(value):.6g}" for value in self.values.reshape(-1)[:6]]
+        more = ", ..." if self.values.size > 6 else ""
+        record = flat[0] if self.values.ndim == 0 else f"({', '.join(flat)}{more})"
+        return f"x = {record}, w = {exact_text(Fraction(self.weight)) if self.weight == round(self.weight, 6) else f'{self.weight:.6g}'}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Difference:
+    """The multiset difference of two weighted data sets: records of the first alone and of the second alone, and both sizes."""
+
+    first: tuple[WeightedRecord, ...]
+    second: tuple[WeightedRecord, ...]
+    size_first: int
+    size_second: int
+
+    def added_record(self) -> WeightedRecord:
+        """Return the one record in which the data sets differ. Raises :class:`InvalidArgument` if they are not neighbors by add/remove."""
+        if len(self.first) + len(self.second) == 1:
+            return (*self.first, *self.second)[0]
+        if not self.first and not self.second:
+            found = "they hold the same weighted records"
+        elif len(self.first) == len(self.second) == 1:
+            same = np.array_equal(self.first[0].values, self.second[0].values)
+            found = f"one record is replaced ({'another weight' if same else 'another value'}), which is two steps apart"
+        else:
+            found = f"{len(self.first)} records are in D alone and {len(self.second)} in D' alone"
+        raise InvalidArgument(
+            f"the data sets must differ by adding or removing exactly one weighted record, but {found}; add or remove one"
+        )
+
+    def text(self) -> str:
+        """Return the difference in words."""
+        if not self.first and not self.second:
+            return "D and D' hold the same records, so that nothing can tell them apart"
+        if len(self.first) + len(self.second) == 1:
+            larger = "D" if self.first else "D'"
+            return f"{larger} has one record more: {self.added_record().text()}"
+        return f"{len(self.first)} records are in D alone, {len(self.second)} in D' alone"
+
+
+def find_difference(dataset: Any, neighbor: Any) -> Difference:
+    """Return in which weighted records two data sets differ: each is an array of records (weights 1) or a pair ``(data, weights)``.
+
+    >>> find_difference(np.array([1.0, 4.0]), np.array([1.0])).text()
+    'D has one record more: x = 4, w = 1'
+
+    Raises :class:`InvalidData` for weights that are none.
+    """
+    first, second = _Rows.of(dataset), _Rows.of(neighbor)
+    of_first, of_second = Counter(first.keys), Counter(second.keys)
+    return Difference(first.pick(of_first - of_second), second.pick(of_second - of_first), len(first.keys), len(second.keys))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """A data set with one key for each weighted record, the same for equal ones."""
+
+    points: Array
+    weights: Array
+    keys: list[bytes]
+
+    @classmethod
+    def of(cls, dataset: Any) -> _Rows:
+        data, weights = dataset if isinstance(dataset, tuple) and len(dataset) == 2 else (dataset, None)
+        points = np.asarray(data, dtype=np.float64) + 0.0
+        checked = read_weights(weights, len(points))
+        return cls(points, checked, [row.tobytes() + weight.tobytes() for row, weight in zip(points, checked, strict=True)])
+
+    def pick(self, wanted: Counter[bytes]) -> tuple[WeightedRecord, ...]:
+        left, made = Counter(wanted), []
+        for k, key in enumerate(self.keys) if wanted else ():
+            if left[key] > 0:
+                left[key] -= 1
+                made.append(WeightedRecord(np.asarray(self.points[k]), float(self.weights[k])))
+        return tuple(made)

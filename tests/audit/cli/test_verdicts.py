@@ -1,0 +1,202 @@
+"""The command end to end: verdicts, exit codes, the stable JSON, repeatability, and the report for people."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from accountant.cli.main import invoke
+
+OWN = str(Path(__file__).parent / "mechanisms_to_audit.py") + ":"
+LAPLACE = "profiles.mechanisms.laplace_sum:default"
+STABLE = {"epsilon_lower", "claimed", "confidence", "verdict", "samples"}
+LINEAR = "\n[record]\nz = [0, 4]\n[parameters]\nb = 1\n"
+
+
+@pytest.fixture
+def profile(tmp_path):
+    path = tmp_path / "profile.toml"
+    path.write_text('name = "a sum"\nepsilon = "w*z/b"' + LINEAR)
+    return path
+
+
+def test_a_true_claim_is_consistent(audit):
+    result = audit("laplace", "--json")
+    found = result.json()
+    assert result.code == 0
+    assert found.keys() >= STABLE
+    assert (found["verdict"], found["claimed"], found["confidence"], found["seed"]) == ("consistent", 1.0, 0.99, 1)
+    assert 0.3 < found["epsilon_lower"] <= 1
+    assert (found["samples"], found["outputs"]) == (2_000, 4_000)
+    assert not result.err
+
+
+@pytest.mark.parametrize("mode", ["both", "fixed", "sequential"])
+def test_a_false_claim_is_violated(audit, mode):
+    result = audit("leaky", "--json", "--mode", mode)
+    found = result.json()
+    assert result.code == 1
+    assert found["verdict"] == "violated"
+    assert 1 < found["epsilon_lower"] <= 4
+
+
+def test_the_claim_of_a_catalogue_mechanism_is_its_own(audit):
+    found = audit(LAPLACE, "--json", d="[2.5, 1]", d2="[1]").json()
+    assert found["claimed"] == 2.5
+    assert "Laplace weighted sum" in found["source"]
+    for reference, d, d2, claimed in (
+        ("profiles.mechanisms.weighted_count:default", '{"data": [1, 2], "weights": [1, 3]}', "[1]", 3),
+        ("profiles.mechanisms.k_norm_sum:default", "[[3, 4]]", "[]", None),
+        ("profiles.mechanisms.k_norm_sum:default", "[[0.6, 0.8], [1, 0]]", "[[1, 0]]", 1),
+        ("profiles.mechanisms.lloyd:default", "[[1, 0], [0, 0]]", "[[1, 0]]", float(Fraction(10) / Fraction("20.5"))),
+    ):
+        result = audit(reference, "--json", "--effort", "fast", d=d, d2=d2)
+        if claimed is None:
+            assert result.refused()  # outside the declared radius
+        else:
+            assert result.code == 0
+            assert abs(result.json()["claimed"] - claimed) < 1e-12
+
+
+def test_the_claim_of_a_profile(audit, profile):
+    claim = ("--json", "--profile", profile)
+    assert audit("laplace", *claim, "--at", "z=1").json()["claimed"] == 1
+    assert audit("laplace", *claim, "--at", "z=l1").json()["claimed"] == 1
+    assert audit("laplace", *claim, "--at", "z=0.5").code == 1
+    assert audit(LAPLACE, *claim).json()["claimed"] == 1
+    weighted = audit("laplace", *claim, "--at", "z=l2", d='{"data": [1, 0.5], "weights": [1, 2.5]}', d2='{"data": [1]}')
+    assert weighted.json()["claimed"] == 1.25
+    assert audit("laplace", "--json", "--profile", LAPLACE, "--at", "z=1").json()["claimed"] == 1
+
+
+def test_one_sided_claims_look_at_the_larger_data_set(audit):
+    one_sided = audit("one_sided", "--json", "--one-sided", "--claimed", "0.9", "--mode", "fixed")
+    assert one_sided.json()["verdict"] == "violated"
+    swapped = audit("one_sided", "--json", "--one-sided", "--claimed", "0.9", "--mode", "fixed", d="[1]", d2="[1, 1]")
+    assert (swapped.json()["swapped"], one_sided.json()["swapped"]) == (True, False)
+    assert swapped.json()["epsilon_lower"] == one_sided.json()["epsilon_lower"]
+    assert "swapped" in audit("one_sided", "--one-sided", "--claimed", "3", d="[1]", d2="[1, 1]").out
+    assert audit("one_sided", "--one-sided", "--claimed", "3", d="[2]", d2="[1]").refused()
+
+
+def test_a_profile_may_be_audited_one_sided(audit):
+    result = audit(LAPLACE, "--one-sided", "--json", d="[1]", d2="[1, 2]")
+    found = result.json()
+    assert (result.code, found["one_sided"], found["swapped"], found["claimed"]) == (0, True, True, 2.0)
+
+
+def test_a_seed_repeats_a_run_and_without_one_it_is_told(audit, run):
+    first, second = audit("laplace", "--json").json(), audit("laplace", "--json").json()
+    assert {**first, "seconds": 0} == {**second, "seconds": 0}
+    fresh = audit("laplace", "--json", "--seed", "2").json()
+    assert fresh["epsilon_lower"] != first["epsilon_lower"]
+    words = shlex.split(first["repeat"])
+    again = run(*words[1:], "--json").json()
+    assert {**again, "seconds": 0} == {**first, "seconds": 0}
+
+
+def test_fresh_seeds_differ(run, audit):
+    words = shlex.split(audit("laplace", "--json").json()["repeat"])[1:]
+    at = words.index("--seed")
+    del words[at : at + 2]
+    seeds = {run(*words, "--json").json()["seed"] for _ in range(2)}
+    assert len(seeds) == 2
+    assert all(0 <= seed < 2**53 for seed in seeds)
+
+
+def test_the_number_of_processes_changes_nothing(audit):
+    one, two = (audit("laplace", "--json", "--processes", n, "--time-limit", 60).json() for n in (1, 2))
+    for found in (one, two):
+        for key in ("seconds", "repeat"):
+            del found[key]
+    assert one == two
+
+
+def test_functions_of_one_output(audit):
+    result = audit("one", "--one-at-a-time", "--json")
+    assert (result.code, result.json()["verdict"]) == (0, "consistent")
+    assert audit("laplace", "--one-at-a-time").refused()
+
+
+def test_statistics_and_ratios(audit):
+    assert audit("leaky", "--statistic", OWN + "sign", "--json").code == 0
+    assert audit("laplace", "--log-ratio", OWN + "ratio", "--json").json()["guesses"]["score"] == "log-likelihood ratio"
+    assert audit("laplace", "--log-ratio", OWN + "ratio", "--statistic", OWN + "sign").refused()
+    assert audit("laplace", "--statistic", OWN + "constant_statistic").refused()
+    assert "no statistic" in audit("laplace", "--statistic", OWN + "failing_statistic").err
+    assert audit("laplace", "--statistic", OWN + "not_callable").refused()
+
+
+def test_the_exact_epsilon_is_shown_beside_the_bound(audit):
+    found = audit("laplace", "--exact", OWN + "exact", "--json").json()
+    assert found["exact"] == {"lower": 1.0, "upper": 1.0}
+    assert "epsilon in [1, 1]" in audit("laplace", "--exact", OWN + "exact").out
+    assert "The bound is above it" in " ".join(audit("leaky", "--exact", OWN + "exact", "--mode", "fixed").out.split())
+    for name in ("total", "failing_statistic", "leaves"):
+        assert audit("laplace", "--exact", OWN + name).refused()
+
+
+def test_delta_and_own_randomness(audit):
+    assert audit("leaky", "--claimed", "1", "--delta", "0.9", "--json").code == 0
+    assert audit("leaky", "--claimed", "1", "--delta", "1e-6", "--json").code == 1
+    own = audit("of_numpy", "--own-randomness", "--json")
+    assert own.code == 0
+    assert any("on your word" in line for line in own.json()["assumptions"])
+
+
+def test_what_a_mechanism_prints_is_not_in_the_result(capfd):
+    code = invoke(["audit", OWN + "speaks", "--dataset", "[1, 1]", "--neighbor", "[1]", "--claimed", "1", "--samples", "100", "--json"])
+    captured = capfd.readouterr()
+    assert code == 0
+    assert json.loads(captured.out)["verdict"] == "consistent"
+    assert "a word\n" in captured.err
+    assert "a byte\n" in captured.err
+
+
+@pytest.mark.parametrize("name", ["laplace", "leaky", "vector", "sparse"])
+@pytest.mark.parametrize("mode", ["both", "fixed"])
+def test_the_report_for_people(audit, name, mode):
+    result = audit(name, "--mode", mode, "--claimed", "3.5")
+    assert result.code == 0 if name != "leaky" else result.code in (0, 1)
+    lines = result.out.splitlines()
+    assert all(len(line) <= 80 for line in lines[: lines.index("To repeat")])
+    assert not any(line != line.rstrip() for line in lines if not line.endswith("\\"))
+    text = " ".join(result.out.split())
+    for part in (
+        "99% confidence",
+        "pair D has one record more: x = 1, w = 1",
+        "seed 1",
+        "4000 on both",
+        "independent draws",
+        "exact arithmetic",
+    ):
+        assert part in text, part
+    assert ("Consistent does not mean that the claim is true" in text) == (result.code == 0)
+
+
+def test_printed_numbers_have_a_side(audit):
+    for name, claimed in (("laplace", "1/3"), ("laplace", "1.00000001"), ("leaky", "2/3")):
+        options = ("--claimed", claimed, "--mode", "fixed")
+        found, report = audit(name, *options, "--json").json(), audit(name, *options).out
+        bound, claim = re.search(r"at least ([\d.]+) nats .* at most ([\d.]+) was claimed", " ".join(report.split())).groups()
+        assert Fraction(bound) <= Fraction(found["epsilon_lower"])
+        assert Fraction(claim) >= Fraction(claimed)
+        assert (Fraction(bound) > Fraction(claim)) == (found["verdict"] == "violated")
+        for event in found["events"]:
+            assert event["probability"][0] <= event["seen"][0] / event["seen"][1] <= event["probability"][1]
+
+
+def test_equal_data_sets_tell_nothing(audit):
+    result = audit("leaky", "--claimed", "0.5", d="[1]", d2="[1]")
+    assert result.code == 0
+    assert "hold the same records" in " ".join(result.out.split())
+
+
+def test_json_is_json(audit):
+    for result in (audit("laplace", "--json", "--claimed", "1/3"), audit("leaky", "--json", "--claimed", "1e-300")):
+        json.loads(result.out, parse_constant=pytest.fail)
