@@ -1,0 +1,34 @@
+"""Audits of what the accountant claims about the mechanisms of the catalogue, and broken twins that they have to refute."""
+
+from accountant.audits.case import AuditCase, ClaimKind
+from accountant.audits.claims import base_claim, certified_bound, sampled_claim, times_claim, worst_case_claim
+from accountant.audits.correct import catalogue_cases
+from accountant.audits.running import (
+    ConstrainedSelection,
+    PoissonSampled,
+    RuleSelection,
+    Selection,
+    Together,
+    repeat,
+    round_selection,
+)
+from accountant.audits.twins import broken_twins
+
+__all__ = [
+    "AuditCase",
+    "ClaimKind",
+    "ConstrainedSelection",
+    "PoissonSampled",
+    "RuleSelection",
+    "Selection",
+    "Together",
+    "base_claim",
+    "broken_twins",
+    "catalogue_cases",
+    "certified_bound",
+    "repeat",
+    "round_selection",
+    "sampled_claim",
+    "times_claim",
+    "worst_case_claim",
+]

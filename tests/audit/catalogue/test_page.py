@@ -1,0 +1,15 @@
+"""docs/audit-catalogue.md is what the code says."""
+
+from pathlib import Path
+
+from accountant.audits.page import make_page
+
+
+def test_the_page_is_up_to_date() -> None:
+    page = Path(__file__).parents[3] / "docs" / "audit-catalogue.md"
+    assert page.read_text(encoding="utf-8") == make_page(), "run python -m accountant.audits.page > docs/audit-catalogue.md"
+
+
+def test_the_example_runs() -> None:
+    code = make_page().split("```python\n")[1].split("```")[0]
+    exec(compile(code, "docs/audit-catalogue.md", "exec"), {})
