@@ -166,7 +166,7 @@ def _illustrate(sequential: SequentialAudit, stream: LabelledStream, claim: Clai
         return None
     fresh = min(max(stream.drawn, _ILLUSTRATION[0]), _ILLUSTRATION[1])
     rules = choose_rules([score], past, Plan(fresh, alpha, claim.delta, claim.one_sided))
-    return Tested(rules[0], alpha).add(stream.draw(fresh)) if rules else None
+    return Tested(max(rules, key=lambda rule: rule.promise), alpha).add(stream.draw(fresh)) if rules else None
 
 
 def find_seed(rng: np.random.Generator) -> int | None:
