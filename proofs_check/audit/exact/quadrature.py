@@ -30,7 +30,7 @@ ABSOLUTE = Fraction(1, 2**50_000)
 _GUARD_BITS = 35
 _MOST_BITS = 4096
 #: In one attempt; more are needed only where the integrand is enclosed badly.
-_MOST_EVALUATIONS = 50_000
+_MOST_EVALUATIONS = 200_000
 _MOST_PIECES = 5_000
 _MOST_BLOCKS = 24
 _MOST_STEPS = 16_000

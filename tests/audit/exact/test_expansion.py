@@ -16,7 +16,7 @@ from proofs_check.enclosures import ball, lower_fraction, upper_fraction, workin
 MOST_BITS = 200_000
 answer = st.fractions(-5, 5, max_denominator=20)
 scale = st.builds(
-    lambda mantissa, power: mantissa * Fraction(10) ** power, st.fractions(Fraction(1, 20), 3, max_denominator=20), st.integers(-2, 2)
+    lambda mantissa, power: mantissa * Fraction(10) ** power, st.fractions(Fraction(1, 20), 3, max_denominator=20), st.integers(-1, 2)
 )
 
 
