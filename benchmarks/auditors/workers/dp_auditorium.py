@@ -22,7 +22,7 @@ SHARE_FOR_SCALE = 0.05
 CORES = 2
 
 Setting = dict[str, Any]
-Pair = tuple[NDArray[np.generic], NDArray[np.generic]]
+Pair = tuple[NDArray[Any], NDArray[Any]]
 
 
 def hockey_stick(setting: Setting) -> PropertyTester:
@@ -55,7 +55,7 @@ def epsilon_of(delta: float, epsilon: float) -> float:
 
 
 def features(pair: Pair, flags: tuple[float, ...]) -> Pair:
-    """Columns with 0 for the flags, and a column of 0 and 1 for each flag and column, at mean 0 and scale 1 in a part of the training half."""
+    """Columns with 0 for the flags, and a 0-1 column for each flag and column; mean 0 and scale 1 in a part of the training half."""
     tables = []
     for outputs in pair:
         table = rows(outputs)
@@ -76,7 +76,7 @@ class Tests:
 
     def draw(self, setting: Setting) -> Pair:
         """Outputs on both data sets, as the tester wants them."""
-        pair = (self.case.dataset, self.case.neighbor)[:: -1 if setting["swapped"] else 1]
+        pair = self.case.pair[:: -1 if setting["swapped"] else 1]
         outputs = self.sampler(pair[0], self.samples), self.sampler(pair[1], self.samples)
         return features(outputs, self.case.flags) if setting["tester"] == "hockey-stick" else outputs
 

@@ -38,12 +38,12 @@ class Wrapped(Mechanism):
 
     def m(self, a: np.ndarray, n_samples: int = 1) -> np.ndarray:
         """``n_samples`` outputs."""
-        return rows(self.sampler(tuple(a.tolist()), n_samples))
+        return rows(self.sampler(a, n_samples))
 
 
 def factory(kind: str, case: Case) -> ClassifierFactory:
     """The classifiers of DP-Sniper's default experiment."""
-    width = Wrapped(case.name).m(np.array(case.dataset), 2).shape[1] * (1 + len(case.flags))
+    width = Wrapped(case.name).m(np.array(case.pair[0]), 2).shape[1] * (1 + len(case.flags))
     shared = {"in_dimensions": width, "feature_transform": FlagsFeatureTransformer(list(case.flags)) if case.flags else None, "epochs": 10}
     if kind == "regression":
         optimizer = SGDOptimizerFactory(learning_rate=0.3, momentum=0.3, step_size=500)
@@ -72,7 +72,7 @@ class Attacks:
         """Bound and seconds of one run; in a search, the classifier of another c is taken again."""
         watch = Stopwatch()
         config, mechanism = self.config(setting), Wrapped(self.case.name)
-        pair = [np.array(data) for data in (self.case.dataset, self.case.neighbor)][:: -1 if setting["swapped"] else 1]
+        pair = [np.array(data) for data in self.case.pair][:: -1 if setting["swapped"] else 1]
         sniper = DPSniper(mechanism, factory(setting["classifier"], self.case), config)
         if search:
             train, key = sniper._train_classifier, (setting["classifier"], setting["swapped"], setting["batch"])  # noqa: SLF001

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.auditors.cases import Case, by_name
-from benchmarks.auditors.mechanisms import Dataset, Outputs
 
 Answer = dict[str, Any]
 FINALISTS = 5
@@ -53,7 +52,7 @@ def summary(runs: list[Answer], **more: Any) -> Answer:
 
 
 def settled(found: list[Answer], once: Callable[[dict[str, Any]], Answer]) -> dict[str, Any]:
-    """The setting with the best mean bound in two fresh runs, among the best of a search: so luck in the search does not decide."""
+    """The setting with the best mean bound in two fresh runs, among the best of a search (whose luck does not decide then)."""
     best = sorted(found, key=lambda item: float(item["bound"]), reverse=True)[:FINALISTS]
     scores = [(statistics.mean([once(item["setting"])["bound"] for _ in range(2)]), item["setting"]) for item in best]
     return max(scores, key=lambda score: score[0])[1]
@@ -81,13 +80,13 @@ class Sampler:
     def __getstate__(self) -> dict[str, Any]:
         return {"name": self.name, "rng": None, "process": 0}
 
-    def __call__(self, dataset: Dataset, size: int) -> Outputs:
+    def __call__(self, dataset: Any, size: int) -> NDArray[Any]:
         """Independent outputs on a data set."""
         if self.rng is None or self.process != os.getpid():
             self.rng, self.process = np.random.default_rng(), os.getpid()
         return by_name(self.name).mechanism(dataset, self.rng, size)
 
 
-def rows(outputs: Outputs) -> NDArray[np.float64]:
+def rows(outputs: NDArray[Any]) -> NDArray[np.float64]:
     """Outputs as rows of numbers."""
     return np.asarray(outputs, dtype=float).reshape(len(outputs), -1)

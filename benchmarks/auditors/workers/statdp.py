@@ -12,7 +12,6 @@ from statdp.hypotest import hypothesis_test, test_statistics
 from statdp.selectors import select_event
 
 from benchmarks.auditors.cases import Case, by_name
-from benchmarks.auditors.mechanisms import Outputs
 from benchmarks.auditors.workers.protocol import Answer, Stopwatch, rows, serve, summary
 
 SELECTION = 0.1
@@ -20,11 +19,11 @@ PRECISION = 0.0005
 FIRST = 0.02
 CORES = 2
 BATCH = 10_000
-_streams: dict[tuple[float, ...], Iterator[Any]] = {}
+_streams: dict[int, Iterator[Any]] = {}
 _place: list[Any] = []
 
 
-def postprocess(name: str, outputs: Outputs, case: Case) -> list[Any]:
+def postprocess(name: str, outputs: NDArray[Any], case: Case) -> list[Any]:
     """The numbers (or tuples) that StatDP looks at. ``left`` and ``right`` before a name restrict it to one half of the columns."""
     table = rows(outputs)
     half, _, rest = name.partition(" ")
@@ -58,18 +57,18 @@ def _count_and_last(table: NDArray[np.float64], case: Case) -> list[Any]:
     return list(zip((table == below).sum(axis=1).tolist(), np.where(last == below, 0.0, last).tolist(), strict=True))
 
 
-def algorithm(prng: np.random.Generator, queries: tuple[float, ...], case: str, post: str) -> Any:  # noqa: ARG001 - StatDP's signature
-    """One output, from the stream of the process's present place."""
+def algorithm(prng: np.random.Generator, queries: int, case: str, post: str) -> Any:  # noqa: ARG001 - StatDP's signature
+    """One output on a data set, named by its number in the pair, from the stream of the process's present place."""
     if queries not in _streams:
         _streams[queries] = _stream(queries, case, post)
     return next(_streams[queries])
 
 
-def _stream(queries: tuple[float, ...], case: str, post: str) -> Iterator[Any]:
+def _stream(queries: int, case: str, post: str) -> Iterator[Any]:
     case_ = by_name(case)
-    rng = np.random.default_rng([*_place, int(queries == case_.dataset)])
+    rng = np.random.default_rng([*_place, queries])
     while True:
-        yield from postprocess(post, case_.mechanism(queries, rng, BATCH), case_)
+        yield from postprocess(post, case_.mechanism(case_.pair[queries], rng, BATCH), case_)
 
 
 def _at(place: list[int], call: Callable[[Any], Any], item: Any) -> Any:
@@ -104,8 +103,7 @@ class Bisection:
 
     def __init__(self, case: Case, samples: int, level: float, pool: Replaying) -> None:
         self.samples, self.selection, self.level, self.pool = samples, int(SELECTION * samples), level, pool
-        pair = tuple(case.dataset), tuple(case.neighbor)
-        self.inputs = [(*pair, {"case": case.name, "post": post}) for post in case.postprocessing]
+        self.inputs = [(0, 1, {"case": case.name, "post": post}) for post in case.postprocessing]
         self.probes: list[Answer] = []
 
     def rejected(self, epsilon: float) -> bool:
