@@ -85,11 +85,12 @@ def print_table(results: list[Record], tools: list[str]) -> None:
     latest = {(item["tool"], item["case"]): item for item in results}
     own = {item["case"]: item["own setting"] for item in results if "own setting" in item}
     print(f"\nPython {platform.python_version()}, {CORES} cores; lower confidence bound on epsilon (median), seconds of one run\n")
-    print(f"| case | {' | '.join(tools)} | dp-sniper, its own setting |")
-    print("| --- |" + " --- |" * (len(tools) + 1))
+    print(f"| case | truth | {' | '.join(tools)} | dp-sniper, its own setting |")
+    print("| --- | --- |" + " --- |" * (len(tools) + 1))
     for case in CASES:
         if any((tool, case.name) in latest for tool in tools):
-            print(f"| {case.name} | {' | '.join(cell(latest.get((tool, case.name))) for tool in tools)} | {cell(own.get(case.name))} |")
+            cells = " | ".join(cell(latest.get((tool, case.name))) for tool in tools)
+            print(f"| {case.name} | {float(case.entry.truth.lower):.4g} | {cells} | {cell(own.get(case.name))} |")
 
 
 def main() -> None:
@@ -105,6 +106,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, help="append each result to this file, a JSON object a line; what it has is not run again")
     parser.add_argument("--again", action="store_true", help="run all again, with the settings found in the file")
+    parser.add_argument("--read", action="store_true", help="print the table of the file only")
     parser.add_argument("--limit", type=float, default=3600, help="seconds after which a worker is ended")
     parser.add_argument("--verbose", action="store_true", help="show what the tools print")
     chosen = parser.parse_args()
@@ -113,7 +115,7 @@ def main() -> None:
     written = chosen.out.read_text(encoding="utf-8").splitlines() if chosen.out and chosen.out.exists() else []
     results: list[Record] = [json.loads(line) for line in written]
     done = {(item["tool"], item["case"]) for item in results if "bound" in item and not chosen.again}
-    for case in CASES:
+    for case in () if chosen.read else CASES:
         for tool in tools:
             if (tool, case.name) in done or (chosen.only and case.name not in chosen.only):
                 continue

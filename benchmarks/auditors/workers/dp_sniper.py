@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from typing import Any
 
@@ -21,10 +22,10 @@ from benchmarks.auditors.cases import Case
 from benchmarks.auditors.workers.protocol import Answer, Sampler, Stopwatch, rows, serve, settled, summary
 
 TRAIN, THRESHOLD = 0.2, 0.1
-CLASSIFIERS = ("regression", "perceptron")
-BATCHES = (100_000, 20_000, 2_000)
-FLOORS = (0.01, 0.05, 0.2, 0.001)
-MORE_FLOORS = (0.0001, 0.003, 0.02, 0.1, 0.4)
+OWN_BATCH = 100_000
+BATCHES = {"regression": (OWN_BATCH, 2_000), "perceptron": (OWN_BATCH, 20_000)}
+FLOORS = (0.01, 0.1)
+MORE_FLOORS = (0.0001, 0.001, 0.003, 0.02, 0.05, 0.2, 0.4)
 CORES = 2
 
 Setting = dict[str, Any]
@@ -85,10 +86,10 @@ class Attacks:
     def search(self) -> list[Answer]:
         """Every classifier, order and batch size with some floors, then the best of them with more floors."""
         found = []
-        for classifier, swapped, batch in itertools.product(CLASSIFIERS, (False, True), BATCHES):
-            for floor in FLOORS:
-                setting = {"classifier": classifier, "swapped": swapped, "batch": batch, "c": floor}
-                found.append({"setting": setting, **self.once(setting, search=True)})
+        trainings = [(classifier, batch) for classifier, batches in BATCHES.items() for batch in batches]
+        for (classifier, batch), swapped, floor in itertools.product(trainings, (False, True), FLOORS):
+            setting = {"classifier": classifier, "swapped": swapped, "batch": batch, "c": floor}
+            found.append({"setting": setting, **self.once(setting, search=True)})
         best = max(found, key=_bound)["setting"]
         more = [{**best, "c": floor} for floor in MORE_FLOORS]
         return [*found, *({"setting": setting, **self.once(setting, search=True)} for setting in more)]
@@ -101,7 +102,8 @@ def _bound(item: Answer) -> float:
 def run(case: Case, task: dict[str, Any]) -> Answer:
     """The median bound of fresh runs with the given setting, or with the best of the search, and DP-Sniper's own setting beside it."""
     attacks = Attacks(case, task["samples"], task["confidence"])
-    own = {"classifier": "regression", "batch": BATCHES[0], "c": FLOORS[0]}
+    own = {"classifier": "regression", "batch": OWN_BATCH, "c": FLOORS[0]}
+    os.environ["OMP_NUM_THREADS"] = "1"  # for its processes, of which there is one per core
     with initialize_dpsniper(attacks.config({**own, "swapped": False}), out_dir=".", torch_threads=CORES):
         the_parallel_executor.execute(time.sleep, [2.0] * CORES)  # until the processes have started
         setting, more = task.get("setting"), {}

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from benchmarks.auditors.cases import Case, by_name
 
 Answer = dict[str, Any]
-FINALISTS = 5
+FINALISTS = 4
 
 
 def serve(run: Callable[[Case, dict[str, Any]], Answer]) -> None:
