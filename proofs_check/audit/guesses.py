@@ -33,7 +33,7 @@ class Temper:
 
 
 #: The larger part of the error for the safe choice; see docs/audit.md, section 2.
-TEMPERS = (Temper(3.0, Fraction(4, 10)), Temper(1.5, Fraction(3, 10)), Temper(0.7, Fraction(3, 10)))
+TEMPERS = (Temper(3.0, Fraction(4, 10)), Temper(1.8, Fraction(3, 10)), Temper(1.0, Fraction(3, 10)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
