@@ -28,6 +28,8 @@ Labels = NDArray[np.bool_]
 TRIAL, _SEEDS = 64, 4
 #: So many outputs beside the commonest one make it impossible that independent calls return the same by chance.
 _VARIED = 8
+#: So many different outputs, or fewer, among those of the checks are few: counting them needs no learning.
+_FEW = 32
 #: Places that are compared between calls, and the chance that a correct mechanism is refused for one of them.
 _PLACES_COMPARED, _CHANCE = 64, 1e-9
 
@@ -140,7 +142,7 @@ class LabelledStream:
             for table in outputs:
                 self._remember(which, table)
             symbols = symbols or any(table.symbols is not None for table in outputs)
-        return Kind(width, few_values=2 * len(set(rows_seen)) < len(rows_seen), symbols=symbols)
+        return Kind(width, few_values=len(set(rows_seen)) <= _FEW, symbols=symbols)
 
     def _run(self, which: int, rng: np.random.Generator, size: int) -> Outputs:
         numpy_state, python_state = _numpy_state(), random.getstate()
