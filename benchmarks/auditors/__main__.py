@@ -77,7 +77,7 @@ def cell(item: Record | None) -> str:
     """Bound and seconds, or the problem."""
     if item is None:
         return ""
-    return f"{item['bound']:.4f} ({item['seconds']:.1f} s)" if item.get("bound") is not None else item["problem"]
+    return f"{max(item['bound'], 0.0):.4f} ({item['seconds']:.1f} s)" if item.get("bound") is not None else item["problem"]
 
 
 def print_table(results: list[Record], tools: list[str]) -> None:

@@ -83,5 +83,6 @@ CASES = (
     Case("parallel-svt", (ABORTED, BELOW_VALUE, ABORTED_VALUE), ("left count and last", *(f"right {name}" for name in _BITS))),
     Case("prefix-sum", (), _numbers(10)),
     Case("prefix-sum-all-change", (), _numbers(10)),
-    Case("numerical-svt", (ABORTED_VALUE,), ("count 0", *_numbers(10))),
+    # StatDP fails on numbers that are 0 in more than 70 % of the outputs, as later entries are.
+    Case("numerical-svt", (ABORTED_VALUE,), ("count 0", "entry 0", "entry 1", "average", "least", "largest")),
 )

@@ -24,8 +24,8 @@ from benchmarks.auditors.workers.protocol import Answer, Sampler, Stopwatch, row
 TRAIN, THRESHOLD = 0.2, 0.1
 OWN_BATCH = 100_000
 BATCHES = {"regression": (OWN_BATCH, 2_000), "perceptron": (OWN_BATCH, 20_000)}
-FLOORS = (0.01, 0.1)
-MORE_FLOORS = (0.0001, 0.001, 0.003, 0.02, 0.05, 0.2, 0.4)
+FLOORS = (0.01, 0.05, 0.2)
+MORE_FLOORS = (0.0001, 0.001, 0.003, 0.02, 0.1, 0.4)
 CORES = 2
 
 Setting = dict[str, Any]
