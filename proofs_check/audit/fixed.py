@@ -30,7 +30,7 @@ class Shares:
 
 
 #: For one number, for few different outputs, for vectors, and for small samples of any kind.
-NUMBER, FEW = Shares(0.06, 0.22, again=True), Shares(0.26, 0.02, again=True)
+NUMBER, FEW = Shares(0.06, 0.22, again=False), Shares(0.26, 0.02, again=True)
 VECTOR, SMALL = Shares(0.18, 0.17, again=False), Shares(0.25, 0.25, again=False)
 _SMALL = 20_000
 #: Numbers that a part that is kept may have.
