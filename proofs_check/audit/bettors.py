@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,15 +35,20 @@ def settle(beliefs: Floats, first: Floats, second: Floats, terms: Terms, outputs
     believed at more than p₀, each output of the cell multiplies the wealth by ŝ/p₀ or (1 − ŝ)/(1 − p₀).
     """
     guess_first = beliefs >= 0.5
+    allowed = guess_first | (not terms.one_sided)
     sure = np.minimum(np.where(guess_first, beliefs, 1 - beliefs), _SUREST)
-    right = np.where(guess_first, first, second)
-    wrong = np.where(guess_first, second, first)
-    odds = terms.odds[:, np.newaxis]
-    active = (sure > odds) & (guess_first | (not terms.one_sided))
-    change = np.where(active, right * np.log(sure / odds) + wrong * np.log((1 - sure) / (1 - odds)), 0.0).sum(axis=1)
-    if terms.slack > 0:
-        largest = np.where(active, sure / odds - 1, 0.0).max(axis=1)
-        change -= outputs * np.log1p(terms.slack * largest)
+    change = np.zeros(len(terms.odds))
+    used = np.flatnonzero(allowed & (first + second > 0))
+    if len(used):
+        right = np.where(guess_first, first, second)[used]
+        wrong = np.where(guess_first, second, first)[used]
+        active = (sure[used] > terms.odds[:, np.newaxis]).astype(np.float64)
+        gained = right * np.log(sure[used]) + wrong * np.log1p(-sure[used])
+        sums = active @ np.stack((gained, right, wrong), axis=1)
+        change = sums[:, 0] - sums[:, 1] * np.log(terms.odds) - sums[:, 2] * np.log1p(-terms.odds)
+    if terms.slack > 0 and allowed.any():
+        largest = np.maximum(sure[allowed].max() / terms.odds - 1, 0.0)
+        change = change - outputs * np.log1p(terms.slack * largest)
     return np.asarray(change)
 
 
@@ -72,6 +78,30 @@ class CellBettor:
         self._second += second
 
 
+class SlopeBettor:
+    """Believes the sigmoid of a multiple of the score, for several fixed multiples among which its capital is split: nothing to learn.
+
+    A score that is a log-likelihood ratio, as the exact one of a user, is right with multiple 1; distances and others need larger ones.
+    """
+
+    __slots__ = ("_slopes", "_wealth", "wealth")
+
+    def __init__(self, slopes: Floats, points: int) -> None:
+        self._slopes = slopes
+        self._wealth = np.zeros((len(slopes), points))
+        self.wealth = np.zeros(points)
+
+    def calibrate(self, values: Floats) -> None:
+        """Nothing to do: the multiples are fixed."""
+
+    def bet(self, values: Floats, is_first: np.ndarray, terms: Terms) -> None:
+        """Bet on a batch; the past decides only which multiple has most capital."""
+        usable = ~np.isnan(values)
+        for k, slope in enumerate(self._slopes):
+            self._wealth[k] += bet_on_log_odds(slope * values[usable], is_first[usable], terms, len(values))
+        self.wealth = np.asarray(np.logaddexp.reduce(self._wealth, axis=0)) - math.log(len(self._slopes))
+
+
 class SigmoidBettor:
     """Believes a sigmoid of the score, fitted to the scores and labels of past bets: two numbers to learn, so that few outputs suffice."""
 
@@ -90,13 +120,21 @@ class SigmoidBettor:
         usable = np.isfinite(values)
         if len(self._values):
             slope, offset = _fit(self._values, self._labels)
-            log_odds = np.nan_to_num(np.clip(slope * values[usable] + offset, -50, 50))
-            cells = np.sign(log_odds).astype(np.int64) * np.searchsorted(_LOG_ODDS, np.abs(log_odds), side="right") + len(_LOG_ODDS)
-            levels = np.concatenate((-_LOG_ODDS[::-1], [0.0], _LOG_ODDS))
-            first, second = _count(cells, is_first[usable], len(levels))
-            self.wealth += settle(1 / (1 + np.exp(-levels)), first, second, terms, len(values))
+            self.wealth += bet_on_log_odds(slope * values[usable] + offset, is_first[usable], terms, len(values))
         self._values = np.concatenate((self._values, values[usable]))[-_REMEMBERED:]
         self._labels = np.concatenate((self._labels, is_first[usable]))[-_REMEMBERED:]
+
+
+def bet_on_log_odds(log_odds: Floats, is_first: np.ndarray, terms: Terms, outputs: int) -> Floats:
+    """Return the change of log wealth of bets on a batch of ``outputs``, of which those with the given ``log_odds`` of D are betted on.
+
+    Beliefs are rounded towards 1/2, to the cells of ``_LOG_ODDS``.
+    """
+    bounded = np.nan_to_num(np.clip(log_odds, -50, 50))
+    cells = np.sign(bounded).astype(np.int64) * np.searchsorted(_LOG_ODDS, np.abs(bounded), side="right") + len(_LOG_ODDS)
+    levels = np.concatenate((-_LOG_ODDS[::-1], [0.0], _LOG_ODDS))
+    first, second = _count(cells, is_first, len(levels))
+    return settle(1 / (1 + np.exp(-levels)), first, second, terms, outputs)
 
 
 def _count(cells: np.ndarray, is_first: np.ndarray, length: int) -> tuple[Floats, Floats]:

@@ -33,7 +33,7 @@ class Temper:
 
 
 #: The larger part of the error for the safe choice; see docs/audit.md, section 2.
-TEMPERS = (Temper(3.0, Fraction(4, 10)), Temper(1.8, Fraction(3, 10)), Temper(1.0, Fraction(3, 10)))
+TEMPERS = (Temper(2.5, Fraction(4, 10)), Temper(1.2, Fraction(3, 10)), Temper(0.5, Fraction(3, 10)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,9 +174,11 @@ def _pairs(values: Floats, is_first: np.ndarray, *, one_sided: bool) -> _Cuts:
     ordered, n = values[order], len(values)
     hits = np.concatenate(([0], np.cumsum(is_first[order])))
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], [True])) + 1  # how many score at least so much
+    starts = np.concatenate(([0], ends))
     wanted = np.unique(np.concatenate((np.geomspace(1, n, _CUTS // 2), np.linspace(1, n, _CUTS // 2))).astype(np.int64))
-    above = np.unique(ends[np.searchsorted(ends, wanted)])
-    below = np.unique(n - np.concatenate(([0], ends))[np.searchsorted(ends, n - wanted, side="right")])  # how many score at most so much
+    few = len(ends) <= _CUTS
+    above = ends if few else np.unique(ends[np.searchsorted(ends, wanted)])
+    below = np.unique(n - (starts if few else starts[np.searchsorted(ends, n - wanted, side="right")]))  # how many score at most so much
     below = below[below > 0]
     upper = [(k, 0) for k in above]
     lower = [(0, k) for k in below]

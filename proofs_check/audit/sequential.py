@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from proofs_check.audit.bettors import CellBettor, SigmoidBettor, Terms
+from proofs_check.audit.bettors import CellBettor, SigmoidBettor, SlopeBettor, Terms
 from proofs_check.audit.outputs import join
 from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores import Learner, Score, learn_quick_scores
@@ -26,10 +26,15 @@ _CUTS = (
     np.array([0.1, 0.25, 0.5, 0.75, 0.9]),
     np.array([0.001, 0.004, 0.015, 0.05, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95, 0.985, 0.996, 0.999]),
 )
+Bettor = SlopeBettor | SigmoidBettor | CellBettor
 #: Logarithms of wealth are trusted up to this error.
 _ROUNDING = 1e-6
-#: Shares of the capital: a slot for each score, and in it one for each bettor: sigmoid, few cells, many cells.
-_SLOTS, _BETTOR_SHARES = (0.5, 0.3, 0.2), (0.6, 0.25, 0.15)
+#: Multiples of a score that are believed from the start.
+_SLOPES = np.array([1.0, 2.0, 5.0, 15.0, 50.0])
+#: Shares of the capital: a slot for each score, and in it one for each bettor: multiples, sigmoid, few cells, many cells.
+_SLOTS, _BETTOR_SHARES = (0.5, 0.3, 0.2), (0.4, 0.3, 0.15, 0.15)
+#: The same where the score is given, as the exact log-likelihood ratio: one slot, and the multiple 1 alone.
+_GIVEN_SLOPES, _GIVEN_SLOTS, _GIVEN_SHARES = np.array([1.0]), (1.0,), (0.7, 0.2, 0.05, 0.05)
 
 
 def next_batch(seen: int, most: int) -> int:
@@ -79,11 +84,14 @@ class SequentialAudit:
         self._claimed, self._threshold = claimed, -math.log(float(alpha)) + _ROUNDING
         self._learner = learner
         self._given = scores
+        self._slopes = _SLOPES if scores is None else _GIVEN_SLOPES
+        self._slots: tuple[float, ...] = _SLOTS if scores is None else _GIVEN_SLOTS
+        self._shares = _BETTOR_SHARES if scores is None else _GIVEN_SHARES
         self._past: list[Batch] = []
         self._learned_at = 0
         self._width = 0
         self._scores: dict[str, Score] = {}
-        self._bettors: dict[str, list[SigmoidBettor | CellBettor]] = {}
+        self._bettors: dict[str, list[Bettor]] = {}
         self._only: str | None = None
         self._best = np.full(len(self.grid), -math.inf)
         self.seen = 0
@@ -133,10 +141,10 @@ class SequentialAudit:
 
     def _log_wealth(self) -> Floats:
         """Return the logarithm of the capital for every ε₀: slots in use, and the shares of the others untouched."""
-        unused = sum(_SLOTS[len(self._bettors) :])
+        unused = sum(self._slots[len(self._bettors) :])
         terms = [np.full(len(self.grid), math.log(unused))] if unused > 0 else []
-        for slot, bettors in zip(_SLOTS, self._bettors.values(), strict=False):
-            terms += [bettor.wealth + math.log(share * slot) for bettor, share in zip(bettors, _BETTOR_SHARES, strict=True)]
+        for slot, bettors in zip(self._slots, self._bettors.values(), strict=False):
+            terms += [bettor.wealth + math.log(share * slot) for bettor, share in zip(bettors, self._shares, strict=True)]
         return np.asarray(np.logaddexp.reduce(np.stack(terms), axis=0))
 
     def _keep_best(self) -> None:
@@ -160,9 +168,10 @@ class SequentialAudit:
         for score in scores:
             if self._only not in (None, score.name):
                 continue
-            if score.name not in self._bettors and len(self._bettors) < len(_SLOTS):
+            if score.name not in self._bettors and len(self._bettors) < len(self._slots):
                 points = len(self.grid)
-                self._bettors[score.name] = [SigmoidBettor(points), *(CellBettor(cuts, points) for cuts in _CUTS)]
+                cells: list[Bettor] = [CellBettor(cuts, points) for cuts in _CUTS]
+                self._bettors[score.name] = [SlopeBettor(self._slopes, points), SigmoidBettor(points), *cells]
             if score.name in self._bettors:
                 self._scores[score.name] = score
                 values = evaluate(score, past.outputs)

@@ -1,5 +1,7 @@
 """The e-process: fair at the border of the claim, never better than fair within it, and inverted without correction for the grid."""
 
+import copy
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -8,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_check.audit import Claim, audit
-from proofs_check.audit.bettors import CellBettor, SigmoidBettor, Terms, settle
+from proofs_check.audit.bettors import CellBettor, SigmoidBettor, SlopeBettor, Terms, settle
 from proofs_check.audit.sequential import SequentialAudit, make_grid, next_batch
 
 CHANCES = st.floats(0, 1)
@@ -80,6 +82,38 @@ def test_bettors_do_not_see_what_they_bet_on() -> None:
         bettor.calibrate(rng.normal(size=100))
         bettor.bet(np.array([1.0] * 20), np.ones(20, dtype=bool), terms)
         assert bettor.wealth[0] == 0.0  # nothing was known: no bet, although all labels agree
+
+
+@given(
+    st.lists(st.floats(allow_nan=True), min_size=1, max_size=4),
+    st.lists(st.floats(0.01, 100), min_size=1, max_size=5),
+    st.floats(0.001, 6),
+    st.floats(0, 1),
+    st.booleans(),
+)
+def test_fixed_multiples_cannot_win_against_a_true_claim(values, slopes, epsilon, where, one_sided) -> None:
+    """One output at a time: its label is D with a chance between 1 − p₀ and p₀, and the mean factor of the wealth is at most 1."""
+    p0 = 1 / (1 + math.exp(-epsilon))
+    chance = (1 - p0) + where * (2 * p0 - 1)
+    bettor = SlopeBettor(np.array(slopes), 1)
+    for value in values:
+        after = []
+        for label in (True, False):
+            fork = copy.deepcopy(bettor)
+            fork.bet(np.array([value]), np.array([label]), Terms(np.array([p0]), 0.0, one_sided=one_sided))
+            after.append(fork)
+        before, won, lost = (math.exp(item.wealth[0]) for item in (bettor, *after))
+        assert chance * won + (1 - chance) * lost <= before * (1 + 1e-9)
+        bettor = after[0]
+
+
+def test_the_exact_ratio_is_believed_from_the_start() -> None:
+    """Uniform on [0, 1] against density 2y, claim 0.1: with the exact ratio the first bets are made at once, and right more often."""
+    rng = np.random.default_rng(5)
+    values = rng.uniform(0.001, 0.1, size=40)  # far out: D has density 1, D′ at most 0.2
+    bettor = SlopeBettor(np.array([1.0]), 1)
+    bettor.bet(-np.log(2 * values), np.ones(40, dtype=bool), Terms(np.array([1 / (1 + math.exp(-0.1))]), 0.0, one_sided=False))
+    assert bettor.wealth[0] > 40 * 0.4
 
 
 def test_the_grid_contains_the_claim_and_a_point_above() -> None:
