@@ -16,6 +16,7 @@ from proofs_check.audit.suite import (
     lloyd,
     noisy_max,
     numeric_svt,
+    one_sided,
     rappor,
     sums,
     svt,
@@ -40,4 +41,5 @@ def standard_suite() -> tuple[SuiteCase, ...]:
         *k_norm.CASES,
         *lloyd.CASES,
         *amplification.CASES,
+        *one_sided.CASES,
     )

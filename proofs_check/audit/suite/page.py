@@ -34,7 +34,8 @@ assert result.epsilon_lower <= case.truth.upper
 
 ## How to read a truth
 
-* It is about the **pair**, in both directions together, and a supremum over **all** events: some are so rare that no audit sees them.
+* It is about the **pair**, in both directions together (where the claim is one-sided, of adding the record), and a supremum over **all**
+  events: some are so rare that no audit sees them.
   `parallel-laplace` shows all of its 0.1 in an event of probability 2⁻²⁰.
 * It is about **exact real arithmetic**, except for `floating-point-laplace` and `snapping-laplace`. In doubles every continuous mechanism
   gives its input away in the last bits of x + noise, as `floating-point-laplace` shows. So that nothing is refuted for that by accident,

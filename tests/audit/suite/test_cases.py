@@ -33,12 +33,14 @@ EXPECTED = {
     **{f"k-norm-{d}": (d,) for d in DIMENSIONS}, **{f"k-norm-exponential-{d}": (d,) for d in DIMENSIONS},
     "lloyd-one-iteration": (2, 2), "lloyd-ten-iterations": (1, 2), "lloyd-two-clusters": (2, 2), "bad-lloyd": (1, 5),
     "same-sample-twice": (2,), "fresh-samples": (2,),
+    "exponential-up": (), "exponential-down": (), "subsampled-exponential": (), "subsampled-exponential-one-way": (),
 }  # fmt: skip
 
 BROKEN = {
     "truncated-geometric-natural-log", "noisy-histogram-2", "noisy-max-3", "noisy-max-4",
     "svt-3", "svt-4", "svt-5", "svt-6", "parallel-svt",
     "bad-gap-svt", "bad-adaptive-svt", "bad-partial-sum", "bad-smart-sum", "floating-point-laplace", "bad-lloyd", "same-sample-twice",
+    "exponential-down", "subsampled-exponential-one-way",
     *(f"k-norm-exponential-{d}" for d in DIMENSIONS if d > 1),
 }  # fmt: skip
 
@@ -105,7 +107,7 @@ def test_a_truth_has_its_ends_in_order():
     assert Truth.infinite("").lower == math.inf
 
 
-@pytest.mark.parametrize("name", ["laplace", "svt-4", "svt-5", "bad-smart-sum", "rappor"])
+@pytest.mark.parametrize("name", ["laplace", "svt-4", "svt-5", "bad-smart-sum", "rappor", "exponential-up", "exponential-down"])
 def test_an_audit_accepts_the_cases_and_stays_below_the_truth(name):
     case = BY_NAME[name]
     claim = Claim(case.claimed, one_sided=case.one_sided)

@@ -412,3 +412,21 @@ def test_parallel_svt_runs_both_parts_independently():
         for p in list_patterns(10, 2)
     }
     accept_counts(Counter(tuple(int(b) for b in row) for row in outputs[:, 10:]), table)
+
+
+@pytest.mark.parametrize("name", ["exponential-up", "exponential-down"])
+@pytest.mark.parametrize("neighbor", [False, True])
+def test_counts_with_exponential_noise(name, neighbor):
+    case = CASES[name]
+    outputs = case.mechanism(case.neighbor if neighbor else case.dataset, np.random.default_rng(3), 20_000)
+    count = 0 if neighbor else 1
+    assert stats.kstest(case.mechanism.sign * (outputs - count), stats.expon(scale=10).cdf).pvalue > 1e-6
+
+
+def test_sampled_counts_with_exponential_noise():
+    """P(output < 1) is 1 − e^(−1/2) without the record, and 3/4 of it with the record."""
+    case = CASES["subsampled-exponential"]
+    below = 1 - math.exp(-0.5)
+    for dataset, chance in ((case.dataset, 0.75 * below), (case.neighbor, below)):
+        hits = int((case.mechanism(dataset, np.random.default_rng(4), 100_000) < 1).sum())
+        assert stats.binomtest(hits, 100_000, chance).pvalue > 1e-6

@@ -13,7 +13,7 @@ from profiles.errors import InvalidArgument
 from profiles.mechanisms import WeightedCount
 from proofs_check.audit.exact import epsilon_of_tables
 from proofs_check.audit.suite import standard_suite
-from proofs_check.audit.suite.truths import compute_directions
+from proofs_check.audit.suite.truths import compute_directions, compute_epsilon
 from proofs_check.audit.suite.truths.sides import Directions, Side, largest, written
 
 CASES = {case.name: case for case in standard_suite()}
@@ -22,7 +22,7 @@ CASES = {case.name: case for case in standard_suite()}
 @pytest.mark.parametrize("name", CASES)
 def test_written_truths_are_the_computed_ones(name):
     case = CASES[name]
-    computed = compute_directions(case).epsilon
+    computed = compute_epsilon(case)
     assert written(computed) == written(Side(case.truth.lower, case.truth.upper))
 
 
@@ -98,6 +98,7 @@ def test_rappor_against_the_table_of_all_reports_on_the_bits_that_differ(name):
         ("lloyd-two-clusters", {"neighbor": np.zeros((0, 2))}),
         ("lloyd-two-clusters", {"dataset": np.array([[1.0, 0.0], [-1.0, 0.0]])}),
         ("lloyd-ten-iterations", {"neighbor": np.zeros((0, 2))}),
+        ("exponential-up", {"dataset": np.ones(2)}),
         ("laplace", {"mechanism": WeightedCount(beta_count=1)}),
     ],
 )

@@ -24,15 +24,16 @@ from proofs_check.audit.suite.lloyd import ExponentialRadiusLloyd
 from proofs_check.audit.suite.noise import Blocks
 from proofs_check.audit.suite.noisy_max import NoisyMax
 from proofs_check.audit.suite.numeric_svt import AdaptiveSVT, NumericalSVT
+from proofs_check.audit.suite.one_sided import ExponentialCount
 from proofs_check.audit.suite.rappor import Rappor
 from proofs_check.audit.suite.sparse_vector import Answer, SparseVector
 from proofs_check.audit.suite.sums import PartialSum, PrefixSum, SmartSum
 from proofs_check.audit.suite.svt import Parallel
 from proofs_check.audit.suite.truths import closed, sparse_vector
-from proofs_check.audit.suite.truths.sides import Directions, Side
+from proofs_check.audit.suite.truths.sides import Directions, Side, largest
 from proofs_check.enclosures import working_precision
 
-__all__ = ["Directions", "Side", "compute_directions"]
+__all__ = ["Directions", "Side", "compute_directions", "compute_epsilon"]
 
 _BITS = 192
 
@@ -44,6 +45,12 @@ def compute_directions(case: SuiteCase) -> Directions:
     """
     with working_precision(_BITS):
         return _directions(case.mechanism, case.dataset, case.neighbor)
+
+
+def compute_epsilon(case: SuiteCase) -> Side:
+    """Return the bounds of ε that the truth of a case is about: of both directions, or of adding the record where it is one-sided."""
+    directions = compute_directions(case)
+    return largest((directions.toward,)) if case.one_sided else directions.epsilon
 
 
 @singledispatch
@@ -182,3 +189,8 @@ def _(mechanism: TwoSampledSums, dataset: Any, neighbor: Any) -> Directions:
     if first[:-1] != second:
         raise InvalidArgument("the truth of sampled sums is known for a data set with one record more than its neighbor, at the end")
     return closed.of_sampled(mechanism, abs(first[-1]))
+
+
+@_directions.register
+def _(mechanism: ExponentialCount, dataset: Any, neighbor: Any) -> Directions:
+    return closed.of_exponential_count(mechanism, len(dataset), len(neighbor))

@@ -6,7 +6,7 @@ import sys
 
 from proofs_check.audit.suite import standard_suite
 from proofs_check.audit.suite.case import Nats
-from proofs_check.audit.suite.truths import compute_directions
+from proofs_check.audit.suite.truths import compute_directions, compute_epsilon
 from proofs_check.audit.suite.truths.sides import Side, written
 
 
@@ -18,7 +18,7 @@ def _main() -> int:
     wrong = 0
     for case in standard_suite():
         directions = compute_directions(case)
-        computed = written(directions.epsilon)
+        computed = written(compute_epsilon(case))
         same = computed == written(Side(case.truth.lower, case.truth.upper))
         wrong += not same
         ways = f"toward {_text(written(directions.toward))}, away {_text(written(directions.away))}"

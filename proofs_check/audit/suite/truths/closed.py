@@ -15,6 +15,7 @@ from proofs_check.audit.suite.amplification import TwoSampledSums
 from proofs_check.audit.suite.floating_point import SnappingLaplace
 from proofs_check.audit.suite.geometric import TruncatedGeometric
 from proofs_check.audit.suite.noisy_max import NoisyMax
+from proofs_check.audit.suite.one_sided import ExponentialCount
 from proofs_check.audit.suite.rappor import Rappor
 from proofs_check.audit.suite.sums import SmartSum
 from proofs_check.audit.suite.truths.exponentials import (
@@ -195,3 +196,17 @@ def of_sampled(mechanism: TwoSampledSums, record: Fraction) -> Directions:
     toward = releases * (1 + q * (loss.exp() - 1)).log()
     away = -releases * (1 - q + q * (-loss).exp()).log()
     return Directions(Side.of_ball(toward), Side.of_ball(away))
+
+
+def of_exponential_count(mechanism: ExponentialCount, first: int, second: int) -> Directions:
+    """Return the directions of one record against none: 1/scale and ∞, the latter against the sign of the noise; or after sampling."""
+    if (first, second) != (1, 0):
+        raise InvalidArgument("the truth of a count with exponential noise is known for one record against none only")
+    if mechanism.rate == 1:
+        # Without the record the support is the larger one where noise is added; where it is subtracted, the other way round.
+        finite, infinite = Side.exactly(1 / mechanism.scale), Side.exactly(math.inf)
+        return Directions(finite, infinite) if mechanism.sign > 0 else Directions(infinite, finite)
+    if mechanism.sign < 0:
+        raise InvalidArgument("the truth of a sampled count is known for noise that is added only")
+    q = ball(mechanism.rate)
+    return Directions(Side.of_ball((1 + q * ball(1 / mechanism.scale).expm1()).log()), Side.of_ball(-(1 - q).log()))
