@@ -12,7 +12,7 @@ from scipy.stats import norm
 
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.runs import Batch
-from proofs_check.audit.scores.interface import Floats, Score, evaluate
+from proofs_check.audit.scores.interface import Floats, Score, evaluate, evaluate_all
 
 #: Cuts tried along a score.
 _CUTS = 64
@@ -115,7 +115,7 @@ def choose_rules(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Gues
     are computed on other outputs. Guesses of D alone, of D′ alone, and of both equally often are compared.
     """
     scores = _shortlist(scores, batch, plan)
-    cuts = [_pairs(evaluate(score, batch.outputs), batch.is_first, one_sided=plan.one_sided) for score in scores]
+    cuts = _all_pairs(scores, batch, plan)
     made: list[GuessingRule] = []
     for temper in TEMPERS:
         best = -math.inf
@@ -136,7 +136,7 @@ def _shortlist(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Score]
     if len(batch.is_first) <= 2 * _GLANCE or len(scores) <= _SHORT:
         return list(scores)
     part = batch.take(slice(0, _GLANCE))
-    cuts = [_pairs(evaluate(score, part.outputs), part.is_first, one_sided=plan.one_sided) for score in scores]
+    cuts = _all_pairs(scores, part, plan)
     kept: set[int] = set()
     for temper in TEMPERS:
         promises = [float(_promises(own, temper, plan, _GLANCE).max()) for own in cuts]
@@ -162,6 +162,10 @@ class _Cuts:
     second_to: Floats
     right: Floats
     wrong: Floats
+
+
+def _all_pairs(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[_Cuts]:
+    return [_pairs(values, batch.is_first, one_sided=plan.one_sided) for values in evaluate_all(scores, batch.outputs)]
 
 
 def _pairs(values: Floats, is_first: np.ndarray, *, one_sided: bool) -> _Cuts:

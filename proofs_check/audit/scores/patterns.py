@@ -21,7 +21,7 @@ class _Table:
     keys: np.ndarray
     ratios: Floats
     weights: Floats
-    texts: tuple[str, ...]
+    text: Callable[[int], str]
 
     def look_up(self, keys: np.ndarray) -> Floats:
         index = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -31,7 +31,7 @@ class _Table:
         chosen = np.flatnonzero(self.ratios >= threshold if above else self.ratios <= threshold)
         common = chosen[np.argsort(-self.weights[chosen])]
         more = f" and {len(chosen) - 4} more patterns" if len(chosen) > 4 else ""
-        return "output " + " or ".join(self.texts[int(i)] for i in common[:4]) + more
+        return "output " + " or ".join(self.text(int(i)) for i in common[:4]) + more
 
 
 def pattern_scores(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column, ...], reader: Reader) -> list[Score]:
@@ -71,11 +71,12 @@ def _score(
         return None
     first = np.bincount(inverse[is_first], minlength=len(keys)).astype(np.float64)
     second = np.bincount(inverse[~is_first], minlength=len(keys)).astype(np.float64)
-    shown = np.argsort(-(first + second))[:2000]
-    texts = [""] * len(keys)
-    for i in shown:
-        texts[int(i)] = _text(outputs.take(slice(int(first_rows[i]), int(first_rows[i]) + 1)), columns, reader, edges)
-    table = _Table(keys, log_ratios(first, second), first + second, tuple(texts))
+    examples = outputs.take(first_rows)
+
+    def text(pattern: int) -> str:
+        return _text(examples.take(slice(pattern, pattern + 1)), columns, reader, edges)
+
+    table = _Table(keys, log_ratios(first, second), first + second, text)
     return Score(name, lambda rows: table.look_up(key(rows)), table.describe)
 
 
