@@ -14,6 +14,8 @@ from proofs_check.audit.scores.interface import Floats, Score, log_ratios, numbe
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _VALUE_BINS = 24
 _FEW_PATTERNS = 256
+#: Rows in which an example of a pattern is looked for when it is put in words.
+_SHOWN_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,18 +68,27 @@ def _score(
     reader: Reader,
     edges: list[Floats] | None,
 ) -> Score | None:
-    keys, first_rows, inverse = np.unique(key(outputs), return_index=True, return_inverse=True)
+    found = key(outputs)
+    keys = np.unique(found)
     if len(keys) < 2 or len(keys) > max(16, len(outputs) // 3):
         return None
-    first = np.bincount(inverse[is_first], minlength=len(keys)).astype(np.float64)
-    second = np.bincount(inverse[~is_first], minlength=len(keys)).astype(np.float64)
-    examples = outputs.take(first_rows)
+    first, second = (_count(keys, found[labels]) for labels in (is_first, ~is_first))
+    shown, shown_keys = outputs.take(slice(0, _SHOWN_ROWS)), found[:_SHOWN_ROWS]
 
     def text(pattern: int) -> str:
-        return _text(examples.take(slice(pattern, pattern + 1)), columns, reader, edges)
+        rows = np.flatnonzero(shown_keys == keys[pattern])[:1]
+        return _text(shown.take(rows), columns, reader, edges) if len(rows) else "a rare pattern"
 
     table = _Table(keys, log_ratios(first, second), first + second, text)
     return Score(name, lambda rows: table.look_up(key(rows)), table.describe)
+
+
+def _count(keys: np.ndarray, found: np.ndarray) -> Floats:
+    """Return how often each of the sorted ``keys`` was found."""
+    seen, counts = np.unique(found, return_counts=True)
+    made = np.zeros(len(keys))
+    made[np.searchsorted(keys, seen)] = counts
+    return made
 
 
 def _keys(numbers: np.ndarray) -> np.ndarray:
