@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.sampling.feasibility import check_probability
+from accountant.sampling.coreset import check_exponent, check_size, coreset_term, norm_statistic
+from accountant.sampling.feasibility import check_probability, shown
 from profiles import InvalidSampling, InvalidTarget, Profile, SamplingDeclaration, parse_expression, to_exact
 from profiles.grammar import is_name
 from profiles.numbers import exact_text
-from profiles.terms import RESERVED, Term, free_symbols, number, substitute, symbol
+from profiles.terms import RESERVED, Term, free_symbols, number, substitute
 
 IN_RANGE = "the declared range contains every record"
 PUBLIC_STATISTICS = "the statistics are functions of the record alone and of public constants (such as a public centre)"
@@ -33,6 +34,10 @@ class SamplingRule:
     target_epsilon: Fraction | None = None
 
 
+#: From a profile, the constants and the name of a statistic to the term of q.
+Build = Callable[[Profile, Mapping[str, Fraction], str | None], Term | None]
+
+
 @dataclass(frozen=True, slots=True)
 class RuleEntry:
     """One line of the table of named rules: the sets of constants it accepts, and what makes it from them."""
@@ -40,7 +45,7 @@ class RuleEntry:
     name: str
     formula: str
     accepts: tuple[tuple[str, ...], ...]
-    build: Callable[[Profile, Mapping[str, Fraction], str | None], Term | None]
+    build: Build
     hypotheses: tuple[str, ...]
     source: str
     uses_statistic: bool = False
@@ -49,38 +54,29 @@ class RuleEntry:
 def _uniform_rate(_: Profile, constants: Mapping[str, Fraction], __: str | None) -> Term:
     if "rate" in constants:
         return number(constants["rate"])
-    return number(constants["m"] / constants["n"])
+    m, n = constants["m"], constants["n"]
+    if m > n:
+        raise InvalidSampling(
+            f"the rule 'uniform' was asked for an expected sample size of m = {shown(m)}, but there are n = {shown(n)} records, so that "
+            "q = m/n > 1; give an m of at most n"
+        )
+    return number(m / n)
 
 
-def _coreset(power: int) -> Callable[[Profile, Mapping[str, Fraction], str | None], Term]:
+def _coreset(fixed: int | None) -> Build:
     def build(profile: Profile, constants: Mapping[str, Fraction], statistic: str | None) -> Term:
-        z = symbol(_statistic(profile, statistic))
-        fraction, lam = constants["m"] / constants["n"], constants["lam"]
-        norm: Term = z if power == 1 else ("pow", z, number(power))
-        return ("add", number(lam * fraction), ("mul", number((1 - lam) * fraction / constants["mean"]), norm))
+        chosen = norm_statistic(profile, statistic)
+        exponent = constants["exponent"] if fixed is None else Fraction(fixed)
+        rule = "coreset" if fixed is None else f"coreset-l{fixed}"
+        check_exponent(rule, exponent)
+        check_size(rule, constants, exponent, chosen)
+        return coreset_term(constants, exponent, chosen.name)
 
     return build
 
 
 def _implicit(_: Profile, __: Mapping[str, Fraction], ___: str | None) -> None:
     return None
-
-
-def _statistic(profile: Profile, wanted: str | None) -> str:
-    names = [statistic.name for statistic in profile.record]
-    if wanted is not None:
-        if wanted not in names:
-            raise InvalidSampling(f"the statistic {wanted!r} was given, but the profile has {_listed(names)}; name one of them")
-        chosen = wanted
-    elif len(names) != 1:
-        raise InvalidSampling(
-            f"a coreset rule needs the norm as a statistic, but the profile has {_listed(names)}; say which one with the constant statistic"
-        )
-    else:
-        chosen = names[0]
-    if next(s.lo for s in profile.record if s.name == chosen) < 0:
-        raise InvalidSampling(f"a coreset rule needs a norm, but the range of {chosen!r} goes below 0; declare the norm as the statistic")
-    return chosen
 
 
 _CORESET = ("n, m and lam are public", "the data are centred by a public centre", IN_RANGE)
@@ -111,6 +107,15 @@ RULES: Mapping[str, RuleEntry] = {
             _coreset(2),
             (*_CORESET, "the mean squared norm is public", "the statistic is the l2 norm"),
             "Fay et al. 2024, Section 4",
+            uses_statistic=True,
+        ),
+        RuleEntry(
+            "coreset",
+            "lam*m/n + (1-lam)*m*z**exponent/(n*mean), mean = mean of z**exponent",
+            (("m", "n", "lam", "mean", "exponent"),),
+            _coreset(None),
+            (*_CORESET, "the mean of the norm to the power exponent is public", "the statistic is the norm that is sampled by"),
+            "Fay et al. 2024, Section 4, with any norm and exponent",
             uses_statistic=True,
         ),
         RuleEntry(
