@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from accountant.sampling.coreset import check_exponent, check_size, coreset_term, norm_statistic
 from accountant.sampling.feasibility import check_probability, shown
+from accountant.sampling.variance import refuse_oracle
 from profiles import InvalidSampling, InvalidTarget, Profile, SamplingDeclaration, parse_expression, to_exact
 from profiles.grammar import is_name
 from profiles.numbers import exact_text
@@ -141,17 +142,18 @@ def make_rule(
 ) -> SamplingRule:
     """Return the named sampling rule with its constants put in.
 
-    ``constants``: m (expected sample size), n (size of the data set), lam in [0, 1], mean (also ``xbar``), rate, as exact numbers;
-    ``statistic`` names the norm where the profile has several statistics. ``target_epsilon`` > 0 is for ``privacy-constrained``.
+    ``constants``: m (expected sample size), n (size of the data set), lam in [0, 1], mean (also ``xbar``), exponent, rate, as exact
+    numbers; ``statistic`` names the norm where the profile has several statistics. ``target_epsilon`` > 0 is for ``privacy-constrained``.
 
     >>> from profiles import declare
     >>> make_rule("uniform", declare("sum", "w*z", record={"z": [0, 1]}), {"m": 1, "n": 4}).q
     ('num', Fraction(1, 4))
 
     Raises :class:`InvalidSampling` (unknown name or constant, a missing constant, q > 1 or q ≤ 0 at a record that it names),
-    :class:`InvalidTarget`, :class:`InvalidNumber`.
+    :class:`NotPrivate` (``variance-optimal``), :class:`InvalidTarget`, :class:`InvalidNumber`.
     """
-    entry = RULES.get(name)
+    refuse_oracle(name)
+    entry = RULES.get(name) if isinstance(name, str) else None
     if entry is None:
         raise InvalidSampling(f"the sampling rule {str(name)[:60]!r} is unknown; known are {_listed(RULES)}{_hint(name, RULES)}")
     given = _canonical(constants or {})
