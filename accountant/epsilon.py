@@ -105,7 +105,7 @@ def _choose_rule(
         unknown = free_symbols(rule.q or number(0)) - {statistic.name for statistic in profile.record}
         if unknown:
             raise InvalidSampling(
-                f"the rule {rule.name!r} uses {', '.join(sorted(unknown))}, which {profile.name!r} does not have; make the rule for this profile"
+                f"the rule {rule.name!r} uses {', '.join(sorted(unknown))}, which {profile.name!r} does not have; make it for this profile"
             )
         return rule
     if rule is not None:

@@ -6,6 +6,10 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from accountant.sampling.coreset import check_exponent, check_size, coreset_term, norm_statistic
 from accountant.sampling.feasibility import check_probability, shown
@@ -14,6 +18,9 @@ from profiles import InvalidSampling, InvalidTarget, Profile, SamplingDeclaratio
 from profiles.grammar import is_name
 from profiles.numbers import exact_text
 from profiles.terms import RESERVED, Term, free_symbols, number, substitute
+
+if TYPE_CHECKING:
+    from accountant.sampling.selection import Selection
 
 IN_RANGE = "the declared range contains every record"
 PUBLIC_STATISTICS = "the statistics are functions of the record alone and of public constants (such as a public centre)"
@@ -33,6 +40,28 @@ class SamplingRule:
     hypotheses: tuple[str, ...]
     source: str
     target_epsilon: Fraction | None = None
+
+    def select(self, statistics: Mapping[str, ArrayLike]) -> Selection:
+        """Return q(x) and 1/q(x) of many records, each rounded down to 36 significant bits, as float64 arrays of shape (n,).
+
+        The declared ranges are not checked, and nothing is proved about the profile: a sampler wants
+        :func:`accountant.sampling.selection.prepare_selection`.
+        Raises :class:`InvalidSampling` (an implicit rule; q > 1 or q ≤ 0 at a record that it names), :class:`InvalidData`.
+        """
+        from accountant.sampling.selection import select_explicit  # noqa: PLC0415 - needs the prover and the vectorised weights
+
+        if self.q is None:
+            raise InvalidSampling(f"the rule {self.name!r} has no explicit q; use prepare_selection(profile, rule).select(statistics)")
+        return select_explicit(self.q, statistics)
+
+    def probabilities(self, statistics: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
+        """Return q(x) of many records, rounded down; see :meth:`select`.
+
+        >>> from profiles import declare
+        >>> make_rule("uniform", declare("sum", "w*z", record={"z": [0, 1]}), {"rate": "1/4"}).probabilities({"z": [0, 1]})
+        array([0.25, 0.25])
+        """
+        return self.select(statistics).probabilities
 
 
 #: From a profile, the constants and the name of a statistic to the term of q.
