@@ -100,7 +100,7 @@ def sampling_variance(norms: ArrayLike, probabilities: ArrayLike) -> float:
     a, q = _checked(norms), np.asarray(probabilities, dtype=np.float64)
     if q.shape != a.shape or not bool(np.all((q >= 0) & (q <= 1))):
         raise InvalidData("probabilities in [0, 1], one for each norm, were expected, but others were found; correct the array")
-    with np.errstate(divide="ignore", over="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         terms = np.where(a > 0, (1.0 / q - 1.0) * a * a, 0.0)
     return math.fsum(terms.tolist()) if bool(np.all(np.isfinite(terms))) else math.inf
 
