@@ -18,7 +18,7 @@ def published_ratio(dimension: int, rho: object = RHO) -> Fraction:
     β_sum/β_count: the published setting is its inverse (docs/sampling.md, section 6). Use :func:`least_error_ratio` for good noise.
 
     >>> published_ratio(22)
-    Fraction(411374687503, 250000000000)
+    Fraction(164544196573, 100000000000)
     """
     exact = _positive(rho, "rho")
     return _rounded((4 * _dimension(dimension) * float(exact) ** 2) ** (1 / 3))

@@ -88,7 +88,7 @@ def calibrate_noise(
     >>> template = declare("sum", "w*z/b", record={"z": [0, 1]}, parameters={"b": "positive"})
     >>> found = calibrate_noise(template, "uniform", 2, constants={"rate": 1})
     >>> float(found.scale), found.smallest
-    (0.5000003, True)
+    (0.50000015, True)
     """
     refuse_oracle(rule)
     made = rule if isinstance(rule, SamplingRule) else make_rule(rule, template, constants, target_epsilon)

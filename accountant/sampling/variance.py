@@ -57,7 +57,7 @@ def variance_optimal(norms: ArrayLike, size: object) -> VarianceOptimal:
     ``norms``: a_i ≥ 0, shape (n,). For the summed variance of a weighted sum in d dimensions a_i = ‖x_i‖₂, whatever the noise; for a
     sum and a count together a_i² = ‖x_i‖₂² + 1. ``size``: 0 < m ≤ n. O(n log n); Σ q_i is within 1e-12·n of m.
 
-    Source: Fay et al. 2024, Section 3.3; the caps and the proof: docs/sampling.md, Theorem 4.
+    Source: Fay et al. 2024, Section 3.3; the caps and the proof: docs/sampling.md, Theorem 3.
     Raises :class:`InvalidData` (norms that are not finite or negative, none at all), :class:`InvalidSampling` (m ≤ 0 or m > n).
 
     >>> variance_optimal([3, 1, 1, 0], 2).probabilities.tolist()
