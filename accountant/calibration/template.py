@@ -57,11 +57,9 @@ def make_template(profile: Profile, proportions: Mapping[str, object] | None) ->
 
     Raises :class:`InvalidArgument` where a parameter without a number has no proportion, or another one has; where one is not positive.
     """
-    free = {parameter.name for parameter in profile.free_parameters}
+    free = {parameter.name for parameter in profile.free_parameters if parameter.bounds is None}
     if not free:
-        raise InvalidArgument(
-            f"the noise of {profile.name!r} was to be chosen, but all its parameters have numbers; declare its noise scale as 'positive'"
-        )
+        raise InvalidArgument(f"the noise of {profile.name!r} was to be chosen, but no parameter is 'positive'; declare its noise scale so")
     if proportions is None:
         if len(free) > 1:
             raise InvalidArgument(

@@ -71,11 +71,14 @@ class Selector:
     def select(self, statistics: Mapping[str, ArrayLike], *, first_row: int = 0) -> Selection:
         """Return probabilities and weights of a batch; ``first_row`` is added to row numbers in errors.
 
-        ``statistics`` maps every record statistic of the profile to an array of shape (n,) of binary64 numbers, taken as exact.
-        Raises :class:`InvalidData` (values outside the declared ranges, NaN, a missing statistic, no rows),
+        ``statistics`` maps every record statistic of the profile to an array of shape (n,) of binary64 numbers, taken as exact; where it
+        has none, any array of shape (n,) says how many records there are. n may be 0.
+        Raises :class:`InvalidData` (values outside the declared ranges, NaN, a missing statistic),
         :class:`InvalidSampling` (q > 1 or q ≤ 0), :class:`Infeasible`.
         """
-        columns = as_columns(statistics, tuple(item.name for item in self.profile.record))
+        columns = as_columns(statistics, tuple(item.name for item in self.profile.record) or tuple(statistics))
+        if not columns:
+            raise InvalidData("the number of records is not known without a statistic; give one, such as an array of zeros")
         require_range(self.profile, columns, first_row)
         if self.solver is not None:
             return _select_constrained(self.solver, columns, first_row)
@@ -125,7 +128,8 @@ def select_explicit(q: Term, statistics: Mapping[str, ArrayLike]) -> Selection:
     """
     names = tuple(sorted(free_symbols(q)))
     if not names:
-        size = max((np.asarray(column).shape[0] for column in statistics.values()), default=0)
+        columns = as_columns(statistics, tuple(statistics))
+        size = next((column.size for column in columns.values()), 0)
         chance, weight = _decide(q, Enclosure(q), {})
         return Selection(np.full(size, chance), np.full(size, weight))
     columns = as_columns(statistics, names)
@@ -208,6 +212,8 @@ def _select_constrained(solver: WeightSolver, columns: Mapping[str, Floats], fir
     The solver's w has w ≤ w* ≤ w (1 + 1e-12), but which w that is may depend on the batch. The rounded w* does not: where a step lies
     between the two ends, the constraint at the step decides (rows are intervals of feasible weights, by the premise).
     """
+    if next(iter(columns.values())).size == 0:
+        return Selection(np.empty(0), np.empty(0))
     weights = solver.solve(columns, first_row=first_row).weights
     with np.errstate(all="ignore"):
         low = np.where(np.isfinite(weights), floor_bits(weights, CONSTRAINED_BITS), weights)

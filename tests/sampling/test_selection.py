@@ -165,6 +165,17 @@ def test_a_profile_that_falls_with_w_needs_a_bound_that_covers_the_rounding():
             prepare_selection(FALLING, rule, covered_by=wrong)
 
 
+def test_profiles_without_statistics_and_empty_batches():
+    count = declare("count", "w/4", parameters={})
+    selector = prepare_selection(count, make_rule("uniform", count, {"rate": "1/4"}))
+    assert selector.select({"row": [0, 0]}).weights.tolist() == [4, 4]
+    with pytest.raises(InvalidData, match="number of records"):
+        selector.select({})
+    for name, target in (("coreset-l2", None), ("privacy-constrained", 20)):
+        rule = make_rule(name, LLOYD, CORESET if target is None else None, target)
+        assert prepare_selection(LLOYD, rule).select({"z": []}).weights.size == 0
+
+
 def test_improper_data_and_rules_are_refused():
     rule = make_rule("coreset-l2", LLOYD, CORESET)
     selector = prepare_selection(LLOYD, rule)
