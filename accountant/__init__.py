@@ -9,10 +9,13 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from accountant.calibration import calibrate_noise, calibrate_noise_for_size
     from accountant.dataset import compute_weights_file
     from accountant.epsilon import derive_epsilon
     from accountant.guarantees import render
     from accountant.sampled import amplify
+    from accountant.sampling import make_rule
+    from accountant.sampling.selection import prepare_selection
     from accountant.weights.precise import optimal_weight
     from accountant.weights.premise import prove_premise
     from accountant.weights.vectorised import optimal_weights
@@ -22,10 +25,14 @@ if TYPE_CHECKING:
 _HOME = {
     "admit": "proofs_check.admission",
     "amplify": "accountant.sampled",
+    "calibrate_noise": "accountant.calibration",
+    "calibrate_noise_for_size": "accountant.calibration",
     "compute_weights_file": "accountant.dataset",
     "derive_epsilon": "accountant.epsilon",
+    "make_rule": "accountant.sampling",
     "optimal_weight": "accountant.weights.precise",
     "optimal_weights": "accountant.weights.vectorised",
+    "prepare_selection": "accountant.sampling.selection",
     "prove_premise": "accountant.weights.premise",
     "render": "accountant.guarantees",
     "verify": "proofs_check.verify",
@@ -34,10 +41,14 @@ _HOME = {
 __all__ = [
     "admit",
     "amplify",
+    "calibrate_noise",
+    "calibrate_noise_for_size",
     "compute_weights_file",
     "derive_epsilon",
+    "make_rule",
     "optimal_weight",
     "optimal_weights",
+    "prepare_selection",
     "prove_premise",
     "render",
     "verify",

@@ -41,6 +41,10 @@ class InvalidSampling(PDPError):
     """A sampling rule is unusable for this profile: unknown name, missing constant, or not a probability (with the witness)."""
 
 
+class NotPrivate(PDPError):
+    """Selection probabilities that depend on the whole data set were used where a guarantee is asked for. There is none for them."""
+
+
 class InvalidArgument(PDPError):
     """An option or argument of a function or command is unusable."""
 
