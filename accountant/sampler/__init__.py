@@ -1,0 +1,1 @@
+"""The Poisson importance sampler."""
