@@ -17,7 +17,7 @@ Selected = NDArray[np.bool_]
 
 
 def subtract_digits(q: Floats, digits: NDArray[Any], bits: int = FIRST_BITS) -> Floats:
-    """Return r = 2^bits·q − D for uniform digits D: given D, a record with r ≥ 1 is selected, one with r ≤ 0 is not, others with probability r.
+    """Return r = 2^bits·q − D for uniform digits D: a record with r ≥ 1 is selected, one with r ≤ 0 is not, others with probability r.
 
     Exact where r ≥ 0: q and D are multiples of the last bit of 2^bits·q (bits < 53), hence r is, and it has no more digits than that. Where
     r < 0 only the sign is used, which rounding keeps.
@@ -54,12 +54,12 @@ class PoissonSampler:
         self._next, self._process = 0, os.getpid()
 
     def select(self, q: Floats) -> Selected:
-        """Return which entries are selected. ``q``: float64 array of shape (n,) in [0, 1]. Raises :class:`InvalidArgument` for other values."""
+        """Return which entries of ``q``, a float64 array of shape (n,) in [0, 1], are selected. Raises :class:`InvalidArgument`."""
         asked = np.asarray(q)
         if asked.dtype != np.float64 or asked.ndim != 1:
             raise InvalidArgument(
-                f"selection probabilities must be a float64 array of one dimension, but {asked.dtype} of {asked.ndim} dimensions was found; "
-                "convert them and say how they are rounded"
+                f"selection probabilities must be a float64 array of one dimension, but {asked.dtype} of {asked.ndim} dimensions was "
+                "found; convert them and say how they are rounded"
             )
         if asked.size and not (float(asked.min()) >= 0.0 and float(asked.max()) <= 1.0):
             raise InvalidArgument("selection probabilities must lie in [0, 1], but another value (or NaN) was found; correct the array")

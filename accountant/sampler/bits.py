@@ -104,5 +104,6 @@ def open_bits(source: object = None) -> BitSource:
     if all(hasattr(source, name) for name in ("name", "hypothesis", "seed", "block", "digit")):
         return source  # type: ignore[return-value]
     raise InvalidArgument(
-        f"a source of random bits must be None (secure), a seed or a numpy.random.Generator, but {type(source).__name__} was found; give one"
+        f"a source of random bits must be None (secure), a seed or a numpy.random.Generator, but {type(source).__name__} was found; "
+        "give one of them"
     )
