@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from accountant.epsilon import derive_epsilon
     from accountant.guarantees import render
     from accountant.sampled import amplify
+    from accountant.sampler import amplify_once, draw_sample, plan_sample, sample_file
     from accountant.weights.precise import optimal_weight
     from accountant.weights.premise import prove_premise
     from accountant.weights.vectorised import optimal_weights
@@ -22,24 +23,32 @@ if TYPE_CHECKING:
 _HOME = {
     "admit": "proofs_check.admission",
     "amplify": "accountant.sampled",
+    "amplify_once": "accountant.sampler",
     "compute_weights_file": "accountant.dataset",
     "derive_epsilon": "accountant.epsilon",
+    "draw_sample": "accountant.sampler",
     "optimal_weight": "accountant.weights.precise",
     "optimal_weights": "accountant.weights.vectorised",
+    "plan_sample": "accountant.sampler",
     "prove_premise": "accountant.weights.premise",
     "render": "accountant.guarantees",
+    "sample_file": "accountant.sampler",
     "verify": "proofs_check.verify",
 }
 
 __all__ = [
     "admit",
     "amplify",
+    "amplify_once",
     "compute_weights_file",
     "derive_epsilon",
+    "draw_sample",
     "optimal_weight",
     "optimal_weights",
+    "plan_sample",
     "prove_premise",
     "render",
+    "sample_file",
     "verify",
 ]
 

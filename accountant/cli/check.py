@@ -21,11 +21,14 @@ def main(
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.sampler.certificate import check_certificate, read_certificate  # noqa: PLC0415
     from profiles.files import read_text  # noqa: PLC0415
     from proofs_check.kernel import check  # noqa: PLC0415
     from proofs_check.trust import axioms_behind  # noqa: PLC0415
 
-    report = check(read_text(file, 1_000_000))
+    text = read_text(file, 1_000_000)
+    sample = read_certificate(text)
+    report = check(text) if sample is None else check_certificate(sample)
     if json:
         print_json(
             {

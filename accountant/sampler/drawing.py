@@ -117,13 +117,13 @@ def sample_file(
     bound of the certificate holds in exact arithmetic; or nothing is written and an error says why.
 
     The data is read once, in batches (twice for ``target_size``); memory does not grow with the number of rows. ``certificate`` is by
-    default ``out`` with the suffix ``.certificate.json``. It says nothing about this data set unless ``include_private``, which adds its
+    default ``out`` with ``.certificate.json`` behind it. It says nothing about this data set unless ``include_private``, which adds its
     number of rows, the sample's size and the seed: then it must not be published. Other arguments are those of :func:`draw_sample`.
 
     Raises what :func:`draw_sample` raises, and :class:`UnwritableOutput`.
     """
     path = Path(out)
-    proof_path = path.with_suffix(".certificate.json") if certificate is None else Path(certificate)
+    proof_path = path.with_name(path.name + ".certificate.json") if certificate is None else Path(certificate)
     kind = output_format(path)
     _require_distinct(path, proof_path, data)
     for target in (path, proof_path):
