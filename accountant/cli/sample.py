@@ -18,6 +18,9 @@ HELP = (
     "certificate of the epsilon of one analysis of it."
 )
 EXAMPLE = "Example: pdp sample examples/lloyd.toml --target-epsilon 20 --data points.csv --statistic z=l2 --out sample.parquet"
+IncludePrivateOption = Annotated[
+    bool, typer.Option("--include-private", help="put figures of this data set into the certificate, which must then not be published")
+]
 
 
 def main(
@@ -44,9 +47,7 @@ def main(
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
     ] = None,
-    include_private: Annotated[
-        bool, typer.Option("--include-private", help="put figures of this data set into the certificate, which must then not be published")
-    ] = False,  # noqa: FBT002
+    include_private: IncludePrivateOption = False,  # noqa: FBT002
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
@@ -71,7 +72,11 @@ def main(
     found = to_certificate(
         summary.plan, summary.guarantee, summary.source, private=summary.private, publishable=target_size is None and not include_private
     )
-    found = {**{name: value for name, value in found.items() if name != "proof"}, "out": str(summary.out), "certificate": str(summary.certificate)}
+    found = {
+        **{name: value for name, value in found.items() if name != "proof"},
+        "out": str(summary.out),
+        "certificate": str(summary.certificate),
+    }
     if json:
         print_json(found)
     else:
@@ -90,10 +95,8 @@ def _print(found: dict[str, Any]) -> None:
         print_line(f"not discharged        {hypothesis}")
     share = "may be published" if found["publishable"] else "must not be published: it depends on this data set"
     print_line(f"certificate           {found['certificate']} ({share}); check it with: pdp check {found['certificate']}")
-    print_line(
-        f"for your eyes only    {private['records']} records, {private['sample_size']} selected, {private['expected_sample_size']:.6g} expected"
-        + ("" if private["seed"] is None else f", seed {private['seed']}")
-    )
+    counted = f"{private['records']} records, {private['sample_size']} selected, {private['expected_sample_size']:.6g} expected"
+    print_line(f"for your eyes only    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"))
 
 
 def _yes(found: dict[str, Any]) -> str:

@@ -163,7 +163,7 @@ def draw_batch(plan: SamplingPlan, batch: Batch, sampler: PoissonSampler, figure
     pairs = plan.pairs(batch.statistics, batch.first_row)
     rows = np.flatnonzero(sampler.select(pairs.q))
     if figures is not None:
-        figures.add(batch.size, rows.size, math.fsum(pairs.q.tolist()))
+        figures.add(batch.size, rows.size, float(pairs.q.sum()))
     statistics = {name: column[rows] for name, column in batch.statistics.items()}
     return Drawn(batch.table.take(pa.array(rows)), pairs.weights[rows], pairs.q[rows], statistics)
 

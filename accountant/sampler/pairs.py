@@ -22,12 +22,14 @@ from accountant.weights.vectorised.compiled import CompiledTerm
 from accountant.weights.vectorised.domain import as_columns, require_range
 from accountant.weights.vectorised.results import Floats
 from accountant.weights.vectorised.rounding import MAX_FLOAT, round_down
+from accountant.weights.vectorised.solver import BLOCK
 from profiles import Profile, Undecided
 from profiles.profile import WEIGHT
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 
 _TIGHT, _TIGHT_BALL = 2.0**-30, Fraction(1, 2**40)
+_DOWN, _UP, _LEAST = 1.0 - 2.0**-52, 1.0 + 2.0**-51, 2.0**-960
 _FIRST_BITS, _MOST_BITS = 128, 4096
 _CHECK_BITS = 256
 
@@ -128,14 +130,12 @@ class RulePairs:
         return Pairs(certain, pairs.weights, pairs.refined + refined, lowered)
 
     def _enclose(self, columns: Columns, size: int, first_row: int) -> Pairs:
-        with np.errstate(all="ignore"):
-            value, error = (np.broadcast_to(part, (size,)) for part in self.compiled.bounded(columns))
-            low, high = np.nextafter(value - error, -np.inf), np.nextafter(value + error, np.inf)
-            exact = error == 0.0
-            low, high = np.where(exact, value, low), np.where(exact, value, high)
-            sure = (low > 0.0) & (high <= low * (1.0 + _TIGHT))
-        q = np.where(sure, np.minimum(low, 1.0), 0.0)
-        weights = invert_down(np.where(sure, np.minimum(high, 1.0), 1.0))
+        q, weights, sure = np.empty(size), np.empty(size), np.empty(size, dtype=np.bool_)
+        for start in range(0, size, BLOCK):
+            part = slice(start, min(size, start + BLOCK))
+            with np.errstate(all="ignore"):
+                value, error = self.compiled.bounded({name: column[part] for name, column in columns.items()})
+            q[part], weights[part], sure[part] = round_pairs(value, error)
         rows = np.flatnonzero(~sure)
         if rows.size:
             self._refine(columns, rows, first_row, q, weights)
@@ -178,10 +178,19 @@ def round_pair(low: Fraction, high: Fraction) -> tuple[float, float]:
     return max(0.0, min(1.0, round_down(low))), max(1.0, min(MAX_FLOAT, round_down(1 / min(high, Fraction(1)))))
 
 
-def invert_down(q: Floats) -> Floats:
-    """Return 1/q rounded down to binary64, at most the largest finite number, for 0 < q ≤ 1: w·q ≤ 1 exactly, and w ≥ 1."""
-    inverse: Floats = np.minimum(probabilities(q), MAX_FLOAT)
-    return inverse
+def round_pairs(value: Floats, error: Floats | float) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Return (q, w, sure): where ``sure``, q ≤ q* and 1 ≤ w ≤ 1/q* for every 0 < q* ≤ 1 with |q* − value| ≤ error.
+
+    A product with 1 ∓ 2u, u = 2^-53, outweighs the rounding of the number that it lowers or raises and its own, as
+    (1 + u)²(1 − 2u) < 1 < (1 − u)²(1 + 2u + 2u), far from underflow (``_LEAST``).
+    """
+    with np.errstate(all="ignore"):
+        exact = np.equal(error, 0.0)
+        low = np.minimum(np.where(exact, value, (value - error) * _DOWN), 1.0)
+        high = np.minimum(np.where(exact, value, (value + error) * _UP), 1.0)
+        weights = np.maximum((1.0 / high) * _DOWN, 1.0)
+        sure = (low >= _LEAST) & (high <= low * (1.0 + _TIGHT))
+    return low, weights, sure
 
 
 def _canonical(profile: Profile, statistics: Columns) -> dict[str, Floats]:

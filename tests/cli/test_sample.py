@@ -47,7 +47,9 @@ def test_every_rule(pdp, lloyd, data, tmp_path, options):
     assert found["publishable"] is ("--target-size" not in options)
     written = json.loads((tmp_path / "sample.parquet.certificate.json").read_text())
     assert found["certificate"] == str(tmp_path / "sample.parquet.certificate.json")
-    assert {key: written[key] for key in ("epsilon", "rule", "hypotheses")} == {key: found[key] for key in ("epsilon", "rule", "hypotheses")}
+    assert {key: written[key] for key in ("epsilon", "rule", "hypotheses")} == {
+        key: found[key] for key in ("epsilon", "rule", "hypotheses")
+    }
     checked = pdp("check", found["certificate"], "--json")
     assert (checked.code, checked.json()["accepted"]) == (0, True)
 
@@ -58,7 +60,14 @@ def test_for_people(pdp, lloyd, data, tmp_path):
     result = pdp(*arguments)
     text = " ".join(result.out.split())
     assert result.code == 0
-    for part in ("sample for one analysis", "epsilon 9 nats", "secure source", "may be published", "not discharged one mechanism", "400 records"):
+    for part in (
+        "sample for one analysis",
+        "epsilon 9 nats",
+        "secure source",
+        "may be published",
+        "not discharged one mechanism",
+        "400 records",
+    ):
         assert part in text
     assert "seed" not in text
     assert "private" not in json.loads(certificate.read_text())

@@ -1,4 +1,4 @@
-"""One sample, several mechanisms: composed first and amplified once is exact here; the other order is too small. Enumerated in fractions."""
+"""One sample, several mechanisms: composing first is exact here, amplifying first is too small. Enumerated in fractions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from profiles.mechanisms import LaplaceSum, WeightedCount
 from profiles.profile import Parameter
 from proofs_check.audit.exact import enumerate_outputs, epsilon_of_tables
 
-#: A mechanism on weighted data sets of at most one record: says "yes" with probability 3/4 if the record (of weight 2) is there, 1/4 if not.
+#: A mechanism on weighted data sets of at most one record: "yes" with probability 3/4 if the record (of weight 2) is there, 1/4 if not.
 ANSWER = declare("answer", "w*log(3)/2")
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant.sampled import numeric_epsilon
-from accountant.sampler.pairs import invert_down, map_rule, round_pair
+from accountant.sampler.pairs import map_rule, round_pair, round_pairs
 from accountant.sampler.plan import plan_sample
 from accountant.sampling import rule_from_expression
 from profiles import InvalidData, InvalidProfile, Undecided, declare
@@ -31,7 +31,9 @@ RULES = {
     "cancellation": "(z + 10**6)**2 - z**2 - 2*10**6*z - 10**12 + 1/9",
     "nearly never": "10**(-320)*(1 + z)",
 }
-Z = np.concatenate([[0.0, 0.5, 1.0, 1.5, -0.0, 5e-324, np.nextafter(0.5, 0), np.nextafter(1, 0)], np.random.default_rng(1).uniform(0, 1.5, 60)])
+Z = np.concatenate(
+    [[0.0, 0.5, 1.0, 1.5, -0.0, 5e-324, np.nextafter(0.5, 0), np.nextafter(1, 0)], np.random.default_rng(1).uniform(0, 1.5, 60)]
+)
 
 
 def enclose(term, **values):
@@ -57,7 +59,8 @@ def test_directed_rounding(expression):
         exact = enclose(rule.q, z=z)
         assert not ball(Fraction(float(q))) > exact  # equality is possible, and a ball has a radius
         assert not ball(1 / Fraction(float(w))) < exact
-        assert (0 < q <= 1 or expression.startswith("10**")) and 1 <= w < np.inf
+        assert 0 < q <= 1 or expression.startswith("10**")
+        assert 1 <= w < np.inf
         if q > 1e-300:
             assert Fraction(float(q)) * Fraction(float(w)) >= 1 - Fraction(1, 10**9)
     if expression in ("1/3", "1/30 + z/70", "1/30 + z**2/70"):
@@ -72,12 +75,18 @@ def test_a_constant_is_rounded_once():
     assert pairs.weights.tolist() == [10.0] * 2
 
 
-@given(st.floats(min_value=5e-324, max_value=1))
-@settings(deadline=None, max_examples=100)
-def test_inverses_are_rounded_down(q):
-    (w,) = invert_down(np.array([q])).tolist()
-    assert 1 <= w <= 1 / Fraction(q)
-    assert w == np.finfo(float).max or Fraction(np.nextafter(w, np.inf)) > 1 / Fraction(q) or w >= 1 / Fraction(q) * (1 - Fraction(1, 2**51))
+@given(st.floats(2.0**-500, 1), st.sampled_from([0, 2.0**-60, 2.0**-50, 2.0**-33, 0.1, 2]), st.floats(-1, 1))
+@settings(deadline=None, max_examples=300)
+def test_rounded_pairs_are_on_their_sides(value, error, place):
+    """For a q* anywhere within the error, also at its very ends."""
+    size = error * value
+    (q,), (w,), (sure,) = (part.tolist() for part in round_pairs(np.array([value]), np.array([size])))
+    for share in (Fraction(place), Fraction(-1), Fraction(1)):
+        exact = Fraction(value) + share * Fraction(size)
+        if sure and 0 < exact <= 1:
+            assert Fraction(q) <= exact
+            assert 1 <= Fraction(w) <= 1 / exact
+    assert sure == (error <= 2.0**-32)
 
 
 @given(st.fractions(min_value=Fraction(1, 10**330), max_value=1))
@@ -121,7 +130,9 @@ def test_a_bound_that_is_too_small_is_kept_by_selecting_less(text, share):
     rule = rule_from_expression("1/5 + z/5", profile)
     z = np.concatenate([[0.0, 1.0], np.random.default_rng(3).random(15)])
     free = map_rule(profile, rule.q, Fraction(100), monotone=False)({"z": z})
-    bound = Fraction(share) * max(Fraction(float(excess(profile, q, w, z=x).mid())) for x, q, w in zip(z, free.q, free.weights, strict=True))
+    bound = Fraction(share) * max(
+        Fraction(float(excess(profile, q, w, z=x).mid())) for x, q, w in zip(z, free.q, free.weights, strict=True)
+    )
     bound = bound.limit_denominator(10**14)
     pairs = map_rule(profile, rule.q, bound, monotone=False)({"z": z})
     assert pairs.lowered >= 1
