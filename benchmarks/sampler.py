@@ -4,7 +4,7 @@
 
 The first part times draws alone, and the pairs (q, w) with them. The second writes a Parquet file of ``megabytes`` MB into a temporary
 folder, samples it in a process of its own from file to file, and prints the largest resident set of that process, which must stay below
-``limit`` MB. The temporary folder is removed. ``rng.random(n) < q`` is what others use; it selects with q rounded up to a multiple of 2^-53.
+``limit`` MB. The temporary folder is removed. ``rng.random(n) < q`` is what others use; it selects with q rounded up to multiples of 2^-53.
 """
 
 from __future__ import annotations

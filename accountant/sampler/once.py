@@ -28,8 +28,8 @@ def amplify_once(profiles: object, **options: Any) -> DerivedEpsilon:
 
     >>> from profiles import declare
     >>> answer = declare("answer", "w*log(3)/2")
-    >>> amplify_once([answer, answer], q="1/2").bound.upper_text()  # log 5; adding up gives log 4 = 1.386...
-    '1.60943791405'
+    >>> amplify_once([answer, answer], q="1/2").bound.evidence.upper_text()  # log 5; adding up gives log 4 = 1.386...
+    '1.60943791389'
     """
     listed = read_profiles(profiles)
     found = derive_epsilon(compose_on_one_sample(listed), **options)

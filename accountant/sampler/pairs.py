@@ -6,7 +6,7 @@ log(1 + q (e^ε(w, x) − 1)) ≤ ε_max in exact arithmetic, where ε_max is th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -22,12 +22,13 @@ from accountant.weights.vectorised.compiled import CompiledTerm
 from accountant.weights.vectorised.domain import as_columns, require_range
 from accountant.weights.vectorised.results import Floats
 from accountant.weights.vectorised.rounding import MAX_FLOAT, round_down
-from accountant.weights.vectorised.solver import BLOCK
 from profiles import Profile, Undecided
 from profiles.profile import WEIGHT
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 
+#: Rows a block: temporaries of 64 kB come from the heap, where larger ones may be mapped anew, page by page, for every operation.
+BLOCK = 8_192
 _TIGHT, _TIGHT_BALL = 2.0**-30, Fraction(1, 2**40)
 _DOWN, _UP, _LEAST = 1.0 - 2.0**-52, 1.0 + 2.0**-51, 2.0**-960
 _FIRST_BITS, _MOST_BITS = 128, 4096
@@ -62,7 +63,10 @@ class ConstrainedPairs:
     def __call__(self, statistics: Columns, first_row: int = 0) -> Pairs:
         """Return the pairs of a batch. Raises what :meth:`WeightSolver.solve` raises."""
         result = self.solver.solve(_canonical(self.solver.profile, statistics), first_row=first_row)
-        return Pairs(probabilities(result.weights), result.weights, result.refined_rows)
+        q = np.empty_like(result.weights)
+        for part in blocks(q.size):
+            q[part] = probabilities(result.weights[part])
+        return Pairs(q, result.weights, result.refined_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +135,7 @@ class RulePairs:
 
     def _enclose(self, columns: Columns, size: int, first_row: int) -> Pairs:
         q, weights, sure = np.empty(size), np.empty(size), np.empty(size, dtype=np.bool_)
-        for start in range(0, size, BLOCK):
-            part = slice(start, min(size, start + BLOCK))
+        for part in blocks(size):
             with np.errstate(all="ignore"):
                 value, error = self.compiled.bounded({name: column[part] for name, column in columns.items()})
             q[part], weights[part], sure[part] = round_pairs(value, error)
@@ -152,6 +155,11 @@ class RulePairs:
                 record = dict(zip(names, map(Fraction, key), strict=True))
                 known[key] = round_pair(*enclose_probability(self.term, enclosure, record, first_row + int(row)))
             q[row], weights[row] = known[key]
+
+
+def blocks(size: int) -> Iterator[slice]:
+    """Yield the blocks of ``size`` rows."""
+    return (slice(start, min(size, start + BLOCK)) for start in range(0, size, BLOCK))
 
 
 def enclose_probability(term: Term, enclosure: Enclosure, record: Mapping[str, Fraction], row: int) -> tuple[Fraction, Fraction]:
