@@ -89,6 +89,18 @@ def test_rounded_pairs_are_on_their_sides(value, error, place):
     assert sure == (error <= 2.0**-32)
 
 
+def test_the_ends_of_the_error_bound_are_covered_for_many_numbers():
+    """The largest and the smallest q* within the error, where each of the three directed roundings matters now and then."""
+    rng = np.random.default_rng(1)
+    values = rng.uniform(0.1, 0.999, 4_000)
+    errors = values * rng.choice([2.0**-54, 2.0**-53, 2.0**-52.5, 2.0**-40], values.size)
+    q, weights, sure = round_pairs(values, errors)
+    assert sure.all()
+    for value, error, chance, weight in zip(values.tolist(), errors.tolist(), q.tolist(), weights.tolist(), strict=True):
+        assert Fraction(chance) <= Fraction(value) - Fraction(error)
+        assert Fraction(weight) * (Fraction(value) + Fraction(error)) <= 1
+
+
 @given(st.fractions(min_value=Fraction(1, 10**330), max_value=1))
 @settings(deadline=None, max_examples=100)
 def test_exact_pairs(value):
