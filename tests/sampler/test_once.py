@@ -14,6 +14,7 @@ from profiles import InvalidArgument, InvalidProfile, compose_adaptively, declar
 from profiles.mechanisms import LaplaceSum, WeightedCount
 from profiles.profile import Parameter
 from proofs_check.audit.exact import enumerate_outputs, epsilon_of_tables
+from proofs_check.audit.suite.amplification import CASES
 
 #: A mechanism on weighted data sets of at most one record: "yes" with probability 3/4 if the record (of weight 2) is there, 1/4 if not.
 ANSWER = declare("answer", "w*log(3)/2")
@@ -62,6 +63,19 @@ def test_composed_first_and_amplified_once_is_exact_here():
     derivation = found.guarantee.derivation
     assert (derivation.rule, derivation.children[0].rule) == ("worst case over records", "amplification by importance sampling")
     assert derivation.children[0].children[0].rule == "adaptive composition"
+
+
+def test_it_is_the_truth_of_the_suite_case_with_one_sample():
+    """Two Laplace sums of one sample, q = 1/10, weight 10, scale 10: the suite's exact epsilon, and the false claim that it refutes."""
+    cases = {case.name: case for case in CASES}
+    release = declare("sum", "w*z/10", record={"z": [1, 1]})
+    once = amplify_once([release, release], q="1/10").bound
+    truth = cases["same-sample-twice"].truth
+    assert abs(float(once.upper) - float(truth.lower)) < 1e-8
+    assert once.upper >= truth.lower
+    naive = 2 * derive_epsilon(release, q="1/10").bound.upper
+    assert abs(float(naive) - float(cases["same-sample-twice"].claimed)) < 1e-8
+    assert naive < truth.lower
 
 
 @pytest.mark.parametrize("times", [2, 3, 4])
