@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from accountant.epsilon import derive_epsilon
     from accountant.guarantees import render
     from accountant.sampled import amplify
+    from accountant.sampler import amplify_once, draw_sample, plan_sample, sample_file
     from accountant.sampling import make_rule
     from accountant.sampling.selection import prepare_selection
     from accountant.weights.precise import optimal_weight
@@ -25,32 +26,40 @@ if TYPE_CHECKING:
 _HOME = {
     "admit": "proofs_check.admission",
     "amplify": "accountant.sampled",
+    "amplify_once": "accountant.sampler",
     "calibrate_noise": "accountant.calibration",
     "calibrate_noise_for_size": "accountant.calibration",
     "compute_weights_file": "accountant.dataset",
     "derive_epsilon": "accountant.epsilon",
+    "draw_sample": "accountant.sampler",
     "make_rule": "accountant.sampling",
     "optimal_weight": "accountant.weights.precise",
     "optimal_weights": "accountant.weights.vectorised",
+    "plan_sample": "accountant.sampler",
     "prepare_selection": "accountant.sampling.selection",
     "prove_premise": "accountant.weights.premise",
     "render": "accountant.guarantees",
+    "sample_file": "accountant.sampler",
     "verify": "proofs_check.verify",
 }
 
 __all__ = [
     "admit",
     "amplify",
+    "amplify_once",
     "calibrate_noise",
     "calibrate_noise_for_size",
     "compute_weights_file",
     "derive_epsilon",
+    "draw_sample",
     "make_rule",
     "optimal_weight",
     "optimal_weights",
+    "plan_sample",
     "prepare_selection",
     "prove_premise",
     "render",
+    "sample_file",
     "verify",
 ]
 

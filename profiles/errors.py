@@ -61,5 +61,9 @@ class Undecided(PDPError):
     exit_code = 3
 
 
+class SampleUsed(PDPError):
+    """A sample was to be used a second time; its guarantee covers one analysis. Says nothing about what the first one gave."""
+
+
 class UnwritableOutput(PDPError):
     """An output file could not be written; whatever stood there before is untouched."""

@@ -3,7 +3,7 @@
 from accountant.dataset.frames import Batch, Source
 from accountant.dataset.opening import open_dataset
 from accountant.dataset.specs import StatisticSpec, parse_statistic
-from accountant.dataset.weighing import WeightsSummary, check_range, complete_specs, compute_weights_file, iter_weights
+from accountant.dataset.weighing import WeightsSummary, check_range, complete_specs, compute_weights_file, find_target, iter_weights
 from accountant.dataset.writers import open_writer
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "check_range",
     "complete_specs",
     "compute_weights_file",
+    "find_target",
     "iter_weights",
     "open_dataset",
     "open_writer",
