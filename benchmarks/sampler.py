@@ -2,7 +2,7 @@
 
     python -m benchmarks.sampler [--rows 4000000] [--repeats 7] [--megabytes 1200] [--limit 400]
 
-The first part times draws alone, and the pairs (q, w) with them. The second writes a Parquet file of ``megabytes`` MB into a temporary
+The first part times draws alone, and the numbers (q, w) with them. The second writes a Parquet file of ``megabytes`` MB into a temporary
 folder, samples it in a process of its own from file to file, and prints the largest resident set of that process, which must stay below
 ``limit`` MB. The temporary folder is removed. ``rng.random(n) < q`` is what others use; it selects with q rounded up to multiples of 2^-53.
 """
@@ -56,14 +56,14 @@ def draws(rows: int, repeats: int) -> None:
     rng = np.random.default_rng(1)
     z = rng.random(rows)
     rule, constrained = plan_sample(PROFILE, q="1/1000 + z/200"), plan_sample(PROFILE, target_epsilon=2)
-    q = rule.pairs({"z": z}).q
+    q = rule.selector.select({"z": z}).probabilities
     secure, seeded = PoissonSampler(), PoissonSampler(1)
     work: dict[str, Callable[[], object]] = {
         "rng.random(n) < q (not exact)": lambda: rng.random(rows) < q,
         "exact draws, secure source": lambda: secure.select(q),
         "exact draws, seeded generator": lambda: seeded.select(q),
-        "pairs of an expression + secure draws": lambda: secure.select(rule.pairs({"z": z}).q),
-        "certified weights + secure draws": lambda: secure.select(constrained.pairs({"z": z}).q),
+        "pairs of an expression + secure draws": lambda: secure.select(rule.selector.select({"z": z}).probabilities),
+        "certified weights + secure draws": lambda: secure.select(constrained.selector.select({"z": z}).probabilities),
     }
     best = dict.fromkeys(work, float("inf"))
     for _ in range(repeats):

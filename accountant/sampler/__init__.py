@@ -5,14 +5,12 @@ from accountant.sampler.bits import BitSource, GeneratorBits, SecureBits, open_b
 from accountant.sampler.certificate import PrivateFigures, check_certificate, read_certificate, to_certificate
 from accountant.sampler.drawing import SampleSummary, draw_batch, draw_batches, draw_sample, sample_file
 from accountant.sampler.once import amplify_once, compose_on_one_sample
-from accountant.sampler.pairs import Pairs
 from accountant.sampler.plan import SamplingPlan, plan_sample
 from accountant.sampler.sample import Records, Release, Sample
 
 __all__ = [
     "BitSource",
     "GeneratorBits",
-    "Pairs",
     "PoissonSampler",
     "PrivateFigures",
     "Records",

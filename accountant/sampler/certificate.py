@@ -9,8 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.guarantees import ARITHMETIC, ONE_ANALYSIS, STATISTICS, AnyGuarantee, to_json
-from accountant.sampler.plan import PAIRS, SamplingPlan
+from accountant.sampler.plan import SamplingPlan
 from accountant.sampling.rules import IN_RANGE
+from accountant.sampling.selection import METHODS, ROUNDED
 from profiles import PDPError, exact_text, to_exact
 from profiles.terms import to_text
 from proofs_check.certificates import profile_json
@@ -70,7 +71,7 @@ def to_certificate(
             "target_epsilon": None if rule.target_epsilon is None else exact_text(rule.target_epsilon),
         },
         **{key: stated[key] for key in ("notion", "epsilon", "conditional", "hypotheses", "discharged", "derivation")},
-        "sampler": {"draws": "exact Bernoulli(q) for binary64 q", "pairs": PAIRS[plan.method], "randomness": source},
+        "sampler": {"draws": "exact Bernoulli(q) for binary64 q", "pairs": METHODS[plan.method], "randomness": source},
         "not_covered": list(SECRET),
         "checked_by_kernel": plan.checked,
         "proof": plan.proof,
@@ -134,7 +135,7 @@ def _check(certificate: Mapping[str, Any]) -> Report:
             return reject("rule", "the proof is about another sampling rule")
         upper = proved.get("epsilon-upper")
         bound = Fraction(0) if upper is None or upper.bound is None else to_exact(upper.bound)
-        monotone = certificate["sampler"]["pairs"] == PAIRS["directed-rounding"]
+        monotone = certificate["sampler"]["pairs"] == METHODS[ROUNDED]
         needed = ("well-defined", "epsilon-upper", *(("proposition-17",) if monotone else ()))
     forgotten = [text for text in MANDATORY if text not in certificate["hypotheses"]]
     if forgotten:

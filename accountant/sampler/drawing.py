@@ -160,12 +160,12 @@ def draw_batches(
 
 def draw_batch(plan: SamplingPlan, batch: Batch, sampler: PoissonSampler, figures: Figures | None = None) -> Drawn:
     """Return the selected rows of one batch."""
-    pairs = plan.pairs(batch.statistics, batch.first_row)
-    rows = np.flatnonzero(sampler.select(pairs.q))
+    selection = plan.selector.select(batch.statistics, first_row=batch.first_row)
+    rows = np.flatnonzero(sampler.select(selection.probabilities))
     if figures is not None:
-        figures.add(batch.size, rows.size, float(pairs.q.sum()))
+        figures.add(batch.size, rows.size, float(selection.probabilities.sum()))
     statistics = {name: column[rows] for name, column in batch.statistics.items()}
-    return Drawn(batch.table.take(pa.array(rows)), pairs.weights[rows], pairs.q[rows], statistics)
+    return Drawn(batch.table.take(pa.array(rows)), selection.weights[rows], selection.probabilities[rows], statistics)
 
 
 class Figures:

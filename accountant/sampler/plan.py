@@ -1,4 +1,4 @@
-"""What is public about a sample, and fixed before any record is read: the mechanisms, the rule, the certified ε, the pairs (q, w)."""
+"""What is public about a sample, and fixed before any record is read: the mechanisms, the rule, the certified ε, the numbers q and w."""
 
 from __future__ import annotations
 
@@ -13,24 +13,12 @@ from accountant.guarantees import AnyGuarantee
 from accountant.guarantees.realised import assume, realise_sampling
 from accountant.sampler.bits import BitSource
 from accountant.sampler.once import SAME_STATISTICS, compose_on_one_sample, read_profiles
-from accountant.sampler.pairs import ConstrainedPairs, PairMap, map_rule
 from accountant.sampling import SamplingRule
+from accountant.sampling.selection import METHODS, Selector, prepare_selection
 from accountant.weights.premise import prove_premise
-from accountant.weights.vectorised import ConvexityPremise, prepare_solver
-from profiles import InvalidArgument, InvalidProfile, Profile, load
-from proofs_check.admission import admit
-from proofs_check.conditions.context import Context
+from accountant.weights.vectorised import ConvexityPremise
+from profiles import InvalidArgument, Profile, load
 from proofs_check.kernel import check
-from proofs_check.results import Verdict
-from proofs_check.verify import decide_in_time
-
-MONOTONE = "proposition-17"
-
-PAIRS = {
-    "certified-weights": "w is a certified weight, psi_w(x) <= epsilon*, and q = 1/w is rounded down",
-    "directed-rounding": "q <= q(x) <= 1/w with directed rounding, and epsilon does not fall in w (w*epsilon' >= epsilon >= 0)",
-    "checked": "q <= q(x) <= 1/w with directed rounding, and log(1 + q*(exp(epsilon(w, x)) - 1)) <= epsilon is enforced for every record",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +26,14 @@ class SamplingPlan:
     """A sampler with its guarantee; make one with :func:`plan_sample`.
 
     ``profiles`` are the mechanisms to be run on one sample, in order, ``profile`` is their composition. ``derived`` is the guarantee of the
-    exact rule, ``pairs`` the binary64 numbers used, ``method`` (a key of ``PAIRS``) why the bound holds for these. ``proof`` is the
+    exact rule, ``selector`` computes the binary64 numbers used, its ``method`` says why the bound holds for these. ``proof`` is the
     kernel's certificate, ``checked`` whether the kernel accepted all that it is to prove. ``assumed`` are further open hypotheses.
     """
 
     profiles: tuple[Profile, ...]
     profile: Profile
     derived: DerivedEpsilon
-    pairs: PairMap
-    method: str
+    selector: Selector
     proof: Mapping[str, Any] | None
     checked: bool
     assumed: tuple[str, ...] = ()
@@ -55,6 +42,11 @@ class SamplingPlan:
     def rule(self) -> SamplingRule:
         """The sampling rule."""
         return self.derived.rule
+
+    @property
+    def method(self) -> str:
+        """Why the bound holds for the numbers used, a key of :data:`accountant.sampling.selection.METHODS`."""
+        return self.selector.method
 
     @property
     def epsilon(self) -> Fraction:
@@ -66,7 +58,7 @@ class SamplingPlan:
         claims = () if self.proof is None else tuple(str(claim["claim"]) for claim in self.proof["claims"])
         realised = realise_sampling(
             self.derived.guarantee,
-            pairs=PAIRS[self.method],
+            pairs=METHODS[self.method],
             claims=claims if self.checked else (),
             bits=source.hypothesis,
             defined="claim well-defined, checked by the kernel" if self.checked else None,
@@ -108,38 +100,19 @@ def plan_sample(
     if not profile.record:
         raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
     more = (*((SAME_STATISTICS,) if len(listed) > 1 else ()), *assumed)
+    selector = prepare_selection(profile, derived.rule, premise=premise, bound=derived.bound.upper)
+    proof = _find_proof(derived, selector)
+    checked = proof is not None and check(json.dumps(proof)).accepted
+    return SamplingPlan(listed, profile, derived, selector, proof if checked else None, checked, more)
+
+
+def _find_proof(derived: DerivedEpsilon, selector: Selector) -> Mapping[str, Any] | None:
+    """Return what the kernel is to check, None where the bound rests on ball arithmetic alone."""
+    conditions, evidence = derived.conditions, derived.bound.evidence
     if derived.rule.q is None:
-        return _constrained(listed, profile, derived, premise, more)
-    monotone, claim = _decide_monotone(profile)
-    if not monotone and profile.free_parameters:
-        names = ", ".join(parameter.name for parameter in profile.free_parameters)
-        raise InvalidProfile(
-            f"a sampler for an epsilon that may fall in w needs numbers for all parameters, but {names} has none; set it in the profile"
-        )
-    pairs = map_rule(profile, derived.rule.q, derived.bound.upper, monotone=monotone)
-    proof = derived.bound.evidence.certificate if derived.bound.evidence.checked_by_kernel else None
-    if proof is not None and claim is not None:
-        proof = {**proof, "claims": [*proof["claims"], claim]}
-    checked = proof is not None and check(json.dumps(proof)).accepted
-    method = "directed-rounding" if monotone else "checked"
-    return SamplingPlan(listed, profile, derived, pairs, method, proof if checked else None, checked, more)
-
-
-def _constrained(
-    listed: tuple[Profile, ...], profile: Profile, derived: DerivedEpsilon, premise: ConvexityPremise | None, assumed: tuple[str, ...]
-) -> SamplingPlan:
-    target = derived.bound.upper
-    solver = prepare_solver(profile, target, premise=prove_premise(profile, target) if premise is None else premise)
-    conditions = derived.conditions
-    checked = conditions is not None and all(conditions.proved(name) and conditions.decisions[name].checked for name in CONSTRAINED[:1])
-    proof = conditions.certificate() if conditions is not None and checked else None
-    checked = proof is not None and check(json.dumps(proof)).accepted
-    pairs = ConstrainedPairs(solver)
-    return SamplingPlan(listed, profile, derived, pairs, "certified-weights", proof if checked else None, checked, assumed)
-
-
-def _decide_monotone(profile: Profile) -> tuple[bool, Mapping[str, Any] | None]:
-    """Tell whether w·ε′ ≥ ε ≥ 0, hence ε′ ≥ 0, is proved and checked by the kernel for all records and all w ≥ 1, with the claim."""
-    decision, _ = decide_in_time(Context(admit(profile), Fraction(1)), MONOTONE)
-    proved = decision.verdict is Verdict.PROVED and decision.checked
-    return proved, decision.claim if proved else None
+        least = CONSTRAINED[0]
+        usable = conditions is not None and conditions.proved(least) and conditions.decisions[least].checked
+        return conditions.certificate() if conditions is not None and usable else None
+    if evidence.certificate is None or not evidence.checked_by_kernel or selector.claim is None:
+        return evidence.certificate if evidence.checked_by_kernel else None
+    return {**evidence.certificate, "claims": [*evidence.certificate["claims"], selector.claim]}

@@ -56,7 +56,7 @@ def test_parquet(plan, table_file, tmp_path):
     assert pq.ParquetFile(out).num_row_groups == 1
     private = summary.private
     assert (private.records, private.sample_size, private.seed) == (Z.size, records.weights.size, 5)
-    assert math.isclose(private.expected_sample_size, math.fsum(plan.pairs({"z": Z}).q.tolist()), rel_tol=1e-12)
+    assert math.isclose(private.expected_sample_size, math.fsum(plan.selector.select({"z": Z}).probabilities.tolist()), rel_tol=1e-12)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.parquet", "out.parquet", "out.parquet.certificate.json"]
 
 

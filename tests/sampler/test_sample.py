@@ -39,12 +39,12 @@ def draw(plan, source=7, data=POINTS, **options):
 
 def test_a_sample_has_the_planned_pairs_and_draws(plan):
     records = draw(plan).consume()
-    pairs = plan.pairs({"z": np.abs(POINTS)})
-    rows = np.flatnonzero(PoissonSampler(7).select(pairs.q))
+    pairs = plan.selector.select({"z": np.abs(POINTS)})
+    rows = np.flatnonzero(PoissonSampler(7).select(pairs.probabilities))
     assert records.points()[:, 0].tolist() == POINTS[rows].tolist()
     assert records.weights.tolist() == pairs.weights[rows].tolist()
-    assert records.q.tolist() == pairs.q[rows].tolist()
-    assert stats.binomtest(rows.size, POINTS.size, float(pairs.q.mean())).pvalue > 1e-9
+    assert records.q.tolist() == pairs.probabilities[rows].tolist()
+    assert stats.binomtest(rows.size, POINTS.size, float(pairs.probabilities.mean())).pvalue > 1e-9
 
 
 def test_the_batches_do_not_matter(plan):
