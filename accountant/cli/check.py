@@ -23,7 +23,7 @@ _SAMPLE = "pdp-sample-certificate"
 
 def _check_sample(text: str) -> Report:
     """Check the certificate beside a sample; a proof that only mentions one is still the kernel's to judge."""
-    from accountant.sampler.certificate import check_certificate, read_certificate  # noqa: PLC0415 - slow to load, and rarely needed
+    from accountant.sampler.checking import check_certificate, read_certificate  # noqa: PLC0415 - slow to load, and rarely needed
     from proofs_check.kernel import check  # noqa: PLC0415
 
     sample = read_certificate(text)

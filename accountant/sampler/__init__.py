@@ -2,7 +2,8 @@
 
 from accountant.sampler.bernoulli import PoissonSampler
 from accountant.sampler.bits import BitSource, GeneratorBits, SecureBits, open_bits
-from accountant.sampler.certificate import PrivateFigures, check_certificate, read_certificate, to_certificate
+from accountant.sampler.certificate import PrivateFigures, to_certificate
+from accountant.sampler.checking import check_certificate, read_certificate
 from accountant.sampler.drawing import SampleSummary, draw_batch, draw_batches, draw_sample, sample_file
 from accountant.sampler.once import amplify_once, compose_on_one_sample
 from accountant.sampler.plan import SamplingPlan, plan_sample

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.sampler.bits import BLOCK, FIRST_BITS, NEXT_BITS, BitSource, Digits, open_bits
+from accountant.sampler.bits import BLOCK, FIRST_BITS, NEXT_BITS, BitSource, Digits, SecureBits, open_bits
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidArgument
 
@@ -41,17 +42,19 @@ class PoissonSampler:
 
     ``source``: None for the secure source of the operating system, a seed, a :class:`numpy.random.Generator`, or a :class:`BitSource`.
     With a generator, what is selected depends on the order of the records alone, not on how they are cut into calls.
+    No bit is used twice: threads take turns, it cannot be copied or pickled, and after a fork it goes on only with a secure source.
 
     >>> PoissonSampler(7).select(np.array([0.0, 0.5, 0.5, 1.0])).tolist()
     [False, False, True, True]
     """
 
-    __slots__ = ("_digits", "_next", "_process", "source")
+    __slots__ = ("_digits", "_lock", "_next", "_process", "source")
 
     def __init__(self, source: object = None) -> None:
         self.source: BitSource = open_bits(source)
         self._digits: Digits = np.empty(0, dtype=np.uint16)
         self._next, self._process = 0, os.getpid()
+        self._lock = threading.Lock()
 
     def select(self, q: Floats) -> Selected:
         """Return which entries of ``q``, a float64 array of shape (n,) in [0, 1], are selected. Raises :class:`InvalidArgument`."""
@@ -63,8 +66,22 @@ class PoissonSampler:
             )
         if asked.size and not (float(asked.min()) >= 0.0 and float(asked.max()) <= 1.0):
             raise InvalidArgument("selection probabilities must lie in [0, 1], but another value (or NaN) was found; correct the array")
-        if self._process != os.getpid():  # a forked process must not use the bits that its parent uses, too
-            self._digits, self._next, self._process = self._digits[:0], 0, os.getpid()
+        if self._process != os.getpid():
+            self._start_anew()
+        with self._lock:
+            return self._select_all(asked)
+
+    def _start_anew(self) -> None:
+        """Forget the digits that the parent of a forked process uses, too. Raises :class:`InvalidArgument` where new ones are the same."""
+        if not isinstance(self.source, SecureBits):
+            raise InvalidArgument(
+                "a sampler with a seeded generator was used in a forked process, where it would draw what its parent draws; make one "
+                "there, with a seed of its own"
+            )
+        self._digits, self._next, self._process = self._digits[:0], 0, os.getpid()
+        self._lock = threading.Lock()  # a thread of the parent may hold the old one
+
+    def _select_all(self, asked: Floats) -> Selected:
         selected = np.empty(asked.size, dtype=np.bool_)
         start = 0
         while start < asked.size:
@@ -83,6 +100,18 @@ class PoissonSampler:
         for row in np.flatnonzero((remaining > 0.0) & ~selected):  # one in 2^16
             selected[row] = decide(float(remaining[row]), self.source.digit)
         return selected
+
+    def __copy__(self) -> NoReturn:
+        self._refuse_copy()
+
+    def __deepcopy__(self, _memo: object) -> NoReturn:
+        self._refuse_copy()
+
+    def __reduce__(self) -> NoReturn:
+        self._refuse_copy()
+
+    def _refuse_copy(self) -> NoReturn:
+        raise InvalidArgument("a sampler cannot be copied or pickled, because both would use the same random bits; make another one")
 
 
 __all__ = ["BLOCK", "PoissonSampler", "Selected", "decide", "subtract_digits"]

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
-from accountant.guarantees import ARITHMETIC, ONE_ANALYSIS, STATISTICS, AnyGuarantee, to_json
+from accountant.guarantees import AnyGuarantee, to_json
 from accountant.sampler.plan import SamplingPlan
-from accountant.sampling.rules import IN_RANGE
-from accountant.sampling.selection import METHODS, ROUNDED
-from profiles import PDPError, exact_text, to_exact
+from accountant.sampling.selection import METHODS
+from profiles import exact_text
 from profiles.terms import to_text
 from proofs_check.certificates import profile_json
-from proofs_check.kernel import Report, check
 
 FORMAT, VERSION = "pdp-sample-certificate", 1
 USES = (
@@ -28,8 +24,12 @@ SECRET = (
     "the number of rows of the data set and of the sample, and the expected sample size",
     "the seed, where there is one",
 )
-#: No program discharges these, so that a certificate without them says too much.
-MANDATORY = (IN_RANGE, STATISTICS, ARITHMETIC, ONE_ANALYSIS)
+DRAWS = "exact Bernoulli(q) for binary64 q"
+#: Why an ε* that reaches a sample size of this very data set is no guarantee.
+SIZED = (
+    "the target epsilon would be the same for every neighbouring data set (it was computed from this one to reach the sample size; compute "
+    "it from public or representative data, and give it as the target epsilon)"
+)
 PRIVATE = "These figures depend on the data set and are covered by no guarantee: do not publish this file."
 
 
@@ -71,7 +71,7 @@ def to_certificate(
             "target_epsilon": None if rule.target_epsilon is None else exact_text(rule.target_epsilon),
         },
         **{key: stated[key] for key in ("notion", "epsilon", "conditional", "hypotheses", "discharged", "derivation")},
-        "sampler": {"draws": "exact Bernoulli(q) for binary64 q", "pairs": METHODS[plan.method], "randomness": source},
+        "sampler": {"draws": DRAWS, "pairs": METHODS[plan.method], "randomness": source},
         "not_covered": list(SECRET),
         "checked_by_kernel": plan.checked,
         "proof": plan.proof,
@@ -84,65 +84,3 @@ def to_certificate(
 def to_certificate_text(*arguments: Any, **options: Any) -> str:
     """Return the text of the file that :func:`to_certificate` describes."""
     return json.dumps(to_certificate(*arguments, **options), indent=1, ensure_ascii=True) + "\n"
-
-
-def read_certificate(text: str) -> Mapping[str, Any] | None:
-    """Return the object of a sample certificate, None where the text is something else (which is the kernel's to judge)."""
-    if FORMAT not in text:
-        return None
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) and found.get("format") == FORMAT else None
-
-
-def check_certificate(certificate: Mapping[str, Any]) -> Report:
-    """Put the proof inside a sample certificate to the kernel, and compare what it proves with what the certificate says.
-
-    Accepted means: the kernel accepts the proof, it is about the stated profile and rule, its bound is at most the stated ε, and it has the
-    claims that the stated way of choosing (q, w) rests on. Hypotheses stay hypotheses.
-    """
-    try:
-        return _check(certificate)
-    except (KeyError, TypeError, AttributeError, ValueError, PDPError) as problem:
-        return Report(accepted=False, step="sample-certificate", reason=f"malformed ({type(problem).__name__}: {str(problem)[:100]})")
-
-
-def _check(certificate: Mapping[str, Any]) -> Report:
-    def reject(step: str, reason: str) -> Report:
-        return Report(accepted=False, step=f"sample-certificate.{step}", reason=reason)
-
-    proof = certificate["proof"]
-    if certificate["version"] != VERSION:
-        return reject("version", f"version {VERSION} was expected")
-    if proof is None:
-        return reject("proof", "there is no proof for the kernel: the bound rests on ball arithmetic alone")
-    if proof["profile"] != certificate["profile"]:
-        return reject("profile", "the proof is about another profile")
-    report = check(json.dumps(proof))
-    if not report.accepted:
-        return Report(accepted=False, step=f"proof.{report.step}", reason=report.reason)
-    proved = {claim.claim: claim for claim in report.claims if claim.verdict == "proved"}
-    rule, stated = certificate["rule"], to_exact(certificate["epsilon"]["upper"])
-    needed: tuple[str, ...]
-    if rule["q"] is None:
-        bound, needed = to_exact(proof["target_epsilon"]), ("well-defined", "assumption-8")
-        if to_exact(rule["target_epsilon"]) != bound:
-            return reject("rule", "the proof is about another target epsilon")
-    else:
-        if proof["sampling"]["q"] != rule["q"]:
-            return reject("rule", "the proof is about another sampling rule")
-        upper = proved.get("epsilon-upper")
-        bound = Fraction(0) if upper is None or upper.bound is None else to_exact(upper.bound)
-        monotone = certificate["sampler"]["pairs"] == METHODS[ROUNDED]
-        needed = ("well-defined", "epsilon-upper", *(("proposition-17",) if monotone else ()))
-    forgotten = [text for text in MANDATORY if text not in certificate["hypotheses"]]
-    if forgotten:
-        return reject("hypotheses", f"the hypothesis {forgotten[0][:60]!r} is missing, which no proof has discharged")
-    missing = [name for name in needed if name not in proved]
-    if missing:
-        return reject("proof", f"the claim {missing[0]} is missing")
-    if stated < bound:
-        return reject("epsilon", f"{certificate['epsilon']['upper']} is stated, but only {exact_text(bound)} is proved")
-    return report

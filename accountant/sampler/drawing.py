@@ -21,7 +21,7 @@ from accountant.dataset.writers import output_format
 from accountant.files import check_writable, replace_files
 from accountant.guarantees import AnyGuarantee
 from accountant.sampler.bernoulli import PoissonSampler
-from accountant.sampler.certificate import PrivateFigures, to_certificate_text
+from accountant.sampler.certificate import SIZED, PrivateFigures, to_certificate_text
 from accountant.sampler.once import compose_on_one_sample, read_profiles
 from accountant.sampler.plan import SamplingPlan, plan_sample
 from accountant.sampler.sample import Records, Sample
@@ -33,12 +33,6 @@ from profiles import InvalidArgument, InvalidData, Profile, load
 
 #: Called with the number of rows read so far.
 Progress = Callable[[int], None]
-
-#: Why an ε* that reaches a sample size of this very data set is no guarantee.
-SIZED = (
-    "the target epsilon would be the same for every neighbouring data set (it was computed from this one to reach the sample size; compute "
-    "it from public or representative data, and give it as the target epsilon)"
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,8 @@ def plan_sample(
     if named == "privacy-constrained" and target_epsilon is not None and premise is None:
         premise = prove_premise(profile, target_epsilon)  # refuses an unusable target with its reason
     derived = derive_epsilon(reference, rule=named, q=q, constants=constants, target_epsilon=target_epsilon, relative_gap=relative_gap)
+    if derived.profile != profile:
+        raise InvalidArgument(f"the profile {str(profiles)[:100]} changed while it was read; run again on a stable file")
     if not profile.record:
         raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
     more = (*((SAME_STATISTICS,) if len(listed) > 1 else ()), *assumed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +11,16 @@ from typing import Any, NoReturn
 import numpy as np
 
 from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, assume, discharge
+from accountant.sampled import numeric_epsilon
 from accountant.sampler.plan import SamplingPlan
 from accountant.sampler.writing import to_matrix
+from accountant.weights.vectorised.compiled import CompiledTerm
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidArgument, InvalidData, Profile, SampleUsed
+from profiles.profile import WEIGHT
 
-_ROOM = 1e-9
+#: Statistics are sums of squares or sizes over at most some hundred thousand columns, in any order.
+_ROOM = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +57,13 @@ class Sample:
     ``plan`` is public. ``guarantee`` is that of one analysis. The number of rows, the weights and which rows were selected are not public.
     """
 
-    __slots__ = ("_lock", "_records", "_statistics", "guarantee", "plan")
+    __slots__ = ("_lock", "_process", "_records", "_statistics", "guarantee", "plan")
 
     def __init__(self, plan: SamplingPlan, records: Records, statistics: dict[str, Floats], guarantee: AnyGuarantee) -> None:
         self.plan, self.guarantee = plan, guarantee
         self._records: Records | None = records
         self._statistics = statistics
-        self._lock = threading.Lock()
+        self._lock, self._process = threading.Lock(), os.getpid()
 
     @property
     def used(self) -> bool:
@@ -67,6 +72,8 @@ class Sample:
 
     def consume(self) -> Records:
         """Return the records for one analysis of one's own, which must have the planned profile. Raises :class:`SampleUsed` afterwards."""
+        if self._process != os.getpid():
+            self._refuse_copy()
         with self._lock:
             records, self._records, self._statistics = self._records, None, {}
         if records is None:
@@ -117,16 +124,27 @@ class Sample:
                 )
 
     def _require_statistics(self, mechanism: Any, points: Floats) -> None:
-        """Refuse columns whose statistics, as the mechanism computes them, are above those that the weights were computed from."""
-        if not callable(getattr(mechanism, "statistic", None)):
+        """Refuse columns whose statistics, as the mechanism computes them, cost more than those that the weights were computed from."""
+        records = self._records
+        if records is None or not callable(getattr(mechanism, "statistic", None)):
             return
-        for name, values in mechanism.statistic(points).items():
-            assumed = self._statistics.get(name)
-            if assumed is not None and np.any(np.asarray(values) > assumed * (1.0 + _ROOM) + _ROOM * _ROOM):
-                raise InvalidData(
-                    f"the statistic {name!r} of the mechanism is above the one that the weights were computed from; name the mechanism's "
-                    "columns, and give draw_sample the statistic that they have"
-                )
+        found = {name: np.asarray(values, dtype=np.float64) for name, values in mechanism.statistic(points).items()}
+        found = {name: values for name, values in found.items() if name in self._statistics}
+        for name, values in found.items():
+            if values.shape != records.weights.shape:
+                raise InvalidData(f"the mechanism has {values.shape} values of {name!r}, but {records.weights.size} records; correct it")
+        cost = CompiledTerm(numeric_epsilon(mechanism.profile))
+        free = {parameter.name: np.ones(1) for parameter in mechanism.profile.free_parameters}
+        with np.errstate(all="ignore"):
+            assumed, real = (
+                np.asarray(cost.values({**free, **self._statistics, **more, WEIGHT: records.weights}))
+                for more in (dict[str, Floats](), found)
+            )
+        if not np.all(real <= assumed * (1.0 + _ROOM) + _ROOM * _ROOM):  # also where there is a NaN
+            raise InvalidData(
+                f"the statistics of the mechanism ({', '.join(found)}) cost more than the one that the weights were computed from; name "
+                "the mechanism's columns, and give draw_sample the statistic that they have"
+            )
 
     def __copy__(self) -> NoReturn:
         self._refuse_copy()
@@ -139,7 +157,8 @@ class Sample:
 
     def _refuse_copy(self) -> NoReturn:
         raise SampleUsed(
-            "a sample cannot be copied or pickled, because each copy could be used once; draw a fresh sample where one is needed"
+            "a sample cannot be copied, pickled or taken into a forked process, because each copy could be used once; draw a fresh "
+            "sample where one is needed"
         )
 
     def __repr__(self) -> str:

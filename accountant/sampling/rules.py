@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -235,8 +235,13 @@ def rule_from_expression(expression: str | Term, profile: Profile, constants: Ma
     q = substitute(term, {name: number(value) for name, value in known.items()})
     check_probability(profile, q)
     used = tuple(sorted((name, value) for name, value in known.items() if name in free_symbols(term)))
-    open_constants = (f"{', '.join(name for name, _ in used)} {'are' if len(used) > 1 else 'is'} public",) if used else ()
+    open_constants = constants_are_public([name for name, _ in used])
     return SamplingRule("expression", q, used, (*open_constants, PUBLIC_STATISTICS, IN_RANGE), "given as an expression")
+
+
+def constants_are_public(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the hypothesis about the constants of an expression, if it has any."""
+    return (f"{', '.join(names)} {'are' if len(names) > 1 else 'is'} public",) if names else ()
 
 
 def rule_from_declaration(

@@ -17,7 +17,7 @@ from accountant.dataset import parse_statistic
 from accountant.guarantees import ARITHMETIC, EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, PROBABILITY, STATISTICS, ConditionalGuarantee
 from accountant.sampler import PoissonSampler
 from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS
-from accountant.sampler.drawing import SIZED
+from accountant.sampler.certificate import SIZED
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidSampling, SampleUsed, UnreadableFile
 from profiles.mechanisms import LaplaceSum, WeightedCount, WeightedLloyd
 from profiles.mechanisms.lloyd import PUBLIC_CENTRES
@@ -143,7 +143,7 @@ def test_another_mechanism_is_refused_and_nothing_is_used_up(plan):
 def test_columns_with_a_larger_statistic_are_refused(plan):
     table = pa.table({"small": POINTS / 2, "large": POINTS, "name": [str(x) for x in POINTS]})
     sample = draw_sample(plan, table, specs=[parse_statistic("z=l1(small)")], source=3)
-    with pytest.raises(InvalidData, match="is above the one that the weights were computed from"):
+    with pytest.raises(InvalidData, match="cost more than the one that the weights were computed from"):
         sample.release(SUM, np.random.default_rng(1), columns=["large"])
     with pytest.raises(InvalidData, match="columns of numbers"):
         sample.release(SUM, np.random.default_rng(1), columns=["name"])

@@ -1,0 +1,197 @@
+"""Checking the certificate beside a sample: the kernel judges its proof, and everything else must be what that proof and the rule allow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from accountant.guarantees import ARITHMETIC, DEFINED, EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, PROBABILITY, STATISTICS
+from accountant.sampler.bits import GeneratorBits, SecureBits
+from accountant.sampler.certificate import DRAWS, FORMAT, SECRET, SIZED, USES, VERSION
+from accountant.sampler.once import SAME_STATISTICS
+from accountant.sampling.rules import RULES, SamplingRule, constants_are_public, make_rule, rule_from_expression
+from accountant.sampling.selection import CERTIFIED, CHECKED, METHODS, ROUNDED
+from profiles import InvalidSampling, PDPError, Profile, declare, exact_text, to_exact
+from profiles.profile import MAX_NAME
+from profiles.terms import to_text
+from proofs_check.kernel import Report, check
+
+_KEYS = frozenset(
+    {
+        *("format", "version", "uses", "publishable", "profile", "runs", "rule", "notion", "epsilon", "conditional", "hypotheses"),
+        *("discharged", "derivation", "sampler", "not_covered", "checked_by_kernel", "proof"),
+    }
+)
+_FIGURES = frozenset({"warning", "records", "sample_size", "expected_sample_size", "seed"})
+_BITS = {source.name: source.hypothesis for source in (SecureBits, GeneratorBits)}
+_CONSTRAINED = RULES["privacy-constrained"]
+#: What the sampler, the kernel and the conditions of privacy-constrained sampling can discharge; whatever else is open stays open.
+_CLOSED = frozenset(
+    {INDEPENDENT, PROBABILITY, DEFINED, "assumption-8 holds", "assumption-9 holds", "feasibility holds", _CONSTRAINED.hypotheses[1]}
+)
+
+
+class _Rejected(Exception):
+    """The step that fails, and why."""
+
+
+def read_certificate(text: str) -> Mapping[str, Any] | None:
+    """Return the object of a sample certificate, None where the text is something else (which is the kernel's to judge).
+
+    So is a text in which a key is given twice, or a number is none.
+    """
+    if FORMAT not in text:
+        return None
+    try:
+        found = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and found.get("format") == FORMAT else None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is given twice")
+    return found
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def check_certificate(certificate: Mapping[str, Any]) -> Report:
+    """Put the proof inside a sample certificate to the kernel, and compare what it proves with what the certificate says.
+
+    Accepted means: the kernel accepts the proof; it is about the stated profile and rule; its bound is at most the stated ε; it has the
+    claims that the stated way of choosing (q, w) rests on; the rule is what its name and constants say; every hypothesis that rule, mechanism,
+    sampler and randomness leave open is listed; and nothing is stated that this version does not write. Hypotheses stay hypotheses. Not
+    checked: ``derivation`` and the evidence of ``discharged``, which explain; that the profile's mechanism was proved to have it.
+    """
+    try:
+        return _check(certificate)
+    except _Rejected as problem:
+        return Report(accepted=False, step=f"sample-certificate.{problem.args[0]}", reason=str(problem.args[1]))
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError, PDPError) as problem:
+        return Report(accepted=False, step="sample-certificate", reason=f"malformed ({type(problem).__name__}: {str(problem)[:100]})")
+
+
+def _require(condition: object, step: str, reason: str) -> None:
+    if not condition:
+        raise _Rejected(step, reason)
+
+
+def _check(found: Mapping[str, Any]) -> Report:
+    _require(found["version"] == VERSION, "version", f"version {VERSION} was expected")
+    unknown = [key for key in found if key not in _KEYS and key != "private"]
+    _require(not unknown, "fields", f"the field {str(unknown[:1])[:60]} is unknown")
+    for key in sorted(_KEYS - {"proof"}):
+        _require(key in found, key, "it is missing")
+    proof, rule = found["proof"], found["rule"]
+    _require(proof is not None, "proof", "there is no proof for the kernel: the bound rests on ball arithmetic alone")
+    _require(proof["profile"] == found["profile"], "profile", "the proof is about another profile")
+    report = check(json.dumps(proof))
+    if not report.accepted:
+        return Report(accepted=False, step=f"proof.{report.step}", reason=report.reason)
+    _require(
+        set(rule) == {"name", "q", "constants", "target_epsilon"}, "rule", "it has other fields than name, q, constants, target_epsilon"
+    )
+    claims = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
+    needed = list(_open(found, _rebuild(found["profile"], rule, proof)))
+    forgotten = [text for text in needed if text not in found["hypotheses"]]
+    _require(not forgotten, "hypotheses", f"the hypothesis {str(forgotten[:1])[2:62]!r} is missing, which nothing in the file discharges")
+    _check_bound(found, claims)
+    _check_statements(found, needed)
+    return report
+
+
+def _rebuild(profile: Mapping[str, Any], rule: Mapping[str, Any], proof: Mapping[str, Any]) -> SamplingRule:
+    """Return the rule from its name and constants, which has to be the one that is stated and that the proof is about."""
+    declared = declare(
+        profile["name"], profile["epsilon"], record=profile["record"], parameters=profile["parameters"], ignores_weights=True
+    )
+    name, q, constants = rule["name"], rule["q"], rule["constants"]
+    if q is None:
+        target = to_exact(_text(rule["target_epsilon"]))
+        _require(target == to_exact(proof["target_epsilon"]), "rule", "the proof is about another target epsilon")
+        _require((name, constants) == (_CONSTRAINED.name, {}), "rule", f"without q it is {_CONSTRAINED.name}, which has no constants")
+        return make_rule(name, declared, None, target)
+    _require(rule["target_epsilon"] is None, "rule", "a rule with a q has no target epsilon")
+    _require(proof["sampling"]["q"] == q, "rule", "the proof is about another sampling rule")
+    for made in _candidates(name, declared, q, constants):
+        if made.q is not None and to_text(made.q) == q:
+            return made
+    raise _Rejected("rule", f"q is not that of the rule {str(name)[:60]!r} with the stated constants")
+
+
+def _candidates(name: str, profile: Profile, q: str, constants: Mapping[str, str]) -> Iterator[SamplingRule]:
+    if name == "expression":
+        yield rule_from_expression(q, profile)
+        return
+    for statistic in (None, *(item.name for item in profile.record)):
+        try:
+            yield make_rule(name, profile, {**constants, **({} if statistic is None else {"statistic": statistic})})
+        except InvalidSampling:
+            continue
+
+
+def _open(found: Mapping[str, Any], rule: SamplingRule) -> Iterator[str]:
+    """Yield the hypotheses that nobody can have discharged."""
+    yield from (text for text in rule.hypotheses if text not in _CLOSED)
+    if rule.name == "expression":
+        yield from constants_are_public(sorted(found["rule"]["constants"]))
+    randomness = found["sampler"]["randomness"]
+    _require(randomness in _BITS, "sampler", "the randomness is not one whose hypothesis is known here")
+    yield from (EXACT_REALS, STATISTICS, ARITHMETIC, ONE_ANALYSIS, _BITS[randomness])
+    if len(found["runs"]) > 1:
+        yield SAME_STATISTICS
+
+
+def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None]) -> None:
+    """The stated numbers are on the safe side of the proved ones, and the claims are those that the way to choose (q, w) needs."""
+    methods = {text: method for method, text in METHODS.items()}
+    method = methods.get(found["sampler"]["pairs"])
+    constrained = found["rule"]["q"] is None
+    _require(method in ((CERTIFIED,) if constrained else (ROUNDED, CHECKED)), "sampler", "the pairs are not chosen in a known way")
+    needed = ("well-defined", "assumption-8") if constrained else ("well-defined", "epsilon-upper")
+    missing = [name for name in (*needed, *(("proposition-17",) if method == ROUNDED else ())) if name not in claims]
+    _require(not missing, "proof", f"the claim {str(missing[:1])[2:-2]} is missing")
+    if constrained:
+        upper = to_exact(found["rule"]["target_epsilon"])
+        lower = upper if "assumption-9" in claims else Fraction(0)
+    else:
+        upper, lower = to_exact(claims["epsilon-upper"]), to_exact(claims.get("epsilon-lower") or "0")
+    _require(set(found["epsilon"]) == {"lower", "upper"}, "epsilon", "it has other fields than lower and upper")
+    stated = {side: to_exact(_text(found["epsilon"][side])) for side in ("lower", "upper")}
+    _require(stated["upper"] >= upper, "epsilon", f"{found['epsilon']['upper']} is stated, but only {exact_text(upper)} is proved")
+    _require(0 <= stated["lower"] <= lower, "epsilon", f"a lower bound of {found['epsilon']['lower']} is not proved")
+
+
+def _check_statements(found: Mapping[str, Any], needed: list[str]) -> None:
+    """The rest is what this version writes."""
+    fixed = {"uses": USES, "not_covered": list(SECRET), "notion": "add-remove-dp", "conditional": True, "checked_by_kernel": True}
+    for name, value in fixed.items():
+        _require(found[name] == value and type(found[name]) is type(value), name, "it is not what a sample's certificate says")
+    sampler = found["sampler"]
+    _require(set(sampler) == {"draws", "pairs", "randomness"} and sampler["draws"] == DRAWS, "sampler", "the draws are not the exact ones")
+    closed = {item["hypothesis"] for item in found["discharged"] if set(item) == {"hypothesis", "evidence", "subject"}}
+    all_known = len(found["discharged"]) == len(closed) and closed <= _CLOSED and not closed & set(needed)
+    _require(all_known, "discharged", "it has a hypothesis that nothing here discharges")
+    runs, name = found["runs"], found["profile"]["name"]
+    joined = ", then ".join(map(_text, runs))
+    _require(
+        runs and name == (joined if len(joined) <= MAX_NAME else f"{len(runs)} mechanisms"), "runs", "they are not those of the profile"
+    )
+    _require(isinstance(found["publishable"], bool), "publishable", "true or false was expected")
+    secret = "private" in found or SIZED in found["hypotheses"]
+    _require(not (secret and found["publishable"]), "publishable", "it depends on the data set, but is said to be publishable")
+    _require("private" not in found or set(found["private"]) == _FIGURES, "private", "it has other figures than a sample's certificate")
+
+
+def _text(value: object) -> str:
+    """Return a number or name that is given as text. Raises :class:`TypeError` for JSON numbers, which are no exact ones."""
+    if not isinstance(value, str):
+        raise TypeError("text was expected")
+    return value

@@ -1,0 +1,264 @@
+"""Ways to get a guarantee that is too good: two uses of the same bits or the same sample, another mechanism, an edited certificate."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import os
+import pickle
+import threading
+
+import mpmath
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from accountant import draw_sample, plan_sample, sample_file
+from accountant.dataset import parse_statistic
+from accountant.sampler import PoissonSampler, check_certificate, read_certificate
+from accountant.sampler.bits import BLOCK
+from accountant.sampling.selection import METHODS
+from profiles import InvalidArgument, InvalidData, SampleUsed, declare
+from profiles.mechanisms import LaplaceSum, WeightedCount
+
+SUM, COUNT = LaplaceSum(b=20, radius=4), WeightedCount(beta_count=50)
+Z = pa.table({"z": np.linspace(0, 4, 50)})
+
+
+class StoppingBits:
+    """First digits that select 100 records, then nobody; the first single digit waits for a second thread to go ahead."""
+
+    name, hypothesis, seed = "for a test", "none", None
+
+    def __init__(self):
+        self.waiting, self.go = threading.Event(), threading.Event()
+
+    def block(self):
+        digits = np.full(BLOCK, 65_535, dtype=np.uint16)
+        digits[:100] = 0
+        digits[0] = 32_768
+        return digits
+
+    def digit(self):
+        self.waiting.set()
+        self.go.wait(0.5)
+        return 0
+
+
+def test_two_threads_never_use_the_same_bits():
+    bits = StoppingBits()
+    sampler, found = PoissonSampler(bits), {}
+    q = np.full(100, 0.5 + 2.0**-20)
+    first = threading.Thread(target=lambda: found.update(first=sampler.select(q)))
+    first.start()
+    assert bits.waiting.wait(5)
+    second = threading.Thread(target=lambda: found.update(second=sampler.select(q)) or bits.go.set())
+    second.start()
+    first.join()
+    second.join()
+    assert found["first"].all()
+    assert not found["second"].any(), "the second thread has the bits of the first one"
+
+
+@pytest.mark.parametrize("source", [None, 7])
+def test_a_sampler_is_not_copied_with_its_bits(source):
+    sampler = PoissonSampler(source)
+    sampler.select(np.full(10, 0.5))
+    for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(InvalidArgument, match="cannot be copied"):
+            attempt(sampler)
+
+
+def in_a_fork(work):
+    """What ``work`` says in a forked process."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            said = str(work())
+        except Exception as error:
+            said = type(error).__name__
+        os.write(writer, said.encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    said = os.read(reader, 1000).decode()
+    os.close(reader)
+    os.close(writer)
+    return said
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_forks_share_neither_bits_nor_samples():
+    seeded, secure = PoissonSampler(7), PoissonSampler()
+    q = np.full(2_000, 0.5)
+    seeded.select(q)
+    secure.select(q)
+    assert in_a_fork(lambda: seeded.select(q)) == "InvalidArgument", "the child would draw what the parent draws"
+    assert in_a_fork(lambda: secure.select(q).size) == "2000"
+    sample = draw_sample(SUM, Z, target_epsilon="1/2")
+    assert in_a_fork(sample.consume) == "SampleUsed"
+    sample.consume()
+
+
+class Falling:
+    """A mechanism that costs more for smaller statistics."""
+
+    profile = declare("falling", "w*(5 - z)/20", record={"z": [0, 4]})
+
+    def statistic(self, points):
+        return {"z": np.abs(points[:, 0])}
+
+    def run(self, points, weights, rng):
+        return points.shape
+
+
+def test_columns_for_which_epsilon_is_larger_are_refused_also_where_it_falls_with_the_statistic():
+    table = pa.table({"large": np.full(50, 4.0), "small": np.zeros(50), "bad": np.full(50, np.nan)})
+    sample = draw_sample(Falling(), table, q="1/2", specs=[parse_statistic("z=large")], source=1)
+    for column in ("small", "bad"):
+        with pytest.raises(InvalidData, match="than the one that the weights were computed from"):
+            sample.release(Falling(), np.random.default_rng(1), columns=[column])
+    assert not sample.used
+    sample.release(Falling(), np.random.default_rng(1), columns=["large"])
+    other = draw_sample(Falling(), table, q="1/2", specs=[parse_statistic("z=small")], source=1)
+    other.release(Falling(), np.random.default_rng(1), columns=["large"])
+
+
+def test_a_profile_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    from accountant import epsilon  # noqa: PLC0415
+
+    path, real = tmp_path / "p.toml", epsilon.load
+    path.write_text('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, 1]\n')
+
+    def load(reference):
+        path.write_text('name = "p"\nepsilon = "w*z/100"\n[record]\nz = [0, 1]\n')
+        return real(reference)
+
+    monkeypatch.setattr(epsilon, "load", load)
+    with pytest.raises(InvalidArgument, match="changed"):
+        plan_sample(str(path), q="1/2")
+
+
+PLANS = {
+    "constrained": (SUM, {"target_epsilon": "1/2"}),
+    "two runs": ([SUM, COUNT], {"target_epsilon": "1/2"}),
+    "uniform": (SUM, {"rule": "uniform", "constants": {"m": 10, "n": 100}}),
+    "coreset": (SUM, {"rule": "coreset", "constants": {"m": 10, "n": 100, "lam": "0.5", "mean": 2, "exponent": "3/2"}}),
+    "expression": (SUM, {"q": "1/9 + c*z", "constants": {"c": "1/10"}}),
+    "checked": (declare("concave", "log(1 + w*z)", record={"z": [0, 4]}, source="by hand"), {"q": "1/9 + z/10"}),
+}
+
+
+@pytest.fixture(scope="module", params=PLANS, ids=list(PLANS))
+def certificate(request, tmp_path_factory):
+    profiles, options = PLANS[request.param]
+    out = tmp_path_factory.mktemp("certificate") / "out.parquet"
+    return json.loads(sample_file(profiles, Z, out, source=3, **options).certificate.read_text())
+
+
+def edited(certificate):
+    """(what was done, the edited certificate)."""
+    found = certificate
+    for index, text in enumerate(found["hypotheses"]):
+        yield f"without: {text}", {**found, "hypotheses": found["hypotheses"][:index] + found["hypotheses"][index + 1 :]}
+    sampler, rule, epsilon = found["sampler"], found["rule"], found["epsilon"]
+    for change in (
+        {"notion": "local-dp"}, {"conditional": False}, {"uses": "Good for any number of analyses."}, {"runs": [*found["runs"], "x"]},
+        {"runs": ["x"]}, {"runs": []}, {"not_covered": []}, {"checked_by_kernel": False}, {"checked_by_kernel": 1}, {"extra": 1},
+        {"epsilon": {**epsilon, "lower": "99"}}, {"epsilon": {**epsilon, "lower": "-1"}}, {"epsilon": {**epsilon, "delta": "0"}},
+        {"epsilon": {**epsilon, "upper": "0.0001", "lower": "0"}}, {"epsilon": {**epsilon, "upper": float("inf")}},
+        {"sampler": {**sampler, "draws": "rng.random() < q"}}, {"sampler": {**sampler, "pairs": "w = 1/q"}},
+        {"sampler": {**sampler, "randomness": "dice"}}, {"sampler": {**sampler, "randomness": "secure source of the operating system"}},
+        {"rule": {**rule, "name": "variance-optimal"}}, {"rule": {**rule, "constants": {"m": "1", "n": "7"}}},
+        {"rule": {**rule, "target_epsilon": "7"}}, {"rule": {**rule, "q": "1/7"}}, {"rule": {**rule, "more": "1"}},
+        {"private": {"records": 3}}, {"publishable": "no"}, {"hypotheses": None}, {"discharged": [{"hypothesis": "x", "evidence": "y"}]},
+        {"discharged": 3}, {"profile": {**found["profile"], "name": "x"}}, {"proof": {**found["proof"], "extra": 1}},
+    ):  # fmt: skip
+        yield str(change), {**found, **change}
+    for text in ("certified", "directed", "checked"):
+        pairs = next(value for key, value in METHODS.items() if key.startswith(text))
+        if pairs != sampler["pairs"] and not (text == "checked" and rule["q"] is not None):
+            yield f"pairs {text}", {**found, "sampler": {**sampler, "pairs": pairs}}
+    for key in found:
+        yield f"no {key}", {name: value for name, value in found.items() if name != key}
+
+
+def test_no_edit_of_a_certificate_is_accepted(certificate):
+    assert check_certificate(certificate).accepted
+    for what, changed in edited(certificate):
+        report = check_certificate(changed)
+        assert not report.accepted, what
+        assert report.reason
+
+
+def test_what_is_weaker_is_accepted(certificate):
+    weaker = {**certificate, "hypotheses": [*certificate["hypotheses"], "the moon is full"], "publishable": False}
+    assert check_certificate({**weaker, "epsilon": {"lower": "0", "upper": "900"}}).accepted
+
+
+def test_private_figures_are_not_publishable(certificate):
+    figures = {"warning": "", "records": 1, "sample_size": 1, "expected_sample_size": 1.0, "seed": None}
+    assert not check_certificate({**certificate, "private": figures}).accepted
+    assert check_certificate({**certificate, "private": figures, "publishable": False}).accepted
+
+
+def test_a_key_that_is_given_twice_is_read_by_nobody(certificate):
+    text = json.dumps(certificate)
+    assert read_certificate(text) is not None
+    twice = '{"epsilon": {"lower": "0", "upper": "9"}, ' + text[1:]
+    assert not check_certificate(read_certificate(twice)).accepted
+    nested = text.replace('"upper": ', '"upper": "9", "upper": ', 1)
+    assert not check_certificate(read_certificate(nested)).accepted
+
+
+def largest_loss(q, weights, costs, without, base):
+    """|log| of the largest ratio of probabilities of a mechanism that says yes with probability 1/(1 + e^-S), S = base + sum of w ε."""
+
+    def yes(rows):
+        total = mpmath.mpf(0)
+        for chosen in itertools.product((False, True), repeat=len(rows)):
+            chance, exponent = mpmath.mpf(1), mpmath.mpf(base)
+            for row, taken in zip(rows, chosen, strict=True):
+                chance *= mpmath.mpf(float(q[row])) if taken else 1 - mpmath.mpf(float(q[row]))
+                exponent += mpmath.mpf(float(weights[row])) * mpmath.mpf(float(costs[row])) if taken else 0
+            total += chance / (1 + mpmath.exp(-exponent))
+        return total
+
+    rows = list(range(q.size))
+    more, less = yes(rows), yes([row for row in rows if row != without])
+    return max(abs(mpmath.log(more / less)), abs(mpmath.log((1 - more) / (1 - less))))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"target_epsilon": 1}, {"target_epsilon": "3/2"}, {"q": "1/9 + z/3"}, {"q": "1/9 + z**(4/3)/3"},
+        {"rule": "uniform", "constants": {"rate": 1}},
+        {"rule": "coreset-l1", "constants": {"m": 10, "n": 40, "lam": 1, "mean": "1/2"}},
+        {"rule": "coreset-l2", "constants": {"m": 20, "n": 40, "lam": "1/2", "mean": 1}},
+    ],
+)  # fmt: skip
+def test_every_outcome_of_small_data_sets(options):
+    """All samples of four records, at the ends of the range and beside them; the mechanism is tight, so the loss is near epsilon."""
+    plan = plan_sample(declare("yes or no", "w*z", record={"z": [0, 1]}), **options)
+    z = np.array([1.0, float(np.nextafter(1, 0)), 0.0, 0.37])
+    chosen = plan.selector.select({"z": z})
+    weights = np.where(np.isfinite(chosen.weights), chosen.weights, 0)
+    with mpmath.workdps(60):
+        limit = mpmath.mpf(plan.epsilon.numerator) / plan.epsilon.denominator
+        losses = [largest_loss(chosen.probabilities, weights, z, row, base) for row in range(z.size) for base in (0, -80)]
+        assert max(losses) <= limit
+        assert max(losses) > limit * (1 - mpmath.mpf(10) ** -8)
+
+
+def test_a_sample_is_used_up_by_a_mechanism_that_fails():
+    class Broken(Falling):
+        def run(self, points, weights, rng):
+            raise ZeroDivisionError
+
+    sample = draw_sample(Broken(), Z, q="1/2", source=1)
+    with pytest.raises(ZeroDivisionError):
+        sample.release(Broken(), np.random.default_rng(1))
+    with pytest.raises(SampleUsed):
+        sample.consume()
