@@ -66,22 +66,32 @@ class SecureBits:
 class GeneratorBits:
     """A NumPy generator: for tests and repeatable studies. The guarantee then supposes that nobody knows the seed."""
 
-    __slots__ = ("_rng", "seed")
+    __slots__ = ("rng", "seed")
 
     name = "seeded generator"
     hypothesis = SEEDED_BITS
 
     def __init__(self, rng: np.random.Generator, seed: int | None = None) -> None:
-        self._rng, self.seed = rng, seed
+        self.rng, self.seed = rng, seed
 
     def block(self) -> Digits:
         """Return the next block."""
-        words = self._rng.integers(0, 2**64 - 1, size=BLOCK // 4, dtype=np.uint64, endpoint=True)
+        words = self.rng.integers(0, 2**64 - 1, size=BLOCK // 4, dtype=np.uint64, endpoint=True)
         return words.astype("<u8", copy=False).view("<u2").astype(np.uint16, copy=False)
 
     def digit(self) -> int:
         """Return the next single digit."""
-        return int(self._rng.integers(0, 2**NEXT_BITS - 1, dtype=np.uint64, endpoint=True))
+        return int(self.rng.integers(0, 2**NEXT_BITS - 1, dtype=np.uint64, endpoint=True))
+
+
+def repeats(source: BitSource, rng: np.random.Generator) -> bool:
+    """Tell whether ``rng`` is another generator with the seed of ``source``, so that it gives the same bits again."""
+    if not isinstance(source, GeneratorBits) or source.rng is rng or source.rng.bit_generator is rng.bit_generator:
+        return False
+    mine, its = (getattr(item.bit_generator, "seed_seq", None) for item in (source.rng, rng))
+    if not (isinstance(mine, np.random.SeedSequence) and isinstance(its, np.random.SeedSequence)):
+        return False
+    return bool(np.array_equal(mine.generate_state(4, np.uint64), its.generate_state(4, np.uint64)))
 
 
 def open_bits(source: object = None) -> BitSource:

@@ -66,9 +66,9 @@ def check_certificate(certificate: Mapping[str, Any]) -> Report:
     """Put the proof inside a sample certificate to the kernel, and compare what it proves with what the certificate says.
 
     Accepted means: the kernel accepts the proof; it is about the stated profile and rule; its bound is at most the stated ε; it has the
-    claims that the stated way of choosing (q, w) rests on; the rule is what its name and constants say; every hypothesis that rule, mechanism,
-    sampler and randomness leave open is listed; and nothing is stated that this version does not write. Hypotheses stay hypotheses. Not
-    checked: ``derivation`` and the evidence of ``discharged``, which explain; that the profile's mechanism was proved to have it.
+    claims that the stated way of choosing (q, w) rests on; the rule is what its name and constants say; every hypothesis that rule,
+    mechanism, sampler and randomness leave open is listed; and nothing is stated that this version does not write. Hypotheses stay
+    hypotheses. Not checked: ``derivation`` and the evidence of ``discharged``, which explain; where the profile comes from.
     """
     try:
         return _check(certificate)

@@ -87,7 +87,7 @@ def draw_sample(
         np.concatenate([part.q for part in parts]),
     )
     statistics = {name: np.concatenate([part.statistics[name] for part in parts]) for name in names}
-    return Sample(plan, records, statistics, plan.guarantee(sampler.source))
+    return Sample(plan, records, statistics, sampler.source)
 
 
 def sample_file(
@@ -119,7 +119,7 @@ def sample_file(
     path = Path(out)
     proof_path = path.with_name(path.name + ".certificate.json") if certificate is None else Path(certificate)
     kind = output_format(path)
-    _require_distinct(path, proof_path, data)
+    _require_distinct(path, proof_path, data, profiles)
     for target in (path, proof_path):
         check_writable(target)
     opened = _open(data, format, batch_rows)
@@ -211,11 +211,12 @@ def _plan(
     return plan_sample(profiles, target_epsilon=target, premise=premise, assumed=(SIZED,))
 
 
-def _require_distinct(out: Path, certificate: Path, data: Any) -> None:
+def _require_distinct(out: Path, certificate: Path, data: Any, profiles: object) -> None:
     if out.absolute() == certificate.absolute() or (out.exists() and certificate.exists() and out.samefile(certificate)):
         raise InvalidArgument(f"the sample and its certificate are both to be {out}; name two files")
-    if not isinstance(data, (str, os.PathLike)) or not Path(data).exists():
-        return
-    for path in (out, certificate):
-        if path.exists() and path.samefile(data):
-            raise InvalidArgument(f"the output {path} is the input; name another file")
+    for what, given in (("input", data), ("profile", profiles)):
+        if not isinstance(given, (str, os.PathLike)) or not Path(given).exists():
+            continue
+        for path in (out, certificate):
+            if path.exists() and path.samefile(given):
+                raise InvalidArgument(f"the output {path} is the {what}; name another file")

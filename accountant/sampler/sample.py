@@ -12,6 +12,7 @@ import numpy as np
 
 from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, assume, discharge
 from accountant.sampled import numeric_epsilon
+from accountant.sampler.bits import BitSource, repeats
 from accountant.sampler.plan import SamplingPlan
 from accountant.sampler.writing import to_matrix
 from accountant.weights.vectorised.compiled import CompiledTerm
@@ -57,10 +58,10 @@ class Sample:
     ``plan`` is public. ``guarantee`` is that of one analysis. The number of rows, the weights and which rows were selected are not public.
     """
 
-    __slots__ = ("_lock", "_process", "_records", "_statistics", "guarantee", "plan")
+    __slots__ = ("_bits", "_lock", "_process", "_records", "_statistics", "guarantee", "plan")
 
-    def __init__(self, plan: SamplingPlan, records: Records, statistics: dict[str, Floats], guarantee: AnyGuarantee) -> None:
-        self.plan, self.guarantee = plan, guarantee
+    def __init__(self, plan: SamplingPlan, records: Records, statistics: dict[str, Floats], bits: BitSource) -> None:
+        self.plan, self.guarantee, self._bits = plan, plan.guarantee(bits), bits
         self._records: Records | None = records
         self._statistics = statistics
         self._lock, self._process = threading.Lock(), os.getpid()
@@ -88,11 +89,15 @@ class Sample:
         """Run the planned mechanism (or list of mechanisms, in order) on the sample, once, and return its output with the guarantee.
 
         ``columns`` are those that the mechanism gets (all by default; they must be numeric). Nothing is used up where the mechanism is not
-        the planned one or reads other statistics than the weights were computed from.
+        the planned one, reads other statistics than the weights were computed from, or ``rng`` has the seed that the sample was drawn with.
         Raises :class:`SampleUsed`, :class:`InvalidArgument`, :class:`InvalidData`, and what the mechanism raises (the sample is used then).
         """
         mechanisms = tuple(mechanism) if isinstance(mechanism, (list, tuple)) else (mechanism,)
         self._require_planned(mechanisms)
+        if isinstance(rng, np.random.Generator) and repeats(self._bits, rng):
+            raise InvalidArgument(
+                "the noise would be made of the bits that selected the records, because both have the same seed; give another generator"
+            )
         records = self._records
         if records is not None:
             points = records.points(columns)

@@ -52,7 +52,8 @@ class ExcessCheck:
             value, error = self.compiled.bounded({**columns, WEIGHT: weights})
             top = np.maximum(np.nextafter(np.broadcast_to(value + error, q.shape), np.inf), 0.0)
             finite = np.isfinite(top)
-            certain: NDArray[np.bool_] = finite & (amplify_array(np.where(finite, top, 0.0), q) <= round_down(self.bound))
+            kept = finite & (amplify_array(np.where(finite, top, 0.0), q) <= round_down(self.bound))
+        certain: NDArray[np.bool_] = kept | (q == 0.0)
         return certain
 
     def _largest(self, enclosure: Enclosure, record: Mapping[str, Fraction], q: float) -> float:

@@ -118,11 +118,11 @@ def test_columns_for_which_epsilon_is_larger_are_refused_also_where_it_falls_wit
     sample = draw_sample(Falling(), table, q="1/2", specs=[parse_statistic("z=large")], source=1)
     for column in ("small", "bad"):
         with pytest.raises(InvalidData, match="than the one that the weights were computed from"):
-            sample.release(Falling(), np.random.default_rng(1), columns=[column])
+            sample.release(Falling(), np.random.default_rng(99), columns=[column])
     assert not sample.used
-    sample.release(Falling(), np.random.default_rng(1), columns=["large"])
+    sample.release(Falling(), np.random.default_rng(99), columns=["large"])
     other = draw_sample(Falling(), table, q="1/2", specs=[parse_statistic("z=small")], source=1)
-    other.release(Falling(), np.random.default_rng(1), columns=["large"])
+    other.release(Falling(), np.random.default_rng(99), columns=["large"])
 
 
 def test_a_profile_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
@@ -259,6 +259,33 @@ def test_a_sample_is_used_up_by_a_mechanism_that_fails():
 
     sample = draw_sample(Broken(), Z, q="1/2", source=1)
     with pytest.raises(ZeroDivisionError):
-        sample.release(Broken(), np.random.default_rng(1))
+        sample.release(Broken(), np.random.default_rng(99))
     with pytest.raises(SampleUsed):
         sample.consume()
+
+
+@pytest.mark.parametrize("source", [7, np.random.default_rng(7)], ids=["seed", "generator"])
+def test_noise_is_not_made_of_the_bits_that_selected(source):
+    """With one seed for both, the words that decide who is selected are those of the noise: the two are not independent."""
+    sample = draw_sample(SUM, Z, q="1/2", source=source)
+    with pytest.raises(InvalidArgument, match="the bits that selected"):
+        sample.release(SUM, np.random.default_rng(7))
+    assert not sample.used
+    sample.release(SUM, np.random.default_rng(8))
+
+
+def test_one_generator_may_go_on():
+    rng = np.random.default_rng(7)
+    draw_sample(SUM, Z, q="1/2", source=rng).release(SUM, rng)
+    draw_sample(SUM, Z, q="1/2", source=rng).release(SUM, rng.spawn(1)[0])
+    draw_sample(SUM, Z, q="1/2").release(SUM, np.random.default_rng())
+
+
+def test_a_profile_file_is_no_output(tmp_path):
+    path = tmp_path / "p.toml"
+    path.write_text('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, 4]\n')
+    (tmp_path / "sub").mkdir()
+    for certificate in (path, tmp_path / "sub" / ".." / "p.toml"):
+        with pytest.raises(InvalidArgument, match="is the profile"):
+            sample_file(str(path), Z, tmp_path / "out.csv", q="1/2", certificate=certificate)
+    assert path.read_text().startswith("name")

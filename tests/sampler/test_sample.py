@@ -60,13 +60,13 @@ def test_a_sample_is_used_once(plan):
     assert not sample.used
     sample.consume()
     assert sample.used
-    for again in (sample.consume, lambda: sample.release(SUM, np.random.default_rng(1))):
+    for again in (sample.consume, lambda: sample.release(SUM, np.random.default_rng(99))):
         with pytest.raises(SampleUsed, match=r"composed and then amplified once, or draw a fresh sample for each and add up"):
             again()
     other = draw(plan)
-    other.release(SUM, np.random.default_rng(1))
+    other.release(SUM, np.random.default_rng(99))
     with pytest.raises(SampleUsed):
-        other.release(SUM, np.random.default_rng(1))
+        other.release(SUM, np.random.default_rng(99))
 
 
 def test_a_sample_cannot_be_copied(plan):
@@ -102,7 +102,7 @@ def test_the_guarantee_says_what_it_rests_on(plan):
     assert {EXACT_REALS, STATISTICS, ARITHMETIC, SECURE_BITS, ONE_ANALYSIS} <= set(guarantee.hypotheses)
     assert not {INDEPENDENT, PROBABILITY, SEEDED_BITS} & set(guarantee.hypotheses)
     assert SEEDED_BITS in draw(plan, source=np.random.default_rng(1)).guarantee.hypotheses
-    released = sample.release(SUM, np.random.default_rng(1))
+    released = sample.release(SUM, np.random.default_rng(99))
     assert released.output.shape == (1,)
     assert ONE_ANALYSIS not in released.guarantee.hypotheses
     assert ONE_ANALYSIS in [item.hypothesis for item in released.guarantee.discharged]
@@ -114,7 +114,7 @@ def test_the_hypotheses_of_the_mechanism_are_kept():
     mechanism = WeightedLloyd(initial_centres=centres, iterations=2, beta_count=10, beta_sum=20, p=2, radius=2)
     points = np.random.default_rng(3).normal(size=(500, 2)).clip(-1, 1)
     sample = draw_sample(mechanism, points, target_epsilon=1, specs=[parse_statistic("z=l2")], source=5)
-    released = sample.release(mechanism, np.random.default_rng(1))
+    released = sample.release(mechanism, np.random.default_rng(99))
     assert released.output.shape == (2, 2)
     assert PUBLIC_CENTRES in released.guarantee.hypotheses
 
@@ -124,11 +124,11 @@ def test_several_mechanisms_are_planned_together():
     alone = plan_sample(SUM, rule="uniform", constants={"rate": "1/10"})
     assert sample.plan.epsilon > alone.epsilon
     with pytest.raises(InvalidArgument, match="planned for 2 mechanisms, but 1 were given"):
-        sample.release(SUM, np.random.default_rng(1))
+        sample.release(SUM, np.random.default_rng(99))
     with pytest.raises(InvalidArgument, match="was planned for"):
-        sample.release([SUM, COUNT], np.random.default_rng(1))
+        sample.release([SUM, COUNT], np.random.default_rng(99))
     assert not sample.used
-    released = sample.release([COUNT, SUM], np.random.default_rng(1))
+    released = sample.release([COUNT, SUM], np.random.default_rng(99))
     assert [np.shape(output) for output in released.output] == [np.shape(COUNT.run(POINTS, None, np.random.default_rng(1))), (1,)]
 
 
@@ -136,7 +136,7 @@ def test_another_mechanism_is_refused_and_nothing_is_used_up(plan):
     sample = draw(plan)
     for other in (LaplaceSum(b=19, radius=4), LaplaceSum(b=20, radius=3), COUNT, "text", lambda: None):
         with pytest.raises(InvalidArgument):
-            sample.release(other, np.random.default_rng(1))
+            sample.release(other, np.random.default_rng(99))
     assert not sample.used
 
 
@@ -144,13 +144,13 @@ def test_columns_with_a_larger_statistic_are_refused(plan):
     table = pa.table({"small": POINTS / 2, "large": POINTS, "name": [str(x) for x in POINTS]})
     sample = draw_sample(plan, table, specs=[parse_statistic("z=l1(small)")], source=3)
     with pytest.raises(InvalidData, match="cost more than the one that the weights were computed from"):
-        sample.release(SUM, np.random.default_rng(1), columns=["large"])
+        sample.release(SUM, np.random.default_rng(99), columns=["large"])
     with pytest.raises(InvalidData, match="columns of numbers"):
-        sample.release(SUM, np.random.default_rng(1), columns=["name"])
+        sample.release(SUM, np.random.default_rng(99), columns=["name"])
     with pytest.raises(InvalidData, match="name one"):
-        sample.release(SUM, np.random.default_rng(1), columns=["tiny"])
+        sample.release(SUM, np.random.default_rng(99), columns=["tiny"])
     assert not sample.used
-    sample.release(SUM, np.random.default_rng(1), columns=["small"])
+    sample.release(SUM, np.random.default_rng(99), columns=["small"])
 
 
 def test_a_sample_may_be_empty():
@@ -158,7 +158,7 @@ def test_a_sample_may_be_empty():
     records = sample.consume()
     assert records.table.num_rows == records.weights.size == records.points().shape[0] == 0
     again = draw_sample(SUM, POINTS[:5], q="10**(-9)", specs=SPECS, source=1)
-    assert again.release(SUM, np.random.default_rng(1)).output.shape == (1,)
+    assert again.release(SUM, np.random.default_rng(99)).output.shape == (1,)
 
 
 def test_a_target_size_is_no_public_number():
