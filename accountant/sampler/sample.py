@@ -130,11 +130,11 @@ class Sample:
 
     def _require_statistics(self, mechanism: Any, points: Floats) -> None:
         """Refuse columns whose statistics, as the mechanism computes them, cost more than those that the weights were computed from."""
-        records = self._records
+        statistics, records = self._statistics, self._records  # in this order: another thread may use the sample up meanwhile
         if records is None or not callable(getattr(mechanism, "statistic", None)):
             return
         found = {name: np.asarray(values, dtype=np.float64) for name, values in mechanism.statistic(points).items()}
-        found = {name: values for name, values in found.items() if name in self._statistics}
+        found = {name: values for name, values in found.items() if name in statistics}
         for name, values in found.items():
             if values.shape != records.weights.shape:
                 raise InvalidData(f"the mechanism has {values.shape} values of {name!r}, but {records.weights.size} records; correct it")
@@ -142,7 +142,7 @@ class Sample:
         free = {parameter.name: np.ones(1) for parameter in mechanism.profile.free_parameters}
         with np.errstate(all="ignore"):
             assumed, real = (
-                np.asarray(cost.values({**free, **self._statistics, **more, WEIGHT: records.weights}))
+                np.asarray(cost.values({**free, **statistics, **more, WEIGHT: records.weights}))
                 for more in (dict[str, Floats](), found)
             )
         if not np.all(real <= assumed * (1.0 + _ROOM) + _ROOM * _ROOM):  # also where there is a NaN
