@@ -101,7 +101,9 @@ def plan_sample(
         raise InvalidArgument(f"the profile {str(profiles)[:100]} changed while it was read; run again on a stable file")
     if not profile.record:
         raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
-    more = (*((SAME_STATISTICS,) if len(listed) > 1 else ()), *assumed)
+    mechanisms = profiles if isinstance(profiles, (list, tuple)) else (profiles,)
+    own = [text for item in mechanisms for text in getattr(item, "hypotheses", ())]
+    more = tuple(dict.fromkeys((*((SAME_STATISTICS,) if len(listed) > 1 else ()), *own, *assumed)))
     selector = prepare_selection(profile, derived.rule, premise=premise, bound=derived.bound.upper)
     proof = _find_proof(derived, selector)
     checked = proof is not None and check(json.dumps(proof)).accepted

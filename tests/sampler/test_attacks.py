@@ -20,7 +20,8 @@ from accountant.sampler import PoissonSampler, check_certificate, read_certifica
 from accountant.sampler.bits import BLOCK
 from accountant.sampling.selection import METHODS
 from profiles import InvalidArgument, InvalidData, SampleUsed, declare
-from profiles.mechanisms import LaplaceSum, WeightedCount
+from profiles.mechanisms import LaplaceSum, WeightedCount, WeightedLloyd
+from profiles.mechanisms.lloyd import PUBLIC_CENTRES
 
 SUM, COUNT = LaplaceSum(b=20, radius=4), WeightedCount(beta_count=50)
 Z = pa.table({"z": np.linspace(0, 4, 50)})
@@ -289,3 +290,29 @@ def test_a_profile_file_is_no_output(tmp_path):
         with pytest.raises(InvalidArgument, match="is the profile"):
             sample_file(str(path), Z, tmp_path / "out.csv", q="1/2", certificate=certificate)
     assert path.read_text().startswith("name")
+
+
+TWO = declare("two", "w*z/20 + w*y/10", record={"z": [0, 4], "y": [0, 4]})
+RANGED = declare("ranged", "w*z/b", record={"z": [0, 4]}, parameters={"b": [2, 3]})
+LONG = [declare(letter * 150, "w*z/20", record={"z": [0, 4]}) for letter in "ab"]
+BOTH = Z.append_column("y", Z["z"])
+
+
+@pytest.mark.parametrize(
+    ("profiles", "options"),
+    [
+        (TWO, {"rule": "coreset", "constants": {"m": 3, "n": 40, "lam": "0.5", "mean": 2, "exponent": 1, "statistic": "y"}}),
+        (RANGED, {"q": "1/3 + z/9"}), (LONG, {"q": "1/2"}), (SUM, {"target_size": 5}), (SUM, {"q": "1/b/3", "include_private": True}),
+    ],
+    ids=["a named statistic", "a range", "long names", "a target size", "private figures"],
+)  # fmt: skip
+def test_what_is_written_is_accepted(profiles, options, tmp_path):
+    summary = sample_file(profiles, BOTH, tmp_path / "out.parquet", **options)
+    assert check_certificate(read_certificate(summary.certificate.read_text())).accepted
+
+
+def test_the_hypotheses_of_a_mechanism_are_in_the_certificate(tmp_path):
+    lloyd = WeightedLloyd(initial_centres=[[-1.0], [1.0]], iterations=1, beta_count=10, beta_sum=10, p=2, radius=4)
+    found = json.loads(sample_file(lloyd, Z, tmp_path / "out.parquet", q="1/2").certificate.read_text())
+    assert PUBLIC_CENTRES in found["hypotheses"]
+    assert found["hypotheses"].count(PUBLIC_CENTRES) == 1
