@@ -8,6 +8,7 @@ from accountant.guarantees.rules import DEFINED, INDEPENDENT, PROBABILITY, disch
 from accountant.guarantees.theorem import AnyGuarantee, Derivation, EpsilonDP, conclude
 from profiles import InvalidArgument
 
+_SOURCE = "docs/poisson-sampler.md, Theorems 1 and 3; docs/sampling.md, Theorem 2"
 ARITHMETIC = (
     "binary64 arithmetic is that of IEEE 754, NumPy's functions keep the accuracy of docs/rounding.md, and the value of an entry of an "
     "array does not depend on the other entries"
@@ -25,7 +26,7 @@ def realise_sampling(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[st
 
     ``pairs`` says why the inequality holds for the very numbers used, ``claims`` what was proved for it, ``bits`` is the hypothesis
     about the random bits, ``defined`` is evidence that ε is defined and not negative, where the certificate has that claim.
-    Source: docs/poisson-sampler.md, Theorems 1 to 3; Fay et al. 2024, Theorem 6, is the case w = 1/q.
+    Source: docs/poisson-sampler.md, Theorems 1 and 3; docs/sampling.md, Theorem 2; Fay et al. 2024, Theorem 6, is the case w = 1/q.
     Raises :class:`InvalidArgument` where the guarantee is not the worst case of a sampled mechanism.
     """
     if not isinstance(guarantee.bound, EpsilonDP):
@@ -43,7 +44,11 @@ def realise_sampling(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[st
         if hypothesis in current.hypotheses:
             current = discharge(current, hypothesis, evidence)
     derivation = Derivation(
-        "Poisson sampling in binary64", "docs/poisson-sampler.md, Theorems 1 to 3", pairs, tuple(claims), (guarantee.derivation,)
+        "Poisson sampling in binary64",
+        _SOURCE,
+        pairs,
+        tuple(claims),
+        (guarantee.derivation,),
     )
     return conclude(
         guarantee.subject,

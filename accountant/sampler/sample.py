@@ -142,8 +142,7 @@ class Sample:
         free = {parameter.name: np.ones(1) for parameter in mechanism.profile.free_parameters}
         with np.errstate(all="ignore"):
             assumed, real = (
-                np.asarray(cost.values({**free, **statistics, **more, WEIGHT: records.weights}))
-                for more in (dict[str, Floats](), found)
+                np.asarray(cost.values({**free, **statistics, **more, WEIGHT: records.weights})) for more in (dict[str, Floats](), found)
             )
         if not np.all(real <= assumed * (1.0 + _ROOM) + _ROOM * _ROOM):  # also where there is a NaN
             raise InvalidData(

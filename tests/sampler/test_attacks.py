@@ -296,12 +296,13 @@ TWO = declare("two", "w*z/20 + w*y/10", record={"z": [0, 4], "y": [0, 4]})
 RANGED = declare("ranged", "w*z/b", record={"z": [0, 4]}, parameters={"b": [2, 3]})
 LONG = [declare(letter * 150, "w*z/20", record={"z": [0, 4]}) for letter in "ab"]
 BOTH = Z.append_column("y", Z["z"])
+WIDE = {"relative_gap": "1e-3"}
 
 
 @pytest.mark.parametrize(
     ("profiles", "options"),
     [
-        (TWO, {"rule": "coreset", "constants": {"m": 3, "n": 40, "lam": "0.5", "mean": 2, "exponent": 1, "statistic": "y"}}),
+        (TWO, {"rule": "coreset", "constants": {"m": 3, "n": 40, "lam": "0.5", "mean": 2, "exponent": 1, "statistic": "y"}, **WIDE}),
         (RANGED, {"q": "1/3 + z/9"}), (LONG, {"q": "1/2"}), (SUM, {"target_size": 5}), (SUM, {"q": "1/b/3", "include_private": True}),
     ],
     ids=["a named statistic", "a range", "long names", "a target size", "private figures"],
