@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test range soundness mutants guards lint types contracts check-all bench bench-peers audit-suite audit-calibration clean
+.PHONY: run test range soundness mutants guards lint types contracts check-all bench bench-peers study audit-suite audit-calibration clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -71,6 +71,13 @@ audit-calibration: $(STAMP)
 bench-peers: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
 	$(BIN)/python -m benchmarks.deciders
+
+# The experiments of the paper again (docs/study.md): about half an hour on 2 cores; FULL=1 takes many hours. It resumes where it stopped.
+# Compares with the authors' code where AUTHORS=DIR (and AUTHORS_PYTHON=FILE) name a checkout of it that runs.
+STUDY_OUT ?= $(OUT)/study
+study: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.study --out $(STUDY_OUT) $(if $(FULL),--full) \
+		$(if $(AUTHORS),--authors $(AUTHORS)) $(if $(AUTHORS_PYTHON),--authors-python $(AUTHORS_PYTHON))
 
 clean:
 	rm -rf $(VENV) $(OUT) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

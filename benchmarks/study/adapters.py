@@ -98,7 +98,7 @@ def declare_lloyd(facts: Facts, scales: Scales, iterations: int) -> Profile:
     )
 
 
-def spread_loss(z: Array, facts: Facts, scales: Scales, iterations: int) -> Array:
+def unsampled_loss(z: Array, scales: Scales, iterations: int) -> Array:
     """Return ε(1, x) in binary64 for the norms ``z``."""
     loss: Array = iterations * (1 / float(scales.count) + z / float(scales.sum))
     return loss
@@ -124,7 +124,7 @@ def search_supremum(facts: Facts, scales: Scales, size: float, iterations: int, 
     """Return max ψ over z in [0, r] as a search in binary64 finds it: a good guess, which proves nothing."""
 
     def psi(z: Array) -> Array:
-        return sampled_loss(spread_loss(z, facts, scales, iterations), coreset_probability(z, facts, size, lam))
+        return sampled_loss(unsampled_loss(z, scales, iterations), coreset_probability(z, facts, size, lam))
 
     grid = np.linspace(0.0, float(facts.radius), 2001)
     values = psi(grid)
@@ -137,7 +137,7 @@ def search_supremum(facts: Facts, scales: Scales, size: float, iterations: int, 
 def grid_supremum(facts: Facts, scales: Scales, size: float, iterations: int, *, points: int = 100, lam: float = float(LAMBDA)) -> float:
     """Return max ψ over ``points`` equally spaced z in [0, r], ends included: what Section 4 calls grid search. It is a lower bound."""
     z = np.linspace(0.0, float(facts.radius), points)
-    return float(sampled_loss(spread_loss(z, facts, scales, iterations), coreset_probability(z, facts, size, lam)).max())
+    return float(sampled_loss(unsampled_loss(z, scales, iterations), coreset_probability(z, facts, size, lam)).max())
 
 
 def end_points(facts: Facts, scales: Scales, size: float, iterations: int, lam: float = float(LAMBDA)) -> float:
@@ -236,7 +236,9 @@ def select(method: str, facts: Facts, norms: Array, size: int, epsilon: float, *
     return Selection(q, weights, scales, certified)
 
 
-def weigh(method: str, facts: Facts, norms: Array, size: int, epsilon: float, scales: Scales | None, iterations: int) -> tuple[Array, Array]:
+def weigh(
+    method: str, facts: Facts, norms: Array, size: int, epsilon: float, scales: Scales | None, iterations: int
+) -> tuple[Array, Array]:
     """Return (q, w) of all points. Constrained: certified weights, for a proved premise."""
     if method == "full":
         return np.ones(len(norms)), np.ones(len(norms))

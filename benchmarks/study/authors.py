@@ -53,8 +53,13 @@ def ask(request: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str
     code = os.environ[HOME]
     out = folder / "answer.npz"
     extra = os.environ.get("PYTHONPATH", "")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([code, *filter(None, [extra])]), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [os.environ.get(PYTHON, sys.executable), str(Path(__file__).with_name("authors_worker.py"))]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([code, *filter(None, [extra])]),
+        "OMP_NUM_THREADS": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+    }
+    command = [os.environ.get(PYTHON, sys.executable), str(Path(__file__).parent / "workers" / "call_authors.py")]
     done = subprocess.run(
         command, input=json.dumps({**request, "out": str(out)}), env=environment, capture_output=True, text=True, check=False
     )
@@ -83,7 +88,8 @@ def run_weights(task: Task) -> list[Row]:
     epsilon, size = key["epsilon"], key["m"]
     with tempfile.TemporaryDirectory() as name:
         request = {
-            "ask": "calibrate", "points": _store(Path(name), data.points), "epsilon": epsilon, "m": size, "T": ITERATIONS, "repeats": key["repeats"],
+            "ask": "calibrate", "points": _store(Path(name), data.points), "epsilon": epsilon, "m": size, "T": ITERATIONS,
+            "repeats": key["repeats"],
         }  # fmt: skip
         answer, arrays = ask(request, Path(name))
     theirs, weights = answer["constrained"], arrays["weights"]
@@ -151,8 +157,8 @@ def run_noise(task: Task) -> list[Row]:
 
 
 def pole_event(dimension: int, shift: float, share: float) -> tuple[float, float]:
-    """Return (P, L) for noise of Exp(1) radius and uniform direction: P = P[‖ζ‖ ≤ share·shift], and a lower bound L on the logarithm of P over
-    the probability of the same ball around the true sum when the true sum is ``shift`` away.
+    """Return (P, L) for noise of Exp(1) radius and uniform direction: P = P[‖ζ‖ ≤ share·shift], and a lower bound L on the logarithm of P
+    over the probability of the same ball around the true sum when the true sum is ``shift`` away.
 
     From there the ball is seen under the half-angle arcsin(share), so that its probability is at most the share of that cap times the
     probability of a radius between (1 − share)·shift and (1 + share)·shift. L bounds the ε of one noisy sum from below.
@@ -177,7 +183,7 @@ def run_pole(task: Task) -> list[Row]:
 
 
 def run_speed(task: Task) -> list[Row]:
-    """Return one row for each run: seconds of DP-Lloyd, theirs and ours, on the same sample, weights, first centres and noise scales; costs."""
+    """Return one row for each run: seconds of DP-Lloyd, theirs and ours, on the same sample, first centres and noise scales; costs."""
     key, data = task.key, load("ijcnn1")
     ratio = adapters.published_ratio(data.facts)
     size, method, epsilon = key["m"], key["method"], key["epsilon"]
@@ -192,8 +198,8 @@ def run_speed(task: Task) -> list[Row]:
         folder = Path(name)
         np.savez(folder / "samples.npz", **samples)
         request = {
-            "ask": "lloyd", "points": _store(folder, data.points), "samples": str(folder / "samples.npz"), "runs": key["runs"], "T": ITERATIONS,
-            "beta_sum": float(found.scales.sum), "beta_count": float(found.scales.count),
+            "ask": "lloyd", "points": _store(folder, data.points), "samples": str(folder / "samples.npz"), "runs": key["runs"],
+            "T": ITERATIONS, "beta_sum": float(found.scales.sum), "beta_count": float(found.scales.count),
         }  # fmt: skip
         answer, arrays = ask(request, folder)
     result = []
@@ -217,7 +223,9 @@ def _store(folder: Path, points: np.ndarray) -> str:
 
 def make_tasks(*, quick: bool) -> list[Task]:
     """Return the tasks of the comparison."""
-    pairs = [(3.0, 10_000), (100.0, 10_000)] if quick else [(e, m) for m in (5_000, 10_000, 15_000) for e in (1.0, 3.0, 10.0, 100.0, 1000.0)]
+    pairs = (
+        [(3.0, 10_000), (100.0, 10_000)] if quick else [(e, m) for m in (5_000, 10_000, 15_000) for e in (1.0, 3.0, 10.0, 100.0, 1000.0)]
+    )
     tasks = [Task("authors-preprocessing", {"dataset": "ijcnn1"})]
     tasks += [Task("authors-weights", {"epsilon": e, "m": m, "repeats": 3 if quick else 7}) for e, m in pairs]
     tasks += [Task("authors-noise", {"d": d, "draws": 2_000}) for d in (1, 2, 22)]

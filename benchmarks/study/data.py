@@ -68,7 +68,9 @@ def load(name: str) -> Data:
         return measure(name, preprocess(load_digits().data / 16.0))
     row, _, scale = name.removeprefix("like-").partition("/")
     if not name.startswith("like-") or row not in ROWS or (scale and not scale.isdigit()):
-        raise InvalidArgument(f"the data set {name!r} is unknown; known are ijcnn1, pixels, digits, and like-ROW with a row of {', '.join(ROWS)}")
+        raise InvalidArgument(
+            f"the data set {name!r} is unknown; known are ijcnn1, pixels, digits, and like-ROW with a row of {', '.join(ROWS)}"
+        )
     return measure(name, generate(row, int(scale or 1)))
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
 
-from benchmarks.study.summary import quartiles
 from benchmarks.study.store import Row
+from benchmarks.study.summary import quartiles
 
 mpl.use("Agg")
-from matplotlib import pyplot as plt  # noqa: E402
-from matplotlib.axes import Axes  # noqa: E402
+
 
 _STYLE = {
     "uniform": ("#0072B2", ":", "uniform"),
@@ -102,7 +103,7 @@ def plot_costs(rows: Sequence[Row], dataset: str, over: str, mean_square: float,
 
 
 def _panels(rows: Sequence[Row], over: str) -> tuple[list[float], Callable[[Row, float], bool]]:
-    private = [row for row in rows if row["method"] not in ("full",) and row["protocol"] != "no-noise"]
+    private = [row for row in rows if row["method"] != "full" and row["protocol"] != "no-noise"]
     if over == "epsilon":
         counts: dict[float, set[float]] = {}
         for row in private:
@@ -150,7 +151,7 @@ def plot_times(rows: Sequence[Row], path: Path) -> Path:
     left.set(xlabel="m", ylabel="time relative to DP-Lloyd on all points (%)")
     left.legend(fontsize=7)
     name = names[0]
-    size = sorted({row["m"] for row in rows if row["dataset"] == name})[-1]
+    size = max(row["m"] for row in rows if row["dataset"] == name)
     base = np.zeros(3)
     methods = ("uniform", "coreset", "constrained")
     chosen = [row for method in methods for row in rows if (row["dataset"], row["m"], row["method"]) == (name, size, method)]

@@ -56,11 +56,18 @@ def facts_table(rows: Sequence[Row]) -> str:
     return table(
         rows,
         [
-            ("data set", text("dataset")), ("n", text("n")), ("printed", text("printed_n")), ("d", text("d")), ("r", number("r", 8)),
-            ("printed", text("printed_r")), ("x̃", number("mean_square", 8)), ("printed", text("printed_mean_square")),
-            ("least norm", number("least_norm", 4)), ("n x̃/r²", number("largest_m", 6)),
+            ("data set", text("dataset")),
+            ("n", text("n")),
+            ("printed", text("printed_n")),
+            ("d", text("d")),
+            ("r", number("r", 8)),
+            ("printed", text("printed_r")),
+            ("x̃", number("mean_square", 8)),
+            ("printed", text("printed_mean_square")),
+            ("least norm", number("least_norm", 4)),
+            ("n x̃/r²", number("largest_m", 6)),
         ],
-    )  # fmt: skip
+    )
 
 
 def bounds_table(rows: Sequence[Row]) -> str:
@@ -68,11 +75,18 @@ def bounds_table(rows: Sequence[Row]) -> str:
     return table(
         rows,
         [
-            ("data set", text("row")), ("m", text("m")), ("λ", text("lam")), ("grid reports", number("grid", 6)), ("certified, at most", upper("upper", 10)),
-            ("kernel", lambda row: "yes" if row["kernel"] else "no"), ("worst z/r", number("at_share", 4)), ("missing in the grid", lambda row: f"{row['grid_share']:.1e}"),
-            ("end points report", number("ends", 6)), ("missing there", percent("ends_share")),
+            ("data set", text("row")),
+            ("m", text("m")),
+            ("λ", text("lam")),
+            ("grid reports", number("grid", 6)),
+            ("certified, at most", upper("upper", 10)),
+            ("kernel", lambda row: "yes" if row["kernel"] else "no"),
+            ("worst z/r", number("at_share", 4)),
+            ("missing in the grid", lambda row: f"{row['grid_share']:.1e}"),
+            ("end points report", number("ends", 6)),
+            ("missing there", percent("ends_share")),
         ],
-    )  # fmt: skip
+    )
 
 
 def errors_table(rows: Sequence[Row]) -> str:
@@ -80,10 +94,16 @@ def errors_table(rows: Sequence[Row]) -> str:
     return table(
         rows,
         [
-            ("reading", text("reading")), ("b", text("b")), ("m", number("size", 4)), ("rule", text("rule")), ("max ψ", number("worst_loss", 4)),
-            ("MSE", number("mse", 4)), ("±", number("mse_error", 2)), ("exact MSE", number("mse_exact", 4)),
+            ("reading", text("reading")),
+            ("b", text("b")),
+            ("m", number("size", 4)),
+            ("rule", text("rule")),
+            ("max ψ", number("worst_loss", 4)),
+            ("MSE", number("mse", 4)),
+            ("±", number("mse_error", 2)),
+            ("exact MSE", number("mse_exact", 4)),
         ],
-    )  # fmt: skip
+    )
 
 
 def weights_summary(rows: Sequence[Row]) -> str:
@@ -91,24 +111,42 @@ def weights_summary(rows: Sequence[Row]) -> str:
     lines = []
     for reading in dict.fromkeys(row["reading"] for row in rows):
         mine = [row for row in rows if row["reading"] == reading]
-        by_rule = {rule: np.array([row["weight"] for row in mine if row["rule"] == rule]) for rule in ("constrained", "variance-optimal", "uniform")}
+        by_rule = {
+            rule: np.array([row["weight"] for row in mine if row["rule"] == rule])
+            for rule in ("constrained", "variance-optimal", "uniform")
+        }
         ratio = by_rule["constrained"] / by_rule["variance-optimal"]
         low, middle, high = np.quantile(ratio, [0.05, 0.5, 0.95])
         logs = np.log(by_rule["constrained"]), np.log(by_rule["variance-optimal"])
         lines.append(
             {
-                "reading": reading, "b": mine[0]["b"], "target": mine[0]["target"], "low": low, "median": middle, "high": high,
-                "correlation": float(np.corrcoef(*logs)[0, 1]), "least": float(by_rule["constrained"].min()),
-                "most": float(by_rule["constrained"].max()), "uniform": float(by_rule["uniform"][0]),
+                "reading": reading,
+                "b": mine[0]["b"],
+                "target": mine[0]["target"],
+                "low": low,
+                "median": middle,
+                "high": high,
+                "correlation": float(np.corrcoef(*logs)[0, 1]),
+                "least": float(by_rule["constrained"].min()),
+                "most": float(by_rule["constrained"].max()),
+                "uniform": float(by_rule["uniform"][0]),
             }
-        )  # fmt: skip
+        )
     return table(
         lines,
         [
-            ("reading", text("reading")), ("b", number("b")), ("ε*", number("target")), ("w_priv/w_var 5 %", number("low", 3)), ("median", number("median", 3)),
-            ("95 %", number("high", 3)), ("corr. of logs", number("correlation", 3)), ("least w_priv", number("least")), ("largest", number("most")), ("uniform w", number("uniform")),
+            ("reading", text("reading")),
+            ("b", number("b")),
+            ("ε*", number("target")),
+            ("w_priv/w_var 5 %", number("low", 3)),
+            ("median", number("median", 3)),
+            ("95 %", number("high", 3)),
+            ("corr. of logs", number("correlation", 3)),
+            ("least w_priv", number("least")),
+            ("largest", number("most")),
+            ("uniform w", number("uniform")),
         ],
-    )  # fmt: skip
+    )
 
 
 def costs_table(rows: Sequence[Row]) -> str:
@@ -121,20 +159,39 @@ def costs_table(rows: Sequence[Row]) -> str:
         low, middle, high = np.quantile([row["cost"] for row in mine], [0.25, 0.5, 0.75])
         lines.append(
             {
-                "dataset": dataset, "protocol": protocol, "epsilon": epsilon, "m": size, "method": method, "low": low, "median": middle, "high": high,
-                "runs": len(mine), "sampled": float(np.mean([row["sampled"] for row in mine])), "certified": max(row["certified"] for row in mine),
-                "beta_sum": mine[0]["beta_sum"], "beta_count": mine[0]["beta_count"],
+                "dataset": dataset,
+                "protocol": protocol,
+                "epsilon": epsilon,
+                "m": size,
+                "method": method,
+                "low": low,
+                "median": middle,
+                "high": high,
+                "runs": len(mine),
+                "sampled": float(np.mean([row["sampled"] for row in mine])),
+                "certified": max(row["certified"] for row in mine),
+                "beta_sum": mine[0]["beta_sum"],
+                "beta_count": mine[0]["beta_count"],
             }
-        )  # fmt: skip
+        )
     return table(
         lines,
         [
-            ("data set", text("dataset")), ("protocol", text("protocol")), ("ε", text("epsilon")), ("m", text("m")), ("method", text("method")),
-            ("median cost", number("median")), ("25 %", number("low")), ("75 %", number("high")), ("runs", text("runs")), ("sampled", number("sampled", 5)),
-            ("β_sum", number("beta_sum")), ("β_count", number("beta_count")),
+            ("data set", text("dataset")),
+            ("protocol", text("protocol")),
+            ("ε", text("epsilon")),
+            ("m", text("m")),
+            ("method", text("method")),
+            ("median cost", number("median")),
+            ("25 %", number("low")),
+            ("75 %", number("high")),
+            ("runs", text("runs")),
+            ("sampled", number("sampled", 5)),
+            ("β_sum", number("beta_sum")),
+            ("β_count", number("beta_count")),
             ("certified ε", lambda row: "" if np.isinf(row["certified"]) else show_upper(row["certified"], 9)),
         ],
-    )  # fmt: skip
+    )
 
 
 def times_table(rows: Sequence[Row]) -> str:
@@ -142,11 +199,17 @@ def times_table(rows: Sequence[Row]) -> str:
     return table(
         rows,
         [
-            ("data set", text("dataset")), ("method", text("method")), ("m", text("m")), ("weights, ms", lambda row: f"{1e3 * row['weights']:.2f}"),
-            ("sampling, ms", lambda row: f"{1e3 * row['sampling']:.2f}"), ("DP-Lloyd, ms", lambda row: f"{1e3 * row['lloyd']:.1f}"),
-            ("all points, ms", lambda row: f"{1e3 * row['full']:.0f}"), ("rel. time", percent("relative_time")), ("m/n", percent("relative_size")),
+            ("data set", text("dataset")),
+            ("method", text("method")),
+            ("m", text("m")),
+            ("weights, ms", lambda row: f"{1e3 * row['weights']:.2f}"),
+            ("sampling, ms", lambda row: f"{1e3 * row['sampling']:.2f}"),
+            ("DP-Lloyd, ms", lambda row: f"{1e3 * row['lloyd']:.1f}"),
+            ("all points, ms", lambda row: f"{1e3 * row['full']:.0f}"),
+            ("rel. time", percent("relative_time")),
+            ("m/n", percent("relative_size")),
         ],
-    )  # fmt: skip
+    )
 
 
 def plain_table(rows: Sequence[Row]) -> str:

@@ -60,8 +60,8 @@ _PAIRS, _SPREAD, _SEED = 12, 0.35, 20_241_201
 def generate(name: str, scale: int = 1) -> Array:
     """Return data with the numbers of a row of Table 1: n/``scale`` points (rounded down to even), the same d, r and x̃, mean 0.
 
-    A mixture of 24 clusters: 12 directions uniform on the sphere, centre norms log-normal with σ = 0.5, shares ∝ Gamma(1), Gaussian spread of
-    0.35 in all; then each point with its mirror image, hence mean 0. Norms are mapped by z ↦ r (z/z_max)^γ, γ chosen such that the mean
+    A mixture of 24 clusters: 12 directions uniform on the sphere, centre norms log-normal with σ = 0.5, shares ∝ Gamma(1), Gaussian spread
+    of 0.35 in all; then each point with its mirror image, hence mean 0. Norms are mapped by z ↦ r (z/z_max)^γ, γ chosen such that the mean
     square is x̃; directions stay. Nothing else is taken from the real data: its clusters and the shape of its norms are not public.
     """
     row = ROWS[name]

@@ -51,7 +51,9 @@ def run_timing(task: Task) -> list[Row]:
             _timed(parts["full"], lambda r=rng: _lloyd(data, data.points, np.ones(len(data.points)), scales, r))
     seconds = {name: statistics.median(times) for name, times in parts.items()}
     share = (seconds["weights"] + seconds["sampling"] + seconds["lloyd"]) / seconds["full"]
-    return [{**seconds, "n": data.facts.n, "sampled": sampled / key["repeats"], "relative_time": share, "relative_size": size / data.facts.n}]
+    return [
+        {**seconds, "n": data.facts.n, "sampled": sampled / key["repeats"], "relative_time": share, "relative_size": size / data.facts.n}
+    ]
 
 
 def _timed(times: list[float], work: Callable[[], Result]) -> Result:
@@ -62,7 +64,11 @@ def _timed(times: list[float], work: Callable[[], Result]) -> Result:
 
 
 def _weigh(data: Data, method: str, size: int, scales: adapters.Scales) -> tuple[adapters.Array, adapters.Array]:
-    norms = data.norms if method == "uniform" else np.minimum(np.sqrt(np.einsum("nd,nd->n", data.points, data.points)), float(data.facts.radius))
+    norms = (
+        data.norms
+        if method == "uniform"
+        else np.minimum(np.sqrt(np.einsum("nd,nd->n", data.points, data.points)), float(data.facts.radius))
+    )
     return adapters.weigh(method, data.facts, norms, size, EPSILON, scales, ITERATIONS)
 
 
@@ -71,7 +77,9 @@ def _draw(data: Data, q: adapters.Array, weights: adapters.Array, rng: np.random
     return data.points[chosen], weights[chosen]
 
 
-def _lloyd(data: Data, points: adapters.Array, weights: adapters.Array, scales: adapters.Scales, rng: np.random.Generator) -> adapters.Array:
+def _lloyd(
+    data: Data, points: adapters.Array, weights: adapters.Array, scales: adapters.Scales, rng: np.random.Generator
+) -> adapters.Array:
     noise = adapters.draw_noise(rng, scales, (ITERATIONS, CLUSTERS, data.facts.dimension), "gamma")
     centres = public_centres(rng, data.facts.dimension, float(data.facts.mean_square) ** 0.5)
     return adapters.run_lloyd(points, weights, centres, noise, least_count=1.0, ball=float(data.facts.radius))
