@@ -6,8 +6,8 @@ exactly: 2 d b² + Σ (1/q − 1) ‖x‖₂².
 
 The paper leaves one thing open: the ε* of the privacy-constrained rule. *Left*, m = 19 is prescribed and the noise is standard (b = 1), so
 that ε* follows from m (reading ``sized``). *Right*, every b has its own m, that of the privacy-constrained weights: they need an ε*, and
-the only one that b gives is the loss without sampling, ε* = max ‖x‖₁/b, the least that Assumption 8 allows (reading ``free``). Both readings
-are computed on both sides (``sized``: m = 19 for every b), and for the right one also twice the least ε* (``double``).
+the only one that b gives is the loss without sampling, ε* = max ‖x‖₁/b, the least that Assumption 8 allows (reading ``free``). Both
+readings are computed on both sides (``sized``: m = 19 for every b), and for the right one also twice the least ε* (``double``).
 """
 
 from __future__ import annotations
