@@ -92,6 +92,8 @@ def run_weights(task: Task) -> list[Row]:
             "repeats": key["repeats"],
         }  # fmt: skip
         answer, arrays = ask(request, Path(name))
+    if "problem" in answer:
+        return [{"problem": answer["problem"]}]
     theirs, weights = answer["constrained"], arrays["weights"]
     norms = np.linalg.norm(data.points, axis=1)
     broken, excess = judge_weights(norms, weights, theirs["beta_sum"], theirs["beta_count"], epsilon)
