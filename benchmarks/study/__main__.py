@@ -125,6 +125,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", choices=PARTS, action="append", help="a part of the study; may be given several times")
     parser.add_argument("--seeds", type=int, help="runs of each configuration of Figures 3 and 4 (default 10 and 5; 50 with --full)")
     parser.add_argument("--out", type=Path, default=Path("out/study"))
+    parser.add_argument("--report", action="store_true", help="run nothing: figures and tables of what is there")
     parser.add_argument("--jobs", type=int, default=count_jobs(), help="processes (default: the cores that may be used)")
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="a small version of every part: about two minutes")
@@ -148,6 +149,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for part in chosen.only or PARTS:
             print(f"== {part}", file=sys.stderr)
             tasks[part] = make_tasks(part, chosen)
+            if chosen.report:
+                continue
             together = [task for task in tasks[part] if task.study not in _ALONE]
             run_tasks(store, together, run_one, jobs=chosen.jobs)
             run_tasks(store, [task for task in tasks[part] if task.study in _ALONE], run_one, jobs=1)
@@ -158,6 +161,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted: what is done is kept; run the same command again to go on", file=sys.stderr)
         return 130
+    chosen.out.mkdir(parents=True, exist_ok=True)
     written = "\n".join(sections)
     (chosen.out / "tables.md").write_text(written, encoding="utf-8")
     print(f"tables: {chosen.out / 'tables.md'}; figures: {chosen.out}", file=sys.stderr)

@@ -24,7 +24,7 @@ _STYLE = {
     "variance-optimal": ("#CC79A7", "-", "variance-optimal (oracle)"),
     "full": ("black", "-", "all points"),
 }
-_DPI = 80
+_DPI = 72
 
 
 def _save(figure: Any, path: Path) -> Path:
@@ -79,26 +79,31 @@ def _band(axis: Axes, method: str, points: Iterable[tuple[float, tuple[float, fl
 
 
 def plot_costs(rows: Sequence[Row], dataset: str, over: str, mean_square: float, path: Path) -> Path:
-    """Figures 3 and 4 for one data set, one line of panels a protocol: cost against ε for each m, or against m for each ε."""
+    """Figures 3 and 4 for one data set, a column for each protocol: cost against ε for each m, or against m for each ε."""
     mine = [row for row in rows if row["dataset"] == dataset]
     protocols = [name for name in dict.fromkeys(row["protocol"] for row in mine) if name != "no-noise"]
     panels, choose = _panels(mine, over)
-    figure, axes = plt.subplots(len(protocols), len(panels), figsize=(3.6 * len(panels), 3 * len(protocols)), squeeze=False, sharex="col")
-    for line, protocol in zip(axes, protocols, strict=True):
-        for axis, panel in zip(line, panels, strict=True):
+    highest = max(row["cost"] for row in mine)
+    size = (3.4 * len(protocols), 2.7 * len(panels) + 0.5)
+    figure, axes = plt.subplots(len(panels), len(protocols), figsize=size, squeeze=False, sharex=True, sharey="row")
+    for line, panel in zip(axes, panels, strict=True):
+        for axis, protocol in zip(line, protocols, strict=True):
             for method in ("uniform", "coreset", "constrained"):
                 found = [row for row in mine if row["protocol"] == protocol and row["method"] == method and choose(row, panel)]
                 _band(axis, method, quartiles(found, over))
             _references(axis, mine, protocol, over, panel)
-            axis.axhline(mean_square, color="grey", lw=0.8)
-            axis.set(title=f"{protocol}, {'m' if over == 'epsilon' else 'ε'} = {panel:g}", xlabel="ε" if over == "epsilon" else "m")
+            if highest > mean_square / 3:
+                axis.axhline(mean_square, color="grey", lw=0.8)
+            axis.set_title(f"{protocol}, {'m' if over == 'epsilon' else 'ε'} = {panel:g}", fontsize=9)
             axis.set_yscale("log")
             if over == "epsilon":
                 axis.set_xscale("log")
             axis.grid(visible=True, alpha=0.3, which="both", lw=0.5)
         line[0].set_ylabel("cost per point")
+    for axis in axes[-1]:
+        axis.set_xlabel("ε" if over == "epsilon" else "m")
     axes[0, 0].legend(fontsize=7)
-    figure.suptitle(f"{dataset}: median and quartiles (grey: one centre at 0)", fontsize=10)
+    figure.suptitle(f"{dataset}: median and quartiles (one centre at 0 costs {mean_square:.4g}: grey)", fontsize=9)
     return _save(figure, path)
 
 

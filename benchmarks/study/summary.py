@@ -155,7 +155,7 @@ def costs_table(rows: Sequence[Row]) -> str:
     for row in rows:
         groups.setdefault(tuple(row[name] for name in ("dataset", "protocol", "epsilon", "m", "method")), []).append(row)
     lines = []
-    for (dataset, protocol, epsilon, size, method), mine in sorted(groups.items(), key=str):
+    for (dataset, protocol, epsilon, size, method), mine in sorted(groups.items(), key=lambda item: item[0]):
         low, middle, high = np.quantile([row["cost"] for row in mine], [0.25, 0.5, 0.75])
         lines.append(
             {
