@@ -212,6 +212,34 @@ def times_table(rows: Sequence[Row]) -> str:
     )
 
 
+def speed_table(rows: Sequence[Row]) -> str:
+    """DP-Lloyd of the authors and ours: medians over the runs."""
+    groups: dict[tuple[object, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["epsilon"], row["method"], row["m"]), []).append(row)
+    lines = []
+    for (epsilon, method, size), mine in groups.items():
+        names = ("their_seconds", "our_seconds", "their_cost", "our_exponential_cost", "our_gamma_cost")
+        middle = {name: float(np.median([row[name] for row in mine])) for name in names}
+        ratio = float(np.median([row["their_seconds"] / row["our_seconds"] for row in mine]))
+        lines.append({"epsilon": epsilon, "method": method, "m": size, "runs": len(mine), "ratio": ratio, **middle})
+    return table(
+        lines,
+        [
+            ("ε", text("epsilon")),
+            ("method", text("method")),
+            ("m", text("m")),
+            ("runs", text("runs")),
+            ("theirs, s", number("their_seconds", 3)),
+            ("ours, s", number("our_seconds", 3)),
+            ("ratio", number("ratio", 3)),
+            ("cost, theirs", number("their_cost")),
+            ("cost, ours with Gamma(1)", number("our_exponential_cost")),
+            ("cost, ours with Gamma(d)", number("our_gamma_cost")),
+        ],
+    )
+
+
 def plain_table(rows: Sequence[Row]) -> str:
     """Every column of the rows as it is."""
     names = list(dict.fromkeys(name for row in rows for name in row))
