@@ -45,7 +45,7 @@ def preprocess(points: Array) -> Array:
 def measure(name: str, points: Array) -> Data:
     """Return the data set with its numbers: r rounded up to 6 decimals, x̃ to 12 significant digits."""
     norms = np.linalg.norm(points, axis=1)
-    radius = Fraction(math.ceil(float(norms.max()) * _DECIMALS), _DECIMALS)
+    radius = Fraction(math.ceil(Fraction(float(norms.max())) * _DECIMALS), _DECIMALS)
     mean = Fraction(f"{float(np.mean(norms**2)):.12g}")
     return Data(name, points, norms, Facts(*points.shape, radius, mean))
 
