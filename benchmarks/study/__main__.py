@@ -72,10 +72,9 @@ def make_tasks(part: str, chosen: argparse.Namespace) -> list[Task]:
     if part == "figures-3-4":
         return kmeans.make_tasks(make_plans(chosen))
     if part == "figure-5":
-        names = [name for name in synthetic(full=chosen.full) if name.removeprefix("like-").partition("/")[0] in timing.SIZES]
-        names = sorted(names, key=lambda name: "covertype" not in name)
-        names = [*names[: 1 if chosen.quick else None], *(["ijcnn1"] if ijcnn1_path() is not None else [])]
-        return timing.make_tasks(names, repeats=5, full_repeats=1 if chosen.quick else 3, quick=chosen.quick)
+        names = [f"like-{name}" for name in timing.SIZES if name != "ijcnn1"] if not chosen.quick else ["like-pose"]
+        names += ["ijcnn1"] if ijcnn1_path() is not None else []
+        return timing.make_tasks(names, repeats=2 if chosen.quick else 5, full_repeats=1 if chosen.quick else 3, quick=chosen.quick)
     if not os.environ.get(authors.HOME):
         print(f"the authors' code is not compared: name its checkout with --authors or {authors.HOME}", file=sys.stderr)
         return []
@@ -88,6 +87,7 @@ def make_tasks(part: str, chosen: argparse.Namespace) -> list[Task]:
 def report(store: PartStore, tasks: dict[str, list[Task]], out: Path) -> list[str]:
     """Make figures and tables of what is there; return the tables with their titles."""
     rows = {study: store.collect(task for part in tasks.values() for task in part if task.study == study) for study in WORK}
+    rows["timing"] = timing.relate(rows["timing"])
     sections: list[str] = []
 
     def add(title: str, render: Callable[[Sequence[Row]], str], study: str) -> None:
