@@ -57,7 +57,7 @@ def make_plans(chosen: argparse.Namespace) -> list[Plan]:
         seeds = chosen.seeds or 50
         return [Plan(name, _PROTOCOLS, seeds) for name in [*(["ijcnn1"] if has_ijcnn1 else []), "pixels", "digits", *synthetic(full=True)]]
     plans = [Plan("ijcnn1", _PROTOCOLS, chosen.seeds or 10)] if has_ijcnn1 else []
-    plans += [Plan("pixels", _MAIN, chosen.seeds or 10), Plan("digits", _MAIN, chosen.seeds or 10)]
+    plans += [Plan("pixels", _MAIN, chosen.seeds or 10), Plan("digits", _PROTOCOLS, chosen.seeds or 10)]
     few = (1.0, 10.0, 100.0, 1000.0)
     return plans + [Plan(name, _PROTOCOLS, chosen.seeds or 5, few, middle_only=True, figure_4=False) for name in synthetic(full=False)]
 
