@@ -153,7 +153,7 @@ def plot_times(rows: Sequence[Row], path: Path) -> Path:
     for method in ("uniform", "coreset", "constrained"):
         left.plot([], [], _STYLE[method][1], color=_STYLE[method][0], label=_STYLE[method][2])
     left.plot([], [], color="black", lw=0.6, label="m/n")
-    left.set(xlabel="m", ylabel="time relative to DP-Lloyd on all points (%)")
+    left.set(xscale="log", yscale="log", xlabel="m", ylabel="time relative to DP-Lloyd on all points (%)")
     left.legend(fontsize=7)
     name = names[0]
     size = max(row["m"] for row in rows if row["dataset"] == name)
