@@ -72,7 +72,7 @@ bench-peers: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
 	$(BIN)/python -m benchmarks.deciders
 
-# The experiments of the paper again (docs/study.md): about half an hour on 2 cores; FULL=1 takes many hours. It resumes where it stopped.
+# The experiments of the paper again (docs/study.md): about half an hour on 2 cores; FULL=1 takes a day or more. It resumes where it stopped.
 # Compares with the authors' code where AUTHORS=DIR (and AUTHORS_PYTHON=FILE) name a checkout of it that runs.
 STUDY_OUT ?= $(OUT)/study
 study: $(STAMP)

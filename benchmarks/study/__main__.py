@@ -129,7 +129,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=count_jobs(), help="processes (default: the cores that may be used)")
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="a small version of every part: about two minutes")
-    size.add_argument("--full", action="store_true", help="everything as in the paper, at full size with 50 seeds: many hours")
+    size.add_argument("--full", action="store_true", help="everything as in the paper, at full size with 50 seeds: a day or more")
     parser.add_argument("--authors", metavar="DIR", help=f"checkout of the authors' code, ready to run (or {authors.HOME})")
     parser.add_argument("--authors-python", metavar="FILE", help=f"interpreter for it (or {authors.PYTHON})")
     return parser.parse_args(arguments)
