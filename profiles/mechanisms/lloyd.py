@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from profiles.composition import compose_adaptively
 from profiles.errors import InvalidArgument, InvalidData
+from profiles.mechanisms.clusters import ClusterPasses, open_passes
 from profiles.mechanisms.datasets import Array, WeightedData, add_up, check_radius, norms_within, read_dataset, read_points
 from profiles.mechanisms.interface import (
     EXACT_ARITHMETIC,
@@ -29,6 +30,7 @@ from profiles.profile import Profile
 PUBLIC_CENTRES = "The initial centres are public: they do not depend on the data set"
 
 _BLOCK = 2**20  # numbers in one temporary array: outputs are computed in blocks of this size
+_LARGE = 2**18  # n·k·d from which on passes over the data, one run at a time, are faster than many runs at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +63,10 @@ class WeightedLloyd:
     as well). The profile is the same for every choice.
 
     Only the final centres are the output; the guarantee covers the centres of all iterations.
+
+    In floating point, the cluster of a record is a function of that record and the centres alone as well, by the definition of
+    :mod:`profiles.mechanisms.nearest`: parallel composition needs no hypothesis there. The sums are rounded; that noise is added to exact
+    sums is part of the hypothesis EXACT_ARITHMETIC. On large data a run needs memory for the data and a constant for each thread.
 
     ``initial_centres``: shape (k, d), or (k,) where d = 1; they must not be derived from the data. ``iterations`` is T, a positive
     integer; ``beta_count`` and ``beta_sum`` are positive numbers; each of the three may be ``"positive"`` for a profile that cannot be
@@ -138,8 +144,13 @@ class WeightedLloyd:
         centres = self.centres
         data = read_dataset(dataset, centres.shape[1], self.radius, self.p)
         rounds = whole_number(self.iterations, "the number of iterations")
-        block = max(1, _BLOCK // max(1, data.points.size, rounds * centres.size))
         outputs = np.empty((size, *centres.shape))
+        if len(data.points) * centres.size >= _LARGE:
+            with open_passes(data) as passes:
+                for index in range(size):
+                    outputs[index] = follow_run(passes, centres, self.draw_noise(rng, 1), self.min_count)
+            return outputs
+        block = max(1, _BLOCK // max(1, data.points.size, rounds * centres.size))
         for start in range(0, size, block):
             noise = self.draw_noise(rng, min(block, size - start))
             outputs[start : start + block] = move_centres(data, centres, noise, self.min_count)
@@ -167,18 +178,31 @@ def move_centres(data: WeightedData, centres: Array, noise: LloydNoise, min_coun
     return current
 
 
+def follow_run(passes: ClusterPasses, centres: Array, noise: LloydNoise, min_count: float | None) -> Array:
+    """Return the final centres, shape (k, d), of one run: those of :func:`move_centres` up to the rounding of sums, fast on large data."""
+    current = centres
+    for noisy_count, noisy_sum in zip(noise.counts[0], noise.sums[0], strict=True):
+        counts, sums = passes.total(current)
+        current = _divide(current, counts + noisy_count, sums + noisy_sum, min_count)
+    return current
+
+
 def assign_nearest(points: Array, centres: Array) -> NDArray[np.intp]:
     """Return the index of the nearest centre, the first one of a tie: (n, d) and (s, k, d) → (s, n).
 
-    Each record's label is computed from that record and the centres alone, also in floating point, as parallel composition needs it.
+    The label of a record is the one that :mod:`profiles.mechanisms.nearest` defines: a function of that record and the centres alone, also
+    in floating point, as parallel composition needs it. Every operation is elementwise, in the order of the definition.
     """
-    runs, clusters, _ = centres.shape
+    runs, clusters, dimension = centres.shape
     nearest = np.full((runs, len(points)), np.inf)
     labels = np.zeros((runs, len(points)), dtype=np.intp)
     with np.errstate(over="ignore"):
         for j in range(clusters):
-            gaps = points[np.newaxis] - centres[:, j, np.newaxis, :]
-            distances = np.einsum("snd,snd->sn", gaps, gaps)
+            distances = np.zeros((runs, len(points)))
+            for column in range(dimension):
+                gaps = points[:, column] - centres[:, j, column, np.newaxis]
+                gaps *= gaps
+                distances += gaps
             labels[distances < nearest] = j
             np.minimum(nearest, distances, out=nearest)
     return labels
