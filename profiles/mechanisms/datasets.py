@@ -148,8 +148,8 @@ def norms_within(points: Array, p: float, radius: ExactLike, *, first_row: int =
     if bad.any():
         row = int(bad.argmax())
         raise InvalidData(
-            f"records must have an l_{p:g} norm of at most {exact_text(bound)}, but row {first_row + row} has {float(norms[row])!r}; rescale or remove "
-            "such records, or declare a larger radius"
+            f"records must have an l_{p:g} norm of at most {exact_text(bound)}, but row {first_row + row} has {float(norms[row])!r}; "
+            "rescale or remove such records, or declare a larger radius"
         )
     return norms
 

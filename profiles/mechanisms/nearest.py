@@ -45,10 +45,11 @@ from profiles.mechanisms.datasets import Array, find_reach
 
 Labels = NDArray[np.int32]
 
+_LEAST_WIDTH = 2.0**-400
 #: A format for screening, its unit roundoff, and the S for which neither underflow nor overflow matters.
 _FORMATS: tuple[tuple[Any, float, float, float], ...] = (
     (np.float32, 2.0**-24, 2.0**-30, 2.0**60),
-    (np.float64, 2.0**-53, 2.0**-400, 2.0**500),
+    (np.float64, 2.0**-53, _LEAST_WIDTH, 2.0**500),
 )
 _MOST_COLUMNS = 2**20
 _ENTRIES = 2**18  # entries of one temporary array of :func:`label_by_definition` and of one block of scores
@@ -96,7 +97,8 @@ class CentreSearch:
     @property
     def block(self) -> int:
         """How many rows to label at once, so that a block of scores has about ``_ENTRIES`` entries, whatever n is."""
-        return max(_LEAST_ROWS, _ENTRIES // max(self.centres.shape))
+        clusters, dimension = self.centres.shape
+        return max(_LEAST_ROWS, _ENTRIES // int(max(clusters, dimension)))
 
     def label(self, points: Array) -> Labels:
         """Return for each row the position in ``kept`` of its label."""
@@ -124,14 +126,16 @@ def prepare_search(centres: Array, reach: float) -> CentreSearch:
     """Return the search for records x with ‖x‖₂ ≤ ``reach``; centres have shape (k, d).
 
     Centres that cannot be nearest to any such record are left out: noise throws centres far away, and their norms would widen τ.
-    With b a centre of least norm, ‖x − c_j‖² − ‖x − c_b‖² = |c_j|² − |c_b|² − 2x·(c_j − c_b) ≥ |c_j|² − |c_b|² − 2R‖c_j − c_b‖. Where this is above
-    2⁻²⁰ (R + ‖c_j‖)², which is more than all roundings here and in the definition, δ_b < δ_j for every record.
+    With b a centre of least norm, ‖x − c_j‖² − ‖x − c_b‖² = |c_j|² − |c_b|² − 2x·(c_j − c_b) ≥ |c_j|² − |c_b|² − 2R‖c_j − c_b‖. Where
+    this is above 2⁻²⁰ (R + ‖c_j‖)², which is more than all roundings here and in the definition, δ_b < δ_j for every record.
+    (Underflow is out of the question for R + ‖c_j‖ ≥ 2⁻⁴⁰⁰.)
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         norms = np.sqrt((centres * centres).sum(axis=1))
         least = int(norms.argmin())
         distances = np.sqrt(((centres - centres[least]) ** 2).sum(axis=1))
-        never = (norms - norms[least]) * (norms + norms[least]) - 2 * reach * distances > 2.0**-20 * (reach + norms) ** 2
+        gaps = (norms - norms[least]) * (norms + norms[least]) - 2 * reach * distances
+        never = (gaps > 2.0**-20 * (reach + norms) ** 2) & (reach + norms >= _LEAST_WIDTH)
         kept = np.flatnonzero(~never)
         width = (reach + float(norms[kept].max())) * _WIDER
         remaining = np.ascontiguousarray(centres[kept])
