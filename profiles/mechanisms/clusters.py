@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,12 @@ def _cut(rows: int) -> list[tuple[int, int]]:
     return [(start, min(start + size, rows)) for start in range(0, rows, size)]
 
 
+@cache
+def _find_libraries() -> ThreadpoolController:
+    """Return the native libraries that are loaded; looking for them takes milliseconds, and the BLAS of NumPy is there from the start."""
+    return ThreadpoolController()
+
+
 @contextmanager
 def open_passes(data: WeightedData, threads: int | None = None) -> Iterator[ClusterPasses]:
     """Yield the data set prepared for passes by ``threads`` threads; None: as many as the BLAS of NumPy is allowed to use.
@@ -97,7 +104,7 @@ def open_passes(data: WeightedData, threads: int | None = None) -> Iterator[Clus
     The BLAS itself is held to one thread meanwhile: its products are small, and each thread has its own. The limit is that of the
     process, as in scikit-learn; set it by OMP_NUM_THREADS or threadpoolctl.
     """
-    controller = ThreadpoolController()
+    controller = _find_libraries()
     allowed = [library["num_threads"] for library in controller.info() if library["user_api"] == "blas"]
     count = min(max(allowed, default=1) if threads is None else threads, len(_cut(len(data.points))))
     with controller.limit(limits=1, user_api="blas"), ThreadPoolExecutor(count) if count > 1 else nullcontext() as pool:
