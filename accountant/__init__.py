@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from accountant.dataset import compute_weights_file
     from accountant.epsilon import derive_epsilon
+    from accountant.estimators import DPKMeans
     from accountant.guarantees import render
     from accountant.sampled import amplify
     from accountant.weights.precise import optimal_weight
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from proofs_check.verify import verify
 
 _HOME = {
+    "DPKMeans": "accountant.estimators",
     "admit": "proofs_check.admission",
     "amplify": "accountant.sampled",
     "compute_weights_file": "accountant.dataset",
@@ -32,6 +34,7 @@ _HOME = {
 }
 
 __all__ = [
+    "DPKMeans",
     "admit",
     "amplify",
     "compute_weights_file",
