@@ -7,6 +7,5 @@ except ModuleNotFoundError as error:
         raise ModuleNotFoundError("estimators need scikit-learn, which is not installed; install pdp-accountant[estimators]") from error
     raise
 from accountant.estimators.noise_split import NoiseScales, choose_scales
-from accountant.estimators.records import project_records
 
-__all__ = ["DPKMeans", "NoiseScales", "choose_scales", "project_records"]
+__all__ = ["DPKMeans", "NoiseScales", "choose_scales"]

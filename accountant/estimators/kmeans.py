@@ -15,7 +15,6 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from accountant.estimators.certifying import PRIVATE_NUMBERS, PRIVATE_SEED, Evidence, certify_all_records, certify_profile, certify_sample
 from accountant.estimators.noise_split import MARGIN, NoiseScales, choose_scales
-from accountant.estimators.records import SLACK, project_records, record_norms, require_inside, widen
 from accountant.estimators.starting import pack_centres
 from accountant.guarantees import AnyGuarantee
 from accountant.sampling.rules import IN_RANGE
@@ -23,6 +22,8 @@ from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised import prepare_solver, probabilities
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
 from profiles.mechanisms import WeightedLloyd
+from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
+from profiles.mechanisms.datasets import check_radius, float_at_most, require_norms
 from profiles.mechanisms.interface import require_norm
 from profiles.mechanisms.lloyd import PUBLIC_CENTRES
 from profiles.mechanisms.nearest import find_nearest
@@ -56,7 +57,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
     outside : "error" or "project"
         Records outside the ball: refuse the data (an error tells that there is one), or move each such record onto the ball.
     min_count : float or None
-        A cluster whose noisy count is below it keeps its centre; None divides always, as the paper does.
+        A cluster whose noisy count is below it keeps its centre; None divides always, as the paper does. Centres that noise throws out
+        of the ball are moved back onto it in every iteration.
     noise_scales : pair of exact numbers or None
         (β_count, β_sum) in place of ``epsilon``.
     random_state : None, int, numpy.random.Generator or RandomState
@@ -188,12 +190,13 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
 
     def _bound(self, points: Array) -> Array:
         require_norm(self.norm)
+        check_radius(self.radius)
         radius = to_exact(self.radius, "the radius")
         if self.outside == "project":
             return project_records(points, self.norm, radius)
         if self.outside != "error":
             raise InvalidArgument(f"outside must be 'error' or 'project', but {str(self.outside)[:40]!r} was found; give one of the two")
-        require_inside(points, self.norm, radius)
+        require_norms(points, self.norm, radius)
         return points
 
     def _prepare(self, dimension: int, generator: np.random.Generator) -> tuple[WeightedLloyd, tuple[str, ...], Evidence]:
@@ -206,7 +209,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         if isinstance(self.init, str):
             if self.init != "packing":
                 raise InvalidArgument(f"init must be 'packing' or an array, but {self.init[:40]!r} was found; give one of the two")
-            centres = pack_centres(int(self.n_clusters), dimension, self.norm, float(radius), generator)
+            centres = pack_centres(int(self.n_clusters), dimension, self.norm, float_at_most(radius), generator)
             evidence.append((PUBLIC_CENTRES, "they are drawn in the declared ball, without the data"))
         else:
             centres = np.asarray(self.init)
@@ -223,6 +226,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             p=self.norm,
             radius=radius,
             min_count=self.min_count,
+            confine=True,
         )
         seeded = () if self.random_state is None else (PRIVATE_SEED,)
         return mechanism, (*mechanism.hypotheses, PRIVATE_NUMBERS, *seeded), tuple(evidence)

@@ -32,6 +32,7 @@ def pack_centres(clusters: int, dimension: int, p: float, radius: float, rng: np
     chosen = np.empty(clusters, dtype=np.intp)
     for j in range(clusters):
         chosen[j] = room.argmax()
-        room = np.minimum(room, compute_norms(candidates - candidates[chosen[j]], 2) / 2)
+        gaps = candidates - candidates[chosen[j]]
+        room = np.minimum(room, np.sqrt(np.einsum("ij,ij->i", gaps, gaps)) / 2)
         room[chosen[j]] = -1.0
     return candidates[chosen] * radius

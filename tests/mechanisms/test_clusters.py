@@ -14,7 +14,7 @@ from profiles import InvalidData
 from profiles.mechanisms import WeightedLloyd, clusters, lloyd
 from profiles.mechanisms.clusters import open_passes
 from profiles.mechanisms.datasets import WeightedData, read_dataset
-from profiles.mechanisms.lloyd import follow_run, move_centres
+from profiles.mechanisms.lloyd import PostProcessing, follow_run, move_centres
 from profiles.mechanisms.nearest import label_by_definition
 from tests.mechanisms.reference import follow_algorithm_2
 
@@ -81,8 +81,8 @@ def test_a_run_equals_algorithm_2_on_the_same_noise(seed, dimension, count, rows
     mechanism = WeightedLloyd(initial_centres=centres, iterations=3, beta_count=beta, beta_sum=beta, radius=100)
     noise = mechanism.draw_noise(np.random.default_rng(seed), 1)
     with open_passes(data) as passes:
-        found = follow_run(passes, centres, noise, min_count)
-    batch = move_centres(data, centres, noise, min_count)[0]
+        found = follow_run(passes, centres, noise, PostProcessing(min_count))
+    batch = move_centres(data, centres, noise, PostProcessing(min_count))[0]
     slow = np.array(follow_algorithm_2(data.points.tolist(), data.weights.tolist(), centres, noise.counts[0], noise.sums[0], min_count))
     spread = 1e-7 * (1 + np.abs(slow).max())  # a near-zero count magnifies the rounding of sums; a changed label would be far more
     assert np.abs(found - slow).max() < spread

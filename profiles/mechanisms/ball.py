@@ -19,13 +19,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from profiles.errors import InvalidData
-from profiles.mechanisms.datasets import find_reach, float_at_most
-from profiles.numbers import exact_text
-
-Array = NDArray[np.float64]
+from profiles.mechanisms.datasets import Array, find_reach, float_at_most
 
 _ROWS = 2**12
 SLACK = Fraction(1, 2**30)
@@ -79,8 +74,8 @@ def project_records(points: Array, p: float, radius: Fraction) -> Array:
     with np.errstate(over="ignore", under="ignore"):
         for start in range(0, len(points), _ROWS):
             block = points[start : start + _ROWS]
-            if p <= 2 and find_reach(block) * math.sqrt(block.shape[1]) ** (2 / p - 1) <= bound:
-                continue  # ‖x‖_p ≤ d^(1/p − 1/2) ‖x‖₂: clearly inside
+            if _clearly_inside(block, p, bound):
+                continue
             ratios, lengths, largest = measure_records(block, p)
             outside = largest * lengths > bound
             if outside.any():
@@ -90,11 +85,7 @@ def project_records(points: Array, p: float, radius: Fraction) -> Array:
     return result
 
 
-def require_inside(points: Array, p: float, radius: Fraction) -> None:
-    """Refuse records that are computed to be outside the ball. Raises :class:`InvalidData`, which tells that there is one."""
-    bad = record_norms(points, p) > float_at_most(radius)
-    if bad.any():
-        raise InvalidData(
-            f"records must have an l_{p:g} norm of at most {exact_text(radius)}, but row {int(bad.argmax())} is outside; rescale such "
-            "records, declare a larger radius, or ask for outside='project'"
-        )
+def _clearly_inside(points: Array, p: float, bound: float) -> bool:
+    """Tell whether a bound that is cheap and clear of rounding settles it: ‖x‖_p ≤ d^max(0, 1/p − 1/2) ‖x‖₂."""
+    wider: float = math.sqrt(points.shape[1]) ** max(0.0, 2 / p - 1)
+    return find_reach(points) * wider <= bound
