@@ -124,7 +124,10 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         ``sample_weight``: importance weights, at least 1, of a Poisson importance sample (None: every record once). See ``guarantee_``.
         """
         points = self._read(X, reset=True)
-        weights = None if sample_weight is None else _check_sample_weight(sample_weight, points, dtype=np.float64)
+        weights: Array | None = None
+        if sample_weight is not None:  # a sample may be empty, which scikit-learn's check would refuse
+            empty = not len(points) and np.size(sample_weight) == 0
+            weights = np.ones(0) if empty else _check_sample_weight(sample_weight, points, dtype=np.float64)
         points = self._bound(points)
         generator = make_generator(self.random_state)
         mechanism, hypotheses, evidence = self._prepare(points.shape[1], generator)

@@ -180,6 +180,8 @@ def test_an_empty_data_set_gives_centres_from_noise_alone():
         model = fit(DPKMeans(3, epsilon=1, radius=2, random_state=12), np.zeros((0, 4)))
         assert model.cluster_centers_.shape == (3, 4)
         assert np.isfinite(model.cluster_centers_).all()
+    empty_sample = DPKMeans(3, epsilon=1, radius=2, random_state=12).fit(np.zeros((0, 4)), sample_weight=[])
+    assert isinstance(empty_sample.guarantee_.bound, ProfileBound)
 
 
 def test_outside():
