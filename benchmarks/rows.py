@@ -49,16 +49,25 @@ def make_data(path: Path, rows: int) -> None:
 
 def timed(work: Callable[[], object]) -> Found:
     """Return real and processor seconds of ``work`` and the peak memory of this process in MB."""
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    before = peak_memory()
     start, processor = time.perf_counter(), time.process_time()
     work()
     real, busy = time.perf_counter() - start, time.process_time() - processor
-    return {"real": real, "busy": busy, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "before": before}
+    return {"real": real, "busy": busy, "peak": peak_memory(), "before": before}
+
+
+def peak_memory() -> float:
+    """Return the peak resident size of this process in MB; ``ru_maxrss`` would start at that of the process that started it."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return next(int(line.split()[1]) / 1024 for line in status.read_text().splitlines() if line.startswith("VmHWM"))
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def run_single(data: str, out: str) -> Found:
     """The streaming path of ``pdp weights``."""
     premise = prove_premise(PROFILE, 2)
+    warm_up()
     return timed(lambda: compute_weights_file(PROFILE, data, out, premise=premise, target_epsilon=2, specs=[parse_statistic(SPEC)]))
 
 
@@ -74,6 +83,7 @@ def run_duckdb(data: str, out: str) -> Found:
 
     connection.create_function("pair", pair, ["DOUBLE", "DOUBLE"], "STRUCT(weight DOUBLE, q DOUBLE)", type="arrow", null_handling="special")
     connection.execute("SET threads = 1")
+    warm_up()
     found = timed(lambda: connection.execute(f"COPY (SELECT *, unnest(pair(x, y)) FROM '{data}') TO '{out}' (FORMAT parquet)"))
     connection.remove_function("pair")
     connection.close()
@@ -91,6 +101,7 @@ def run_polars(data: str, out: str) -> Found:
         table = part.to_arrow()
         return pl.from_arrow(pa.Table.from_batches(weights.stream(table.to_batches()), weights.schema(table.schema)))
 
+    warm_up()
     return timed(lambda: frame.map_batches(weigh, schema=schema, streamable=True).sink_parquet(out))
 
 
@@ -139,6 +150,11 @@ def _descendants_peak() -> tuple[float, float]:
         below |= more
     others = [found[pid] for pid in below - {os.getpid()}]
     return max((peak for _, name, peak in others if "python" in name), default=0.0), sum(peak for _, _, peak in others)
+
+
+def warm_up() -> None:
+    """Make Arrow import what it imports when it is first used, which includes pandas where that is installed."""
+    arrow_weights(PROFILE, 2, [SPEC])(pa.record_batch({"x": np.zeros(10), "y": np.zeros(10)}))
 
 
 RUNS = {"single": run_single, "duckdb": run_duckdb, "polars": run_polars, "spark": run_spark}
