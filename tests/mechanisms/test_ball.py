@@ -45,7 +45,7 @@ def test_projected_records_are_inside_over_the_reals(case):
             assert (record == before).all()
         if not within(before.tolist(), p, widen(radius)):
             largest = np.abs(before).argmax()
-            assert record * (before[largest] / record[largest]) == pytest.approx(before, rel=1e-9, abs=1e-300)
+            assert record / record[largest] == pytest.approx(before / before[largest], rel=1e-9, abs=1e-300)
             assert not within(record.tolist(), p, radius * (1 - Fraction(1, 10**12)))
 
 
