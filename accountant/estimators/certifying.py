@@ -8,13 +8,17 @@ from functools import lru_cache
 
 from accountant.guarantees import (
     INDEPENDENT,
+    ONE_ANALYSIS,
     AnyGuarantee,
     EpsilonDP,
     amplify_by_importance_sampling,
     derive_profile,
     discharge,
+    realise_sampling,
     worst_case,
 )
+from accountant.sampler import BitSource
+from accountant.sampler.plan import PAIRS
 from accountant.sampling import make_rule
 from profiles import InvalidTarget, Profile, exact_text
 from proofs_check.results import Verdict
@@ -61,6 +65,12 @@ def certify_sample(profile: Profile, hypotheses: tuple[str, ...], evidence: Evid
         derive_profile(profile, hypotheses), make_rule("privacy-constrained", profile, target_epsilon=target)
     )
     return _settle(worst_case(sampled, premises={**premises, "feasibility": True}), evidence)
+
+
+def certify_draws(guarantee: AnyGuarantee, source: BitSource) -> AnyGuarantee:
+    """Return the guarantee of a sample that :class:`accountant.sampler.PoissonSampler` draws and one run of the mechanism uses up."""
+    realised = realise_sampling(guarantee, pairs=PAIRS["certified-weights"], claims=(), bits=source.hypothesis)
+    return discharge(realised, ONE_ANALYSIS, "the sample is drawn, used by this run and dropped in one call")
 
 
 def _settle(guarantee: AnyGuarantee, evidence: Iterable[tuple[str, str]]) -> AnyGuarantee:

@@ -13,10 +13,19 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from accountant.estimators.certifying import PRIVATE_NUMBERS, PRIVATE_SEED, Evidence, certify_all_records, certify_profile, certify_sample
+from accountant.estimators.certifying import (
+    PRIVATE_NUMBERS,
+    PRIVATE_SEED,
+    Evidence,
+    certify_all_records,
+    certify_draws,
+    certify_profile,
+    certify_sample,
+)
 from accountant.estimators.noise_split import MARGIN, NoiseScales, choose_scales
 from accountant.estimators.starting import pack_centres
 from accountant.guarantees import AnyGuarantee
+from accountant.sampler import PoissonSampler
 from accountant.sampling.rules import IN_RANGE
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised import prepare_solver, probabilities
@@ -137,13 +146,14 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             guarantee = certify_profile(mechanism.profile, hypotheses, evidence)
         return self._run(mechanism, guarantee, points, weights, generator)
 
-    def fit_sampled(self, X: ArrayLike, *, select: Selector, target_epsilon: ExactLike | None = None) -> DPKMeans:  # noqa: N803
+    def fit_sampled(self, X: ArrayLike, *, target_epsilon: ExactLike | None = None, select: Selector | None = None) -> DPKMeans:  # noqa: N803
         """Compute private centres of a fresh privacy-constrained sample of ``X``, with an ε*-DP guarantee for all of ``X``.
 
         Every record gets the largest weight w with ψ ≤ ε* (Problem 7 of Fay et al. 2024) and is selected with a probability q just below
         1/w; the selected ones are clustered with their weights. ε* = ``target_epsilon``, by default ``epsilon``: then sampling is free.
 
-        ``select`` must select row i with probability exactly q[i], independently; that it does is a hypothesis of the guarantee.
+        Draws are exact, with bits of the operating system, or of ``random_state`` where one is given. A ``select`` of your own must select
+        row i with probability exactly q[i], independently; that it does is then a hypothesis of the guarantee.
         Raises :class:`Infeasible` where ε* is below the ε of all records with weight 1.
         """
         points = self._bound(self._read(X, reset=True))
@@ -151,12 +161,16 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         mechanism, hypotheses, evidence = self._prepare(points.shape[1], generator)
         target = self._promise(mechanism) if target_epsilon is None else to_exact(target_epsilon, "the target epsilon")
         guarantee = certify_sample(mechanism.profile, hypotheses, evidence, target)
+        if select is None:
+            sampler = PoissonSampler(None if self.random_state is None else generator)
+            guarantee = certify_draws(guarantee, sampler.source)
         if len(points):
             solver = prepare_solver(mechanism.profile, target, premise=prove_premise(mechanism.profile, target))
             # rounded up, so that the weight is feasible for the norm over the reals as well: ε grows with the norm
             norms = record_norms(points, self.norm) * (1 + float(SLACK) / 2)
             weights = solver.solve({"z": norms}).weights
-            selected = np.asarray(select(probabilities(weights), generator))
+            q = probabilities(weights)
+            selected = sampler.select(q) if select is None else np.asarray(select(q, generator))
             if selected.dtype != np.bool_ or selected.shape != weights.shape:
                 raise InvalidArgument(
                     f"the selector must return one boolean a record, but {selected.dtype} of shape {selected.shape} was found; correct it"

@@ -5,11 +5,7 @@ Statement. One iteration moves a centre to c̃ = (S + ζ)/(N + ξ) with N = Σ w
 
     E ‖c̃ − c‖₂² = (V β_sum² + 2 ‖c‖₂² β_count²)/N²,    V = E ‖ζ‖₂² at β_sum = 1,  V = d (d + 1) Q_p(d),
 
-where the radius of ζ is Gamma(d, 1), E R² = d (d + 1), and Q_p(d) = E ‖θ‖₂² for the cone measure:
-
-    Q_p(d) = d Γ(3/p) Γ(d/p) / (Γ(1/p) Γ((d + 2)/p)),  Q_2 = 1,  Q_1 = 2/(d + 1),  Q_∞ = (d + 2)/3,
-
-since |θ_1|^p ~ Beta(1/p, (d − 1)/p) (p = ∞: a coordinate is ±1 with probability 1/d and uniform on [−1, 1] otherwise). With ‖c‖₂ = ρ r and
+see :func:`accountant.calibration.lloyd.noise_energy`. With ‖c‖₂ = ρ r and
 the shares a = 1/β_count and b = r/β_sum of the budget a + b = ε/T, the error is r² (V/b² + 2ρ²/a²)/N². It is convex, and least where the
 derivatives agree: V/b³ = 2ρ²/a³, that is
 
@@ -25,11 +21,10 @@ Privacy does not rest on any of this: the scales are exact fractions with T (1/�
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from scipy.special import gammaln
+from accountant.calibration.lloyd import noise_energy
 
 #: ‖c‖₂/r of a typical centre.
 TYPICAL_NORM = 0.45
@@ -67,17 +62,3 @@ def count_share(dimension: int, p: float) -> Fraction:
     """
     ratio = (2 * TYPICAL_NORM**2 / noise_energy(dimension, p)) ** (1 / 3)
     return Fraction(min(max(round(ratio / (1 + ratio) * 10**6), 1), 10**6 - 1), 10**6)
-
-
-def noise_energy(dimension: int, p: float) -> float:
-    """Return V = E ‖ζ‖₂² for the density ∝ exp(−‖ζ‖_p) on R^d.
-
-    >>> noise_energy(3, 2), noise_energy(3, math.inf)
-    (12.0, 20.0)
-    """
-    size = dimension * (dimension + 1.0)
-    if math.isinf(p):
-        return size * (dimension + 2) / 3
-    if p == 2:
-        return size
-    return size * dimension * math.exp(gammaln(3 / p) + gammaln(dimension / p) - gammaln(1 / p) - gammaln((dimension + 2) / p))

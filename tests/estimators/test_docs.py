@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from accountant.estimators.noise_split import TYPICAL_NORM, count_share, noise_energy
+from accountant.calibration.lloyd import noise_energy
+from accountant.estimators.noise_split import TYPICAL_NORM, count_share
 from tests.estimators.test_kmeans import EXPECTED_FAILURES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "dp-kmeans.md").read_text(encoding="utf-8")

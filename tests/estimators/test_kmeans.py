@@ -15,7 +15,8 @@ from sklearn.utils.estimator_checks import check_estimator
 from accountant import DPKMeans
 from accountant.estimators.certifying import PRIVATE_NUMBERS, PRIVATE_SEED
 from accountant.estimators.kmeans import make_generator
-from accountant.guarantees import EpsilonDP, Notion, ProfileBound, amplify_by_importance_sampling, worst_case
+from accountant.guarantees import INDEPENDENT, ONE_ANALYSIS, EpsilonDP, Notion, ProfileBound, amplify_by_importance_sampling, worst_case
+from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS
 from accountant.sampling import make_rule
 from accountant.sampling.rules import IN_RANGE
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber
@@ -231,3 +232,16 @@ def test_random_states():
         assert isinstance(make_generator(state), np.random.Generator)
     legacy = [make_generator(np.random.RandomState(3)).random() for _ in range(2)]
     assert legacy[0] == legacy[1]
+
+
+def test_exact_draws_are_the_default_and_their_hypotheses_are_told():
+    blobs = make_blobs(300)
+    secure = DPKMeans(2, epsilon=3, radius=1, outside="project").fit_sampled(blobs, target_epsilon=6)
+    seeded = DPKMeans(2, epsilon=3, radius=1, outside="project", random_state=4).fit_sampled(blobs, target_epsilon=6)
+    again = DPKMeans(2, epsilon=3, radius=1, outside="project", random_state=4).fit_sampled(blobs, target_epsilon=6)
+    assert (seeded.cluster_centers_ == again.cluster_centers_).all()
+    for model, bits in ((secure, SECURE_BITS), (seeded, SEEDED_BITS)):
+        assert model.guarantee_.bound.upper == 6
+        assert bits in model.guarantee_.hypotheses
+        assert INDEPENDENT not in model.guarantee_.hypotheses
+        assert {INDEPENDENT, ONE_ANALYSIS} <= {item.hypothesis for item in model.guarantee_.discharged}

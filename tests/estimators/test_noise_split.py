@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accountant.estimators.noise_split import MARGIN, TYPICAL_NORM, choose_scales, count_share, noise_energy
+from accountant.calibration.lloyd import noise_energy
+from accountant.estimators.noise_split import MARGIN, TYPICAL_NORM, choose_scales, count_share
 from accountant.estimators.starting import pack_centres
 from profiles.mechanisms.datasets import compute_norms
 from profiles.mechanisms.noise import draw_k_norm
