@@ -9,10 +9,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from accountant.calibration import calibrate_noise, calibrate_noise_for_size
     from accountant.dataset import compute_weights_file
     from accountant.epsilon import derive_epsilon
+    from accountant.estimators import DPKMeans
     from accountant.guarantees import render
     from accountant.sampled import amplify
+    from accountant.sampler import amplify_once, draw_sample, plan_sample, sample_file
+    from accountant.sampling import make_rule
+    from accountant.sampling.selection import prepare_selection
     from accountant.weights.precise import optimal_weight
     from accountant.weights.premise import prove_premise
     from accountant.weights.vectorised import optimal_weights
@@ -20,26 +25,44 @@ if TYPE_CHECKING:
     from proofs_check.verify import verify
 
 _HOME = {
+    "DPKMeans": "accountant.estimators",
     "admit": "proofs_check.admission",
     "amplify": "accountant.sampled",
+    "amplify_once": "accountant.sampler",
+    "calibrate_noise": "accountant.calibration",
+    "calibrate_noise_for_size": "accountant.calibration",
     "compute_weights_file": "accountant.dataset",
     "derive_epsilon": "accountant.epsilon",
+    "draw_sample": "accountant.sampler",
+    "make_rule": "accountant.sampling",
     "optimal_weight": "accountant.weights.precise",
     "optimal_weights": "accountant.weights.vectorised",
+    "plan_sample": "accountant.sampler",
+    "prepare_selection": "accountant.sampling.selection",
     "prove_premise": "accountant.weights.premise",
     "render": "accountant.guarantees",
+    "sample_file": "accountant.sampler",
     "verify": "proofs_check.verify",
 }
 
 __all__ = [
+    "DPKMeans",
     "admit",
     "amplify",
+    "amplify_once",
+    "calibrate_noise",
+    "calibrate_noise_for_size",
     "compute_weights_file",
     "derive_epsilon",
+    "draw_sample",
+    "make_rule",
     "optimal_weight",
     "optimal_weights",
+    "plan_sample",
+    "prepare_selection",
     "prove_premise",
     "render",
+    "sample_file",
     "verify",
 ]
 

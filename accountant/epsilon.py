@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from accountant.guarantees import AnyGuarantee, EpsilonDP, amplify_by_importance_sampling, derive_profile, render, to_json, worst_case
-from accountant.sampling import SamplingRule, make_rule, rule_from_declaration, rule_from_expression
+from accountant.sampling import SamplingRule, make_rule, refuse_oracle, rule_from_declaration, rule_from_expression
 from profiles import Declaration, InvalidArgument, InvalidSampling, Profile, exact_text, load
+from profiles.terms import free_symbols, number
 from proofs_check.results import Verdict
 from proofs_check.verify import Verification, verify
 
@@ -26,6 +27,7 @@ class DerivedEpsilon:
     guarantee: AnyGuarantee
     bound: EpsilonDP
     rule: SamplingRule
+    profile: Profile
     conditions: Verification | None = None
 
     def certificate(self) -> Mapping[str, Any]:
@@ -62,13 +64,14 @@ class DerivedEpsilon:
 def derive_epsilon(
     reference: str | Profile,
     *,
-    rule: str | None = None,
+    rule: str | SamplingRule | None = None,
     q: str | None = None,
     constants: Mapping[str, object] | None = None,
     target_epsilon: object | None = None,
     relative_gap: object = "1e-9",
 ) -> DerivedEpsilon:
-    """Return the add/remove ε-DP guarantee of a profile after sampling by a named ``rule``, an expression ``q`` or the file's own rule.
+    """Return the add/remove ε-DP guarantee of a profile after sampling by a ``rule`` (its name, or one that was made), an expression
+    ``q`` or the file's own rule.
 
     Raises what loading, :func:`accountant.sampling.make_rule`, :func:`accountant.worst_case.bound_epsilon` raise, and
     :class:`profiles.InvalidArgument` if both or no rule is given.
@@ -86,15 +89,25 @@ def derive_epsilon(
     guarantee = worst_case(amplify_by_importance_sampling(derive_profile(profile), chosen), **options)
     if not isinstance(guarantee.bound, EpsilonDP):
         raise InvalidSampling("the worst case of the sampled profile is not a number; give all parameters of the profile numbers")
-    return DerivedEpsilon(guarantee, guarantee.bound, chosen, conditions)
+    return DerivedEpsilon(guarantee, guarantee.bound, chosen, profile, conditions)
 
 
 def _choose_rule(
-    declaration: Declaration, rule: str | None, q: str | None, constants: Mapping[str, object], target: object | None
+    declaration: Declaration, rule: str | SamplingRule | None, q: str | None, constants: Mapping[str, object], target: object | None
 ) -> SamplingRule:
     profile = declaration.profile
     if rule is not None and q is not None:
         raise InvalidArgument("both a named rule and an expression q were given; give one of the two")
+    refuse_oracle(rule)
+    if isinstance(rule, SamplingRule):
+        if constants or target is not None:
+            raise InvalidArgument("a sampling rule that was made has its constants and its target; give none beside it")
+        unknown = free_symbols(rule.q or number(0)) - {statistic.name for statistic in profile.record}
+        if unknown:
+            raise InvalidSampling(
+                f"the rule {rule.name!r} uses {', '.join(sorted(unknown))}, which {profile.name!r} does not have; make it for this profile"
+            )
+        return rule
     if rule is not None:
         return make_rule(rule, profile, constants, target)
     if target is not None:

@@ -18,25 +18,44 @@ def replace_file(path: Path) -> Iterator[IO[bytes]]:
 
     Raises :class:`UnwritableOutput` where the system refuses to write.
     """
-    _require_regular(path)
-    temporary: Path | None = None
+    with replace_files(path) as (stream,):
+        yield stream
+
+
+@contextlib.contextmanager
+def replace_files(*paths: Path) -> Iterator[tuple[IO[bytes], ...]]:
+    """Yield binary files that become ``paths`` on success, one right after the other, once all of them are whole and on disk.
+
+    On any exception (Ctrl-C included) they are removed and ``paths`` are untouched. Raises :class:`UnwritableOutput`.
+    """
+    for path in paths:
+        _require_regular(path)
+    temporaries: list[Path] = []
+    current = paths[0]
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-        temporary = Path(name)
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-            stream.flush()
-            os.fchmod(stream.fileno(), _mode(path))
-            os.fsync(stream.fileno())
-        temporary.replace(path)
-        temporary = None
-        _sync_folder(path.parent)
+        with contextlib.ExitStack() as stack:
+            streams = []
+            for current in paths:
+                handle, name = tempfile.mkstemp(dir=current.parent, prefix=f".{current.name}.", suffix=".tmp")
+                temporaries.append(Path(name))
+                streams.append(stack.enter_context(os.fdopen(handle, "wb")))
+            current = paths[0]
+            yield tuple(streams)
+            for current, stream in zip(paths, streams, strict=True):
+                stream.flush()
+                os.fchmod(stream.fileno(), _mode(current))
+                os.fsync(stream.fileno())
+        for current in paths:
+            temporaries[0].replace(current)
+            temporaries.pop(0)
+        for folder in {path.parent for path in paths}:
+            _sync_folder(folder)
     except OSError as error:
         raise UnwritableOutput(
-            f"the output {path} could not be written ({error.strerror or str(error)[:100]}); check folder, space and rights"
+            f"the output {current} could not be written ({error.strerror or str(error)[:100]}); check folder, space and rights"
         ) from None
     finally:
-        if temporary is not None:
+        for temporary in temporaries:
             with contextlib.suppress(OSError):
                 temporary.unlink()
 

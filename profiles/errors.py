@@ -41,6 +41,10 @@ class InvalidSampling(PDPError):
     """A sampling rule is unusable for this profile: unknown name, missing constant, or not a probability (with the witness)."""
 
 
+class NotPrivate(PDPError):
+    """Selection probabilities that depend on the whole data set were used where a guarantee is asked for. There is none for them."""
+
+
 class InvalidArgument(PDPError):
     """An option or argument of a function or command is unusable."""
 
@@ -55,6 +59,10 @@ class Undecided(PDPError):
     """The toolkit could neither prove nor refute what it would need for an answer. Never means that the statement is false."""
 
     exit_code = 3
+
+
+class SampleUsed(PDPError):
+    """A sample was to be used a second time; its guarantee covers one analysis. Says nothing about what the first one gave."""
 
 
 class UnwritableOutput(PDPError):

@@ -18,7 +18,7 @@ EXAMPLE = "Example: pdp epsilon examples/lloyd.toml --rule coreset-l2 --constant
 def main(
     profile: ProfileArgument,
     rule: Annotated[
-        str | None, typer.Option("--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2 or privacy-constrained")
+        str | None, typer.Option("--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2, coreset or privacy-constrained")
     ] = None,
     q: Annotated[str | None, typer.Option("--q", metavar="EXPR", help="selection probability as an expression of the statistics")] = None,
     constant: Annotated[

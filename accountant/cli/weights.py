@@ -11,6 +11,7 @@ import typer
 
 from accountant.cli.options import JsonOption, ProfileArgument
 from accountant.cli.output import print_json, print_line
+from accountant.weights.hypotheses import TARGET_FROM_DATA
 from profiles.errors import InvalidArgument
 
 NAME = "weights"
@@ -19,10 +20,6 @@ EXAMPLE = "Example: pdp weights examples/lloyd.toml --target-epsilon 20 --data p
 
 
 DECLARED = "the declared ranges and parameters were fixed without looking at this data set"
-SIZED = (
-    "the target epsilon was computed from this data set to reach the sample size: it is not public, and printing or using it needs an"
-    " argument of its own (such as a public n and a public distribution of the statistics)"
-)
 
 
 def main(
@@ -70,7 +67,7 @@ def main(
             "saturated": summary.saturated_rows,
         },
         "premise": premise.evidence,
-        "hypotheses": [DECLARED, *([SIZED] if target_size is not None else [])],
+        "hypotheses": [DECLARED, *([TARGET_FROM_DATA] if target_size is not None else [])],
         "out": str(out),
     }
     if json:
@@ -83,7 +80,7 @@ def main(
     )
     print_line(f"certified feasible    {summary.fast_rows} by rounding bounds, {summary.refined_rows} by ball arithmetic")
     print_line(f"premise               {premise.evidence}")
-    for hypothesis in [DECLARED, *([SIZED] if target_size is not None else [])]:
+    for hypothesis in [DECLARED, *([TARGET_FROM_DATA] if target_size is not None else [])]:
         print_line(f"not discharged        {hypothesis}")
     return 0
 

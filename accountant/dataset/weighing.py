@@ -131,12 +131,7 @@ def compute_weights_file(
         prepare_solver(profile, target, premise=premise)  # refuse an unusable target before the data is read
         rows = check_range(profile, source, chosen)
     else:
-        try:
-            with tempfile.TemporaryFile() as spill:
-                rows = check_range(profile, source, chosen, spill)
-                target = epsilon_for_size(profile, target_size, lambda: _read_spill(spill, chosen, batch_rows), premise=premise).epsilon
-        except OSError as error:
-            raise UnwritableOutput(f"the temporary file for a target size could not be used ({str(error)[:100]}); set TMPDIR") from None
+        rows, target = find_target(profile, source, chosen, target_size, premise=premise, batch_rows=batch_rows)
     totals = _Totals()
     stream = iter_weights(profile, target, source, chosen, premise=premise)
     if path is None:
@@ -151,6 +146,27 @@ def compute_weights_file(
             if totals.rows != rows:
                 raise InvalidData(f"{source.label} changed while it was read: {rows} rows, then {totals.rows}; run again on a stable file")
     return totals.summary(target, path)
+
+
+def find_target(
+    profile: Profile,
+    source: Source,
+    specs: Sequence[StatisticSpec],
+    size: object,
+    *,
+    premise: ConvexityPremise,
+    batch_rows: int = BATCH_ROWS,
+) -> tuple[int, Fraction]:
+    """Return n and the target ε* whose expected sample size on this data set is ``size`` (see :func:`epsilon_for_size`).
+
+    The statistics are kept in a temporary file meanwhile. Raises what :func:`check_range` and :func:`epsilon_for_size` raise.
+    """
+    try:
+        with tempfile.TemporaryFile() as spill:
+            rows = check_range(profile, source, specs, spill)
+            return rows, epsilon_for_size(profile, size, lambda: _read_spill(spill, specs, batch_rows), premise=premise).epsilon
+    except OSError as error:
+        raise UnwritableOutput(f"the temporary file for a target size could not be used ({str(error)[:100]}); set TMPDIR") from None
 
 
 def _read_spill(spill: IO[bytes], specs: Sequence[StatisticSpec], batch_rows: int) -> Iterator[Mapping[str, Floats]]:

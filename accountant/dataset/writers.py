@@ -48,7 +48,7 @@ def open_writer(path: Path, rows: int) -> Iterator[WriteBatch]:
             np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (rows,)})  # type: ignore[no-untyped-call, unused-ignore]
             yield lambda _table, weights, _q: _write_raw(stream, weights)
             return
-        with _csv_writer(stream) if kind == "csv" else _parquet_writer(stream) as write:
+        with csv_writer(stream) if kind == "csv" else parquet_writer(stream) as write:
             yield write
 
 
@@ -57,7 +57,8 @@ def _write_raw(stream: IO[bytes], weights: Floats) -> None:
 
 
 @contextlib.contextmanager
-def _parquet_writer(stream: IO[bytes]) -> Iterator[WriteBatch]:
+def parquet_writer(stream: IO[bytes]) -> Iterator[WriteBatch]:
+    """Yield a function that writes batches as row groups of a Parquet file."""
     with contextlib.ExitStack() as stack:
         writer: Any = None
 
@@ -65,14 +66,20 @@ def _parquet_writer(stream: IO[bytes]) -> Iterator[WriteBatch]:
             nonlocal writer
             joined = join_columns(table, weights, q)
             if writer is None:
-                writer = stack.enter_context(pq.ParquetWriter(stream, joined.schema))
+                writer = stack.enter_context(pq.ParquetWriter(stream, joined.schema, use_dictionary=_repetitive(joined.schema)))
             writer.write_batch(joined)
 
         yield write
 
 
+def _repetitive(schema: Any) -> list[str]:
+    """Return the columns worth a dictionary: trying one for floats that hardly repeat takes more time than all other work on them."""
+    return [name for name, kind in zip(schema.names, schema.types, strict=True) if not pa.types.is_floating(kind)]
+
+
 @contextlib.contextmanager
-def _csv_writer(stream: IO[bytes]) -> Iterator[WriteBatch]:
+def csv_writer(stream: IO[bytes]) -> Iterator[WriteBatch]:
+    """Yield a function that writes batches as lines of a CSV file, the column names first."""
     # Arrow's CSV writer puts every text cell in quotes; the cells of a CSV input are text, and are to come out as they went in
     text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
     writer, started = csv.writer(text, lineterminator="\n"), False

@@ -21,7 +21,7 @@ from accountant.guarantees.theorem import (
     SampledBound,
     conclude,
 )
-from accountant.sampling import SamplingRule
+from accountant.sampling import SamplingRule, refuse_oracle
 from accountant.worst_case import EpsilonBound, bound_epsilon
 from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, exact_text
 from profiles.symbolic import to_sympy
@@ -93,8 +93,10 @@ def derive_profile(profile: Profile, hypotheses: Sequence[str] = (EXACT_REALS,))
 def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) -> AnyGuarantee:
     """If M is ε-PDP on weighted data sets, M after Poisson importance sampling with q is ψ-PDP, ψ(x) = log(1 + q(x)(e^ε(1/q(x), x) − 1)).
 
-    Source: Fay et al. 2024, Theorem 6. Raises :class:`InvalidArgument` where the guarantee is not a profile of weighted records.
+    Source: Fay et al. 2024, Theorem 6. Raises :class:`InvalidArgument` where the guarantee is not a profile of weighted records,
+    :class:`NotPrivate` for variance-optimal probabilities, which are no public map.
     """
+    refuse_oracle(rule)
     bound = guarantee.bound
     if not isinstance(bound, ProfileBound):
         raise InvalidArgument(

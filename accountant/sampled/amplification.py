@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb
 
+from accountant.sampling.variance import refuse_oracle
 from profiles import InvalidNumber, to_exact
 from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
 
@@ -42,13 +43,15 @@ def amplify(epsilon: object, q: object) -> Amplified:
 
     ``epsilon`` ≥ 0 in nats and 0 ≤ ``q`` ≤ 1 are exact numbers: integers, fractions, decimal strings; a float is its exact binary value.
     Source: Fay et al. 2024, Theorem 6 (q = 0: never sampled, ψ = 0).
-    Raises :class:`InvalidNumber` for other values and for ψ above the largest binary64 number.
+    Raises :class:`InvalidNumber` for other values and for ψ above the largest binary64 number, :class:`NotPrivate` for a
+    variance-optimal q.
 
     >>> amplify(1, 1)
     Amplified(lower=1.0, upper=1.0)
     >>> 5000 + math.log(1e-3) <= amplify(5000, "0.001").upper < 4993.09224472102
     True
     """
+    refuse_oracle(q)
     exact_epsilon, exact_q = to_exact(epsilon, "epsilon"), to_exact(q, "the sampling probability q")
     if exact_epsilon < 0:
         raise InvalidNumber(
@@ -119,8 +122,9 @@ def amplify_array(epsilon: npt.ArrayLike, q: npt.ArrayLike) -> FloatArray:
     through :func:`amplify`.
 
     ``epsilon`` ≥ 0 and 0 ≤ ``q`` ≤ 1 are arrays of binary64 numbers (other types are refused where a conversion could round).
-    Raises :class:`InvalidNumber` for NaN, infinities and values out of range.
+    Raises :class:`NotPrivate` for variance-optimal probabilities, :class:`InvalidNumber` for NaN, infinities and values out of range.
     """
+    refuse_oracle(q)
     left, right = np.broadcast_arrays(_checked(epsilon, "epsilon"), _checked(q, "q"))
     if left.size and not (bool(np.all(np.isfinite(left))) and bool(np.all(left >= 0))):
         raise InvalidNumber("epsilon must be finite and at least 0 in every entry, but another value was found; correct the array")

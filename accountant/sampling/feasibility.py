@@ -6,6 +6,8 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
+from flint import fmpz
+
 from profiles import InvalidSampling, Profile, decimal_text, exact_text
 from profiles.terms import Term, children, constant_value, to_text
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
@@ -14,6 +16,7 @@ Record = Mapping[str, Fraction]
 
 _GRID = {1: 64, 2: 16, 3: 8}
 _MOST_BITS = 20_000
+_MOST_ROOT = 1_000
 
 
 def check_probability(profile: Profile, q: Term) -> None:
@@ -140,11 +143,20 @@ def _product(values: list[Fraction]) -> Fraction:
 
 def _power(values: list[Fraction]) -> Fraction | None:
     base, exponent = values
-    if exponent.denominator != 1 or abs(exponent) > 1_000 or (base == 0 and exponent < 0):
+    if exponent.denominator != 1:
+        root = _root(base, exponent.denominator) if base >= 0 and exponent.denominator <= _MOST_ROOT else None
+        return None if root is None else _power([root, Fraction(exponent.numerator)])
+    if abs(exponent) > 1_000 or (base == 0 and exponent < 0):
         return None
     if max(base.numerator.bit_length(), base.denominator.bit_length()) * abs(int(exponent)) > _MOST_BITS:
         return None
     return base ** int(exponent)
+
+
+def _root(value: Fraction, degree: int) -> Fraction | None:
+    """Return the rational number whose power ``degree`` is ``value`` ≥ 0, None where there is none."""
+    top, bottom = fmpz(value.numerator).root(degree), fmpz(value.denominator).root(degree)
+    return Fraction(int(top), int(bottom)) if (top**degree, bottom**degree) == (value.numerator, value.denominator) else None
 
 
 _EXACT: dict[str, Callable[[list[Fraction]], Fraction | None]] = {
@@ -153,6 +165,7 @@ _EXACT: dict[str, Callable[[list[Fraction]], Fraction | None]] = {
     "neg": lambda values: -values[0],
     "div": lambda values: values[0] / values[1] if values[1] else None,
     "pow": _power,
+    "sqrt": lambda values: _root(values[0], 2) if values[0] >= 0 else None,
     "abs": lambda values: abs(values[0]),
     "min": min,
     "max": max,

@@ -6,12 +6,21 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
-from accountant.sampling.feasibility import check_probability
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from accountant.sampling.coreset import check_exponent, check_size, coreset_term, norm_statistic
+from accountant.sampling.feasibility import check_probability, shown
+from accountant.sampling.variance import refuse_oracle
 from profiles import InvalidSampling, InvalidTarget, Profile, SamplingDeclaration, parse_expression, to_exact
 from profiles.grammar import is_name
 from profiles.numbers import exact_text
-from profiles.terms import RESERVED, Term, free_symbols, number, substitute, symbol
+from profiles.terms import RESERVED, Term, free_symbols, number, substitute
+
+if TYPE_CHECKING:
+    from accountant.sampling.selection import Selection
 
 IN_RANGE = "the declared range contains every record"
 PUBLIC_STATISTICS = "the statistics are functions of the record alone and of public constants (such as a public centre)"
@@ -32,6 +41,32 @@ class SamplingRule:
     source: str
     target_epsilon: Fraction | None = None
 
+    def select(self, statistics: Mapping[str, ArrayLike]) -> Selection:
+        """Return q(x) and 1/q(x) of many records, each rounded down to 36 significant bits, as float64 arrays of shape (n,).
+
+        The declared ranges are not checked, and nothing is proved about the profile: a sampler wants
+        :func:`accountant.sampling.selection.prepare_selection`.
+        Raises :class:`InvalidSampling` (an implicit rule; q > 1 or q ≤ 0 at a record that it names), :class:`InvalidData`.
+        """
+        from accountant.sampling.selection import select_explicit  # noqa: PLC0415 - needs the prover and the vectorised weights
+
+        if self.q is None:
+            raise InvalidSampling(f"the rule {self.name!r} has no explicit q; use prepare_selection(profile, rule).select(statistics)")
+        return select_explicit(self.q, statistics)
+
+    def probabilities(self, statistics: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
+        """Return q(x) of many records, rounded down; see :meth:`select`.
+
+        >>> from profiles import declare
+        >>> make_rule("uniform", declare("sum", "w*z", record={"z": [0, 1]}), {"rate": "1/4"}).probabilities({"z": [0, 1]})
+        array([0.25, 0.25])
+        """
+        return self.select(statistics).probabilities
+
+
+#: From a profile, the constants and the name of a statistic to the term of q.
+Build = Callable[[Profile, Mapping[str, Fraction], str | None], Term | None]
+
 
 @dataclass(frozen=True, slots=True)
 class RuleEntry:
@@ -40,7 +75,7 @@ class RuleEntry:
     name: str
     formula: str
     accepts: tuple[tuple[str, ...], ...]
-    build: Callable[[Profile, Mapping[str, Fraction], str | None], Term | None]
+    build: Build
     hypotheses: tuple[str, ...]
     source: str
     uses_statistic: bool = False
@@ -49,38 +84,29 @@ class RuleEntry:
 def _uniform_rate(_: Profile, constants: Mapping[str, Fraction], __: str | None) -> Term:
     if "rate" in constants:
         return number(constants["rate"])
-    return number(constants["m"] / constants["n"])
+    m, n = constants["m"], constants["n"]
+    if m > n:
+        raise InvalidSampling(
+            f"the rule 'uniform' was asked for an expected sample size of m = {shown(m)}, but there are n = {shown(n)} records, so that "
+            "q = m/n > 1; give an m of at most n"
+        )
+    return number(m / n)
 
 
-def _coreset(power: int) -> Callable[[Profile, Mapping[str, Fraction], str | None], Term]:
+def _coreset(fixed: int | None) -> Build:
     def build(profile: Profile, constants: Mapping[str, Fraction], statistic: str | None) -> Term:
-        z = symbol(_statistic(profile, statistic))
-        fraction, lam = constants["m"] / constants["n"], constants["lam"]
-        norm: Term = z if power == 1 else ("pow", z, number(power))
-        return ("add", number(lam * fraction), ("mul", number((1 - lam) * fraction / constants["mean"]), norm))
+        chosen = norm_statistic(profile, statistic)
+        exponent = constants["exponent"] if fixed is None else Fraction(fixed)
+        rule = "coreset" if fixed is None else f"coreset-l{fixed}"
+        check_exponent(rule, exponent)
+        check_size(rule, constants, exponent, chosen)
+        return coreset_term(constants, exponent, chosen.name)
 
     return build
 
 
 def _implicit(_: Profile, __: Mapping[str, Fraction], ___: str | None) -> None:
     return None
-
-
-def _statistic(profile: Profile, wanted: str | None) -> str:
-    names = [statistic.name for statistic in profile.record]
-    if wanted is not None:
-        if wanted not in names:
-            raise InvalidSampling(f"the statistic {wanted!r} was given, but the profile has {_listed(names)}; name one of them")
-        chosen = wanted
-    elif len(names) != 1:
-        raise InvalidSampling(
-            f"a coreset rule needs the norm as a statistic, but the profile has {_listed(names)}; say which one with the constant statistic"
-        )
-    else:
-        chosen = names[0]
-    if next(s.lo for s in profile.record if s.name == chosen) < 0:
-        raise InvalidSampling(f"a coreset rule needs a norm, but the range of {chosen!r} goes below 0; declare the norm as the statistic")
-    return chosen
 
 
 _CORESET = ("n, m and lam are public", "the data are centred by a public centre", IN_RANGE)
@@ -114,6 +140,15 @@ RULES: Mapping[str, RuleEntry] = {
             uses_statistic=True,
         ),
         RuleEntry(
+            "coreset",
+            "lam*m/n + (1-lam)*m*z**exponent/(n*mean), mean = mean of z**exponent",
+            (("m", "n", "lam", "mean", "exponent"),),
+            _coreset(None),
+            (*_CORESET, "the mean of the norm to the power exponent is public", "the statistic is the norm that is sampled by"),
+            "Fay et al. 2024, Section 4, with any norm and exponent",
+            uses_statistic=True,
+        ),
+        RuleEntry(
             "privacy-constrained",
             "1/w*(x), the largest weight with sampled profile at most the target",
             ((),),
@@ -136,17 +171,18 @@ def make_rule(
 ) -> SamplingRule:
     """Return the named sampling rule with its constants put in.
 
-    ``constants``: m (expected sample size), n (size of the data set), lam in [0, 1], mean (also ``xbar``), rate, as exact numbers;
-    ``statistic`` names the norm where the profile has several statistics. ``target_epsilon`` > 0 is for ``privacy-constrained``.
+    ``constants``: m (expected sample size), n (size of the data set), lam in [0, 1], mean (also ``xbar``), exponent, rate, as exact
+    numbers; ``statistic`` names the norm where the profile has several statistics. ``target_epsilon`` > 0 is for ``privacy-constrained``.
 
     >>> from profiles import declare
     >>> make_rule("uniform", declare("sum", "w*z", record={"z": [0, 1]}), {"m": 1, "n": 4}).q
     ('num', Fraction(1, 4))
 
     Raises :class:`InvalidSampling` (unknown name or constant, a missing constant, q > 1 or q ≤ 0 at a record that it names),
-    :class:`InvalidTarget`, :class:`InvalidNumber`.
+    :class:`NotPrivate` (``variance-optimal``), :class:`InvalidTarget`, :class:`InvalidNumber`.
     """
-    entry = RULES.get(name)
+    refuse_oracle(name)
+    entry = RULES.get(name) if isinstance(name, str) else None
     if entry is None:
         raise InvalidSampling(f"the sampling rule {str(name)[:60]!r} is unknown; known are {_listed(RULES)}{_hint(name, RULES)}")
     given = _canonical(constants or {})

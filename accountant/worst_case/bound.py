@@ -12,7 +12,7 @@ from typing import Any
 from flint import arb
 
 from accountant.sampled import odds_term, sampled_term, weighted_epsilon
-from accountant.sampling import SamplingRule, show_record
+from accountant.sampling import SamplingRule, refuse_oracle, show_record
 from accountant.sampling.feasibility import domains, refuse_improper
 from accountant.worst_case import constrained
 from accountant.worst_case.branch import Box, Objective, Outcome, Point, prove_at_most
@@ -103,8 +103,9 @@ def bound_epsilon(
 
     Source: Fay et al. 2024, Theorem 6; for ``privacy-constrained`` Theorem 10.
     Raises :class:`InvalidSampling` (q > 1 or q ≤ 0 at a record that it names, or a parameter of ψ without a finite range),
-    :class:`Undecided` (the gap or 0 < q ≤ 1 not reached within the budget), :class:`InvalidArgument`.
+    :class:`Undecided` (the gap or 0 < q ≤ 1 not reached within the budget), :class:`NotPrivate`, :class:`InvalidArgument`.
     """
+    refuse_oracle(rule)
     gap = to_exact(relative_gap, "the relative gap")
     if not Fraction(1, 10**40) <= gap < 1:
         raise InvalidArgument(f"the relative gap must lie in [1e-40, 1), but {gap!s:.40} was found; give for example 1e-9")

@@ -12,10 +12,12 @@ from typing import Any
 from flint import arb
 
 from accountant.sampling import exact_value
+from accountant.sampling.feasibility import domains
 from accountant.worst_case.branch import Box, Objective, Point, prove_at_most
 from accountant.worst_case.kinks import Kink, find_kinks
 from profiles import Profile, exact_text
 from profiles.terms import Term
+from proofs_check.enclosures import Enclosure, interval
 
 Tree = dict[str, Any]
 
@@ -194,17 +196,26 @@ def bound_trees(goals: Sequence[Subgoal], box: Box, *, precision: int, estimate:
 
 
 def _without_rough_ends(goal: Subgoal, box: Box, tree: Tree, natural: Tree) -> Tree:
-    """Cut off ends of a range where a derivative is infinite (as of sqrt at 0), if the goal is clear there without derivatives."""
+    """Cut off ends of a range where a derivative is infinite (as of sqrt at 0), or where the kernel does not differentiate (as z**(3/2)
+    at 0, because it asks for a base above 0), if the goal is clear there without derivatives.
+    """
     for name, (lo, hi) in box.items():
         for end, inward in ((lo, hi - lo), (hi, lo - hi)):
             tip = tuple(sorted((end, end + inward / 2**20)))
-            if lo == hi or all(slope is None or slope.is_finite() for slope in goal.objective.gradient({**box, name: (tip[0], tip[1])})):
+            if lo == hi or not _is_rough(goal.objective, {**box, name: (tip[0], tip[1])}):
                 continue
             cut = _clear_until(goal, box, name, (end, inward))
             if cut is not None:
                 pieces = {"below": natural, "above": tree} if inward > 0 else {"below": tree, "above": natural}
                 tree = {"rule": "split", "variable": name, "at": exact_text(cut), **pieces}
     return tree
+
+
+def _is_rough(objective: Objective, tip: Box) -> bool:
+    if any(slope is not None and not slope.is_finite() for slope in objective.gradient(tip)):
+        return True
+    values = {name: interval(lo, hi) for name, (lo, hi) in tip.items()}
+    return any(not Enclosure(base).evaluate(values) > 0 for _, base, allows_zero in domains(objective.term) if allows_zero)
 
 
 def _clear_until(goal: Subgoal, box: Box, name: str, ray: tuple[Fraction, Fraction]) -> Fraction | None:

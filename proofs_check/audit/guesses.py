@@ -12,28 +12,33 @@ from scipy.stats import norm
 
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.runs import Batch
-from proofs_check.audit.scores.interface import Floats, Score, evaluate
+from proofs_check.audit.scores.interface import Floats, Score, evaluate, evaluate_all
 
 #: Cuts tried along a score.
 _CUTS = 64
 #: Outputs that all scores are compared on, before the best few are compared on all.
 _GLANCE, _SHORT = 40_000, 3
+#: Bins of the curve of :func:`_smooth`, and steps of its fit.
+_CURVE_BINS, _NEWTON_STEPS = 256, 8
 
 
 @dataclass(frozen=True, slots=True)
 class Temper:
     """How a rule is chosen: by counts that are moved by ``doubt`` standard errors against it; ``share`` is its part of the error.
 
-    Much doubt finds frequent events whose ratio is sure, little doubt finds rare events with large ratios. Rules of several tempers are
-    tested together, at levels that add up.
+    Much doubt finds frequent events whose ratio is sure, little doubt finds rare events with large ratios. ``smooth`` puts a logistic
+    curve, its slope moved by one standard error, in the place of the counts: thresholds are then not chosen by the noise of single
+    counts. Rules of several tempers are tested together, at levels that add up.
     """
 
     doubt: float
     share: Fraction
+    smooth: bool = False
 
 
-#: The larger part of the error for the safe choice; see docs/audit.md, section 2.
-TEMPERS = (Temper(2.5, Fraction(4, 10)), Temper(1.2, Fraction(3, 10)), Temper(0.5, Fraction(3, 10)))
+#: For few different outputs, where few rules are compared; and for all others. See docs/audit.md, section 2.
+FEW_TEMPERS = (Temper(2.5, Fraction(4, 10)), Temper(1.2, Fraction(3, 10)), Temper(0.5, Fraction(3, 10)))
+TEMPERS = (Temper(3.0, Fraction(3, 10)), Temper(1.0, Fraction(4, 10), smooth=True), Temper(1.0, Fraction(3, 10)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,9 +120,9 @@ def choose_rules(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Gues
     are computed on other outputs. Guesses of D alone, of D′ alone, and of both equally often are compared.
     """
     scores = _shortlist(scores, batch, plan)
-    cuts = [_pairs(evaluate(score, batch.outputs), batch.is_first, one_sided=plan.one_sided) for score in scores]
+    cuts = _all_pairs(scores, batch, plan)
     made: list[GuessingRule] = []
-    for temper in TEMPERS:
+    for temper in plan.tempers:
         best = -math.inf
         found: GuessingRule | None = None
         for score, own in zip(scores, cuts, strict=True):
@@ -136,9 +141,9 @@ def _shortlist(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Score]
     if len(batch.is_first) <= 2 * _GLANCE or len(scores) <= _SHORT:
         return list(scores)
     part = batch.take(slice(0, _GLANCE))
-    cuts = [_pairs(evaluate(score, part.outputs), part.is_first, one_sided=plan.one_sided) for score in scores]
+    cuts = _all_pairs(scores, part, plan)
     kept: set[int] = set()
-    for temper in TEMPERS:
+    for temper in plan.tempers:
         promises = [float(_promises(own, temper, plan, _GLANCE).max()) for own in cuts]
         kept.update(sorted(range(len(scores)), key=lambda k: -promises[k])[:_SHORT])
     return [scores[k] for k in sorted(kept)]
@@ -152,16 +157,22 @@ class Plan:
     alpha: Fraction
     delta: Fraction
     one_sided: bool
+    tempers: tuple[Temper, ...] = TEMPERS
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cuts:
-    """Pairs of thresholds, with the numbers of right and wrong guesses that they make."""
+    """Pairs of thresholds, with the numbers of right guesses that they make and that a curve through all labels gives, and of guesses."""
 
     first_from: Floats
     second_to: Floats
     right: Floats
-    wrong: Floats
+    smooth: Floats
+    guesses: Floats
+
+
+def _all_pairs(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[_Cuts]:
+    return [_pairs(values, batch.is_first, one_sided=plan.one_sided) for values in evaluate_all(scores, batch.outputs)]
 
 
 def _pairs(values: Floats, is_first: np.ndarray, *, one_sided: bool) -> _Cuts:
@@ -169,7 +180,7 @@ def _pairs(values: Floats, is_first: np.ndarray, *, one_sided: bool) -> _Cuts:
     known = ~np.isnan(values)
     values, is_first = values[known], is_first[known]
     if not len(values):
-        return _Cuts(np.array([math.inf]), np.array([-math.inf]), np.zeros(1), np.zeros(1))
+        return _Cuts(np.array([math.inf]), np.array([-math.inf]), np.zeros(1), np.zeros(1), np.zeros(1))
     order = np.argsort(-values)
     ordered, n = values[order], len(values)
     hits = np.concatenate(([0], np.cumsum(is_first[order])))
@@ -185,11 +196,35 @@ def _pairs(values: Floats, is_first: np.ndarray, *, one_sided: bool) -> _Cuts:
     both = [(k, below[min(np.searchsorted(below, k), len(below) - 1)]) for k in above]
     chosen = upper if one_sided else upper + lower + [(k, m) for k, m in both if k + m <= n]
     k, m = np.array(chosen, dtype=np.int64).T
-    right = hits[k] + (m - (hits[n] - hits[n - m]))
+    curve = _smooth(ordered, is_first[order])
+    right, smooth = (found[k] + (m - (found[n] - found[n - m])) for found in (hits, curve))
     first_from = np.where(k > 0, ordered[np.maximum(k - 1, 0)], math.inf)
     second_to = np.where(m > 0, ordered[np.minimum(n - m, n - 1)], -math.inf)
     usable = np.isfinite(first_from) | np.isfinite(second_to)
-    return _Cuts(first_from[usable], second_to[usable], right[usable].astype(np.float64), (k + m - right)[usable].astype(np.float64))
+    counts = (np.asarray(found[usable], dtype=np.float64) for found in (right, smooth, k + m))
+    return _Cuts(first_from[usable], second_to[usable], *counts)
+
+
+def _smooth(ordered: Floats, is_first: np.ndarray) -> Floats:
+    """Return how many of the highest j outputs are of D by a logistic curve of the score, for j = 0, …, n.
+
+    The curve is fitted to the labels in bins of equally many outputs; its slope is taken one standard error closer to 0.
+    """
+    n = len(ordered)
+    ends = np.unique(np.linspace(0, n, min(n, _CURVE_BINS) + 1).astype(np.int64))
+    sizes = np.diff(ends).astype(np.float64)
+    spread = float(np.mean(np.abs(ordered - ordered[n // 2]))) or 1.0
+    scores = np.clip(np.add.reduceat(np.clip((ordered - ordered[n // 2]) / spread, -10, 10), ends[:-1]) / sizes, -10, 10)
+    firsts = np.add.reduceat(is_first.astype(np.float64), ends[:-1])
+    design, weights, hessian = np.stack((scores, np.ones(len(scores)))), np.zeros(2), np.eye(2)
+    for _ in range(_NEWTON_STEPS):
+        chances = 1 / (1 + np.exp(-np.clip(weights @ design, -30, 30)))
+        hessian = (design * (sizes * chances * (1 - chances))) @ design.T + np.eye(2)
+        weights = weights + np.linalg.solve(hessian, design @ (firsts - sizes * chances) - weights)
+    error = math.sqrt(float(np.linalg.inv(hessian)[0, 0]))
+    weights[0] = math.copysign(max(abs(float(weights[0])) - error, 0.0), weights[0])
+    chances = 1 / (1 + np.exp(-np.clip(weights @ design, -30, 30)))
+    return np.asarray(np.interp(np.arange(n + 1), ends, np.concatenate(([0.0], np.cumsum(sizes * chances)))))
 
 
 def _promises(cuts: _Cuts, temper: Temper, plan: Plan, seen: int) -> Floats:
@@ -197,8 +232,10 @@ def _promises(cuts: _Cuts, temper: Temper, plan: Plan, seen: int) -> Floats:
     factor = plan.outputs / max(1, seen)
     quantile = float(norm.isf(float(plan.alpha * temper.share)))
     slack = float(plan.delta) / 2 * (np.isfinite(cuts.first_from).astype(np.float64) + np.isfinite(cuts.second_to))
-    right = factor * np.maximum(cuts.right - temper.doubt * np.sqrt(cuts.right), 0.0) - slack * plan.outputs
-    wrong = factor * (cuts.wrong + temper.doubt * np.sqrt(cuts.wrong) + temper.doubt**2)
+    right, wrong = (cuts.smooth, cuts.guesses - cuts.smooth) if temper.smooth else (cuts.right, cuts.guesses - cuts.right)
+    doubt = 0.0 if temper.smooth else temper.doubt
+    right = factor * np.maximum(right - doubt * np.sqrt(right), 0.0) - slack * plan.outputs
+    wrong = factor * (wrong + doubt * np.sqrt(wrong) + doubt**2)
     total = np.maximum(np.maximum(right, 0.0) + wrong, 1e-9)
     share = np.maximum(right, 0.0) / total
     centre = share + quantile**2 / (2 * total)

@@ -88,6 +88,43 @@ CLAIMS = (
         corrects=("fay-2023-algorithm-2-noise-scale",),
     ),
     Claim(
+        id="fay-2023-section-2-noise-split",
+        source="Section 2, 'Su et al. (2016) suggest', and Section 5 of both versions",
+        statement="beta_count/beta_sum = (4 d rho^2)^(1/3) has the least error of a centre at a given cost, as Su et al. 2016 minimise it",
+        goals=(
+            Goals(
+                "(d + k)**3 >= d*(d + 1/k)**2 + k**3*(k*d + 1)**2",
+                "d in [1, oo); k in (0, oo)",
+                first="d = 2, k = 2",
+            ),
+        ),
+        reduction="k^3 = 4 d rho^2; to first order the error of a centre is 2 (d beta_sum^2 + k^3 beta_count^2)/N^2 for records in "
+        "[-1, 1]^d and centres with mean square (2 rho)^2 in each coordinate; at cost d/beta_sum + 1/beta_count = 1 the right-hand side "
+        "is that of the ratio k, the left-hand side that of 1/k",
+        consequence=Consequence.WRONG,
+        effect="the factor is that of the budgets eps_count/eps_sum, hence of beta_sum/beta_count; used for the scales it gives the counts "
+        "too much noise. It costs accuracy, not privacy",
+        correction="beta_sum/beta_count = (4 d rho^2)^(1/3), for records in [-1, 1]^d; for other ranges beta_count/beta_sum is in units of "
+        "1/r",
+    ),
+    Claim(
+        id="fay-2023-section-2-noise-split-corrected",
+        source="Section 2 (corrected)",
+        statement="among all ratios u/k of beta_count to beta_sum, u = 1 has the least error, (d + k)^3",
+        goals=(
+            Goals(
+                "d*(d + k/u)**2 + k*(u*d + k)**2 - (d + k)**3 == d*k*(u - 1)**2*(d*(u + 2)/u + k*(2*u + 1)/u**2)",
+                "d in [1, oo); k in (0, oo); u in (0, oo)",
+            ),
+            Goals(
+                "d*k*Abs(u - 1)**2*(d*(u + 2)/u + k*(2*u + 1)/u**2) >= 0",
+                "d in [1, oo); k in (0, oo); u in (0, oo)",
+            ),
+        ),
+        reduction="beta_count = (u/k) beta_sum at cost 1: beta_sum = d + k/u, beta_count = u d/k + 1",
+        corrects=("fay-2023-section-2-noise-split",),
+    ),
+    Claim(
         id="fay-2023-proposition-6-expected-size",
         source="Proposition 6",
         statement="E|S_q(D)| = m, without centring",

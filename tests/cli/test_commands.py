@@ -194,3 +194,19 @@ def test_a_certificate_that_the_kernel_rejects_is_not_written(pdp, profile_file,
     else:
         assert result.refused()
         assert not file.exists()
+
+
+def test_epsilon_of_a_coreset_rule_with_an_exponent(pdp, lloyd):
+    constants = "m=100,n=1000,lam=0.5,mean=4,exponent"
+    found = pdp("epsilon", lloyd, "--rule", "coreset", "--constant", f"{constants}=2", "--json").json()
+    assert found["epsilon"] == pdp("epsilon", lloyd, "--json").json()["epsilon"]
+    fraction = pdp("epsilon", lloyd, "--rule", "coreset", "--constant", f"{constants}=3/2", "--json").json()
+    assert fraction["checked_by_kernel"]
+    assert fraction["rule"] == "coreset"
+    assert pdp("epsilon", lloyd, "--rule", "coreset-l2", "--constant", "m=900,n=1000,lam=0.5,mean=4").refused()
+
+
+def test_epsilon_of_an_oracle_is_refused(pdp, lloyd):
+    result = pdp("epsilon", lloyd, "--rule", "variance-optimal")
+    assert result.refused()
+    assert "depend on the whole data set" in result.err

@@ -100,6 +100,7 @@ FAILS = {
     "fay-2023-theorem-2-total-probability": lambda q, A, B: q * A + (1 - q) * B == 1 and (1 - q) * A + q * B == 0,
     "fay-2023-theorem-3-bounded": lambda epsilon: all(psi(epsilon, mpf(w)) <= mpf("0.1") for w in (1, 10, 10**9)),
     "fay-2023-algorithm-2-noise-scale": printed_algorithm_2,
+    "fay-2023-section-2-noise-split": lambda d, k: d * (d + 1 / k) ** 2 + k**3 * (k * d + 1) ** 2 > (d + k) ** 3 + 100,
     "fay-2023-proposition-6-any-lambda": lambda lam, k: lam * k == 0,
     "fay-2023-proposition-6-bounded": lambda lam: unbounded(lambda z: (exp((1 + z) / (lam + (1 - lam) * z)) - 1) * (lam + (1 - lam) * z)),
 }

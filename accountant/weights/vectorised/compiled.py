@@ -133,11 +133,10 @@ def _bound(head: str, parts: list[Bounded], payload: Any, found: list[Bounded], 
                 result = _add(result, part) if head == "add" else _multiply(result, part)
             return result
         case "min" | "max":
-            value, error = parts[0]
-            for other, its in parts[1:]:
-                value = np.minimum(value, other) if head == "min" else np.maximum(value, other)
-                error = np.maximum(error, its)
-            return value, error
+            result = parts[0]
+            for part in parts[1:]:
+                result = _extreme(head, result, part)
+            return result
         case "div":
             return _divide(parts[0], parts[1])
         case "neg" | "abs":
@@ -155,6 +154,14 @@ def _is_exact(error: Operand) -> bool:
 def _add(left: Bounded, right: Bounded) -> Bounded:
     value = left[0] + right[0]
     return value, left[1] + right[1] + U * np.abs(value)
+
+
+def _extreme(head: str, left: Bounded, right: Bounded) -> Bounded:
+    """Return the smaller (larger) one: with its own error where the two are clearly apart, else with the larger error."""
+    (value, error), (other, its) = left, right
+    first = np.less_equal(value, other) if head == "min" else np.greater_equal(value, other)
+    apart = np.abs(value - other) * (1 - 4 * U) > (error + its) * _SLACK
+    return np.where(first, value, other), np.where(apart, np.where(first, error, its), np.maximum(error, its))
 
 
 def _multiply(left: Bounded, right: Bounded) -> Bounded:

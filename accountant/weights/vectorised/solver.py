@@ -27,8 +27,9 @@ BLOCK = 32_768
 _SHOWN = 3
 #: Constants between this and its inverse are rounded with a relative error of at most U.
 _NORMAL = Fraction(1, 2**900)
-#: One bound for a whole block is cheaper than one a row, and costs nothing noticeable up to here.
-_ONE_BOUND = 64 * U
+#: Relative errors are rounded up to these, so that most blocks have one bound, which is cheaper than one a row. A bound must not be the
+#: largest of its block: the weight of a record would then depend on the other records, which no sampler may let happen.
+_STEPS = (16 * U, 64 * U)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,11 @@ class Coefficient:
         size = next(iter(columns.values())).size
         a = np.array(np.broadcast_to(value, (size,)), dtype=np.float64)
         relative = np.where(a > 0, np.broadcast_to(error, (size,)) / a * (1 + 4 * U), np.inf)
-        largest = float(relative.max())
-        return a, largest if largest <= _ONE_BOUND else relative
+        if float(relative.max()) <= _STEPS[0]:
+            return a, _STEPS[0]
+        for step, before in zip(_STEPS, (0.0, *_STEPS), strict=False):
+            relative = np.where((relative > before) & (relative <= step), step, relative)
+        return a, np.where(relative == 0.0, _STEPS[0], relative)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,15 +24,16 @@ def grid_scores(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column, .
     Integer noise on an answer that is no integer is the common case. Continuous noise has no remainder that returns.
     """
     made = []
+    looked_at = outputs.take(slice(0, _ROWS))
     for j, column in enumerate(columns[:_PLACES]):
-        if not column.continuous:
+        free = ~np.isin(looked_at.values[:, j], column.atoms)  # atoms have scores of their own
+        if not column.continuous or not free.any():
             continue
         for step in _STEPS:
             feature = _remainder(j, step)
-            values = feature(outputs)
-            distinct, counts = np.unique(values[:_ROWS], return_counts=True)
-            if 2 * counts[counts > 1].sum() > min(len(values), _ROWS) and len(distinct) > 1:
-                made.append(bin_score(feature, f"place {j + 1} modulo {step:g}", values, is_first))
+            distinct, counts = np.unique(feature(looked_at)[free], return_counts=True)
+            if 2 * counts[counts > 1].sum() > free.sum() and len(distinct) > 1:
+                made.append(bin_score(feature, f"place {j + 1} modulo {step:g}", feature(outputs), is_first))
                 break
     return made
 

@@ -11,12 +11,10 @@ import numpy as np
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores.features import Design
-from proofs_check.audit.scores.interface import Floats, Score, number_text
+from proofs_check.audit.scores.interface import BLOCK, Floats, Score, number_text
 from proofs_check.audit.scores.models import load_models
 
 _LOGISTIC_ROWS = 40_000
-#: Numbers in one block of features: small enough for the processor's cache.
-_BLOCK = 1 << 18
 #: With more features than this, correlations between them are left out.
 _FULL = 300
 
@@ -41,7 +39,7 @@ def find_moments(batch: Batch, design: Design) -> Moments | None:
     n, firsts = len(batch.is_first), int(batch.is_first.sum())
     if firsts in (0, n):
         return None
-    rows = max(1_000, _BLOCK // max(1, batch.outputs.width))
+    rows = max(1_000, BLOCK // max(1, batch.outputs.width))
     total_first: Any = 0.0
     total: Any = 0.0
     products: Any = 0.0

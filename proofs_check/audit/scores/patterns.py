@@ -14,6 +14,8 @@ from proofs_check.audit.scores.interface import Floats, Score, log_ratios, numbe
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _VALUE_BINS = 24
 _FEW_PATTERNS = 256
+#: Rows in which an example of a pattern is looked for when it is put in words.
+_SHOWN_ROWS = 100_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,7 +23,7 @@ class _Table:
     keys: np.ndarray
     ratios: Floats
     weights: Floats
-    texts: tuple[str, ...]
+    text: Callable[[int], str]
 
     def look_up(self, keys: np.ndarray) -> Floats:
         index = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -31,7 +33,7 @@ class _Table:
         chosen = np.flatnonzero(self.ratios >= threshold if above else self.ratios <= threshold)
         common = chosen[np.argsort(-self.weights[chosen])]
         more = f" and {len(chosen) - 4} more patterns" if len(chosen) > 4 else ""
-        return "output " + " or ".join(self.texts[int(i)] for i in common[:4]) + more
+        return "output " + " or ".join(self.text(int(i)) for i in common[:4]) + more
 
 
 def pattern_scores(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column, ...], reader: Reader) -> list[Score]:
@@ -66,17 +68,27 @@ def _score(
     reader: Reader,
     edges: list[Floats] | None,
 ) -> Score | None:
-    keys, first_rows, inverse = np.unique(key(outputs), return_index=True, return_inverse=True)
+    found = key(outputs)
+    keys = np.unique(found)
     if len(keys) < 2 or len(keys) > max(16, len(outputs) // 3):
         return None
-    first = np.bincount(inverse[is_first], minlength=len(keys)).astype(np.float64)
-    second = np.bincount(inverse[~is_first], minlength=len(keys)).astype(np.float64)
-    shown = np.argsort(-(first + second))[:2000]
-    texts = [""] * len(keys)
-    for i in shown:
-        texts[int(i)] = _text(outputs.take(slice(int(first_rows[i]), int(first_rows[i]) + 1)), columns, reader, edges)
-    table = _Table(keys, log_ratios(first, second), first + second, tuple(texts))
+    first, second = (_count(keys, found[labels]) for labels in (is_first, ~is_first))
+    shown, shown_keys = outputs.take(slice(0, _SHOWN_ROWS)), found[:_SHOWN_ROWS]
+
+    def text(pattern: int) -> str:
+        rows = np.flatnonzero(shown_keys == keys[pattern])[:1]
+        return _text(shown.take(rows), columns, reader, edges) if len(rows) else "a rare pattern"
+
+    table = _Table(keys, log_ratios(first, second), first + second, text)
     return Score(name, lambda rows: table.look_up(key(rows)), table.describe)
+
+
+def _count(keys: np.ndarray, found: np.ndarray) -> Floats:
+    """Return how often each of the sorted ``keys`` was found."""
+    seen, counts = np.unique(found, return_counts=True)
+    made = np.zeros(len(keys))
+    made[np.searchsorted(keys, seen)] = counts
+    return made
 
 
 def _keys(numbers: np.ndarray) -> np.ndarray:

@@ -1,0 +1,83 @@
+"""Profiles with one unknown: all noise scales in fixed proportions to a common one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import sympy
+
+from profiles import InvalidArgument, Parameter, PDPError, Profile, exact_text, to_exact
+from profiles.terms import Term, number, substitute, symbol
+from proofs_check.admission import admit
+from proofs_check.conditions.context import Context
+from proofs_check.prover.effort import within
+from proofs_check.prover.goals import Goal
+from proofs_check.prover.search import prove
+from proofs_check.prover.trees import describe
+
+_SECONDS = 10.0
+_SCALE = "noise_scale"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A profile whose parameters without a number are ``proportions`` times one common scale s > 0."""
+
+    profile: Profile
+    proportions: Mapping[str, Fraction]
+
+    def at(self, scale: Fraction) -> Profile:
+        """Return the profile with its noise scales put in."""
+        return self.profile.with_parameters(**{name: factor * scale for name, factor in self.proportions.items()})
+
+    def prove_falling(self) -> str | None:
+        """Prove that ε(w, x) does not rise with s, for all s > 0, w ≥ 1 and records; return how, None where there is no proof.
+
+        Then ψ does not rise with s for any fixed q, since q does not depend on s, nor does the size Σ 1/w*(x).
+        """
+        name = next(name for name in (_SCALE, *(f"{_SCALE}_{k}" for k in range(99))) if name not in _names(self.profile))
+        terms: dict[str, Term] = {key: ("mul", number(factor), symbol(name)) for key, factor in self.proportions.items()}
+        kept = tuple(parameter for parameter in self.profile.parameters if parameter.name not in self.proportions)
+        joint = replace(self.profile, epsilon=substitute(self.profile.epsilon, terms), parameters=(*kept, Parameter(name)), parts=())
+        try:
+            context = Context(admit(joint))
+        except PDPError:
+            return None
+        if not context.smooth or context.epsilon.has(sympy.Abs, sympy.Min, sympy.Max, sympy.Piecewise):
+            return None
+        slope = sympy.diff(context.epsilon, joint.symbols()[name])
+        tree = within(_SECONDS, lambda: prove(Goal(-slope, context.domain)))
+        return None if tree is None else f"epsilon does not rise with the noise scale: {describe(tree)}"
+
+
+def make_template(profile: Profile, proportions: Mapping[str, object] | None) -> Template:
+    """Return the template of a profile; without ``proportions`` its only parameter without a number is the scale.
+
+    Raises :class:`InvalidArgument` where a parameter without a number has no proportion, or another one has; where one is not positive.
+    """
+    free = {parameter.name for parameter in profile.free_parameters if parameter.bounds is None}
+    if not free:
+        raise InvalidArgument(f"the noise of {profile.name!r} was to be chosen, but no parameter is 'positive'; declare its noise scale so")
+    if proportions is None:
+        if len(free) > 1:
+            raise InvalidArgument(
+                f"the parameters {', '.join(sorted(free))} have no number; give their proportions, such as "
+                f"proportions={{{', '.join(f'{name!r}: 1' for name in sorted(free))}}}"
+            )
+        proportions = dict.fromkeys(free, 1)
+    if set(proportions) != free:
+        raise InvalidArgument(
+            f"proportions for {', '.join(sorted(free))} were expected, but those for {', '.join(sorted(map(str, proportions))) or 'none'} "
+            "were found; give one for each parameter without a number"
+        )
+    exact = {name: to_exact(value, f"the proportion of {name}") for name, value in proportions.items()}
+    for name, value in exact.items():
+        if value <= 0:
+            raise InvalidArgument(f"the proportion of {name} must be above 0, but {exact_text(value)[:40]} was found; correct it")
+    return Template(profile, exact)
+
+
+def _names(profile: Profile) -> set[str]:
+    return {*(item.name for item in profile.record), *(item.name for item in profile.parameters)}

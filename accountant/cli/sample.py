@@ -1,0 +1,114 @@
+"""``pdp sample``: draw a Poisson importance sample of a data set, with a certificate of what one analysis of it costs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from accountant.cli.options import JsonOption, ProfileArgument, parse_assignments
+from accountant.cli.output import print_json, print_line
+
+NAME = "sample"
+HELP = (
+    "Draw a Poisson importance sample of a data set (CSV, Parquet, NPY): the selected rows with weight and q, whole or not at all, and a "
+    "certificate of the epsilon of one analysis of it."
+)
+EXAMPLE = "Example: pdp sample examples/lloyd.toml --target-epsilon 20 --data points.csv --statistic z=l2 --out sample.parquet"
+IncludePrivateOption = Annotated[
+    bool, typer.Option("--include-private", help="put figures of this data set into the certificate, which must then not be published")
+]
+
+
+def main(
+    profile: ProfileArgument,
+    data: Annotated[str, typer.Option("--data", metavar="FILE", help="CSV, Parquet or NPY file, read in batches")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, whole or not at all")],
+    target_epsilon: Annotated[
+        str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats: privacy-constrained weights")
+    ] = None,
+    target_size: Annotated[
+        str | None, typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon")
+    ] = None,
+    rule: Annotated[str | None, typer.Option("--rule", metavar="NAME", help="a sampling rule, as for pdp epsilon")] = None,
+    q: Annotated[str | None, typer.Option("--q", metavar="EXPR", help="selection probability as an expression of the statistics")] = None,
+    constant: Annotated[
+        list[str] | None, typer.Option("--constant", metavar="NAME=VALUE", help="a public constant of the rule (repeatable)")
+    ] = None,
+    statistic: Annotated[
+        list[str] | None, typer.Option("--statistic", "-s", metavar="z=COLUMN", help="a column, or z=l1, l2, l2^2, linf (repeatable)")
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option("--certificate", metavar="FILE", help="where to write the certificate, by default beside --out")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
+    ] = None,
+    include_private: IncludePrivateOption = False,  # noqa: FBT002
+    json: JsonOption = False,  # noqa: FBT002
+) -> int:
+    """Run the command."""
+    from accountant.dataset import parse_statistic  # noqa: PLC0415
+    from accountant.sampler import sample_file, to_certificate  # noqa: PLC0415
+
+    summary = sample_file(
+        profile,
+        data,
+        out,
+        certificate=certificate,
+        specs=[parse_statistic(text) for text in statistic or []],
+        source=seed,
+        target_size=target_size,
+        include_private=include_private,
+        progress=_progress(),
+        rule=rule,
+        q=q,
+        constants=parse_assignments(constant or [], "--constant") or None,
+        target_epsilon=target_epsilon,
+    )
+    found = to_certificate(
+        summary.plan, summary.guarantee, summary.source, private=summary.private, publishable=target_size is None and not include_private
+    )
+    found = {
+        **{name: value for name, value in found.items() if name != "proof"},
+        "out": str(summary.out),
+        "certificate": str(summary.certificate),
+    }
+    if json:
+        print_json(found)
+    else:
+        _print(found)
+    return 0
+
+
+def _print(found: dict[str, Any]) -> None:
+    private = found["private"]
+    runs = ", then ".join(found["runs"])
+    print_line(f"sample for one analysis ({runs}) written to {found['out']}")
+    print_line(f"epsilon               {found['epsilon']['upper']} nats, add/remove of one record; checked by kernel: {_yes(found)}")
+    print_line(f"rule                  {found['rule']['name']}" + ("" if found["rule"]["q"] is None else f", q = {found['rule']['q']}"))
+    print_line(f"draws                 {found['sampler']['draws']}, {found['sampler']['randomness']}")
+    for hypothesis in found["hypotheses"]:
+        print_line(f"not discharged        {hypothesis}")
+    share = "may be published" if found["publishable"] else "must not be published: it depends on this data set"
+    print_line(f"certificate           {found['certificate']} ({share}); check it with: pdp check {found['certificate']}")
+    counted = f"{private['records']} records, {private['sample_size']} selected, {private['expected_sample_size']:.6g} expected"
+    print_line(f"for your eyes only    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"))
+
+
+def _yes(found: dict[str, Any]) -> str:
+    return "yes" if found["checked_by_kernel"] else "no"
+
+
+def _progress() -> Callable[[int], None] | None:
+    if not sys.stderr.isatty():
+        return None
+
+    def show(done: int) -> None:
+        sys.stderr.write(f"\r{done} records")
+        sys.stderr.flush()
+
+    return show

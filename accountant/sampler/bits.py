@@ -1,0 +1,109 @@
+"""Where the random bits of a sampler come from: the operating system's secure source, or a seeded generator on request."""
+
+from __future__ import annotations
+
+import os
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles import InvalidArgument
+
+Digits = NDArray[np.uint16]
+
+#: First digits are drawn in blocks of this length, so that a seed gives the same sample however the data is cut into batches.
+BLOCK = 32_768
+FIRST_BITS, NEXT_BITS = 16, 32
+
+SECURE_BITS = "the random bytes of the operating system are uniform, independent, and unknown to whoever sees the output"
+SEEDED_BITS = (
+    "the seeded generator gives uniform, independent bits, and whoever sees the output neither knows nor can guess its seed, nor has seen "
+    "other numbers or samples drawn with it"
+)
+
+
+class BitSource(Protocol):
+    """Independent uniform digits: blocks of 16-bit ones, and single 32-bit ones."""
+
+    @property
+    def name(self) -> str:
+        """How reports call the source."""
+
+    @property
+    def hypothesis(self) -> str:
+        """What has to be true of the source, and no program can see."""
+
+    @property
+    def seed(self) -> int | None:
+        """The seed where there is one that is known. It must stay as secret as the data: it tells who was selected."""
+
+    def block(self) -> Digits:
+        """Return ``BLOCK`` digits, each uniform on 0, ..., 2^16 − 1."""
+
+    def digit(self) -> int:
+        """Return a digit that is uniform on 0, ..., 2^32 − 1."""
+
+
+class SecureBits:
+    """``os.urandom``, in blocks of 64 KiB."""
+
+    __slots__ = ()
+
+    name = "secure source of the operating system"
+    hypothesis = SECURE_BITS
+    seed: int | None = None
+
+    def block(self) -> Digits:
+        """Return the next block."""
+        return np.frombuffer(os.urandom(BLOCK * FIRST_BITS // 8), dtype="<u2").astype(np.uint16, copy=False)
+
+    def digit(self) -> int:
+        """Return the next single digit."""
+        return int.from_bytes(os.urandom(NEXT_BITS // 8), "little")
+
+
+class GeneratorBits:
+    """A NumPy generator: for tests and repeatable studies. The guarantee then supposes that nobody knows the seed."""
+
+    __slots__ = ("_rng", "seed")
+
+    name = "seeded generator"
+    hypothesis = SEEDED_BITS
+
+    def __init__(self, rng: np.random.Generator, seed: int | None = None) -> None:
+        self._rng, self.seed = rng, seed
+
+    def block(self) -> Digits:
+        """Return the next block."""
+        words = self._rng.integers(0, 2**64 - 1, size=BLOCK // 4, dtype=np.uint64, endpoint=True)
+        return words.astype("<u8", copy=False).view("<u2").astype(np.uint16, copy=False)
+
+    def digit(self) -> int:
+        """Return the next single digit."""
+        return int(self._rng.integers(0, 2**NEXT_BITS - 1, dtype=np.uint64, endpoint=True))
+
+
+def open_bits(source: object = None) -> BitSource:
+    """Return the secure source (None), a source seeded with an integer, or that of a :class:`numpy.random.Generator`; pass on any other
+    object that has the methods of :class:`BitSource`.
+
+    Raises :class:`InvalidArgument`.
+
+    >>> open_bits().name, open_bits(7).seed
+    ('secure source of the operating system', 7)
+    """
+    if source is None:
+        return SecureBits()
+    if isinstance(source, np.random.Generator):
+        return GeneratorBits(source)
+    if isinstance(source, (int, np.integer)) and not isinstance(source, bool):
+        if source < 0:
+            raise InvalidArgument(f"a seed must be an integer of at least 0, but {source} was found; give one, or none for a secure source")
+        return GeneratorBits(np.random.default_rng(int(source)), int(source))
+    if all(hasattr(source, name) for name in ("name", "hypothesis", "seed", "block", "digit")):
+        return source  # type: ignore[return-value]
+    raise InvalidArgument(
+        f"a source of random bits must be None (secure), a seed or a numpy.random.Generator, but {type(source).__name__} was found; "
+        "give one of them"
+    )

@@ -1,0 +1,146 @@
+"""A sample that one analysis can use, once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, assume, discharge
+from accountant.sampler.plan import SamplingPlan
+from accountant.sampler.writing import to_matrix
+from accountant.weights.vectorised.results import Floats
+from profiles import InvalidArgument, InvalidData, Profile, SampleUsed
+
+_ROOM = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The selected rows (an Arrow table of the input columns), their weights and probabilities, shape (k,). As secret as the data."""
+
+    table: Any
+    weights: Floats
+    q: Floats
+
+    def points(self, columns: Sequence[str] | None = None) -> Floats:
+        """Return ``columns`` (all numeric ones by default) as a float64 matrix of shape (k, d). Raises :class:`InvalidData`."""
+        names = self.table.schema.names if columns is None else list(columns)
+        for name in names:
+            if name not in self.table.schema.names:
+                raise InvalidData(f"the column {name!r} was asked for, but the sample has {', '.join(self.table.schema.names)}; name one")
+        return to_matrix(self.table, names)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What one analysis gave (a tuple, where several mechanisms were planned together), and its guarantee."""
+
+    output: Any
+    guarantee: AnyGuarantee
+
+
+class Sample:
+    """A Poisson importance sample in memory. Made by :func:`accountant.draw_sample`.
+
+    Claim: it gives its records away once. The guarantee is one of drawing *and* of one run of the planned mechanisms; a second run on the
+    same records is not covered, and adding up the ε of two amplified releases would be false (docs/poisson-sampler.md, section 3).
+
+    ``plan`` is public. ``guarantee`` is that of one analysis. The number of rows, the weights and which rows were selected are not public.
+    """
+
+    __slots__ = ("_lock", "_records", "_statistics", "guarantee", "plan")
+
+    def __init__(self, plan: SamplingPlan, records: Records, statistics: dict[str, Floats], guarantee: AnyGuarantee) -> None:
+        self.plan, self.guarantee = plan, guarantee
+        self._records: Records | None = records
+        self._statistics = statistics
+        self._lock = threading.Lock()
+
+    @property
+    def used(self) -> bool:
+        """Whether the one analysis has been made."""
+        return self._records is None
+
+    def consume(self) -> Records:
+        """Return the records for one analysis of one's own, which must have the planned profile. Raises :class:`SampleUsed` afterwards."""
+        with self._lock:
+            records, self._records, self._statistics = self._records, None, {}
+        if records is None:
+            raise SampleUsed(
+                "this sample has been used by its one analysis already, and its guarantee does not cover a second one; plan the mechanisms "
+                "together, plan_sample([first, second], ...), so that they are composed and then amplified once, or draw a fresh sample "
+                "for each and add up their epsilons"
+            )
+        return records
+
+    def release(self, mechanism: object, rng: np.random.Generator, *, columns: Sequence[str] | None = None) -> Release:
+        """Run the planned mechanism (or list of mechanisms, in order) on the sample, once, and return its output with the guarantee.
+
+        ``columns`` are those that the mechanism gets (all by default; they must be numeric). Nothing is used up where the mechanism is not
+        the planned one or reads other statistics than the weights were computed from.
+        Raises :class:`SampleUsed`, :class:`InvalidArgument`, :class:`InvalidData`, and what the mechanism raises (the sample is used then).
+        """
+        mechanisms = tuple(mechanism) if isinstance(mechanism, (list, tuple)) else (mechanism,)
+        self._require_planned(mechanisms)
+        records = self._records
+        if records is not None:
+            points = records.points(columns)
+            for item in mechanisms:
+                self._require_statistics(item, points)
+        weights = self.consume().weights
+        outputs = tuple(item.run(points, weights, rng) for item in mechanisms)
+        needed = [text for item in mechanisms for text in getattr(item, "hypotheses", ())]
+        closed = discharge(self.guarantee, ONE_ANALYSIS, "the sample gave its records to this run alone")
+        return Release(outputs if isinstance(mechanism, (list, tuple)) else outputs[0], assume(closed, needed))
+
+    def _require_planned(self, mechanisms: tuple[Any, ...]) -> None:
+        planned = self.plan.profiles
+        if len(mechanisms) != len(planned):
+            raise InvalidArgument(
+                f"the sample was planned for {len(planned)} mechanism{'s' if len(planned) != 1 else ''}, but {len(mechanisms)} were given; "
+                "plan it for what is run on it"
+            )
+        for item, profile in zip(mechanisms, planned, strict=True):
+            own = getattr(item, "profile", None)
+            if not isinstance(own, Profile) or not callable(getattr(item, "run", None)):
+                raise InvalidArgument(
+                    f"a mechanism with a profile and a run method was expected, but {type(item).__name__} was found; give one"
+                )
+            if (own.epsilon, own.record, own.parameters) != (profile.epsilon, profile.record, profile.parameters):
+                raise InvalidArgument(
+                    f"the sample was planned for epsilon(w, x) = {profile.text} of {profile.name!r}, but {own.name!r} has {own.text} or "
+                    "other ranges or parameters; plan and draw a sample for it"
+                )
+
+    def _require_statistics(self, mechanism: Any, points: Floats) -> None:
+        """Refuse columns whose statistics, as the mechanism computes them, are above those that the weights were computed from."""
+        if not callable(getattr(mechanism, "statistic", None)):
+            return
+        for name, values in mechanism.statistic(points).items():
+            assumed = self._statistics.get(name)
+            if assumed is not None and np.any(np.asarray(values) > assumed * (1.0 + _ROOM) + _ROOM * _ROOM):
+                raise InvalidData(
+                    f"the statistic {name!r} of the mechanism is above the one that the weights were computed from; name the mechanism's "
+                    "columns, and give draw_sample the statistic that they have"
+                )
+
+    def __copy__(self) -> NoReturn:
+        self._refuse_copy()
+
+    def __deepcopy__(self, _memo: object) -> NoReturn:
+        self._refuse_copy()
+
+    def __reduce__(self) -> NoReturn:
+        self._refuse_copy()
+
+    def _refuse_copy(self) -> NoReturn:
+        raise SampleUsed(
+            "a sample cannot be copied or pickled, because each copy could be used once; draw a fresh sample where one is needed"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Sample for {self.plan.profile.name!r}, {'used' if self.used else 'not used yet'}>"
