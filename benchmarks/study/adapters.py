@@ -13,27 +13,21 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq, minimize_scalar
 from scipy.spatial.distance import cdist
 
 from accountant import derive_epsilon, optimal_weights, prove_premise
-from accountant.weights.vectorised import ConvexityPremise, probabilities
+from accountant.calibration import calibrate_noise, calibrate_noise_for_size, least_error_ratio, published_ratio
+from accountant.epsilon import DerivedEpsilon
+from accountant.weights.vectorised import probabilities
 from benchmarks.study.table1 import Facts
-from profiles import Infeasible, InvalidArgument, Profile, decimal_text, declare
+from profiles import InvalidArgument, Profile, decimal_text, declare
+from profiles.mechanisms.clusters import open_passes
 from profiles.mechanisms.datasets import WeightedData
-from profiles.mechanisms.lloyd import assign_nearest, total_clusters
 from profiles.mechanisms.noise import draw_directions, draw_k_norm
-
-try:
-    from profiles.mechanisms.clusters import open_passes
-except ImportError:  # the fast passes are not in this version
-    open_passes = None
 
 Array = NDArray[np.float64]
 METHODS = ("uniform", "coreset", "constrained", "full")
 LAMBDA = Fraction(1, 2)
-RHO = 0.225
-_LARGEST_SCALE = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,36 +58,36 @@ class Selection:
     certified: Certified
 
 
-def published_ratio(facts: Facts) -> float:
-    """Return β_count/β_sum = (4 d ρ²)^(1/3), ρ = 0.225, as Section 5 sets it. It has no unit, β_sum has: the split depends on the unit."""
-    return math.cbrt(4 * facts.dimension * RHO**2)
+def _published(facts: Facts) -> Fraction:
+    """Return (4 d ρ²)^(1/3), ρ = 0.225, as Section 5 sets it. It has no unit, β_sum has: the split depends on the unit."""
+    return published_ratio(facts.dimension)
 
 
-def least_error_ratio(facts: Facts) -> float:
-    """Return the β_count/β_sum with the least error of a centre of norm √x̃ at a given cost r/β_sum + 1/β_count.
-
-    To first order a centre errs by (ζ − ξ c)/N with E‖ζ‖² = d(d + 1) β_sum² (Gamma(d) radius) and E ξ² = 2 β_count². The minimum of
-    d(d + 1) β_sum² + 2 x̃ β_count² at fixed cost is at (β_count/β_sum)³ = d(d + 1)/(2 r x̃).
-    """
-    d = facts.dimension
-    return math.cbrt(d * (d + 1) / (2 * float(facts.radius) * float(facts.mean_square)))
+def _least_error(facts: Facts) -> Fraction:
+    """Return the ratio with the least error of a centre of norm √x̃."""
+    return least_error_ratio(facts.dimension, radius=facts.radius, centre_norm=Fraction(f"{math.sqrt(float(facts.mean_square)):.12g}"))
 
 
-RATIOS: dict[str, Callable[[Facts], float]] = {"published": published_ratio, "least-error": least_error_ratio}
+#: β_count/β_sum by the name of the split.
+RATIOS: dict[str, Callable[[Facts], Fraction]] = {"published": _published, "least-error": _least_error}
 
 
-def make_scales(ratio: float, beta_sum: float) -> Scales:
+def make_scales(ratio: Fraction, beta_sum: float) -> Scales:
     """Return β_sum and β_count = ratio·β_sum, both rounded to 15 significant digits."""
-    return Scales(Fraction(f"{ratio * beta_sum:.14e}"), Fraction(f"{beta_sum:.14e}"))
+    return Scales(Fraction(f"{float(ratio) * beta_sum:.14e}"), Fraction(f"{beta_sum:.14e}"))
 
 
-def declare_lloyd(facts: Facts, scales: Scales, iterations: int) -> Profile:
-    """Return ε(w, x) = T w (1/β_count + z/β_sum), z in [0, r] (Proposition 13)."""
+def declare_lloyd(facts: Facts, scales: Scales | None, iterations: int) -> Profile:
+    """Return ε(w, x) = T w (1/β_count + z/β_sum), z in [0, r] (Proposition 13); without ``scales`` for all positive ones."""
     return declare(
         "weighted DP-Lloyd",
         "T*w*(1/beta_count + z/beta_sum)",
         record={"z": [0, facts.radius]},
-        parameters={"T": iterations, "beta_count": scales.count, "beta_sum": scales.sum},
+        parameters={
+            "T": iterations,
+            "beta_count": "positive" if scales is None else scales.count,
+            "beta_sum": "positive" if scales is None else scales.sum,
+        },
         source="Fay et al. 2024, Proposition 13",
     )
 
@@ -120,20 +114,6 @@ def sampled_loss(loss: Array, q: Array) -> Array:
     return found
 
 
-def search_supremum(facts: Facts, scales: Scales, size: float, iterations: int, lam: float = float(LAMBDA)) -> float:
-    """Return max ψ over z in [0, r] as a search in binary64 finds it: a good guess, which proves nothing."""
-
-    def psi(z: Array) -> Array:
-        return sampled_loss(unsampled_loss(z, scales, iterations), coreset_probability(z, facts, size, lam))
-
-    grid = np.linspace(0.0, float(facts.radius), 2001)
-    values = psi(grid)
-    best = int(values.argmax())
-    ends = (float(grid[max(0, best - 1)]), float(grid[min(2000, best + 1)]))
-    inner = minimize_scalar(lambda z: -float(psi(np.array([z]))[0]), bounds=ends, method="bounded", options={"xatol": 1e-12 * ends[1]})
-    return max(float(values[best]), -float(inner.fun))
-
-
 def grid_supremum(facts: Facts, scales: Scales, size: float, iterations: int, *, points: int = 100, lam: float = float(LAMBDA)) -> float:
     """Return max ψ over ``points`` equally spaced z in [0, r], ends included: what Section 4 calls grid search. It is a lower bound."""
     z = np.linspace(0.0, float(facts.radius), points)
@@ -145,24 +125,16 @@ def end_points(facts: Facts, scales: Scales, size: float, iterations: int, lam: 
     return grid_supremum(facts, scales, size, iterations, points=2, lam=lam)
 
 
-def certify(
-    method: str, facts: Facts, scales: Scales, size: int, iterations: int, epsilon: object = None, lam: Fraction = LAMBDA
-) -> Certified:
-    """Return the certified bounds on sup ψ of a method; ``epsilon`` is the target of privacy-constrained sampling."""
-    profile = declare_lloyd(facts, scales, iterations)
-    if method == "full":
-        derived = derive_epsilon(profile, rule="uniform", constants={"rate": 1})
-    elif method == "uniform":
-        derived = derive_epsilon(profile, rule="uniform", constants={"m": size, "n": facts.n})
-    elif method == "coreset":
-        constants = {"m": size, "n": facts.n, "lam": lam, "mean": facts.mean_square}
-        derived = derive_epsilon(profile, rule="coreset-l2", constants=constants)
-    else:
-        derived = derive_epsilon(profile, rule="privacy-constrained", target_epsilon=epsilon)
-    found = derived.to_json()
-    at = float(derived.bound.evidence.at.get("z", Fraction(0)))
-    lower, upper = (_outward(value, up=up) for value, up in ((derived.bound.lower, False), (derived.bound.upper, True)))
-    return Certified(lower, upper, bool(found["checked_by_kernel"]), at)
+def certify_coreset(facts: Facts, scales: Scales, size: int, iterations: int, lam: Fraction = LAMBDA) -> Certified:
+    """Return the certified bounds on sup ψ of the coreset rule for given noise."""
+    constants = {"m": size, "n": facts.n, "lam": lam, "mean": facts.mean_square}
+    return _certified(derive_epsilon(declare_lloyd(facts, scales, iterations), rule="coreset-l2", constants=constants))
+
+
+def _certified(derived: DerivedEpsilon) -> Certified:
+    bound = derived.bound
+    at = float(bound.evidence.at.get("z", Fraction(0)))
+    return Certified(_outward(bound.lower, up=False), _outward(bound.upper, up=True), bool(derived.to_json()["checked_by_kernel"]), at)
 
 
 def _outward(value: Fraction, *, up: bool) -> float:
@@ -172,66 +144,31 @@ def _outward(value: Fraction, *, up: bool) -> float:
     return number
 
 
-def calibrate(method: str, facts: Facts, norms: Array, size: int, epsilon: float, *, ratio: float, iterations: int) -> Scales:
-    """Return the least noise (β_count = ``ratio``·β_sum) with ε at most ``epsilon`` for a sample of expected size ``size``.
+def calibrate(
+    method: str, facts: Facts, norms: Array, size: int, epsilon: float, *, ratio: Fraction, iterations: int
+) -> tuple[Scales, Certified]:
+    """Return the least noise, within 1e-6, with β_count = ``ratio``·β_sum and a certified ε of at most ``epsilon``, and its certificate.
 
-    Uniform and full: closed form at z = r. Coreset: search, then certified, with a little more noise until the certified bound is at
-    most ε. Constrained: the noise for which the optimal weights of *these* points have Σ 1/w = m, as Section 5 has it.
+    For ``constrained`` it is the noise for which the optimal weights of *these* points have Σ 1/w = m, as Section 5 has it.
 
-    Raises :class:`Infeasible` where privacy-constrained sampling cannot have so large a sample at this ε.
+    Raises :class:`InvalidTarget` where privacy-constrained sampling cannot have so large a sample at this ε.
     """
-    cost = iterations * (1 / ratio + float(facts.radius))  # times 1/β_sum: ε(1, x) at z = r
-    if method == "full":
-        return make_scales(ratio, cost / epsilon * (1 + 1e-12))
-    if method == "uniform":
-        q = size / facts.n
-        return make_scales(ratio, cost / (q * _unsampled(epsilon, q)) * (1 + 1e-12))
-    if method == "coreset":
-        return _calibrate_coreset(facts, size, epsilon, ratio, iterations)
-    return _calibrate_constrained(facts, norms, size, epsilon, ratio, iterations)
+    template = declare_lloyd(facts, None, iterations)
+    shares = {"beta_sum": 1, "beta_count": ratio}
+    if method == "constrained":
+        found = calibrate_noise_for_size(template, epsilon, size, lambda: [{"z": norms}], proportions=shares)
+    elif method == "coreset":
+        constants = {"m": size, "n": facts.n, "lam": LAMBDA, "mean": facts.mean_square}
+        found = calibrate_noise(template, "coreset-l2", epsilon, constants=constants, proportions=shares)
+    else:
+        rate: dict[str, object] = {"rate": 1} if method == "full" else {"m": size, "n": facts.n}
+        found = calibrate_noise(template, "uniform", epsilon, constants=rate, proportions=shares)
+    return Scales(found.parameters["beta_count"], found.parameters["beta_sum"]), _certified(found.derived)
 
 
-def _unsampled(epsilon: float, q: float) -> float:
-    """Return the ε₀ with log(1 + q(e^ε₀ − 1)) = ε."""
-    return float(np.log1p(np.expm1(epsilon) / q)) if epsilon < 30 else epsilon - math.log(q) + math.log1p((q - 1) * math.exp(-epsilon))
-
-
-def _calibrate_coreset(facts: Facts, size: int, epsilon: float, ratio: float, iterations: int) -> Scales:
-    def excess(log_scale: float) -> float:
-        return math.log(search_supremum(facts, make_scales(ratio, math.exp(log_scale)), size, iterations) / epsilon)
-
-    low = math.log(float(facts.radius) * 1e-6)
-    scale = math.exp(brentq(excess, low, math.log(float(facts.radius) * _LARGEST_SCALE), xtol=1e-13, rtol=1e-13))
-    for _ in range(60):
-        scales = make_scales(ratio, scale)
-        upper = certify("coreset", facts, scales, size, iterations).upper
-        if upper <= epsilon:
-            return scales
-        scale *= 1 + max(1e-10, 2 * (upper / epsilon - 1))
-    raise InvalidArgument(f"no noise scale was certified for ε = {epsilon} and m = {size}; the search is at fault")
-
-
-def _calibrate_constrained(facts: Facts, norms: Array, size: int, epsilon: float, ratio: float, iterations: int) -> Scales:
-    least = iterations * (1 / ratio + float(facts.radius)) / epsilon * (1 + 1e-12)
-
-    def excess(log_scale: float) -> float:
-        profile = declare_lloyd(facts, make_scales(ratio, math.exp(log_scale)), iterations)
-        premise = ConvexityPremise(profile, Fraction(0), "by hand, for the search only: ε is linear in w")
-        weights = optimal_weights(profile, epsilon, {"z": norms}, premise=premise).weights
-        return math.log(float(np.sum(1 / weights)) / size)
-
-    if excess(math.log(least)) < 0:
-        raise Infeasible(f"privacy-constrained sampling has no sample of {size} at ε = {epsilon}; take a smaller one")
-    high = math.log(least) + 1.0
-    while excess(high) > 0:
-        high += 1.0
-    return make_scales(ratio, math.exp(brentq(excess, math.log(least), high, xtol=1e-10, rtol=1e-12)))
-
-
-def select(method: str, facts: Facts, norms: Array, size: int, epsilon: float, *, ratio: float, iterations: int) -> Selection:
-    """Return probabilities, weights, noise scales and certified ε of a method. Raises :class:`Infeasible`."""
-    scales = calibrate(method, facts, norms, size, epsilon, ratio=ratio, iterations=iterations)
-    certified = certify(method, facts, scales, size, iterations, epsilon)
+def select(method: str, facts: Facts, norms: Array, size: int, epsilon: float, *, ratio: Fraction, iterations: int) -> Selection:
+    """Return probabilities, weights, noise scales and certified ε of a method. Raises :class:`InvalidTarget`."""
+    scales, certified = calibrate(method, facts, norms, size, epsilon, ratio=ratio, iterations=iterations)
     q, weights = weigh(method, facts, norms, size, epsilon, scales, iterations)
     return Selection(q, weights, scales, certified)
 
@@ -283,15 +220,8 @@ def run_lloyd(points: Array, weights: Array, centres: Array, noise: Noise, *, le
     quotient that is not finite keeps the centre). ``ball``: centres are moved to the ball of this radius; both are post-processing.
     """
     data = WeightedData(np.ascontiguousarray(points), np.ascontiguousarray(weights))
-    if open_passes is None:
-        return _iterate(lambda current: _slow_totals(data, current), centres, noise, least_count, ball)
     with open_passes(data, 1) as passes:
         return _iterate(passes.total, centres, noise, least_count, ball)
-
-
-def _slow_totals(data: WeightedData, centres: Array) -> tuple[Array, Array]:
-    counts, sums = total_clusters(data, assign_nearest(data.points, centres[np.newaxis]), len(centres))
-    return counts[0], sums[0]
 
 
 def _iterate(

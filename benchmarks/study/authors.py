@@ -76,7 +76,7 @@ def run_preprocessing(_: Task) -> list[Row]:
     """Return whether both preprocessings give the same points."""
     raw, ours = read_ijcnn1(), load("ijcnn1")
     with tempfile.TemporaryDirectory() as name:
-        _, arrays = ask({"ask": "preprocess", "points": _store(Path(name), raw)}, Path(name))
+        _answer, arrays = ask({"ask": "preprocess", "points": _store(Path(name), raw)}, Path(name))
     theirs = arrays["points"]
     same = theirs.shape == ours.points.shape
     return [{"n": len(theirs), "same_shape": same, "largest_difference": float(np.abs(theirs - ours.points).max()) if same else math.nan}]
@@ -107,7 +107,7 @@ def run_weights(task: Task) -> list[Row]:
     own_broken, own_excess = judge_weights(data.norms, own, theirs["beta_sum"], theirs["beta_count"], epsilon)
     core = answer["coreset"]
     core_scales = adapters.Scales(Fraction(core["beta_count"]), Fraction(core["beta_sum"]))
-    certified = adapters.certify("coreset", data.facts, core_scales, size, ITERATIONS)
+    certified = adapters.certify_coreset(data.facts, core_scales, size, ITERATIONS)
     return [
         {
             "their_broken": broken, "their_excess": excess, "our_broken": own_broken, "our_excess": own_excess,
@@ -174,8 +174,8 @@ def pole_event(dimension: int, shift: float, share: float) -> tuple[float, float
 def run_pole(task: Task) -> list[Row]:
     """Return one row for an ε* of DP-Lloyd on all points of ijcnn1: the claimed loss of one noisy sum and that of an event."""
     data, epsilon = load("ijcnn1"), task.key["epsilon"]
-    ratio = adapters.published_ratio(data.facts)
-    scales = adapters.calibrate("full", data.facts, data.norms, 0, epsilon, ratio=ratio, iterations=ITERATIONS)
+    ratio = adapters.RATIOS["published"](data.facts)
+    scales, _ = adapters.calibrate("full", data.facts, data.norms, 0, epsilon, ratio=ratio, iterations=ITERATIONS)
     shift = float(data.facts.radius) / float(scales.sum)
     rows = []
     for share in (0.5, 0.1, 0.01):
@@ -187,7 +187,7 @@ def run_pole(task: Task) -> list[Row]:
 def run_speed(task: Task) -> list[Row]:
     """Return one row for each run: seconds of DP-Lloyd, theirs and ours, on the same sample, first centres and noise scales; costs."""
     key, data = task.key, load("ijcnn1")
-    ratio = adapters.published_ratio(data.facts)
+    ratio = adapters.RATIOS["published"](data.facts)
     size, method, epsilon = key["m"], key["method"], key["epsilon"]
     found = adapters.select(method, data.facts, data.norms, size, epsilon, ratio=ratio, iterations=ITERATIONS)
     samples: dict[str, np.ndarray] = {}

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.optimize import brentq
 
-from benchmarks.study.adapters import certify, end_points, grid_supremum, make_scales, published_ratio
+from benchmarks.study.adapters import RATIOS, certify_coreset, end_points, grid_supremum, make_scales
 from benchmarks.study.data import ijcnn1_path, load
 from benchmarks.study.store import Row, Task
 from benchmarks.study.table1 import ROWS, TABLE_1, Facts
@@ -23,7 +23,7 @@ LAMBDAS = ("0.5", "0.1", "0.01", "0.001", "0.0001")
 ITERATIONS = 10
 
 
-def calibrate_on_grid(facts: Facts, ratio: float, size: int, target: float, lam: float) -> float:
+def calibrate_on_grid(facts: Facts, ratio: Fraction, size: int, target: float, lam: float) -> float:
     """Return the β_sum for which the grid maximum is ``target``."""
 
     def excess(log_scale: float) -> float:
@@ -36,10 +36,10 @@ def calibrate_on_grid(facts: Facts, ratio: float, size: int, target: float, lam:
 def run_bounds(task: Task) -> list[Row]:
     """Return one row: what the grid and the end points report, and the certified bounds."""
     row, size, target, lam = ROWS[task.key["row"]], task.key["m"], task.key["target"], Fraction(task.key["lam"])
-    ratio = published_ratio(row.facts)
+    ratio = RATIOS["published"](row.facts)
     scales = make_scales(ratio, calibrate_on_grid(row.facts, ratio, size, target, float(lam)))
     start = time.perf_counter()
-    found = certify("coreset", row.facts, scales, size, ITERATIONS, lam=lam)
+    found = certify_coreset(row.facts, scales, size, ITERATIONS, lam)
     seconds = time.perf_counter() - start
     grid = grid_supremum(row.facts, scales, size, ITERATIONS, lam=float(lam))
     ends = end_points(row.facts, scales, size, ITERATIONS, float(lam))

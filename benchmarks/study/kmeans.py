@@ -27,6 +27,7 @@ import time
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
@@ -36,7 +37,7 @@ from benchmarks.study import adapters
 from benchmarks.study.data import Data, load
 from benchmarks.study.store import Row, Task
 from benchmarks.study.table1 import ROWS
-from profiles import Infeasible
+from profiles import InvalidTarget
 
 Array = NDArray[np.float64]
 CLUSTERS, ITERATIONS = 25, 10
@@ -93,7 +94,7 @@ def run_block(task: Task) -> list[Row]:
     data, protocol, method = load(key["dataset"]), PROTOCOLS[key["protocol"]], key["method"]
     try:
         selection, scales = _prepare(data, protocol, method, key["m"], key["epsilon"])
-    except Infeasible:
+    except InvalidTarget:
         return []
     identity = zlib.crc32("|".join(str(key[name]) for name in ("dataset", "protocol", "method", "m", "epsilon")).encode())
     return [_run_once(data, protocol, selection, scales, seed, identity) for seed in range(*key["seeds"])]
@@ -111,7 +112,7 @@ def _selection(
     if noiseless:
         q, weights = adapters.weigh(method, data.facts, data.norms, size, epsilon, None, ITERATIONS)
         none = adapters.Certified(math.inf, math.inf, kernel=False, at=0.0)
-        return adapters.Selection(q, weights, adapters.make_scales(1.0, 0.0), none), None
+        return adapters.Selection(q, weights, adapters.make_scales(Fraction(1), 0.0), none), None
     factor = adapters.RATIOS[ratio](data.facts)
     found = adapters.select(method, data.facts, data.norms, size, epsilon, ratio=factor, iterations=ITERATIONS)
     return found, found.scales

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from accountant import optimal_weights, prove_premise
+from accountant.sampling import variance_optimal
 from accountant.weights.vectorised import epsilon_for_size, probabilities
 from benchmarks.study.adapters import sampled_loss
 from benchmarks.study.store import Row, Task
@@ -53,23 +54,16 @@ def constrain(points: Array, scale: Fraction, target: Fraction) -> tuple[Array, 
     return probabilities(weights), weights
 
 
-def variance_optimal(lengths: Array, size: float) -> Array:
-    """Return the q ≤ 1 with Σ q = ``size`` that minimises Σ ‖x‖²/q: q = min(1, c ‖x‖₂) (Karush-Kuhn-Tucker). An oracle, not private."""
-    order = np.sort(lengths)[::-1]
-    rest = np.cumsum(order[::-1])[::-1]
-    for capped in range(len(order)):
-        factor = (size - capped) / rest[capped]
-        if factor * order[capped] <= 1:
-            return np.minimum(1.0, factor * lengths)
-    return np.ones(len(lengths))
-
-
 def probabilities_of(points: Array, scale: Fraction, target: Fraction, size: float | None) -> tuple[dict[str, Array], float]:
     """Return the q of the three rules with one expected size: that of the constrained rule, or ``size`` for the other two."""
     q, _ = constrain(points, scale, target)
     wanted = float(q.sum()) if size is None else size
     lengths = np.linalg.norm(points, axis=1)
-    return {"uniform": np.full(N, wanted / N), "constrained": q, "variance-optimal": variance_optimal(lengths, wanted)}, wanted
+    return {
+        "uniform": np.full(N, wanted / N),
+        "constrained": q,
+        "variance-optimal": variance_optimal(lengths, wanted).probabilities,
+    }, wanted
 
 
 def sized_target(points: Array, scale: Fraction) -> Fraction:

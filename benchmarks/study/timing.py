@@ -41,8 +41,8 @@ def run_timing(task: Task) -> list[Row]:
     """Return one row: median seconds of each part for a method and size; for ``full`` those of DP-Lloyd on all points."""
     key = task.key
     data, size, method = load(key["dataset"]), key["m"], key["method"]
-    ratio = adapters.least_error_ratio(data.facts)
-    scales = adapters.calibrate(method, data.facts, data.norms, size, EPSILON, ratio=ratio, iterations=ITERATIONS)
+    ratio = adapters.RATIOS["least-error"](data.facts)
+    scales, _ = adapters.calibrate(method, data.facts, data.norms, size, EPSILON, ratio=ratio, iterations=ITERATIONS)
     parts: dict[str, list[float]] = {"norms": [], "proof": [], "solve": [], "sampling": [], "lloyd": []}
     sampled = 0
     for repeat in range(key["repeats"]):
