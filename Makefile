@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test range soundness mutants guards lint types contracts check-all bench bench-peers audit-suite audit-calibration clean
+.PHONY: run test range soundness mutants guards lint types contracts check-all bench bench-peers study bench-engines test-engines audit-suite audit-calibration clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -19,6 +19,19 @@ run: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -q
+
+# Weights and samples inside DuckDB, Polars and Spark: docs/engines.md. Spark needs Java (Debian: apt-get install openjdk-17-jre-headless).
+ENGINES := $(VENV)/.engines
+$(ENGINES): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,duckdb,polars,spark]'
+	touch $(ENGINES)
+
+test-engines: $(ENGINES)
+	$(BIN)/python -m pytest -q tests/engines
+
+# Time a row and peak memory, 10^5 to 10^8 rows from Parquet to Parquet, and the engines at 10^6 and 10^7; needs 8 GB of disk for a while.
+bench-engines: $(ENGINES)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.rows
 
 # The whole range of profiles with hand-derived truths; make test runs a fifth of it.
 range: $(STAMP)
@@ -58,6 +71,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.verify
 	$(BIN)/python -m benchmarks.checking
 	$(BIN)/python -m benchmarks.sampler
+	$(BIN)/python -m benchmarks.lloyd
 
 # Audits of the standard suite, of the accountant's claims about the catalogue and of its broken twins: fails on a false alarm or a miss.
 SAMPLES ?= 20000
@@ -72,6 +86,13 @@ audit-calibration: $(STAMP)
 bench-peers: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
 	$(BIN)/python -m benchmarks.deciders
+
+# The experiments of the paper again (docs/study.md): about half an hour on 2 cores; FULL=1 takes a day or more. It resumes where it stopped.
+# Compares with the authors' code where AUTHORS=DIR (and AUTHORS_PYTHON=FILE) name a checkout of it that runs.
+STUDY_OUT ?= $(OUT)/study
+study: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.study --out $(STUDY_OUT) $(if $(FULL),--full) \
+		$(if $(AUTHORS),--authors $(AUTHORS)) $(if $(AUTHORS_PYTHON),--authors-python $(AUTHORS_PYTHON))
 
 clean:
 	rm -rf $(VENV) $(OUT) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

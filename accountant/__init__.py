@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from accountant.calibration import calibrate_noise, calibrate_noise_for_size
     from accountant.dataset import compute_weights_file
     from accountant.epsilon import derive_epsilon
+    from accountant.estimators import DPKMeans
     from accountant.guarantees import render
     from accountant.sampled import amplify
     from accountant.sampler import amplify_once, draw_sample, plan_sample, sample_file
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from proofs_check.verify import verify
 
 _HOME = {
+    "DPKMeans": "accountant.estimators",
     "admit": "proofs_check.admission",
     "amplify": "accountant.sampled",
     "amplify_once": "accountant.sampler",
@@ -44,6 +46,7 @@ _HOME = {
 }
 
 __all__ = [
+    "DPKMeans",
     "admit",
     "amplify",
     "amplify_once",

@@ -10,7 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from accountant.guarantees import AnyGuarantee, EpsilonDP, amplify_by_importance_sampling, derive_profile, render, to_json, worst_case
+from accountant.guarantees import (
+    EXACT_REALS,
+    AnyGuarantee,
+    EpsilonDP,
+    amplify_by_importance_sampling,
+    derive_profile,
+    render,
+    to_json,
+    worst_case,
+)
 from accountant.sampling import SamplingRule, make_rule, refuse_oracle, rule_from_declaration, rule_from_expression
 from profiles import Declaration, InvalidArgument, InvalidSampling, Profile, exact_text, load
 from profiles.terms import free_symbols, number
@@ -79,6 +88,7 @@ def derive_epsilon(
     declaration = Declaration(reference) if isinstance(reference, Profile) else load(reference)
     profile = declaration.profile
     chosen = _choose_rule(declaration, rule, q, constants or {}, target_epsilon)
+    hypotheses = dict.fromkeys((EXACT_REALS, *declaration.hypotheses))
     options: dict[str, Any] = {"relative_gap": relative_gap}
     conditions = None
     if chosen.q is None:
@@ -86,7 +96,7 @@ def derive_epsilon(
         verdicts = {name: decision.verdict for name, decision in conditions.decisions.items()}
         known = {name: verdict is Verdict.PROVED for name, verdict in verdicts.items() if verdict is not Verdict.UNKNOWN}
         options["premises"] = {**known, "feasibility": True}
-    guarantee = worst_case(amplify_by_importance_sampling(derive_profile(profile), chosen), **options)
+    guarantee = worst_case(amplify_by_importance_sampling(derive_profile(profile, tuple(hypotheses)), chosen), **options)
     if not isinstance(guarantee.bound, EpsilonDP):
         raise InvalidSampling("the worst case of the sampled profile is not a number; give all parameters of the profile numbers")
     return DerivedEpsilon(guarantee, guarantee.bound, chosen, profile, conditions)

@@ -33,10 +33,11 @@ class SamplingDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A loaded profile with the sampling rule that was declared beside it, if any."""
+    """A loaded profile with the sampling rule that was declared beside it, if any, and the hypotheses of the mechanism that has it."""
 
     profile: Profile
     sampling: SamplingDeclaration | None = None
+    hypotheses: tuple[str, ...] = ()
 
 
 def load(reference: str) -> Declaration:
@@ -159,7 +160,8 @@ def _as_declaration(found: Any, reference: str) -> Declaration:
         return found
     profile = found if isinstance(found, Profile) else getattr(found, "profile", None)
     if isinstance(profile, Profile):
-        return Declaration(profile)
+        hypotheses = getattr(found, "hypotheses", ())
+        return Declaration(profile, hypotheses=tuple(map(str, hypotheses)) if isinstance(hypotheses, (tuple, list)) else ())
     raise UnreadableFile(
         f"a Profile was expected behind {reference[:80]!r}, but an object of type {type(found).__name__} was found; name a profile"
     )

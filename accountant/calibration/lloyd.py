@@ -46,15 +46,30 @@ def least_error_ratio(dimension: int, *, radius: object, centre_norm: object, p:
     >>> least_error_ratio(1, radius=1, centre_norm=1, p=1)
     Fraction(1, 1)
     """
-    d, r, norm = _dimension(dimension), float(_positive(radius, "the radius")), float(_positive(centre_norm, "the norm of a centre"))
+    r, norm = float(_positive(radius, "the radius")), float(_positive(centre_norm, "the norm of a centre"))
+    return _rounded((noise_energy(_dimension(dimension), p) / (2 * r * norm * norm)) ** (1 / 3))
+
+
+def noise_energy(dimension: int, p: float) -> float:
+    """Return A = E‖ζ‖₂² for the density ∝ exp(−‖ζ‖_p) on R^d: d(d + 1), the second moment of the Gamma(d, 1) radius, times the mean
+
+        Q_p(d) = d Γ(3/p) Γ(d/p) / (Γ(1/p) Γ((d + 2)/p)),   Q_2 = 1,   Q_1 = 2/(d + 1),   Q_∞ = (d + 2)/3,
+
+    of ‖θ‖₂² for the cone measure, since |θ_1|^p ~ Beta(1/p, (d − 1)/p) (p = ∞: a coordinate is ±1 with probability 1/d, else uniform on
+    [−1, 1]). Source: docs/dp-kmeans.md, section 4. Raises :class:`InvalidArgument` for p below 1.
+
+    >>> noise_energy(3, 2), noise_energy(3, math.inf)
+    (12.0, 20.0)
+    """
     if not p >= 1:
         raise InvalidArgument(f"p must be at least 1 or math.inf, but {p} was found; correct it")
+    size = dimension * (dimension + 1.0)
     if math.isinf(p):
-        spread = d * (d + 1) * (d + 2) / 3
-    else:
-        logs = math.lgamma(3 / p) + math.lgamma(d / p) - math.lgamma(1 / p) - math.lgamma((d + 2) / p)
-        spread = d * d * (d + 1) * math.exp(logs)
-    return _rounded((spread / (2 * r * norm * norm)) ** (1 / 3))
+        return size * (dimension + 2) / 3
+    if p == 2:
+        return size
+    logs = math.lgamma(3 / p) + math.lgamma(dimension / p) - math.lgamma(1 / p) - math.lgamma((dimension + 2) / p)
+    return size * dimension * math.exp(logs)
 
 
 def _dimension(value: int) -> int:

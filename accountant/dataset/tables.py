@@ -20,6 +20,8 @@ from accountant.weights.vectorised.results import Floats
 from profiles import InvalidData, UnreadableFile
 
 _BLOCK_BYTES = 1 << 22
+#: Without a buffer, a whole column of a row group is held in memory, however long it is.
+_BUFFER_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,18 @@ def _is_number(kind: Any) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
+def numeric_columns(schema: Any) -> tuple[str, ...]:
+    """Return the columns whose type is a number."""
+    return tuple(name for name, kind in zip(schema.names, schema.types, strict=True) if _is_number(kind))
+
+
+def check_names(label: str, names: Sequence[str]) -> None:
+    """Raise :class:`InvalidData` where two columns have the same name."""
+    for name in names:
+        if list(names).count(name) > 1:
+            raise InvalidData(f"{label} has two columns named {name!r}; rename one of them")
+
+
 @dataclass(frozen=True, slots=True)
 class TableSource:
     """A table file (``format`` csv or parquet) or an Arrow table in memory."""
@@ -98,7 +112,7 @@ class TableSource:
             if not table.num_rows:
                 continue
             if numeric is None:
-                self._check_names(table.schema.names)
+                check_names(self.label, table.schema.names)
                 numeric = self._numeric(table)
             for start in range(0, table.num_rows, self.batch_rows):
                 part = table.slice(start, self.batch_rows)
@@ -108,16 +122,13 @@ class TableSource:
         if not first_row:
             raise InvalidData(f"{self.label} has no rows; give at least one record")
 
-    def _check_names(self, names: Sequence[str]) -> None:
-        for name in names:
-            if list(names).count(name) > 1:
-                raise InvalidData(f"{self.label} has two columns named {name!r}; rename one of them")
-
     def _numeric(self, table: Any) -> tuple[str, ...]:
         """Return the columns of numbers; a text column counts if any early value is a number, so that a stray word is an error later."""
+        if self.format != "csv":
+            return numeric_columns(table.schema)
         found = []
         for name, kind in zip(table.schema.names, table.schema.types, strict=True):
-            if pa.types.is_string(kind) and self.format == "csv":
+            if pa.types.is_string(kind):
                 if any(_to_number(text) is not None for text in table.column(name).slice(0, 1000).to_pylist()):
                     found.append(name)
             elif _is_number(kind):
@@ -150,6 +161,6 @@ class TableSource:
         return iter(stack.enter_context(pyarrow.csv.open_csv(stream, reading, parsing, converting)))
 
     def _open_parquet(self, stack: contextlib.ExitStack) -> Iterator[Any]:
-        opened = stack.enter_context(pq.ParquetFile(str(self.path), memory_map=False, pre_buffer=False))
+        opened = stack.enter_context(pq.ParquetFile(str(self.path), memory_map=False, pre_buffer=False, buffer_size=_BUFFER_BYTES))
         batches: Iterator[Any] = opened.iter_batches(batch_size=self.batch_rows, use_threads=False)
         return batches

@@ -66,10 +66,15 @@ def parquet_writer(stream: IO[bytes]) -> Iterator[WriteBatch]:
             nonlocal writer
             joined = join_columns(table, weights, q)
             if writer is None:
-                writer = stack.enter_context(pq.ParquetWriter(stream, joined.schema))
+                writer = stack.enter_context(pq.ParquetWriter(stream, joined.schema, use_dictionary=_repetitive(joined.schema)))
             writer.write_batch(joined)
 
         yield write
+
+
+def _repetitive(schema: Any) -> list[str]:
+    """Return the columns worth a dictionary: trying one for floats that hardly repeat takes more time than all other work on them."""
+    return [name for name, kind in zip(schema.names, schema.types, strict=True) if not pa.types.is_floating(kind)]
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """The catalogue: one mechanism a module, its declared profile beside the sampler that runs it."""
 
+from profiles.mechanisms.ball import project_records
 from profiles.mechanisms.catalogue import CatalogueEntry, catalogue
 from profiles.mechanisms.interface import EXACT_ARITHMETIC, Mechanism
 from profiles.mechanisms.k_norm_sum import KNormSum
@@ -16,4 +17,5 @@ __all__ = [
     "WeightedCount",
     "WeightedLloyd",
     "catalogue",
+    "project_records",
 ]

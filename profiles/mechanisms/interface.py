@@ -23,6 +23,9 @@ EXACT_ARITHMETIC = "The mechanism computes in exact real arithmetic"
 #: The value of a parameter that is not given: any positive real. Such a mechanism has a profile but cannot be run.
 POSITIVE = "positive"
 
+#: The largest noise scale that can be run: below it noise stays finite for every dimension up to 2²⁰.
+MOST_NOISE = 2**1000
+
 
 @runtime_checkable
 class Mechanism(Protocol):
@@ -98,13 +101,12 @@ def require_norm(p: object) -> None:
 def noise_scale(value: ExactLike, what: str) -> float:
     """Return the noise scale as the nearest float that is not smaller, so that a rounded scale only adds noise.
 
-    Raises :class:`InvalidArgument` where the scale is not a number but any positive real, or beyond the range of floats.
+    Raises :class:`InvalidArgument` where the scale is not a number but any positive real, or above ``MOST_NOISE``.
     """
     exact = _given(value, what)
-    try:
-        rounded = float(exact)
-    except OverflowError:
-        raise InvalidArgument(f"{what} must be below 1.7e308 to be sampled, but a larger number was found; rescale the data") from None
+    if exact > MOST_NOISE:
+        raise InvalidArgument(f"{what} must be at most 2**1000 to be sampled, but a larger number was found; rescale the data")
+    rounded = float(exact)
     return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)
 
 

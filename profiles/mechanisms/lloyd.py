@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from profiles.composition import compose_adaptively
 from profiles.errors import InvalidArgument, InvalidData
+from profiles.mechanisms.ball import project_records
+from profiles.mechanisms.clusters import ClusterPasses, open_passes
 from profiles.mechanisms.datasets import Array, WeightedData, add_up, check_radius, norms_within, read_dataset, read_points
 from profiles.mechanisms.interface import (
     EXACT_ARITHMETIC,
@@ -29,6 +32,7 @@ from profiles.profile import Profile
 PUBLIC_CENTRES = "The initial centres are public: they do not depend on the data set"
 
 _BLOCK = 2**20  # numbers in one temporary array: outputs are computed in blocks of this size
+_LARGE = 2**18  # n·k·d from which on passes over the data, one run at a time, are faster than many runs at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +41,26 @@ class LloydNoise:
 
     counts: Array
     sums: Array
+
+
+@dataclass(frozen=True, slots=True)
+class PostProcessing:
+    """How noisy counts and sums become centres, without the data; ``ball`` is (p, radius) where centres are confined to it."""
+
+    min_count: float | None = 1.0
+    ball: tuple[float, Fraction] | None = None
+
+    def move(self, previous: Array, counts: Array, sums: Array) -> Array:
+        """Return sums / counts where the noisy count is large enough and the quotient finite, else the previous centre: (..., k, d)."""
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            quotients = sums / counts[..., np.newaxis]
+        usable = np.isfinite(quotients).all(axis=-1, keepdims=True)
+        if self.min_count is not None:
+            usable = usable & (counts[..., np.newaxis] >= self.min_count)
+        centres = np.where(usable, quotients, previous)
+        if self.ball is None:
+            return centres
+        return project_records(centres.reshape(-1, centres.shape[-1]), *self.ball).reshape(centres.shape)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +84,15 @@ class WeightedLloyd:
     record can have; ``min_count=None`` divides always, as the paper does (a quotient that is not a finite float keeps the centre
     as well). The profile is the same for every choice.
 
+    Centres outside the domain: noise can throw a centre far away from all records. With ``confine`` such a centre is moved onto the ball
+    ‖x‖_p ≤ radius along its ray, in every iteration. That is post-processing as well. For p = 2 it is the nearest point of the ball, so
+    that no record gets farther from the centre (projections onto convex sets do not lengthen distances to their points).
+
     Only the final centres are the output; the guarantee covers the centres of all iterations.
+
+    In floating point, the cluster of a record is a function of that record and the centres alone as well, by the definition of
+    :mod:`profiles.mechanisms.nearest`: parallel composition needs no hypothesis there. The sums are rounded; that noise is added to exact
+    sums is part of the hypothesis EXACT_ARITHMETIC. On large data a run needs memory for the data and a constant for each thread.
 
     ``initial_centres``: shape (k, d), or (k,) where d = 1; they must not be derived from the data. ``iterations`` is T, a positive
     integer; ``beta_count`` and ``beta_sum`` are positive numbers; each of the three may be ``"positive"`` for a profile that cannot be
@@ -85,6 +117,7 @@ class WeightedLloyd:
     p: float = 2
     radius: ExactLike = 4
     min_count: float | None = 1.0
+    confine: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "initial_centres", _freeze_centres(self.initial_centres))
@@ -103,6 +136,11 @@ class WeightedLloyd:
     def centres(self) -> Array:
         """The initial centres as an array of shape (k, d)."""
         return np.array(self.initial_centres, dtype=np.float64)
+
+    @property
+    def post_processing(self) -> PostProcessing:
+        """What makes the next centres of the noisy counts and sums."""
+        return PostProcessing(self.min_count, (self.p, to_exact(self.radius)) if self.confine else None)
 
     @property
     def count(self) -> WeightedCount:
@@ -138,11 +176,16 @@ class WeightedLloyd:
         centres = self.centres
         data = read_dataset(dataset, centres.shape[1], self.radius, self.p)
         rounds = whole_number(self.iterations, "the number of iterations")
-        block = max(1, _BLOCK // max(1, data.points.size, rounds * centres.size))
         outputs = np.empty((size, *centres.shape))
+        if len(data.points) * centres.size >= _LARGE:
+            with open_passes(data) as passes:
+                for index in range(size):
+                    outputs[index] = follow_run(passes, centres, self.draw_noise(rng, 1), self.post_processing)
+            return outputs
+        block = max(1, _BLOCK // max(1, data.points.size, rounds * centres.size))
         for start in range(0, size, block):
             noise = self.draw_noise(rng, min(block, size - start))
-            outputs[start : start + block] = move_centres(data, centres, noise, self.min_count)
+            outputs[start : start + block] = move_centres(data, centres, noise, self.post_processing)
         return outputs
 
     __call__ = sample
@@ -157,28 +200,41 @@ class WeightedLloyd:
         return LloydNoise(counts, draw_k_norm(rng, (size, rounds, clusters), dimension, self.p, scale))
 
 
-def move_centres(data: WeightedData, centres: Array, noise: LloydNoise, min_count: float | None) -> Array:
+def move_centres(data: WeightedData, centres: Array, noise: LloydNoise, post_processing: PostProcessing) -> Array:
     """Return the final centres, shape (s, k, d), of the s runs whose noise is given: the deterministic part of Algorithm 2."""
     runs, rounds, _ = noise.counts.shape
     current = np.broadcast_to(centres, (runs, *centres.shape)).copy()
     for t in range(rounds):
         counts, sums = total_clusters(data, assign_nearest(data.points, current), centres.shape[0])
-        current = _divide(current, counts + noise.counts[:, t], sums + noise.sums[:, t], min_count)
+        current = post_processing.move(current, counts + noise.counts[:, t], sums + noise.sums[:, t])
+    return current
+
+
+def follow_run(passes: ClusterPasses, centres: Array, noise: LloydNoise, post_processing: PostProcessing) -> Array:
+    """Return the final centres, shape (k, d), of one run: those of :func:`move_centres` up to the rounding of sums, fast on large data."""
+    current = centres
+    for noisy_count, noisy_sum in zip(noise.counts[0], noise.sums[0], strict=True):
+        counts, sums = passes.total(current)
+        current = post_processing.move(current, counts + noisy_count, sums + noisy_sum)
     return current
 
 
 def assign_nearest(points: Array, centres: Array) -> NDArray[np.intp]:
     """Return the index of the nearest centre, the first one of a tie: (n, d) and (s, k, d) → (s, n).
 
-    Each record's label is computed from that record and the centres alone, also in floating point, as parallel composition needs it.
+    The label of a record is the one that :mod:`profiles.mechanisms.nearest` defines: a function of that record and the centres alone, also
+    in floating point, as parallel composition needs it. Every operation is elementwise, in the order of the definition.
     """
-    runs, clusters, _ = centres.shape
+    runs, clusters, dimension = centres.shape
     nearest = np.full((runs, len(points)), np.inf)
     labels = np.zeros((runs, len(points)), dtype=np.intp)
     with np.errstate(over="ignore"):
         for j in range(clusters):
-            gaps = points[np.newaxis] - centres[:, j, np.newaxis, :]
-            distances = np.einsum("snd,snd->sn", gaps, gaps)
+            distances = np.zeros((runs, len(points)))
+            for column in range(dimension):
+                gaps = points[:, column] - centres[:, j, column, np.newaxis]
+                gaps *= gaps
+                distances += gaps
             labels[distances < nearest] = j
             np.minimum(nearest, distances, out=nearest)
     return labels
@@ -199,16 +255,6 @@ def total_clusters(data: WeightedData, labels: NDArray[np.intp], clusters: int) 
     counts = add_up(lambda: total(data.weights), "the sum of the weights")
     sums = add_up(lambda: np.stack([total(column) for column in weighted.T], axis=-1), "the weighted sum")
     return counts, sums
-
-
-def _divide(previous: Array, counts: Array, sums: Array, min_count: float | None) -> Array:
-    """Return sums / counts where the noisy count is large enough and the quotient finite, else the previous centre."""
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        quotients = sums / counts[..., np.newaxis]
-    usable = np.isfinite(quotients).all(axis=-1, keepdims=True)
-    if min_count is not None:
-        usable = usable & (counts[..., np.newaxis] >= min_count)
-    return np.where(usable, quotients, previous)
 
 
 def _freeze_centres(centres: object) -> tuple[tuple[float, ...], ...]:

@@ -7,7 +7,9 @@ which satisfies no comparison, so that nothing is ever proved from it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -19,9 +21,21 @@ from profiles.terms import Term, constant_value
 DEFAULT_PRECISION = 64
 
 
-def working_precision(bits: int) -> Any:
-    """Return a context manager that sets the precision of ball arithmetic to ``bits``."""
-    return flint.ctx.workprec(bits)
+#: FLINT's precision belongs to the process: a second thread that sets it would change the results of the first (all still enclosures, but
+#: of other points and widths), and might leave its own behind for good.
+_one_thread = threading.RLock()
+
+
+@contextlib.contextmanager
+def working_precision(bits: int) -> Iterator[None]:
+    """Set the precision of ball arithmetic to ``bits`` for a ``with`` block, in which other threads wait at their own blocks."""
+    with _one_thread:
+        before = flint.ctx.prec
+        flint.ctx.prec = bits
+        try:
+            yield
+        finally:
+            flint.ctx.prec = before
 
 
 #: Of the exact numbers that are made from balls: larger ones would fill the memory.

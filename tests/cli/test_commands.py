@@ -79,6 +79,11 @@ def test_weight_is_feasible_and_encloses_the_root(pdp, lloyd):
         assert claimed <= mu <= claimed * (1 + mpmath.mpf("1e-9"))
 
 
+def test_the_hypotheses_of_a_mechanism_are_carried(pdp):
+    found = pdp("epsilon", "profiles.mechanisms.lloyd:default", "--rule", "uniform", "--constant", "rate=0.1", "--json").json()
+    assert "The initial centres are public: they do not depend on the data set" in found["hypotheses"]
+
+
 def test_epsilon_bounds_enclose_the_supremum_and_carry_hypotheses(pdp, lloyd, tmp_path):
     path = tmp_path / "e.json"
     result = pdp("epsilon", lloyd, "--certificate", path, "--json")

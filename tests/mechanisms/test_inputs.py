@@ -127,7 +127,7 @@ def test_scales_must_be_numbers(scale):
 
 
 def test_a_scale_beyond_floats_is_refused_when_it_runs():
-    with pytest.raises(InvalidArgument, match="must be below"):
+    with pytest.raises(InvalidArgument, match="must be at most 2"):
         LaplaceSum(b="1e400").run([1.0], None, np.random.default_rng(0))
 
 

@@ -15,25 +15,10 @@ from scipy import stats
 from profiles import InvalidArgument, InvalidData, load
 from profiles.mechanisms import EXACT_ARITHMETIC, Mechanism, WeightedLloyd, lloyd
 from profiles.mechanisms.datasets import read_dataset
-from profiles.mechanisms.lloyd import LloydNoise, assign_nearest, move_centres, total_clusters
+from profiles.mechanisms.lloyd import LloydNoise, PostProcessing, assign_nearest, move_centres, total_clusters
+from tests.mechanisms.reference import follow_algorithm_2
 
 ALARM = 1e-4  # probability that a correct sampler fails one of these tests for a random seed
-
-
-def follow_algorithm_2(data, weights, centres, counts, sums, min_count):
-    """One run, in plain Python loops over rows, clusters and coordinates; ``counts`` (T, k), ``sums`` (T, k, d)."""
-    current = [list(map(float, centre)) for centre in centres]
-    for t in range(len(counts)):
-        clusters = [[] for _ in current]
-        for row, record in enumerate(data):
-            distances = [sum((a - b) ** 2 for a, b in zip(record, centre, strict=True)) for centre in current]
-            clusters[distances.index(min(distances))].append(row)
-        for j, members in enumerate(clusters):
-            count = counts[t][j] + sum(weights[row] for row in members)
-            total = [sums[t][j][i] + sum(weights[row] * data[row][i] for row in members) for i in range(len(current[j]))]
-            if min_count is None or count >= min_count:
-                current[j] = [value / count for value in total]
-    return current
 
 
 def make_case(seed, rows=40, dimension=3, clusters=4):
@@ -49,7 +34,7 @@ def test_final_centres_equal_the_slow_reference_on_the_same_noise(min_count, bet
     data, weights, centres = make_case(1)
     mechanism = WeightedLloyd(initial_centres=centres, iterations=5, beta_count=beta, beta_sum=beta, min_count=min_count)
     noise = mechanism.draw_noise(np.random.default_rng(2), 30)
-    fast = move_centres(read_dataset((data, weights), 3), centres, noise, min_count)
+    fast = move_centres(read_dataset((data, weights), 3), centres, noise, PostProcessing(min_count))
     for run in range(30):
         slow = follow_algorithm_2(data, weights, centres, noise.counts[run], noise.sums[run], min_count)
         assert fast[run] == pytest.approx(np.array(slow), rel=1e-9, abs=1e-9)
@@ -59,7 +44,7 @@ def test_some_of_those_runs_keep_a_centre():
     data, weights, centres = make_case(1)
     mechanism = WeightedLloyd(initial_centres=centres, iterations=1, beta_count=30, beta_sum=1)
     noise = mechanism.draw_noise(np.random.default_rng(3), 200)
-    moved = move_centres(read_dataset((data, weights), 3), centres, noise, 1.0)
+    moved = move_centres(read_dataset((data, weights), 3), centres, noise, PostProcessing())
     kept = (moved == centres).all(axis=-1)
     labels = assign_nearest(data, np.broadcast_to(centres, (200, *centres.shape)))
     counts, _ = total_clusters(read_dataset((data, weights), 3), labels, len(centres))
@@ -145,8 +130,24 @@ def test_a_tie_goes_to_the_first_centre():
 
 def test_literal_division_never_gives_infinite_centres():
     noise = LloydNoise(np.array([[[-2.0], [5e-324 - 2.0]]]), np.array([[[[1.0]], [[1.0]]]]))
-    moved = move_centres(read_dataset([[1.0], [1.0]], 1), np.array([[0.5]]), noise, None)
+    moved = move_centres(read_dataset([[1.0], [1.0]], 1), np.array([[0.5]]), noise, PostProcessing(None))
     assert moved.tolist() == [[[0.5]]]
+
+
+@pytest.mark.parametrize("p", [1, 2, math.inf])
+def test_confined_centres_stay_in_the_ball_and_never_farther_from_its_records(p):
+    data, weights, centres = make_case(10)
+    constants = {"initial_centres": centres, "iterations": 1, "beta_count": 20, "beta_sum": 20, "p": p, "radius": 12}
+    free = WeightedLloyd(**constants)((data, weights), np.random.default_rng(11), 50)
+    kept = WeightedLloyd(**constants, confine=True)((data, weights), np.random.default_rng(11), 50)
+    lengths = np.linalg.norm(free, ord=p, axis=-1)
+    assert (lengths > 12).any()
+    assert (kept[lengths < 11.9] == free[lengths < 11.9]).all()
+    assert np.linalg.norm(kept, ord=p, axis=-1).max() <= 12 * (1 + 1e-12)
+    if p == 2:
+        for record in data[:5]:
+            assert (np.linalg.norm(kept - record, axis=-1) <= np.linalg.norm(free - record, axis=-1) * (1 + 1e-12)).all()
+    assert WeightedLloyd(**constants, confine=True).profile == WeightedLloyd(**constants).profile
 
 
 def test_an_empty_data_set_gives_centres_from_noise_alone():

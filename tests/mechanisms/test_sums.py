@@ -11,6 +11,7 @@ import pytest
 import sympy
 from scipy import stats
 
+from profiles import InvalidArgument
 from profiles.mechanisms import EXACT_ARITHMETIC, KNormSum, LaplaceSum, Mechanism, WeightedCount, k_norm_sum, laplace_sum, weighted_count
 from profiles.mechanisms.interface import noise_scale
 
@@ -111,6 +112,13 @@ def test_the_sampler_never_uses_less_noise_than_the_profile_charges_for():
         exact = LaplaceSum(b=text).profile.parameters[0].value
         assert Fraction(noise_scale(text, "b")) >= exact
     assert noise_scale(0.1, "b") == 0.1
+
+
+def test_noise_scales_near_the_end_of_the_floats_are_refused():
+    assert noise_scale(2**1000, "b") == 2.0**1000
+    for large in (2**1000 + 1, "1e302", "1e4000"):
+        with pytest.raises(InvalidArgument, match=r"b must be at most 2\*\*1000"):
+            noise_scale(large, "b")
 
 
 @pytest.mark.parametrize("module", [laplace_sum, weighted_count, k_norm_sum])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from fractions import Fraction
 
+import flint
 import mpmath
 import pytest
 from flint import arb
@@ -72,3 +74,23 @@ def test_difference_quotients_lie_inside_the_slope(text, ws, z):
 def test_powers_of_negative_values_at_a_point(text, expected):
     with mpmath.workdps(60):
         assert contains(as_ball(value_at(parse_expression(text), {})), expected())
+
+
+def test_a_thread_does_not_change_the_precision_of_another():
+    before, seen = flint.ctx.prec, []
+
+    def other():
+        with working_precision(300):
+            seen.append(flint.ctx.prec)
+
+    thread = threading.Thread(target=other)
+    with working_precision(100):
+        thread.start()
+        thread.join(0.2)
+        assert thread.is_alive()
+        assert (flint.ctx.prec, seen) == (100, [])
+        with working_precision(120):  # the same thread may go on
+            assert flint.ctx.prec == 120
+        assert flint.ctx.prec == 100
+    thread.join(10)
+    assert (flint.ctx.prec, seen) == (before, [300])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.datasets import read_dataset
-from profiles.mechanisms.lloyd import LloydNoise, move_centres
+from profiles.mechanisms.lloyd import LloydNoise, PostProcessing, move_centres
 from profiles.mechanisms.noise import draw_directions
 from proofs_check.audit.suite.case import SuiteCase, Truth, answers
 from proofs_check.audit.suite.noise import Blocks, draw_laplace
@@ -37,7 +37,7 @@ class ExponentialRadiusLloyd:
         data = read_dataset(dataset, self.dimension)
         sums = draw_directions(rng, (size, 1, 1), self.dimension, 2.0) * rng.exponential(float(self.sum_scale), size=(size, 1, 1, 1))
         noise = LloydNoise(draw_laplace(rng, self.count_scale, (size, 1, 1)), sums)
-        return move_centres(data, np.zeros((1, self.dimension)), noise, 1.0)
+        return move_centres(data, np.zeros((1, self.dimension)), noise, PostProcessing())
 
 
 _PAIR = ((-1.0, 0.0), (1.0, 0.0))

@@ -1,0 +1,80 @@
+"""The guarantee of one run of DP-Lloyd, made by the accountant's rules before anything is released."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from functools import lru_cache
+
+from accountant.guarantees import (
+    INDEPENDENT,
+    ONE_ANALYSIS,
+    AnyGuarantee,
+    EpsilonDP,
+    amplify_by_importance_sampling,
+    derive_profile,
+    discharge,
+    realise_sampling,
+    worst_case,
+)
+from accountant.sampler import BitSource
+from accountant.sampler.plan import PAIRS
+from accountant.sampling import make_rule
+from profiles import InvalidTarget, Profile, exact_text
+from proofs_check.results import Verdict
+from proofs_check.verify import verify
+
+PRIVATE_NUMBERS = "The random numbers are independent and uniform, and nobody else knows them"
+PRIVATE_SEED = "The seed is secret, unpredictable and serves one release only"
+#: Hypotheses that hold by construction, each with the reason.
+Evidence = tuple[tuple[str, str], ...]
+_CONSTRAINED = ("assumption-8", "assumption-9")
+_PUBLIC_RATE = "n and m (or the rate) are public"
+
+
+@lru_cache(maxsize=64)
+def certify_profile(profile: Profile, hypotheses: tuple[str, ...], evidence: Evidence) -> AnyGuarantee:
+    """Return the PDP guarantee on weighted data sets, to be amplified by the rule of the sampler that made the weights.
+
+    ``hypotheses`` are those of the implementation; those that ``evidence`` names are discharged with its reason.
+    """
+    return _settle(derive_profile(profile, hypotheses), evidence)
+
+
+@lru_cache(maxsize=64)
+def certify_all_records(profile: Profile, hypotheses: tuple[str, ...], evidence: Evidence, epsilon: Fraction) -> AnyGuarantee:
+    """Return the ε-DP guarantee for records of weight 1, with a certified worst case of at most ``epsilon``.
+
+    Raises :class:`InvalidTarget` where the certified bound is larger.
+    """
+    rule = make_rule("uniform", profile, {"rate": 1})
+    found = worst_case(amplify_by_importance_sampling(derive_profile(profile, hypotheses), rule))
+    if not isinstance(found.bound, EpsilonDP) or found.bound.upper > epsilon:
+        raise InvalidTarget(f"epsilon = {exact_text(epsilon)} was asked for, but the certified bound is larger; ask for another number")
+    every = ((_PUBLIC_RATE, "the rate is the constant 1"), (INDEPENDENT, "q = 1: every record is used, with weight 1"))
+    return _settle(found, (*every, *evidence))
+
+
+@lru_cache(maxsize=64)
+def certify_sample(profile: Profile, hypotheses: tuple[str, ...], evidence: Evidence, target: Fraction) -> AnyGuarantee:
+    """Return the ε*-DP guarantee after privacy-constrained sampling. Raises :class:`Infeasible` where ``target`` is too small."""
+    conditions = verify(profile, target, _CONSTRAINED)
+    verdicts = {name: decision.verdict for name, decision in conditions.decisions.items()}
+    premises = {name: verdict is Verdict.PROVED for name, verdict in verdicts.items() if verdict is not Verdict.UNKNOWN}
+    sampled = amplify_by_importance_sampling(
+        derive_profile(profile, hypotheses), make_rule("privacy-constrained", profile, target_epsilon=target)
+    )
+    return _settle(worst_case(sampled, premises={**premises, "feasibility": True}), evidence)
+
+
+def certify_draws(guarantee: AnyGuarantee, source: BitSource) -> AnyGuarantee:
+    """Return the guarantee of a sample that :class:`accountant.sampler.PoissonSampler` draws and one run of the mechanism uses up."""
+    realised = realise_sampling(guarantee, pairs=PAIRS["certified-weights"], claims=(), bits=source.hypothesis)
+    return discharge(realised, ONE_ANALYSIS, "the sample is drawn, used by this run and dropped in one call")
+
+
+def _settle(guarantee: AnyGuarantee, evidence: Iterable[tuple[str, str]]) -> AnyGuarantee:
+    for hypothesis, reason in evidence:
+        if hypothesis in guarantee.hypotheses:
+            guarantee = discharge(guarantee, hypothesis, reason)
+    return guarantee

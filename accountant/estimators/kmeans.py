@@ -1,0 +1,291 @@
+"""Differentially private k-means as a scikit-learn estimator, with the guarantee that the accountant derives for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from accountant.estimators.certifying import (
+    PRIVATE_NUMBERS,
+    PRIVATE_SEED,
+    Evidence,
+    certify_all_records,
+    certify_draws,
+    certify_profile,
+    certify_sample,
+)
+from accountant.estimators.noise_split import MARGIN, NoiseScales, choose_scales
+from accountant.estimators.starting import pack_centres
+from accountant.guarantees import AnyGuarantee
+from accountant.sampler import PoissonSampler
+from accountant.sampling.rules import IN_RANGE
+from accountant.weights.premise import prove_premise
+from accountant.weights.vectorised import prepare_solver, probabilities
+from profiles import InvalidArgument, InvalidData, Profile, to_exact
+from profiles.mechanisms import WeightedLloyd
+from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
+from profiles.mechanisms.datasets import check_radius, float_at_most, require_norms
+from profiles.mechanisms.interface import require_norm
+from profiles.mechanisms.lloyd import PUBLIC_CENTRES
+from profiles.mechanisms.nearest import find_nearest
+from profiles.numbers import ExactLike
+
+Array = NDArray[np.float64]
+#: Selects row i with probability exactly q[i], independently of all else: (q, generator) → a boolean array of the same length.
+Selector = Callable[[Array, np.random.Generator], NDArray[np.bool_]]
+
+
+class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Claim: ``cluster_centers_`` are ε-differentially private (add/remove of one record) under the hypotheses of ``guarantee_``.
+
+    Runs DP-Lloyd (Fay et al. 2024, Algorithm 2): T iterations, each with Laplace noise on the counts and K-norm noise on the sums of
+    the clusters. ``guarantee_`` is derived and certified before the data are used. Proofs and the choice of the noise: docs/dp-kmeans.md.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of centres, k.
+    epsilon : exact number or None
+        The ε to keep, in nats, for records of weight 1; None where ``noise_scales`` is given. Text such as ``"0.1"`` is one tenth.
+    radius : exact number
+        Public bound of the l_p norm of a record, in the unit of the data. It must not be computed from the data.
+    iterations : int
+        Number of iterations, T; fixed in advance, because stopping when the centres settle would look at the data.
+    norm : float
+        The p ≥ 1 of the norm (``math.inf`` is allowed) that bounds records and shapes the noise. Nearest is always Euclidean.
+    init : "packing" or array of shape (k, d)
+        Initial centres: drawn without the data, or given; given ones must be public.
+    outside : "error" or "project"
+        Records outside the ball: refuse the data (an error tells that there is one), or move each such record onto the ball.
+    min_count : float or None
+        A cluster whose noisy count is below it keeps its centre; None divides always, as the paper does. Centres that noise throws out
+        of the ball are moved back onto it in every iteration.
+    noise_scales : pair of exact numbers or None
+        (β_count, β_sum) in place of ``epsilon``.
+    random_state : None, int, numpy.random.Generator or RandomState
+        None draws the seed from the operating system. An int is for tests: a guarantee rests on a secret seed, and says so.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (k, d)
+        The private result.
+    guarantee_ : Guarantee or ConditionalGuarantee
+        ε-DP after ``fit(X)`` and ``fit_sampled``; after ``fit(X, sample_weight=w)`` the PDP profile in the weight, to be amplified by the
+        rule that made the sample: there is no ε for weights that came from elsewhere.
+    profile_ : Profile
+        ε(w, x) = T (w/β_count + w z/β_sum), z = ‖x‖_p in [0, radius (1 + 2⁻³⁰)].
+    mechanism_ : WeightedLloyd
+        What ran, with its noise scales and initial centres; all of it public.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    There are no ``labels_`` and no ``inertia_``: the label of a training record is a function of that record, so that labels published for
+    the training data are not private. ``predict`` labels records that you hold; its output is as private as those records are.
+
+    Source: Fay et al. 2024, Proposition 13 and Algorithm 2. Raises :class:`InvalidArgument`, :class:`InvalidNumber`, :class:`InvalidData`,
+    and ValueError where scikit-learn's own checks fail.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(1000, 2))
+    >>> model = DPKMeans(3, epsilon=2, radius="1.5", iterations=5, random_state=0).fit(X)
+    >>> model.cluster_centers_.shape, float(model.guarantee_.bound.upper) <= 2
+    ((3, 2), True)
+
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: ExactLike | None,
+        radius: ExactLike,
+        iterations: int = 10,
+        norm: float = 2,
+        init: str | ArrayLike = "packing",
+        outside: str = "error",
+        min_count: float | None = 1.0,
+        noise_scales: tuple[ExactLike, ExactLike] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.radius = radius
+        self.iterations = iterations
+        self.norm = norm
+        self.init = init
+        self.outside = outside
+        self.min_count = min_count
+        self.noise_scales = noise_scales
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DPKMeans:  # noqa: ARG002, N803
+        """Compute private centres of the records ``X``, shape (n, d); n may be 0. ``y`` is ignored.
+
+        ``sample_weight``: importance weights, at least 1, of a Poisson importance sample (None: every record once). See ``guarantee_``.
+        """
+        points = self._read(X, reset=True)
+        weights: Array | None = None
+        if sample_weight is not None:  # a sample may be empty, which scikit-learn's check would refuse
+            empty = not len(points) and np.size(sample_weight) == 0
+            weights = np.ones(0) if empty else _check_sample_weight(sample_weight, points, dtype=np.float64)
+        points = self._bound(points)
+        generator = make_generator(self.random_state)
+        mechanism, hypotheses, evidence = self._prepare(points.shape[1], generator)
+        if weights is None:
+            guarantee = certify_all_records(mechanism.profile, hypotheses, evidence, self._promise(mechanism))
+        else:
+            guarantee = certify_profile(mechanism.profile, hypotheses, evidence)
+        return self._run(mechanism, guarantee, points, weights, generator)
+
+    def fit_sampled(self, X: ArrayLike, *, target_epsilon: ExactLike | None = None, select: Selector | None = None) -> DPKMeans:  # noqa: N803
+        """Compute private centres of a fresh privacy-constrained sample of ``X``, with an ε*-DP guarantee for all of ``X``.
+
+        Every record gets the largest weight w with ψ ≤ ε* (Problem 7 of Fay et al. 2024) and is selected with a probability q just below
+        1/w; the selected ones are clustered with their weights. ε* = ``target_epsilon``, by default ``epsilon``: then sampling is free.
+
+        Draws are exact, with bits of the operating system, or of ``random_state`` where one is given. A ``select`` of your own must select
+        row i with probability exactly q[i], independently; that it does is then a hypothesis of the guarantee.
+        Raises :class:`Infeasible` where ε* is below the ε of all records with weight 1.
+        """
+        points = self._bound(self._read(X, reset=True))
+        generator = make_generator(self.random_state)
+        mechanism, hypotheses, evidence = self._prepare(points.shape[1], generator)
+        target = self._promise(mechanism) if target_epsilon is None else to_exact(target_epsilon, "the target epsilon")
+        guarantee = certify_sample(mechanism.profile, hypotheses, evidence, target)
+        if select is None:
+            sampler = PoissonSampler(None if self.random_state is None else generator)
+            guarantee = certify_draws(guarantee, sampler.source)
+        if len(points):
+            solver = prepare_solver(mechanism.profile, target, premise=prove_premise(mechanism.profile, target))
+            # rounded up, so that the weight is feasible for the norm over the reals as well: ε grows with the norm
+            norms = record_norms(points, self.norm) * (1 + float(SLACK) / 2)
+            weights = solver.solve({"z": norms}).weights
+            q = probabilities(weights)
+            selected = sampler.select(q) if select is None else np.asarray(select(q, generator))
+            if selected.dtype != np.bool_ or selected.shape != weights.shape:
+                raise InvalidArgument(
+                    f"the selector must return one boolean a record, but {selected.dtype} of shape {selected.shape} was found; correct it"
+                )
+            points, kept = points[selected], weights[selected]
+        else:
+            kept = np.ones(0)
+        return self._run(mechanism, guarantee, points, kept, generator)
+
+    def fit_predict(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int32]:  # noqa: ARG002, N803
+        """Fit, then label the same records: the labels are **not** private; do not publish them."""
+        return self.fit(X, sample_weight=sample_weight).predict(X)
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:  # noqa: N803
+        """Return the number of the nearest centre of each record of ``X``, shape (n,)."""
+        check_is_fitted(self)
+        labels: NDArray[np.int32] = find_nearest(self._read(X, reset=False), self.cluster_centers_)
+        return labels
+
+    def transform(self, X: ArrayLike) -> Array:  # noqa: N803
+        """Return the Euclidean distances of records to the centres, shape (n, k)."""
+        check_is_fitted(self)
+        distances: Array = euclidean_distances(self._read(X, reset=False), self.cluster_centers_)
+        return distances
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.cluster_centers_.shape[0])
+
+    def _read(self, X: ArrayLike, *, reset: bool) -> Array:  # noqa: N803
+        # an empty data set is legal in fit: refusing it would tell that it is empty
+        found: Array = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=0 if reset else 1)
+        return found
+
+    def _bound(self, points: Array) -> Array:
+        require_norm(self.norm)
+        check_radius(self.radius)
+        radius = to_exact(self.radius, "the radius")
+        if self.outside == "project":
+            return project_records(points, self.norm, radius)
+        if self.outside != "error":
+            raise InvalidArgument(f"outside must be 'error' or 'project', but {str(self.outside)[:40]!r} was found; give one of the two")
+        require_norms(points, self.norm, radius)
+        return points
+
+    def _prepare(self, dimension: int, generator: np.random.Generator) -> tuple[WeightedLloyd, tuple[str, ...], Evidence]:
+        """Return what will run, its hypotheses, and which of them hold by construction."""
+        for name, value in (("n_clusters", self.n_clusters), ("iterations", self.iterations)):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+                raise InvalidArgument(f"{name} must be an integer of at least 1, but {str(value)[:40]!r} was found; give one")
+        radius = widen(to_exact(self.radius, "the radius"))
+        evidence = [(IN_RANGE, "each record is moved onto the declared domain by itself")] if self.outside == "project" else []
+        if isinstance(self.init, str):
+            if self.init != "packing":
+                raise InvalidArgument(f"init must be 'packing' or an array, but {self.init[:40]!r} was found; give one of the two")
+            centres = pack_centres(int(self.n_clusters), dimension, self.norm, float_at_most(radius), generator)
+            evidence.append((PUBLIC_CENTRES, "they are drawn in the declared ball, without the data"))
+        else:
+            centres = np.asarray(self.init)
+            if centres.shape != (self.n_clusters, dimension):
+                raise InvalidData(
+                    f"init must have shape ({self.n_clusters}, {dimension}), but {centres.shape} was found; give one row a cluster"
+                )
+        scales = self._scales(radius, dimension)
+        mechanism = WeightedLloyd(
+            initial_centres=centres,
+            iterations=int(self.iterations),
+            beta_count=scales.beta_count,
+            beta_sum=scales.beta_sum,
+            p=self.norm,
+            radius=radius,
+            min_count=self.min_count,
+            confine=True,
+        )
+        seeded = () if self.random_state is None else (PRIVATE_SEED,)
+        return mechanism, (*mechanism.hypotheses, PRIVATE_NUMBERS, *seeded), tuple(evidence)
+
+    def _scales(self, radius: Fraction, dimension: int) -> NoiseScales:
+        if (self.epsilon is None) == (self.noise_scales is None):
+            raise InvalidArgument("either epsilon or noise_scales is needed, and not both; give one of the two")
+        if self.noise_scales is not None:
+            if not isinstance(self.noise_scales, tuple) or len(self.noise_scales) != 2:
+                raise InvalidArgument("noise_scales must be a pair (beta_count, beta_sum); give two numbers in a tuple")
+            count, total = self.noise_scales
+            return NoiseScales(to_exact(count, "the noise scale beta_count"), to_exact(total, "the noise scale beta_sum"))
+        epsilon = to_exact(self.epsilon, "epsilon")
+        if epsilon <= 0:
+            raise InvalidArgument(f"epsilon must be positive, but {str(self.epsilon)[:40]} was found; give a positive number")
+        return choose_scales(epsilon, radius=radius, iterations=int(self.iterations), dimension=dimension, p=self.norm)
+
+    def _promise(self, mechanism: WeightedLloyd) -> Fraction:
+        """Return the ε that the certified bound must keep: the one asked for, or that of the given scales and a margin."""
+        if self.epsilon is not None:
+            return to_exact(self.epsilon, "epsilon")
+        count, total, radius = (to_exact(value) for value in (mechanism.beta_count, mechanism.beta_sum, mechanism.radius))
+        return int(self.iterations) * (1 / count + radius / total) * (1 + MARGIN)
+
+    def _run(
+        self, mechanism: WeightedLloyd, guarantee: AnyGuarantee, points: Array, weights: Array | None, generator: np.random.Generator
+    ) -> DPKMeans:
+        centres = mechanism.run(points, weights, generator)
+        self.mechanism_ = mechanism
+        self.profile_: Profile = mechanism.profile
+        self.guarantee_ = guarantee
+        self.cluster_centers_ = centres
+        return self
+
+
+def make_generator(random_state: object) -> np.random.Generator:
+    """Return a generator for scikit-learn's ``random_state``; None takes fresh entropy from the operating system.
+
+    Raises ValueError like scikit-learn for anything else.
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None or (isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0):
+        return np.random.default_rng(None if random_state is None else int(random_state))
+    return np.random.default_rng(check_random_state(random_state).randint(0, 2**32, size=8, dtype=np.uint32))

@@ -1,0 +1,1 @@
+"""Programs that run in other environments."""

@@ -1,0 +1,111 @@
+"""Weighted counts and sums of the clusters of one set of centres, in passes over the rows whose memory does not grow with n.
+
+Rows are cut into at most 64 spans, which depend on n alone, and spans into blocks. The labels of a block are those of
+:mod:`profiles.mechanisms.nearest`; Σ w x is a product of a sparse matrix, with one weight a row, and the block, which adds the rows of a
+cluster one after the other. Spans are shared among threads and added up in their order. Hence the totals are the same for every number of
+threads. They are sums of rounded numbers; that the noise is added to the exact sums is part of the hypothesis EXACT_ARITHMETIC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csc_array
+from threadpoolctl import ThreadpoolController
+
+from profiles.mechanisms.datasets import Array, WeightedData, find_reach, require_finite
+from profiles.mechanisms.nearest import CentreSearch, Labels, prepare_search
+
+_MOST_SPANS = 64
+_LEAST_SPAN = 2**13
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClusterPasses:
+    """A data set prepared for passes; made by :func:`open_passes`. ``reach`` bounds ‖x‖₂."""
+
+    data: WeightedData
+    reach: float
+    threads: int
+    pool: ThreadPoolExecutor | None
+
+    def total(self, centres: Array) -> tuple[Array, Array]:
+        """Return the counts Σ w, shape (k,), and the sums Σ w x, shape (k, d), of the clusters of ``centres``.
+
+        Raises :class:`InvalidData` where a sum is beyond the range of floats.
+        """
+        search = prepare_search(centres, self.reach)
+        spans = _cut(len(self.data.points))
+
+        def work(first: int) -> list[Array]:
+            members = _Membership(len(search.kept))
+            return [_total_span(self.data, search, members, *span) for span in spans[first :: self.threads]]
+
+        shares = [work(0)] if self.pool is None else list(self.pool.map(work, range(self.threads)))
+        totals = np.zeros((len(centres), centres.shape[1] + 1))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for number in range(len(spans)):
+                totals[search.kept] += shares[number % self.threads][number // self.threads]
+        return require_finite(totals[:, -1], "the sum of the weights"), require_finite(totals[:, :-1], "the weighted sum")
+
+
+@dataclass(slots=True, eq=False)
+class _Membership:
+    """The sparse matrix of shape (k, rows) that has one entry a column; kept from block to block, because checking it takes long."""
+
+    clusters: int
+    matrix: Any = None
+
+    def fill(self, labels: Labels, weights: Array) -> Any:
+        """Return the matrix with ``weights[i]`` in row ``labels[i]`` of column i; it is valid until the next call."""
+        rows = len(labels)
+        if self.matrix is None or self.matrix.shape[1] != rows:
+            self.matrix = csc_array((weights, labels, np.arange(rows + 1, dtype=np.int32)), shape=(self.clusters, rows))
+        self.matrix.indices, self.matrix.data = labels, weights
+        return self.matrix
+
+
+def _total_span(data: WeightedData, search: CentreSearch, members: _Membership, start: int, stop: int) -> Array:
+    """Return (Σ w x, Σ w) of the clusters of the kept centres over some rows, shape (k', d + 1)."""
+    totals = np.zeros((len(search.kept), data.points.shape[1] + 1))
+    block = -(-(stop - start) // -(-(stop - start) // search.block))  # equal blocks
+    ones = np.ones(block)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for first in range(start, stop, block):
+            rows = slice(first, min(first + block, stop))
+            points = data.points[rows]
+            matrix = members.fill(search.label(points), data.weights[rows])
+            totals[:, :-1] += matrix @ points
+            totals[:, -1] += matrix @ ones[: len(points)]
+    return totals
+
+
+def _cut(rows: int) -> list[tuple[int, int]]:
+    size = max(_LEAST_SPAN, -(-rows // _MOST_SPANS))
+    return [(start, min(start + size, rows)) for start in range(0, rows, size)]
+
+
+@cache
+def _find_libraries() -> ThreadpoolController:
+    """Return the native libraries that are loaded; looking for them takes milliseconds, and the BLAS of NumPy is there from the start."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def open_passes(data: WeightedData, threads: int | None = None) -> Iterator[ClusterPasses]:
+    """Yield the data set prepared for passes by ``threads`` threads; None: as many as the BLAS of NumPy is allowed to use.
+
+    The BLAS itself is held to one thread meanwhile: its products are small, and each thread has its own. The limit is that of the
+    process, as in scikit-learn; set it by OMP_NUM_THREADS or threadpoolctl.
+    """
+    controller = _find_libraries()
+    allowed = [library["num_threads"] for library in controller.info() if library["user_api"] == "blas"]
+    count = min(max(allowed, default=1) if threads is None else threads, len(_cut(len(data.points))))
+    with controller.limit(limits=1, user_api="blas"), ThreadPoolExecutor(count) if count > 1 else nullcontext() as pool:
+        yield ClusterPasses(data, find_reach(data.points), max(1, count), pool)

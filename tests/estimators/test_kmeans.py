@@ -1,0 +1,247 @@
+"""DPKMeans: scikit-learn's conventions, certified guarantees, and nothing that looks at the data but the mechanism."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.utils.estimator_checks import check_estimator
+
+from accountant import DPKMeans
+from accountant.estimators.certifying import PRIVATE_NUMBERS, PRIVATE_SEED
+from accountant.estimators.kmeans import make_generator
+from accountant.guarantees import INDEPENDENT, ONE_ANALYSIS, EpsilonDP, Notion, ProfileBound, amplify_by_importance_sampling, worst_case
+from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS
+from accountant.sampling import make_rule
+from accountant.sampling.rules import IN_RANGE
+from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber
+from profiles.mechanisms import EXACT_ARITHMETIC
+from profiles.mechanisms.lloyd import PUBLIC_CENTRES
+from profiles.mechanisms.nearest import label_by_definition
+
+EXPECTED_FAILURES = {
+    "check_clustering": "labels_ of the training records are not private, so that there are none",
+    "check_estimators_empty_data_messages": "an empty data set is legal: refusing it would tell that it is empty",
+    "check_sample_weight_equivalence_on_dense_data": "importance weights are 1/q for a probability q, and 0 is refused",
+}
+
+
+def make_blobs(rows=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    means = np.array([[0.6, 0.6], [-0.6, 0.6], [0.0, -0.7]])
+    return means[rng.integers(0, 3, rows)] + rng.normal(size=(rows, 2)) / 20
+
+
+def test_scikit_learn_checks():
+    model = DPKMeans(epsilon=10**6, radius=100, outside="project", random_state=0)
+    results = check_estimator(model, expected_failed_checks=EXPECTED_FAILURES, on_skip=None)
+    failed = {result["check_name"] for result in results if result["status"] == "xfail"}
+    assert failed == set(EXPECTED_FAILURES)  # what is listed does fail
+    assert sum(result["status"] == "passed" for result in results) > 45
+
+
+@pytest.mark.parametrize("epsilon", ["0.001", "0.1", 1, 10.3, Fraction(1000, 3), 10**5])
+@pytest.mark.parametrize(("norm", "iterations"), [(2, 10), (1, 1), (math.inf, 3)])
+def test_the_certified_epsilon_keeps_what_was_asked_for(epsilon, norm, iterations):
+    model = DPKMeans(3, epsilon=epsilon, radius="1.5", norm=norm, iterations=iterations, random_state=1).fit(make_blobs(50))
+    bound = model.guarantee_.bound
+    assert isinstance(bound, EpsilonDP)
+    assert model.guarantee_.notion is Notion.ADD_REMOVE_DP
+    assert bound.evidence.checked_by_kernel
+    asked = Fraction(epsilon)
+    assert asked * (1 - Fraction(1, 10**8)) < bound.lower <= bound.upper <= asked
+    mechanism = model.mechanism_
+    assert iterations * (1 / mechanism.beta_count + mechanism.radius / mechanism.beta_sum) <= bound.upper
+    assert mechanism.p == norm
+    assert mechanism.radius > Fraction("1.5")
+
+
+def test_hypotheses_that_stay_open():
+    blobs = make_blobs(50)
+    always = {EXACT_ARITHMETIC, PRIVATE_NUMBERS}
+    assert set(DPKMeans(3, epsilon=1, radius=2).fit(blobs).guarantee_.hypotheses) == {*always, IN_RANGE}
+    projected = DPKMeans(3, epsilon=1, radius=2, outside="project").fit(blobs).guarantee_
+    assert set(projected.hypotheses) == always
+    assert {item.hypothesis for item in projected.discharged} >= {IN_RANGE, PUBLIC_CENTRES}
+    given = DPKMeans(3, epsilon=1, radius=2, outside="project", init=np.eye(3, 2), random_state=1).fit(blobs).guarantee_
+    assert set(given.hypotheses) == {*always, PUBLIC_CENTRES, PRIVATE_SEED}
+
+
+def test_only_the_mechanism_looks_at_the_data():
+    blobs = make_blobs(300)
+    one, other = (DPKMeans(3, epsilon=1, radius=2, random_state=5).fit(data) for data in (blobs, blobs[:17] / 3))
+    assert one.mechanism_ == other.mechanism_  # noise scales, initial centres
+    assert one.guarantee_ == other.guarantee_
+    assert set(vars(one)) - set(one.get_params()) == {"cluster_centers_", "guarantee_", "mechanism_", "profile_", "n_features_in_"}
+    assert (one.cluster_centers_ != other.cluster_centers_).any()
+
+
+def test_the_mechanism_runs_with_what_the_guarantee_says():
+    blobs, generator = make_blobs(), make_generator(6)
+    model = DPKMeans(3, epsilon=1, radius=2, random_state=6).fit(blobs)
+    again = DPKMeans(3, epsilon=1, radius=2, random_state=generator)
+    points = again._bound(again._read(blobs, reset=True))
+    mechanism, _, _ = again._prepare(2, generator)
+    assert mechanism == model.mechanism_
+    assert (mechanism.run(points, None, generator) == model.cluster_centers_).all()
+    assert model.profile_ == mechanism.profile
+
+
+def test_centres_are_found_where_privacy_is_cheap():
+    blobs = make_blobs()
+    model = DPKMeans(3, epsilon=20, radius=1, outside="project", random_state=7).fit(blobs)
+    best = KMeans(3, n_init=3, random_state=0).fit(blobs)
+    cost = np.square(model.transform(blobs).min(axis=1)).sum()
+    assert cost < 1.5 * best.inertia_
+    labels = model.predict(blobs)
+    assert (labels == label_by_definition(blobs, model.cluster_centers_)).all()
+    assert model.get_feature_names_out().tolist() == ["dpkmeans0", "dpkmeans1", "dpkmeans2"]
+    assert (clone(model).fit_predict(blobs) == labels).all()
+
+
+def test_with_weights_the_guarantee_is_the_profile_to_be_amplified():
+    rng, blobs = np.random.default_rng(8), make_blobs(400)
+    model = DPKMeans(3, epsilon=2, radius=2, random_state=8)
+    model.fit(blobs, sample_weight=1 + 5 * rng.random(400))
+    assert model.guarantee_.bound == ProfileBound(model.profile_)
+    assert model.guarantee_.notion is Notion.PDP
+    assert model.profile_.text == "T*(w/beta_count + w*z/beta_sum)"
+    rule = make_rule("coreset-l2", model.profile_, {"m": 100, "n": 400, "lam": "0.5", "mean": 2})
+    sampled = worst_case(amplify_by_importance_sampling(model.guarantee_, rule))
+    assert sampled.bound.upper > 2  # a sample with weights cannot cost less than all records
+    assert EXACT_ARITHMETIC in sampled.hypotheses
+    with pytest.raises(InvalidData, match="at least 1"):
+        model.fit(blobs, sample_weight=np.full(400, 0.5))
+
+
+def select_exactly(q, rng):
+    """Bernoulli(q) for every binary64 q ≥ 2^-53·k: 1074 bits would do for all; here the first 53 and then a tie break with 53 more."""
+    first = rng.integers(0, 2**53, len(q))
+    scaled = q * 2.0**53
+    whole = np.floor(scaled)
+    return (first < whole) | ((first == whole) & (rng.random(len(q)) < scaled - whole))
+
+
+def test_fitting_a_privacy_constrained_sample():
+    blobs, seen = make_blobs(5000), {}
+
+    def select(q, rng):
+        seen["q"] = q
+        return select_exactly(q, rng)
+
+    model = DPKMeans(3, epsilon=3, radius=1, outside="project", random_state=9).fit_sampled(blobs, select=select, target_epsilon=12)
+    assert model.guarantee_.bound.upper == 12
+    assert model.guarantee_.notion is Notion.ADD_REMOVE_DP
+    assert EXACT_ARITHMETIC in model.guarantee_.hypotheses
+    assert IN_RANGE not in model.guarantee_.hypotheses
+    assert 0.05 < seen["q"].mean() < 0.3
+    # Problem 7 for the norms over the reals, at 60 digits
+    points = model._bound(model._read(blobs, reset=True))
+    mechanism = model.mechanism_
+    with mpmath.workdps(60):
+        for record, q in list(zip(points, seen["q"], strict=True))[::100]:
+            norm = mpmath.sqrt(mpmath.fsum(mpmath.mpf(value) ** 2 for value in record.tolist()))
+            rate = 10 * (mpmath.mpf(1) / to_mpf(mechanism.beta_count) + norm / to_mpf(mechanism.beta_sum))
+            psi = mpmath.log1p(mpmath.mpf(float(q)) * mpmath.expm1(rate / mpmath.mpf(float(q))))
+            assert 12 * (1 - mpmath.mpf(10) ** -8) < psi <= 12
+    cost = np.square(model.transform(blobs).min(axis=1)).sum()
+    assert cost < 3 * KMeans(3, n_init=3, random_state=0).fit(blobs).inertia_
+
+
+def to_mpf(value):
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
+def test_sampling_for_free_and_sampling_too_cheap():
+    blobs = make_blobs(500)
+    model = DPKMeans(3, epsilon=3, radius=2, random_state=10)
+    assert model.fit_sampled(blobs, select=select_exactly).guarantee_.bound.upper == 3
+    with pytest.raises(Infeasible):
+        model.fit_sampled(blobs, select=select_exactly, target_epsilon="2.9")
+    for wrong in (lambda q, rng: q, lambda q, rng: np.ones(3, dtype=bool)):
+        with pytest.raises(InvalidArgument, match="one boolean a record"):
+            model.fit_sampled(blobs, select=wrong)
+
+
+def test_noise_scales_in_place_of_epsilon():
+    model = DPKMeans(3, epsilon=None, noise_scales=("20.5", 30), radius=4, random_state=11).fit(make_blobs(100))
+    assert model.mechanism_.beta_count == Fraction("20.5")
+    exact = 10 * (1 / Fraction("20.5") + Fraction(4) * (1 + Fraction(1, 2**30)) / 30)
+    assert exact <= model.guarantee_.bound.upper <= exact * (1 + Fraction(2, 10**9))
+    assert model.fit_sampled(make_blobs(100), select=select_exactly).guarantee_.bound.upper <= exact * (1 + Fraction(2, 10**9))
+
+
+def test_an_empty_data_set_gives_centres_from_noise_alone():
+    for fit in (lambda model, X: model.fit(X), lambda model, X: model.fit_sampled(X, select=select_exactly)):
+        model = fit(DPKMeans(3, epsilon=1, radius=2, random_state=12), np.zeros((0, 4)))
+        assert model.cluster_centers_.shape == (3, 4)
+        assert np.isfinite(model.cluster_centers_).all()
+    empty_sample = DPKMeans(3, epsilon=1, radius=2, random_state=12).fit(np.zeros((0, 4)), sample_weight=[])
+    assert isinstance(empty_sample.guarantee_.bound, ProfileBound)
+
+
+def test_outside():
+    far = np.array([[3.0, 4.0], [0.1, 0.2]])
+    with pytest.raises(InvalidData, match="row 0 has 5"):
+        DPKMeans(1, epsilon=1, radius="4.9").fit(far)
+    DPKMeans(1, epsilon=1, radius=5).fit(far)
+    model = DPKMeans(1, epsilon=10**9, radius=1, outside="project", random_state=0).fit(np.repeat(far[:1], 100, axis=0))
+    assert model.cluster_centers_[0] == pytest.approx([0.6, 0.8], rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"n_clusters": 0}, InvalidArgument),
+        ({"n_clusters": 2.5}, InvalidArgument),
+        ({"iterations": 0}, InvalidArgument),
+        ({"epsilon": 0}, InvalidArgument),
+        ({"epsilon": -1}, InvalidArgument),
+        ({"epsilon": "much"}, InvalidNumber),
+        ({"epsilon": None}, InvalidArgument),
+        ({"noise_scales": (1, 1)}, InvalidArgument),
+        ({"epsilon": None, "noise_scales": (1, 0)}, InvalidArgument),
+        ({"epsilon": None, "noise_scales": 3}, InvalidArgument),
+        ({"radius": 0}, InvalidArgument),
+        ({"radius": math.inf}, InvalidNumber),
+        ({"norm": 0.5}, InvalidArgument),
+        ({"init": "k-means++"}, InvalidArgument),
+        ({"init": np.zeros((2, 2))}, InvalidData),
+        ({"outside": "clip"}, InvalidArgument),
+        ({"min_count": -1}, InvalidArgument),
+        ({"random_state": "x"}, ValueError),
+    ],
+)
+def test_unusable_parameters_are_refused_before_anything_is_released(change, error):
+    model = DPKMeans(**({"n_clusters": 3, "epsilon": 1, "radius": 2} | change))
+    with pytest.raises(error):
+        model.fit(make_blobs(20))
+    assert not hasattr(model, "cluster_centers_")
+
+
+def test_random_states():
+    blobs = make_blobs(50)
+    fits = [DPKMeans(2, epsilon=1, radius=2).fit(blobs).cluster_centers_ for _ in range(2)]
+    assert (fits[0] != fits[1]).all()
+    for state in (3, np.int64(3), np.random.RandomState(3), np.random.default_rng(3)):
+        assert isinstance(make_generator(state), np.random.Generator)
+    legacy = [make_generator(np.random.RandomState(3)).random() for _ in range(2)]
+    assert legacy[0] == legacy[1]
+
+
+def test_exact_draws_are_the_default_and_their_hypotheses_are_told():
+    blobs = make_blobs(300)
+    secure = DPKMeans(2, epsilon=3, radius=1, outside="project").fit_sampled(blobs, target_epsilon=6)
+    seeded = DPKMeans(2, epsilon=3, radius=1, outside="project", random_state=4).fit_sampled(blobs, target_epsilon=6)
+    again = DPKMeans(2, epsilon=3, radius=1, outside="project", random_state=4).fit_sampled(blobs, target_epsilon=6)
+    assert (seeded.cluster_centers_ == again.cluster_centers_).all()
+    for model, bits in ((secure, SECURE_BITS), (seeded, SEEDED_BITS)):
+        assert model.guarantee_.bound.upper == 6
+        assert bits in model.guarantee_.hypotheses
+        assert INDEPENDENT not in model.guarantee_.hypotheses
+        assert {INDEPENDENT, ONE_ANALYSIS} <= {item.hypothesis for item in model.guarantee_.discharged}

@@ -1,0 +1,139 @@
+"""Counts and sums of clusters in passes over the rows, and runs of DP-Lloyd made of them."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from profiles import InvalidData
+from profiles.mechanisms import WeightedLloyd, clusters, lloyd
+from profiles.mechanisms.clusters import open_passes
+from profiles.mechanisms.datasets import WeightedData, read_dataset
+from profiles.mechanisms.lloyd import PostProcessing, follow_run, move_centres
+from profiles.mechanisms.nearest import label_by_definition
+from tests.mechanisms.reference import follow_algorithm_2
+
+
+def make_data(seed, rows, dimension):
+    rng = np.random.default_rng(seed)
+    return WeightedData(rng.normal(size=(rows, dimension)), 1 + 5 * rng.random(rows))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 8), st.integers(1, 400), st.integers(1, 60), st.integers(1, 3))
+def test_totals_are_those_of_the_labels(seed, dimension, count, rows, span, threads):
+    data, centres = make_data(seed, rows, dimension), np.random.default_rng(seed + 1).normal(size=(count, dimension))
+    labels = label_by_definition(data.points, centres)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clusters, "_LEAST_SPAN", span)
+        with open_passes(data, threads) as passes:
+            counts, sums = passes.total(centres)
+    for j in range(count):
+        members = labels == j
+        assert counts[j] == pytest.approx(math.fsum(data.weights[members]), rel=1e-12)
+        for column in range(dimension):
+            terms = data.weights[members] * data.points[members, column]
+            assert sums[j, column] == pytest.approx(math.fsum(terms), rel=0, abs=1e-13 * (1 + np.abs(terms).sum()))
+
+
+def test_totals_are_the_same_bits_for_every_number_of_threads():
+    data, centres = make_data(1, 100_000, 5), np.random.default_rng(2).normal(size=(7, 5))
+    found = []
+    for threads in (1, 2, 3, 8):
+        with open_passes(data, threads) as passes:
+            assert passes.threads == threads
+            found.append(passes.total(centres))
+    for counts, sums in found[1:]:
+        assert (counts == found[0][0]).all()
+        assert (sums == found[0][1]).all()
+
+
+def test_layout_of_the_data_does_not_matter():
+    data, centres = make_data(3, 3000, 4), np.random.default_rng(4).normal(size=(5, 4))
+    wide = np.zeros((3000, 9))
+    wide[:, 1:9:2] = data.points
+    layouts = [
+        data,
+        WeightedData(np.asfortranarray(data.points), np.repeat(data.weights, 2)[::2]),
+        WeightedData(wide[:, 1:9:2], data.weights[::-1].copy()[::-1]),
+    ]
+    totals = []
+    for layout in layouts:
+        with open_passes(layout) as passes:
+            totals.append(passes.total(centres))
+    for counts, sums in totals[1:]:
+        assert (counts == totals[0][0]).all()
+        assert (sums == totals[0][1]).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 5), st.integers(0, 60), st.sampled_from([1e-9, 0.3, 10.0]),
+    st.sampled_from([None, 1.0]),
+)  # fmt: skip
+def test_a_run_equals_algorithm_2_on_the_same_noise(seed, dimension, count, rows, beta, min_count):
+    data, centres = make_data(seed, rows, dimension), np.random.default_rng(seed + 1).normal(size=(count, dimension))
+    mechanism = WeightedLloyd(initial_centres=centres, iterations=3, beta_count=beta, beta_sum=beta, radius=100)
+    noise = mechanism.draw_noise(np.random.default_rng(seed), 1)
+    with open_passes(data) as passes:
+        found = follow_run(passes, centres, noise, PostProcessing(min_count))
+    batch = move_centres(data, centres, noise, PostProcessing(min_count))[0]
+    slow = np.array(follow_algorithm_2(data.points.tolist(), data.weights.tolist(), centres, noise.counts[0], noise.sums[0], min_count))
+    spread = 1e-7 * (1 + np.abs(slow).max())  # a near-zero count magnifies the rounding of sums; a changed label would be far more
+    assert np.abs(found - slow).max() < spread
+    assert np.abs(found - batch).max() < spread
+
+
+def test_large_data_take_the_fast_way_and_small_data_the_other(monkeypatch):
+    used = []
+    monkeypatch.setattr(lloyd, "follow_run", lambda *arguments: used.append(1) or follow_run(*arguments))
+    data = make_data(5, 4000, 3)
+    mechanism = WeightedLloyd(initial_centres=np.eye(25, 3), iterations=2, beta_count=1, beta_sum=1, radius=10)
+    fast = mechanism((data.points, data.weights), np.random.default_rng(6), 3)
+    assert used == [1, 1, 1]
+    monkeypatch.setattr(lloyd, "_LARGE", 10**9)
+    monkeypatch.setattr(lloyd, "_BLOCK", 1)  # noise is drawn run by run, as above
+    slow = mechanism((data.points, data.weights), np.random.default_rng(6), 3)
+    assert used == [1, 1, 1]
+    assert fast == pytest.approx(slow, rel=1e-9)
+
+
+def test_a_run_needs_no_memory_that_grows_with_rows_or_rows_times_clusters():
+    peaks = {}
+    for rows, count in ((50_000, 100), (100_000, 100), (100_000, 200)):  # 40, 80 and 160 MB of distances, if they were all kept
+        data = make_data(7, rows, 2)
+        centres = np.random.default_rng(8).normal(size=(count, 2))
+        mechanism = WeightedLloyd(initial_centres=centres, iterations=2, beta_count=1, beta_sum=1, radius=10)
+        tracemalloc.start()
+        mechanism.run(data.points, data.weights, np.random.default_rng(9))
+        peaks[rows, count] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert max(peaks.values()) < 12e6
+    assert peaks[100_000, 100] < 1.1 * peaks[50_000, 100] + 1e6
+    assert peaks[100_000, 200] < 1.1 * peaks[100_000, 100] + 1e6
+
+
+def test_sums_beyond_the_range_of_floats_are_refused():
+    points = np.full((3000, 100), 1e307)
+    mechanism = WeightedLloyd(initial_centres=np.zeros((1, 100)), iterations=1, beta_count=1, beta_sum=1, p=np.inf, radius="1e308")
+    with pytest.raises(InvalidData, match="weighted sum is beyond the range"):
+        mechanism.run(points, None, np.random.default_rng(0))
+    with pytest.raises(InvalidData, match="sum of the weights is beyond the range"):
+        mechanism.run(points / 1e307, np.full(3000, 1e306), np.random.default_rng(0))
+
+
+def test_errors_name_the_row_of_the_whole_data_set():
+    points = np.zeros((10_000, 2))
+    points[7777] = (3, 4)
+    mechanism = WeightedLloyd(initial_centres=np.zeros((1, 2)), iterations=1, beta_count=1, beta_sum=1, radius="4.99")
+    with pytest.raises(InvalidData, match=r"row 7777 has 5\.0"):
+        mechanism.run(points, None, np.random.default_rng(0))
+    points[8888] = np.nan
+    with pytest.raises(InvalidData, match="row 8888 has NaN"):
+        mechanism.run(points, None, np.random.default_rng(0))
+    assert (read_dataset(points[:7777], 2, 4).weights == 1).all()
