@@ -18,8 +18,8 @@ from accountant.guarantees import (
     worst_case,
 )
 from accountant.sampler import BitSource
-from accountant.sampler.plan import PAIRS
 from accountant.sampling import make_rule
+from accountant.sampling.selection import CERTIFIED, METHODS
 from profiles import InvalidTarget, Profile, exact_text
 from proofs_check.results import Verdict
 from proofs_check.verify import verify
@@ -69,7 +69,7 @@ def certify_sample(profile: Profile, hypotheses: tuple[str, ...], evidence: Evid
 
 def certify_draws(guarantee: AnyGuarantee, source: BitSource) -> AnyGuarantee:
     """Return the guarantee of a sample that :class:`accountant.sampler.PoissonSampler` draws and one run of the mechanism uses up."""
-    realised = realise_sampling(guarantee, pairs=PAIRS["certified-weights"], claims=(), bits=source.hypothesis)
+    realised = realise_sampling(guarantee, pairs=METHODS[CERTIFIED], claims=(), bits=source.hypothesis)
     return discharge(realised, ONE_ANALYSIS, "the sample is drawn, used by this run and dropped in one call")
 
 

@@ -26,9 +26,9 @@ from accountant.estimators.noise_split import MARGIN, NoiseScales, choose_scales
 from accountant.estimators.starting import pack_centres
 from accountant.guarantees import AnyGuarantee
 from accountant.sampler import PoissonSampler
+from accountant.sampling import make_rule
 from accountant.sampling.rules import IN_RANGE
-from accountant.weights.premise import prove_premise
-from accountant.weights.vectorised import prepare_solver, probabilities
+from accountant.sampling.selection import prepare_selection
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
 from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
@@ -165,11 +165,11 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             sampler = PoissonSampler(None if self.random_state is None else generator)
             guarantee = certify_draws(guarantee, sampler.source)
         if len(points):
-            solver = prepare_solver(mechanism.profile, target, premise=prove_premise(mechanism.profile, target))
+            selector = prepare_selection(mechanism.profile, make_rule("privacy-constrained", mechanism.profile, target_epsilon=target))
             # rounded up, so that the weight is feasible for the norm over the reals as well: ε grows with the norm
             norms = record_norms(points, self.norm) * (1 + float(SLACK) / 2)
-            weights = solver.solve({"z": norms}).weights
-            q = probabilities(weights)
+            chosen = selector.select({"z": norms})
+            weights, q = chosen.weights, chosen.probabilities
             selected = sampler.select(q) if select is None else np.asarray(select(q, generator))
             if selected.dtype != np.bool_ or selected.shape != weights.shape:
                 raise InvalidArgument(
