@@ -185,6 +185,6 @@ def check_radius(radius: object) -> None:
         raise InvalidArgument(f"the radius of the record domain must be positive, but {exact_text(exact)} was found; give a positive one")
     if exact < Fraction(LEAST_RADIUS):
         raise InvalidArgument(
-            "the radius of the record domain must be at least 2**-1000, but a smaller one was found: binary64 cannot tell the norms of such "
-            "records; rescale the data"
+            "the radius of the record domain must be at least 2**-1000, but a smaller one was found, where binary64 cannot tell norms; "
+            "rescale the data"
         )
