@@ -65,7 +65,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Initial centres: drawn without the data, or given; given ones must be public.
     outside : "error" or "project"
         Records outside the ball: refuse the data (an error tells that there is one), or move each such record onto the ball.
-    min_count : float or None
+    min_count : exact number or None
         A cluster whose noisy count is below it keeps its centre; None divides always, as the paper does. Centres that noise throws out
         of the ball are moved back onto it in every iteration.
     noise_scales : pair of exact numbers or None
@@ -112,7 +112,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         norm: float = 2,
         init: str | ArrayLike = "packing",
         outside: str = "error",
-        min_count: float | None = 1.0,
+        min_count: ExactLike | None = 1.0,
         noise_scales: tuple[ExactLike, ExactLike] | None = None,
         random_state: Any = None,
     ) -> None:

@@ -273,3 +273,9 @@ def test_public_centres_are_not_made_of_the_numbers_of_the_noise():
     model = DPKMeans(3, epsilon=1, radius=2, random_state=np.random.default_rng(5)).fit(make_blobs(20))
     replayed = pack_centres(3, 2, 2, float(model.mechanism_.radius), np.random.default_rng(5))
     assert (model.mechanism_.centres != replayed).all()
+
+
+@pytest.mark.parametrize("least", ["1.5", "3/2", Fraction(3, 2)])
+def test_the_least_count_is_an_exact_number(least):
+    given, number = (DPKMeans(3, epsilon=1, radius=2, min_count=value, random_state=3).fit(make_blobs(20)) for value in (least, 1.5))
+    assert (given.cluster_centers_ == number.cluster_centers_).all()
