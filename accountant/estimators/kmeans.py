@@ -19,6 +19,7 @@ from accountant.estimators.certifying import (
     Evidence,
     certify_all_records,
     certify_draws,
+    certify_given_draws,
     certify_profile,
     certify_sample,
 )
@@ -164,6 +165,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         if select is None:
             sampler = PoissonSampler(None if self.random_state is None else generator)
             guarantee = certify_draws(guarantee, sampler.source)
+        else:
+            guarantee = certify_given_draws(guarantee)
         # prepared before the number of records is looked at: what it refuses, it refuses for every data set
         selector = prepare_selection(mechanism.profile, make_rule("privacy-constrained", mechanism.profile, target_epsilon=target))
         if len(points):

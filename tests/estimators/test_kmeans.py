@@ -16,7 +16,17 @@ from accountant import DPKMeans
 from accountant.estimators.certifying import PRIVATE_NUMBERS, PRIVATE_SEED
 from accountant.estimators.kmeans import _norms_above, make_generator
 from accountant.estimators.starting import pack_centres
-from accountant.guarantees import INDEPENDENT, ONE_ANALYSIS, EpsilonDP, Notion, ProfileBound, amplify_by_importance_sampling, worst_case
+from accountant.guarantees import (
+    ARITHMETIC,
+    INDEPENDENT,
+    ONE_ANALYSIS,
+    STATISTICS,
+    EpsilonDP,
+    Notion,
+    ProfileBound,
+    amplify_by_importance_sampling,
+    worst_case,
+)
 from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS
 from accountant.sampling import make_rule
 from accountant.sampling.rules import IN_RANGE
@@ -279,3 +289,9 @@ def test_public_centres_are_not_made_of_the_numbers_of_the_noise():
 def test_the_least_count_is_an_exact_number(least):
     given, number = (DPKMeans(3, epsilon=1, radius=2, min_count=value, random_state=3).fit(make_blobs(20)) for value in (least, 1.5))
     assert (given.cluster_centers_ == number.cluster_centers_).all()
+
+
+def test_a_selector_of_ones_own_does_not_drop_the_hypotheses_of_the_weights():
+    own, drawn = (DPKMeans(2, epsilon=1, radius=2).fit_sampled(make_blobs(20), select=select) for select in (select_exactly, None))
+    assert {STATISTICS, ARITHMETIC} <= set(drawn.guarantee_.hypotheses)
+    assert {STATISTICS, ARITHMETIC, INDEPENDENT} <= set(own.guarantee_.hypotheses)
