@@ -92,11 +92,15 @@ class ArraySource:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return np.load(str(self.path), mmap_mode="r", allow_pickle=False)
+                found = np.load(str(self.path), mmap_mode="r", allow_pickle=False)
         except (ValueError, EOFError, OSError) as error:
             raise UnreadableFile(
                 f"{self.label} could not be read as NPY ({str(error)[:120]}); give an array of numbers saved by numpy.save"
             ) from None
+        if not isinstance(found, np.ndarray):  # an archive of arrays, whatever its suffix says
+            found.close()
+            raise UnreadableFile(f"{self.label} is an archive of arrays (NPZ); save the one array that holds the records by numpy.save")
+        return found
 
 
 def _table(frame: ArrayFrame) -> Any:

@@ -7,11 +7,14 @@ from fractions import Fraction
 from functools import lru_cache
 
 from accountant.guarantees import (
+    ARITHMETIC,
     INDEPENDENT,
     ONE_ANALYSIS,
+    STATISTICS,
     AnyGuarantee,
     EpsilonDP,
     amplify_by_importance_sampling,
+    assume,
     derive_profile,
     discharge,
     realise_sampling,
@@ -71,6 +74,11 @@ def certify_draws(guarantee: AnyGuarantee, source: BitSource) -> AnyGuarantee:
     """Return the guarantee of a sample that :class:`accountant.sampler.PoissonSampler` draws and one run of the mechanism uses up."""
     realised = realise_sampling(guarantee, pairs=METHODS[CERTIFIED], claims=(), bits=source.hypothesis)
     return discharge(realised, ONE_ANALYSIS, "the sample is drawn, used by this run and dropped in one call")
+
+
+def certify_given_draws(guarantee: AnyGuarantee) -> AnyGuarantee:
+    """Return the guarantee of a sample that somebody else's selector draws: the weights are numbers of binary64 there as well."""
+    return assume(guarantee, (STATISTICS, ARITHMETIC))
 
 
 def _settle(guarantee: AnyGuarantee, evidence: Iterable[tuple[str, str]]) -> AnyGuarantee:

@@ -19,6 +19,7 @@ from accountant.estimators.certifying import (
     Evidence,
     certify_all_records,
     certify_draws,
+    certify_given_draws,
     certify_profile,
     certify_sample,
 )
@@ -32,7 +33,7 @@ from accountant.sampling.selection import prepare_selection
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
 from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
-from profiles.mechanisms.datasets import check_radius, float_at_most, require_norms
+from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_most, require_norms
 from profiles.mechanisms.interface import require_norm
 from profiles.mechanisms.lloyd import PUBLIC_CENTRES
 from profiles.mechanisms.nearest import find_nearest
@@ -65,7 +66,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Initial centres: drawn without the data, or given; given ones must be public.
     outside : "error" or "project"
         Records outside the ball: refuse the data (an error tells that there is one), or move each such record onto the ball.
-    min_count : float or None
+    min_count : exact number or None
         A cluster whose noisy count is below it keeps its centre; None divides always, as the paper does. Centres that noise throws out
         of the ball are moved back onto it in every iteration.
     noise_scales : pair of exact numbers or None
@@ -112,7 +113,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         norm: float = 2,
         init: str | ArrayLike = "packing",
         outside: str = "error",
-        min_count: float | None = 1.0,
+        min_count: ExactLike | None = 1.0,
         noise_scales: tuple[ExactLike, ExactLike] | None = None,
         random_state: Any = None,
     ) -> None:
@@ -164,11 +165,12 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         if select is None:
             sampler = PoissonSampler(None if self.random_state is None else generator)
             guarantee = certify_draws(guarantee, sampler.source)
+        else:
+            guarantee = certify_given_draws(guarantee)
+        # prepared before the number of records is looked at: what it refuses, it refuses for every data set
+        selector = prepare_selection(mechanism.profile, make_rule("privacy-constrained", mechanism.profile, target_epsilon=target))
         if len(points):
-            selector = prepare_selection(mechanism.profile, make_rule("privacy-constrained", mechanism.profile, target_epsilon=target))
-            # rounded up, so that the weight is feasible for the norm over the reals as well: ε grows with the norm
-            norms = record_norms(points, self.norm) * (1 + float(SLACK) / 2)
-            chosen = selector.select({"z": norms})
+            chosen = selector.select({"z": _norms_above(points, self.norm)})
             weights, q = chosen.weights, chosen.probabilities
             selected = sampler.select(q) if select is None else np.asarray(select(q, generator))
             if selected.dtype != np.bool_ or selected.shape != weights.shape:
@@ -226,7 +228,9 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         if isinstance(self.init, str):
             if self.init != "packing":
                 raise InvalidArgument(f"init must be 'packing' or an array, but {self.init[:40]!r} was found; give one of the two")
-            centres = pack_centres(int(self.n_clusters), dimension, self.norm, float_at_most(radius), generator)
+            # not with the numbers that the noise is made of: these centres are public, and would tell the generator's state
+            seed = None if self.random_state is None else generator.integers(0, 2**32, size=8, dtype=np.uint32)
+            centres = pack_centres(int(self.n_clusters), dimension, self.norm, float_at_most(radius), np.random.default_rng(seed))
             evidence.append((PUBLIC_CENTRES, "they are drawn in the declared ball, without the data"))
         else:
             centres = np.asarray(self.init)
@@ -277,6 +281,16 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         self.guarantee_ = guarantee
         self.cluster_centers_ = centres
         return self
+
+
+def _norms_above(points: Array, p: float) -> Array:
+    """Return upper bounds of the norms over the reals, so that the weights are feasible for these as well: ε grows with the norm.
+
+    They are in the declared range: relative roundings are below half of its slack, and subnormal numbers, where these do not hold, are
+    taken for the least radius.
+    """
+    norms = record_norms(points, p) * (1 + float(SLACK) / 2)
+    return np.where(norms > 0, np.maximum(norms, LEAST_RADIUS), 0.0)
 
 
 def make_generator(random_state: object) -> np.random.Generator:

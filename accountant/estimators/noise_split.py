@@ -58,7 +58,7 @@ def count_share(dimension: int, p: float) -> Fraction:
     """Return a/(a + b), the share of the budget that the counts get, as a fraction with denominator 10⁶, strictly between 0 and 1.
 
     >>> float(count_share(2, 2))
-    0.2895
+    0.28935
     """
     ratio = (2 * TYPICAL_NORM**2 / noise_energy(dimension, p)) ** (1 / 3)
     return Fraction(min(max(round(ratio / (1 + ratio) * 10**6), 1), 10**6 - 1), 10**6)

@@ -92,6 +92,8 @@ def _check(found: Mapping[str, Any]) -> Report:
     proof, rule = found["proof"], found["rule"]
     _require(proof is not None, "proof", "there is no proof for the kernel: the bound rests on ball arithmetic alone")
     _require(proof["profile"] == found["profile"], "profile", "the proof is about another profile")
+    listed = isinstance(found["hypotheses"], list) and all(isinstance(text, str) for text in found["hypotheses"])
+    _require(listed, "hypotheses", "a list of texts was expected")
     report = check(json.dumps(proof))
     if not report.accepted:
         return Report(accepted=False, step=f"proof.{report.step}", reason=report.reason)

@@ -16,6 +16,8 @@ from profiles.numbers import ExactLike, exact_text, to_exact
 Array = NDArray[np.float64]
 
 _ROWS = 2**12  # rows a block: temporary arrays of this length stay in a core's cache, and do not grow with the data set
+#: The least radius of a record domain: near the subnormal numbers a norm is not known to a relative error.
+LEAST_RADIUS = 2.0**-1000
 _WIDER = 1 + 2.0**-20  # what a computed norm is multiplied with to be an upper bound, for all d below 2^30
 
 
@@ -177,7 +179,12 @@ def add_up(compute: Callable[[], Array], what: str) -> Array:
 
 
 def check_radius(radius: object) -> None:
-    """Refuse a radius that is not a positive number."""
+    """Refuse a radius that is not a positive number, or below ``LEAST_RADIUS``."""
     exact = to_exact(radius, "the radius")
     if exact <= 0:
         raise InvalidArgument(f"the radius of the record domain must be positive, but {exact_text(exact)} was found; give a positive one")
+    if exact < Fraction(LEAST_RADIUS):
+        raise InvalidArgument(
+            "the radius of the record domain must be at least 2**-1000, but a smaller one was found, where binary64 cannot tell norms; "
+            "rescale the data"
+        )

@@ -116,7 +116,7 @@ class WeightedLloyd:
     beta_sum: ExactLike = POSITIVE
     p: float = 2
     radius: ExactLike = 4
-    min_count: float | None = 1.0
+    min_count: ExactLike | None = 1.0
     confine: bool = False
 
     def __post_init__(self) -> None:
@@ -140,7 +140,8 @@ class WeightedLloyd:
     @property
     def post_processing(self) -> PostProcessing:
         """What makes the next centres of the noisy counts and sums."""
-        return PostProcessing(self.min_count, (self.p, to_exact(self.radius)) if self.confine else None)
+        least = None if self.min_count is None else noise_scale(self.min_count, "min_count")
+        return PostProcessing(least, (self.p, to_exact(self.radius)) if self.confine else None)
 
     @property
     def count(self) -> WeightedCount:

@@ -179,6 +179,13 @@ def test_bad_arrays(array: np.ndarray, match: str) -> None:
         one_batch(array, "z=0")
 
 
+def test_an_archive_of_arrays_is_no_array(tmp_path: Path) -> None:
+    np.savez(tmp_path / "d.npz", z=np.ones(3))
+    (tmp_path / "d.npz").rename(tmp_path / "d.npy")
+    with pytest.raises(UnreadableFile, match="archive of arrays"):
+        list(open_dataset(tmp_path / "d.npy").batches([parse_statistic("z=0")]))
+
+
 @pytest.mark.parametrize("text", ["z", "=a", "z=", "1z=a", "z=l2()", "z=l2(a,)", "z=l2(a,-b)", "z=l2(-)"])
 def test_bad_specs(text: str) -> None:
     with pytest.raises(InvalidArgument, match="was found"):

@@ -14,12 +14,23 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from accountant import DPKMeans
 from accountant.estimators.certifying import PRIVATE_NUMBERS, PRIVATE_SEED
-from accountant.estimators.kmeans import make_generator
-from accountant.guarantees import INDEPENDENT, ONE_ANALYSIS, EpsilonDP, Notion, ProfileBound, amplify_by_importance_sampling, worst_case
+from accountant.estimators.kmeans import _norms_above, make_generator
+from accountant.estimators.starting import pack_centres
+from accountant.guarantees import (
+    ARITHMETIC,
+    INDEPENDENT,
+    ONE_ANALYSIS,
+    STATISTICS,
+    EpsilonDP,
+    Notion,
+    ProfileBound,
+    amplify_by_importance_sampling,
+    worst_case,
+)
 from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS
 from accountant.sampling import make_rule
 from accountant.sampling.rules import IN_RANGE
-from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber
+from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber, PDPError
 from profiles.mechanisms import EXACT_ARITHMETIC
 from profiles.mechanisms.lloyd import PUBLIC_CENTRES
 from profiles.mechanisms.nearest import label_by_definition
@@ -245,3 +256,42 @@ def test_exact_draws_are_the_default_and_their_hypotheses_are_told():
         assert bits in model.guarantee_.hypotheses
         assert INDEPENDENT not in model.guarantee_.hypotheses
         assert {INDEPENDENT, ONE_ANALYSIS} <= {item.hypothesis for item in model.guarantee_.discharged}
+
+
+def test_subnormal_records_are_no_way_out_of_the_declared_ball():
+    """sqrt(2) times the least positive number is that number again in binary64: the record is outside, and no norm would tell."""
+    least = 5e-324
+    for p, outside in ((2, "error"), (2, "project"), (3, "project")):
+        with pytest.raises(InvalidArgument, match="radius"):
+            DPKMeans(1, epsilon=1, radius=least, norm=p, outside=outside).fit(np.full((1, 2), least))
+    norms = _norms_above(np.array([[least, least], [0.0, 0.0], [1.0, 1.0]]), 2)
+    for norm, squared in zip(norms.tolist(), (2 * Fraction(least) ** 2, 0, 2), strict=True):
+        assert Fraction(norm) ** 2 >= squared
+    assert norms[1] == 0
+    tiny = DPKMeans(1, epsilon=1, radius=2.0**-1000, random_state=0).fit_sampled(np.full((5, 2), 2.0**-1001), target_epsilon=2)
+    assert tiny.guarantee_.bound.upper == 2
+
+
+@pytest.mark.parametrize("target", ["0.5", 2 * 10**15])
+def test_what_is_refused_does_not_depend_on_the_number_of_records(target):
+    for rows in (0, 1):
+        with pytest.raises(PDPError):
+            DPKMeans(1, epsilon=1, radius=1).fit_sampled(np.zeros((rows, 2)), target_epsilon=target)
+
+
+def test_public_centres_are_not_made_of_the_numbers_of_the_noise():
+    model = DPKMeans(3, epsilon=1, radius=2, random_state=np.random.default_rng(5)).fit(make_blobs(20))
+    replayed = pack_centres(3, 2, 2, float(model.mechanism_.radius), np.random.default_rng(5))
+    assert (model.mechanism_.centres != replayed).all()
+
+
+@pytest.mark.parametrize("least", ["1.5", "3/2", Fraction(3, 2)])
+def test_the_least_count_is_an_exact_number(least):
+    given, number = (DPKMeans(3, epsilon=1, radius=2, min_count=value, random_state=3).fit(make_blobs(20)) for value in (least, 1.5))
+    assert (given.cluster_centers_ == number.cluster_centers_).all()
+
+
+def test_a_selector_of_ones_own_does_not_drop_the_hypotheses_of_the_weights():
+    own, drawn = (DPKMeans(2, epsilon=1, radius=2).fit_sampled(make_blobs(20), select=select) for select in (select_exactly, None))
+    assert {STATISTICS, ARITHMETIC} <= set(drawn.guarantee_.hypotheses)
+    assert {STATISTICS, ARITHMETIC, INDEPENDENT} <= set(own.guarantee_.hypotheses)

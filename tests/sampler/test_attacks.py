@@ -173,7 +173,8 @@ def edited(certificate):
         {"sampler": {**sampler, "randomness": "dice"}}, {"sampler": {**sampler, "randomness": "secure source of the operating system"}},
         {"rule": {**rule, "name": "variance-optimal"}}, {"rule": {**rule, "constants": {"m": "1", "n": "7"}}},
         {"rule": {**rule, "target_epsilon": "7"}}, {"rule": {**rule, "q": "1/7"}}, {"rule": {**rule, "more": "1"}},
-        {"private": {"records": 3}}, {"publishable": "no"}, {"hypotheses": None}, {"discharged": [{"hypothesis": "x", "evidence": "y"}]},
+        {"private": {"records": 3}}, {"publishable": "no"}, {"hypotheses": None}, {"hypotheses": "; ".join(found["hypotheses"])},
+        {"hypotheses": dict.fromkeys(found["hypotheses"], "refuted")}, {"discharged": [{"hypothesis": "x", "evidence": "y"}]},
         {"discharged": 3}, {"profile": {**found["profile"], "name": "x"}}, {"proof": {**found["proof"], "extra": 1}},
     ):  # fmt: skip
         yield str(change), {**found, **change}
