@@ -31,14 +31,13 @@ def amplify_once(profiles: object, **options: Any) -> DerivedEpsilon:
     >>> amplify_once([answer, answer], q="1/2").bound.evidence.upper_text()  # log 5; adding up gives log 4 = 1.386...
     '1.60943791389'
     """
-    listed = read_profiles(profiles)
-    found = derive_epsilon(compose_on_one_sample(listed), **options)
-    return found if len(listed) == 1 else replace(found, guarantee=assume(found.guarantee, (SAME_STATISTICS,)))
+    found = derive_epsilon(compose_on_one_sample(read_profiles(profiles)), **options)
+    return replace(found, guarantee=assume(found.guarantee, read_hypotheses(profiles)))
 
 
 def read_profiles(given: object) -> tuple[Profile, ...]:
     """Return the profiles behind profiles and mechanisms. Raises :class:`InvalidArgument`."""
-    items = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+    items = _listed(given)
     found = []
     for item in items:
         profile = item if isinstance(item, Profile) else getattr(item, "profile", None)
@@ -48,6 +47,17 @@ def read_profiles(given: object) -> tuple[Profile, ...]:
     if not found:
         raise InvalidArgument("at least one mechanism is needed, but none was given; name what is run on the sample")
     return tuple(found)
+
+
+def read_hypotheses(given: object) -> tuple[str, ...]:
+    """Return what running these mechanisms on one sample supposes beside their profiles: their own hypotheses, and equal statistics."""
+    items = _listed(given)
+    shared = (SAME_STATISTICS,) if len(items) > 1 else ()
+    return (*shared, *(text for item in items for text in getattr(item, "hypotheses", ())))
+
+
+def _listed(given: object) -> tuple[Any, ...]:
+    return tuple(given) if isinstance(given, (list, tuple)) else (given,)
 
 
 def compose_on_one_sample(profiles: Sequence[Profile]) -> Profile:

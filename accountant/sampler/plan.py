@@ -12,7 +12,7 @@ from accountant.epsilon import CONSTRAINED, DerivedEpsilon, derive_epsilon
 from accountant.guarantees import AnyGuarantee
 from accountant.guarantees.realised import assume, realise_sampling
 from accountant.sampler.bits import BitSource
-from accountant.sampler.once import SAME_STATISTICS, compose_on_one_sample, read_profiles
+from accountant.sampler.once import compose_on_one_sample, read_hypotheses, read_profiles
 from accountant.sampling import SamplingRule
 from accountant.sampling.selection import METHODS, Selector, prepare_selection
 from accountant.weights.premise import prove_premise
@@ -101,9 +101,7 @@ def plan_sample(
         raise InvalidArgument(f"the profile {str(profiles)[:100]} changed while it was read; run again on a stable file")
     if not profile.record:
         raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
-    mechanisms = profiles if isinstance(profiles, (list, tuple)) else (profiles,)
-    own = [text for item in mechanisms for text in getattr(item, "hypotheses", ())]
-    more = tuple(dict.fromkeys((*((SAME_STATISTICS,) if len(listed) > 1 else ()), *own, *assumed)))
+    more = tuple(dict.fromkeys((*read_hypotheses(profiles), *assumed)))
     selector = prepare_selection(profile, derived.rule, premise=premise, bound=derived.bound.upper)
     proof = _find_proof(derived, selector)
     checked = proof is not None and check(json.dumps(proof)).accepted

@@ -11,7 +11,8 @@ from accountant.epsilon import derive_epsilon
 from accountant.sampler import amplify_once, compose_on_one_sample, plan_sample
 from accountant.sampler.once import SAME_STATISTICS
 from profiles import InvalidArgument, InvalidProfile, compose_adaptively, declare
-from profiles.mechanisms import LaplaceSum, WeightedCount
+from profiles.mechanisms import LaplaceSum, WeightedCount, WeightedLloyd
+from profiles.mechanisms.lloyd import PUBLIC_CENTRES
 from profiles.profile import Parameter
 from proofs_check.audit.exact import enumerate_outputs, epsilon_of_tables
 from proofs_check.audit.suite.amplification import CASES
@@ -120,3 +121,10 @@ def test_what_does_not_go_together_is_refused():
         with pytest.raises(InvalidArgument):
             amplify_once(bad, q="1/2")
     assert amplify_once(LaplaceSum(b=1, radius=1), q="1/2").bound.upper == plan_sample(LaplaceSum(b=1, radius=1), q="1/2").epsilon
+
+
+def test_the_hypotheses_of_the_mechanisms_are_carried():
+    lloyd = WeightedLloyd(initial_centres=[[-1.0], [1.0]], iterations=1, beta_count=10, beta_sum=10, p=2, radius=4)
+    assert PUBLIC_CENTRES in amplify_once(lloyd, q="1/2").guarantee.hypotheses
+    several = amplify_once([lloyd, lloyd], q="1/2").guarantee.hypotheses
+    assert {PUBLIC_CENTRES, SAME_STATISTICS} <= set(several)
