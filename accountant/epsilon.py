@@ -71,7 +71,7 @@ class DerivedEpsilon:
 
 
 def derive_epsilon(
-    reference: str | Profile,
+    reference: str | Profile | Declaration,
     *,
     rule: str | SamplingRule | None = None,
     q: str | None = None,
@@ -85,7 +85,7 @@ def derive_epsilon(
     Raises what loading, :func:`accountant.sampling.make_rule`, :func:`accountant.worst_case.bound_epsilon` raise, and
     :class:`profiles.InvalidArgument` if both or no rule is given.
     """
-    declaration = Declaration(reference) if isinstance(reference, Profile) else load(reference)
+    declaration = Declaration(reference) if isinstance(reference, Profile) else load(reference) if isinstance(reference, str) else reference
     profile = declaration.profile
     chosen = _choose_rule(declaration, rule, q, constants or {}, target_epsilon)
     hypotheses = dict.fromkeys((EXACT_REALS, *declaration.hypotheses))

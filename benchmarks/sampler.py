@@ -13,8 +13,6 @@ import argparse
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from accountant.sampler import PoissonSampler, plan_sample
+from benchmarks.weights import best_time
 from profiles import declare
 
 PROFILE = declare("sum", "w*(z + 1/100)", record={"z": [0, 1]})
@@ -39,16 +38,6 @@ summary = sample_file(plan, sys.argv[1], sys.argv[2])
 spent = time.perf_counter() - start
 print(before, peak(), summary.private.records, summary.private.sample_size, spent)
 """  # noqa: E501
-
-
-def best_time(work: Callable[[], object], repeats: int) -> float:
-    """Return the shortest of ``repeats`` times in seconds."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 def draws(rows: int, repeats: int) -> None:

@@ -6,32 +6,26 @@ from collections.abc import Iterable
 from fractions import Fraction
 from functools import lru_cache
 
+from accountant.epsilon import derive_epsilon
 from accountant.guarantees import (
     ARITHMETIC,
     INDEPENDENT,
     ONE_ANALYSIS,
     STATISTICS,
     AnyGuarantee,
-    EpsilonDP,
-    amplify_by_importance_sampling,
     assume,
     derive_profile,
     discharge,
     realise_sampling,
-    worst_case,
 )
 from accountant.sampler import BitSource
-from accountant.sampling import make_rule
 from accountant.sampling.selection import CERTIFIED, METHODS
-from profiles import InvalidTarget, Profile, exact_text
-from proofs_check.results import Verdict
-from proofs_check.verify import verify
+from profiles import Declaration, InvalidTarget, Profile, exact_text
 
 PRIVATE_NUMBERS = "The random numbers are independent and uniform, and nobody else knows them"
 PRIVATE_SEED = "The seed is secret, unpredictable and serves one release only"
 #: Hypotheses that hold by construction, each with the reason.
 Evidence = tuple[tuple[str, str], ...]
-_CONSTRAINED = ("assumption-8", "assumption-9")
 _PUBLIC_RATE = "n and m (or the rate) are public"
 
 
@@ -50,24 +44,18 @@ def certify_all_records(profile: Profile, hypotheses: tuple[str, ...], evidence:
 
     Raises :class:`InvalidTarget` where the certified bound is larger.
     """
-    rule = make_rule("uniform", profile, {"rate": 1})
-    found = worst_case(amplify_by_importance_sampling(derive_profile(profile, hypotheses), rule))
-    if not isinstance(found.bound, EpsilonDP) or found.bound.upper > epsilon:
+    derived = derive_epsilon(Declaration(profile, hypotheses=hypotheses), rule="uniform", constants={"rate": 1})
+    if derived.bound.upper > epsilon:
         raise InvalidTarget(f"epsilon = {exact_text(epsilon)} was asked for, but the certified bound is larger; ask for another number")
     every = ((_PUBLIC_RATE, "the rate is the constant 1"), (INDEPENDENT, "q = 1: every record is used, with weight 1"))
-    return _settle(found, (*every, *evidence))
+    return _settle(derived.guarantee, (*every, *evidence))
 
 
 @lru_cache(maxsize=64)
 def certify_sample(profile: Profile, hypotheses: tuple[str, ...], evidence: Evidence, target: Fraction) -> AnyGuarantee:
     """Return the ε*-DP guarantee after privacy-constrained sampling. Raises :class:`Infeasible` where ``target`` is too small."""
-    conditions = verify(profile, target, _CONSTRAINED)
-    verdicts = {name: decision.verdict for name, decision in conditions.decisions.items()}
-    premises = {name: verdict is Verdict.PROVED for name, verdict in verdicts.items() if verdict is not Verdict.UNKNOWN}
-    sampled = amplify_by_importance_sampling(
-        derive_profile(profile, hypotheses), make_rule("privacy-constrained", profile, target_epsilon=target)
-    )
-    return _settle(worst_case(sampled, premises={**premises, "feasibility": True}), evidence)
+    derived = derive_epsilon(Declaration(profile, hypotheses=hypotheses), rule="privacy-constrained", target_epsilon=target)
+    return _settle(derived.guarantee, evidence)
 
 
 def certify_draws(guarantee: AnyGuarantee, source: BitSource) -> AnyGuarantee:

@@ -27,7 +27,6 @@ from accountant.sampler.plan import SamplingPlan, plan_sample
 from accountant.sampler.sample import Records, Sample
 from accountant.sampler.writing import open_sample_writer
 from accountant.weights.premise import prove_premise
-from accountant.weights.vectorised.domain import require_range
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidArgument, InvalidData, Profile, load
 
@@ -145,11 +144,11 @@ def draw_batches(
         if batch.table is None:
             raise InvalidData(f"{source.label} has columns that no sample file can hold; convert it to Parquet")
         try:
-            require_range(plan.profile, batch.statistics, batch.first_row)
+            drawn = draw_batch(plan, batch, sampler, figures)
         except InvalidData:
-            check_range(plan.profile, source, specs)  # counts all of them, and raises
+            check_range(plan.profile, source, specs)  # where records are out of range, counts all of them, and raises
             raise
-        yield draw_batch(plan, batch, sampler, figures)
+        yield drawn
 
 
 def draw_batch(plan: SamplingPlan, batch: Batch, sampler: PoissonSampler, figures: Figures | None = None) -> Drawn:

@@ -15,6 +15,8 @@ _PRIOR = 0.5
 _SUREST = 0.999
 #: Log odds at which the sigmoid bettor's beliefs are cut into cells; the belief of a cell is its end next to 0.
 _LOG_ODDS = np.concatenate((np.arange(0.1, 2, 0.1), np.arange(2, 7.1, 0.5)))
+_LEVELS = np.concatenate((-_LOG_ODDS[::-1], [0.0], _LOG_ODDS))
+_BELIEFS = 1 / (1 + np.exp(-_LEVELS))
 _REMEMBERED, _NEWTON_STEPS = 4_096, 8
 
 
@@ -132,9 +134,8 @@ def bet_on_log_odds(log_odds: Floats, is_first: np.ndarray, terms: Terms, output
     """
     bounded = np.nan_to_num(np.clip(log_odds, -50, 50))
     cells = np.sign(bounded).astype(np.int64) * np.searchsorted(_LOG_ODDS, np.abs(bounded), side="right") + len(_LOG_ODDS)
-    levels = np.concatenate((-_LOG_ODDS[::-1], [0.0], _LOG_ODDS))
-    first, second = _count(cells, is_first, len(levels))
-    return settle(1 / (1 + np.exp(-levels)), first, second, terms, outputs)
+    first, second = _count(cells, is_first, len(_BELIEFS))
+    return settle(_BELIEFS, first, second, terms, outputs)
 
 
 def _count(cells: np.ndarray, is_first: np.ndarray, length: int) -> tuple[Floats, Floats]:

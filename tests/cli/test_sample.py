@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cli.test_bad_input import BAD_DATA as BAD_TABLES
+
 
 @pytest.fixture
 def data(tmp_path):
@@ -91,15 +93,7 @@ def test_a_seed_repeats_a_sample_and_the_secure_source_does_not(pdp, lloyd, data
 
 
 BAD_DATA = {
-    "nan": "x\n1\nnan\n",
-    "infinity": "x\n1\ninf\n",
-    "no rows": "x\n",
-    "empty": "",
-    "text": "x\n1\nhello\n",
-    "ragged": "x,y\n1\n1,2\n",
-    "missing column": "y\n1\n",
-    "out of range": "x\n1\n7\n",
-    "negative": "x\n-1\n",
+    **BAD_TABLES,
     "missing value": "x,y\n1,1\n,1\n",
     "own weight": "x,weight\n1,1\n",
     "own q": "x,q\n1,1\n",
