@@ -28,7 +28,7 @@ CHOICES: tuple[Choice, ...] = ("optimal", "corollary")
 
 @dataclass(frozen=True, slots=True)
 class OneSidedCalibration:
-    """Claim: a mechanism that is ``epsilon0``-add-DP and is run on a fresh Poisson sample of rate ``p`` is ``target``-differentially private.
+    """Claim: an ``epsilon0``-add-DP mechanism on a fresh Poisson sample of rate ``p`` is ``target``-differentially private.
 
     For exactly these numbers ψ⁺ ≤ target and ψ⁻ ≤ target (checked when it is made, in ball arithmetic). ``p`` is a binary64 number.
     """
@@ -61,8 +61,8 @@ def calibrate_one_sided(target: object, *, choice: str = "optimal") -> OneSidedC
     """Return p and ε₀ such that ε₀-add-DP becomes ``target``-differential privacy by sampling with probability p.
 
     ``optimal``: p = 1 − e^−ε, the largest rate that any one-sided mechanism allows, and ε₀ = log(1 + e^ε), the largest budget at that
-    rate. No feasible pair has a larger p·ε₀ (docs/one-sided.md, Theorem 3). ``corollary``: the same p with ε₀ = log 2, as in Ghazi et al. 2024,
-    Corollary 3.2. Both numbers are rounded down to binary64, p first.
+    rate. No feasible pair has a larger p·ε₀ (docs/one-sided.md, Theorem 3). ``corollary``: the same p with ε₀ = log 2, as in
+    Ghazi et al. 2024, Corollary 3.2. Both numbers are rounded down to binary64, p first.
 
     ``target`` ε in nats, exact, 0 < ε ≤ 10000. Raises :class:`InvalidTarget`, :class:`InvalidArgument` for another choice.
 

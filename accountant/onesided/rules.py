@@ -55,7 +55,7 @@ def both_directions(guarantee: AnyGuarantee) -> AnyGuarantee:
     """ε-differential privacy with add/remove neighbours bounds both directions by ε."""
     if not isinstance(guarantee.bound, EpsilonDP) or guarantee.notion is not Notion.ADD_REMOVE_DP:
         raise InvalidArgument(
-            f"both directions follow from an add/remove epsilon, but the guarantee of {guarantee.subject!r} is another one; take its worst case"
+            f"both directions follow from an add/remove epsilon, but the guarantee of {guarantee.subject!r} is another; take its worst case"
         )
     bound = TwoSidedDP(guarantee.bound.upper, guarantee.bound.upper, evidence=(guarantee.bound.evidence,))
     derivation = Derivation("both directions", "definition of add/remove privacy", _describe(bound), (), (guarantee.derivation,))
@@ -97,8 +97,8 @@ def subsample(guarantee: AnyGuarantee, p: object) -> AnyGuarantee:
     """If M has the losses (ε⁺, ε⁻), M on a fresh Poisson sample of rate p has ψ⁺ = log(1 + p (e^ε⁺ − 1)), ψ⁻ = −log(1 − p (1 − e^−ε⁻)).
 
     ε⁻ = ∞ (one-sided) gives ψ⁻ = −log(1 − p). With deltas: p·δ⁺ in the first direction; in the second p·δ⁻/((1 − p) e^ε⁻ + p), which
-    is at most p·δ⁻. ``p`` is exact, in [0, 1]; both losses are rounded up. The sampler's draws and the single use of the sample are hypotheses;
-    :func:`realise_draws` discharges the first.
+    is at most p·δ⁻. ``p`` is exact, in [0, 1]; both losses are rounded up. The sampler's draws and the single use of the
+    sample are hypotheses; :func:`realise_draws` discharges the first.
 
     Source: docs/one-sided.md, Theorem 1; Ghazi et al. 2024, Lemma 3.1. Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
     """
