@@ -41,7 +41,7 @@ class ExponentialChoice:
         #: The largest integer distance whose weight :meth:`levels` looks up, and an upper bound of the weight of one entry beyond it.
         self.reach = int(min(FAR / self._rate, _LONGEST))
         self.far = math.exp(-self._rate * (self.reach + 1)) * (1 + 2.0**-40) + 2.0**-200
-        self._near = np.exp(-self._rate * np.arange(self.reach + 1))
+        self._near: NDArray[np.float64] | None = None
 
     def uniform(self, size: int) -> int:
         """Return each of 0, ..., size − 1 with probability exactly 1/size, for 1 ≤ size ≤ 2^32."""
@@ -57,6 +57,8 @@ class ExponentialChoice:
 
         ``exact`` lists these entries and, after them, those beyond; the returned index is one into that list.
         """
+        if self._near is None:
+            self._near = np.exp(-self._rate * np.arange(self.reach + 1))
         return self._draw(self._near[distances] * counts, beyond * self.far, exact)
 
     def among(self, gains: NDArray[Any], live: NDArray[np.bool_]) -> int:

@@ -242,7 +242,7 @@ def read_pairs(users: Any, items: Any, candidates: int) -> tuple[Pointers, Point
     for what, values in (("users", rows), ("candidates", columns)):
         if values.ndim != 1 or not (values.dtype.kind in "iu" or not values.size):
             raise InvalidData(
-                f"the {what} of pairs must be integers in one dimension, but {values.dtype} of {values.ndim} dimensions was found; number them"
+                f"the {what} of pairs must be integers in one dimension, but {values.dtype} of {values.ndim} dimensions was found"
             )
     if len(rows) != len(columns):
         raise InvalidData(f"as many users as candidates are needed, but {len(rows)} and {len(columns)} were found; give pairs")

@@ -66,7 +66,7 @@ class WeightedCoverage:
 
     @classmethod
     def from_matrix(cls, values: Any, *, combine: Combine = "max") -> Self:
-        """Return the instance of a matrix of values in [0, 1], one row a user, one column a candidate: an array or a SciPy sparse matrix."""
+        """Return the instance of a matrix of values in [0, 1], one row a user, one column a candidate: an array or a SciPy matrix."""
         if sp.issparse(values):
             entries = sp.coo_array(values)
             rows, columns = entries.coords
