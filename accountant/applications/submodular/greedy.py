@@ -145,7 +145,10 @@ class PrivateGreedy:
                 "the sample and the choices would be drawn with the same random numbers; give two seeds, or one generator"
             )
         kept = sampler.select(np.full(function.users, plan.p))
-        selected = inner.select(function.restrict(kept), draws)
+        sample = function.restrict(kept)
+        if (sample.candidates, sample.resolution) != (function.candidates, function.resolution):
+            raise InvalidArgument("the number of candidates and the resolution are public, but they change with the users; keep them")
+        selected = inner.select(sample, draws)
         guarantee = realise_draws(settle(self.guarantee, function), sampler.source.hypothesis)
         return GreedyAnswer(selected, assume(guarantee, (draws.hypothesis,)))
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from accountant.applications.submodular.greedy import OneSidedGreedy
 from accountant.applications.submodular.utility import end_above, end_below, read_positive, read_probability
+from accountant.guarantees import AnyGuarantee
+from accountant.onesided import declare_directions
 from profiles import Undecided
 from profiles.numbers import ExactLike
 from proofs_check.enclosures import ball, working_precision
 
 _BITS = 128
+TWO_VALUES = "the function of every user takes at most two values, one apart"
 
 
 def approximate_dp(epsilon0: ExactLike, delta: ExactLike, *, coverage: bool = False) -> float:
@@ -30,6 +34,20 @@ def approximate_dp(epsilon0: ExactLike, delta: ExactLike, *, coverage: bool = Fa
         if coverage:
             return end_above((growth * ball(1 / risk).log()).max(ball(spent)))
         return end_above((growth * ball(_root(risk)) - ball(spent)).max(ball(spent)))
+
+
+def approximate_guarantee(mechanism: OneSidedGreedy, delta: ExactLike, *, coverage: bool = False) -> AnyGuarantee:
+    """Return the guarantee of ``mechanism`` in both directions, with δ when a user comes. Source: docs/submodular.md, Theorem 7."""
+    before = mechanism.guarantee
+    minus = Fraction(approximate_dp(mechanism.epsilon0, delta, coverage=coverage))
+    return declare_directions(
+        before.subject,
+        mechanism.epsilon0,
+        minus,
+        source="docs/submodular.md, Theorems 1 and 7, after Gupta et al. 2010",
+        hypotheses=(*before.hypotheses, *((TWO_VALUES,) if coverage else ())),
+        delta_minus=delta,
+    )
 
 
 def epsilon0_for(epsilon: ExactLike, delta: ExactLike, *, coverage: bool = False) -> float:

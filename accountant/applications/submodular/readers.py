@@ -111,16 +111,15 @@ def _choose(data: Any, names: list[str], label: str) -> Any:
 
 
 def _number_users(column: Any, name: str, label: str) -> NDArray[Any]:
-    if not (_is_text(column.type) or pa.types.is_integer(column.type) or pa.types.is_dictionary(column.type)):
+    column = _decode(column)
+    if not (_is_text(column.type) or pa.types.is_integer(column.type)):
         raise InvalidData(f"users are told apart by text or integers, but the column {name!r} of {label} is {column.type}; convert it")
-    encoded = column.combine_chunks() if pa.types.is_dictionary(column.type) else column.combine_chunks().dictionary_encode()
-    indices: NDArray[Any] = np.asarray(pc.cast(encoded.indices, pa.int64()))
+    indices: NDArray[Any] = np.asarray(pc.cast(column.combine_chunks().dictionary_encode().indices, pa.int64()))
     return indices
 
 
 def _number_items(column: Any, name: str, label: str, candidates: int | Labels, count: int) -> NDArray[Any]:
-    if pa.types.is_dictionary(column.type):
-        column = pc.cast(column, column.type.value_type)
+    column = _decode(column)
     if isinstance(candidates, (int, np.integer)):
         if _is_text(column.type):
             try:
@@ -134,10 +133,13 @@ def _number_items(column: Any, name: str, label: str, candidates: int | Labels, 
                 f"items must be integers, but the column {name!r} of {label} is {column.type}; or give the list of candidates"
             )
         return np.asarray(column.combine_chunks())
-    listed = pa.array([str(one) for one in candidates]) if _is_text(column.type) else pa.array(list(candidates))
+    labels = [str(one) for one in candidates] if _is_text(column.type) else list(candidates)
+    if len(set(labels)) != len(labels):
+        raise InvalidArgument("two candidates of the list are written alike; give each one its own text")
+    kind = pa.int64() if pa.types.is_integer(column.type) else column.type
     try:
-        found = pc.index_in(column, value_set=listed.cast(column.type))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        found = pc.index_in(column.cast(kind), value_set=pa.array(labels).cast(kind))
+    except (pa.ArrowException, OverflowError):
         raise InvalidData(f"the column {name!r} of {label} is {column.type}, and the candidates are not; give them in its type") from None
     numbers: NDArray[Any] = np.asarray(pc.fill_null(found, -1).combine_chunks()).astype(np.int64)
     return numbers
@@ -149,6 +151,11 @@ def _read_numbers(column: Any, name: str, label: str) -> NDArray[Any]:
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise InvalidData(f"the column {name!r} of {label} must hold numbers in [0, 1]; correct or choose another column") from None
     return numbers
+
+
+def _decode(column: Any) -> Any:
+    """Return a column without its dictionary, which may hold one value twice."""
+    return pc.cast(column, column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def _is_text(kind: Any) -> bool:

@@ -19,6 +19,7 @@ from accountant.applications.submodular import (
     PrivateGreedy,
     WeightedCoverage,
     find_violation,
+    greedy_law,
     lazy_greedy,
     selection_value,
     set_cover_cost,
@@ -222,3 +223,23 @@ def test_evaluation_refuses():
         set_cover_cost(instance, [0])
     with pytest.raises(InvalidArgument, match="lower k"):
         lazy_greedy(instance, 3)
+
+
+def test_the_law_of_the_package_is_the_definition():
+    sets, base, p = [[0, 1], [1], [2]], Fraction(7, 2), Fraction(1, 3)
+    instance = CoverageInstance.from_sets(sets, candidates=3)
+    assert greedy_law(instance, 2, base) == plain_law(sets, 3, 2, base)
+    assert greedy_law(instance, 3, base, p) == subsampled_law(sets, 3, 3, base, p)
+    halves = WeightedCoverage(1, np.array([0, 1]), np.array([0]), np.array([1]))
+    assert greedy_law(halves, 1, base) == {(0,): 1}
+    with pytest.raises(InvalidArgument, match="integer gains"):
+        greedy_law(Own(1, [len]), 1, base)
+    with pytest.raises(InvalidArgument, match="16 users at most"):
+        greedy_law(CoverageInstance.from_sets([[0]] * 17, candidates=1), 1, base, p)
+
+
+def test_public_numbers_must_not_change_with_the_users():
+    function = Own(2, [len])
+    function.restrict = lambda kept: Own(3, [])
+    with pytest.raises(InvalidArgument, match="public"):
+        PrivateGreedy(1, 1).run(function)

@@ -46,6 +46,12 @@ def test_items_by_number(tmp_path):
     assert read_coverage(table, user="u", item="i", candidates=np.array([9, 7])).track().gains.tolist() == [1, 2]
 
 
+def test_a_user_who_stands_twice_in_a_dictionary_is_one_user():
+    column = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(["ann", "ann"]))
+    parts = pa.chunked_array([column, pa.DictionaryArray.from_arrays(pa.array([0], pa.int8()), pa.array(["ann"]))])
+    assert read_coverage(pa.table({"u": parts, "i": [0, 1, 2]}), user="u", item="i", candidates=3).users == 1
+
+
 def test_other_items_are_left_out_on_request():
     table = pa.table({"u": ["a", "a", "b"], "i": [0, 7, -1]})
     assert read_coverage(table, user="u", item="i", candidates=2, drop_unknown=True).track().gains.tolist() == [1, 0]
@@ -72,6 +78,7 @@ def test_no_rows():
         ({"u": ["a"], "i": [None]}, 2, InvalidData, "missing values"),
         ({"u": ["a"], "j": [0]}, 2, InvalidData, "one column 'i'"),
         ({"u": ["a"], "i": [0]}, ["y", "y"], InvalidArgument, "each one once"),
+        ({"u": ["a"], "i": ["y"]}, ["1", 1], InvalidArgument, "written alike"),
         ({"u": ["a"], "i": [0]}, [], InvalidArgument, "at least one"),
         ({"u": ["a"], "i": [0]}, "y", InvalidArgument, "number or the list"),
         ({"u": ["a"], "i": [0]}, 0, InvalidArgument, "at least 1"),

@@ -17,12 +17,14 @@ from accountant.applications.submodular import (
     OneSidedGreedy,
     PrivateGreedy,
     approximate_dp,
+    approximate_guarantee,
     epsilon0_for,
     lazy_greedy,
     one_sided_bound,
     selection_value,
     utility_bound,
 )
+from accountant.applications.submodular.predecessor import TWO_VALUES
 from accountant.sampler import open_bits
 from profiles import InvalidArgument
 from tests.applications.submodular.test_coverage import covered, plain_law
@@ -126,6 +128,16 @@ def test_the_predecessor_keeps_delta(sets, k, epsilon0, delta):
         bound = math.exp(approximate_dp(epsilon0, delta, coverage=coverage))
         for one, other in ((full, less), (less, full)):
             assert sum(max(0.0, mass - bound * other[chosen]) for chosen, mass in one.items()) <= float(Fraction(delta)) + 1e-12
+
+
+def test_the_guarantee_without_sampling_has_two_directions():
+    mechanism = OneSidedGreedy(3, epsilon0_for(1, "1e-6", coverage=True))
+    bound = approximate_guarantee(mechanism, "1e-6", coverage=True).bound
+    assert bound.plus == mechanism.epsilon0
+    assert bound.minus <= 1
+    assert (bound.delta_plus, bound.delta_minus) == (0, Fraction(1, 10**6))
+    assert TWO_VALUES in approximate_guarantee(mechanism, "1e-6", coverage=True).hypotheses
+    assert TWO_VALUES not in approximate_guarantee(mechanism, "1e-6").hypotheses
 
 
 def test_without_sampling_the_other_direction_is_lost():
