@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from accountant.applications.submodular import CoverageInstance, PrivateGreedy, lazy_greedy, selection_value
+from accountant.applications.submodular import CoverageInstance, PrivateGreedy, epsilon0_for, lazy_greedy, selection_value, utility_bound
 from accountant.applications.submodular.choosing import ExponentialChoice
 from accountant.applications.submodular.greedy import OneSidedGreedy
 from accountant.applications.submodular.rounds import PlainRounds
@@ -92,6 +92,20 @@ def plain(repeats: int) -> None:
     print(f"a pass over all candidates in each round, n = {users}, m = {candidates}, k = {k}: {least(run, repeats):.2f} s")
 
 
+def values() -> None:
+    """Print the value of private selections as a share of that of greedy without privacy; seeds are fixed."""
+    users, candidates, _ = SIZES[2]
+    instance = CoverageInstance.from_pairs(*pairs(users, candidates), candidates=candidates)
+    spent = epsilon0_for(1, "1e-6", coverage=True)
+    print("value / value of lazy: epsilon = 0.01, 0.1, 1; (1, 1e-6)-DP without sampling; proved for epsilon = 1, beta = 0.01, eta = 0.1")
+    for k in (10, 100, 1_000, 10_000):
+        best = selection_value(instance, lazy_greedy(instance, k))
+        chosen = [PrivateGreedy(k, epsilon).run(instance, 1, bits=2) for epsilon in ("0.01", "0.1", "1")]
+        found = [selection_value(instance, answer.selected) for answer in (*chosen, OneSidedGreedy(k, spent).run(instance, 1))]
+        proved = utility_bound(candidates, k, 1, beta="0.01", eta="0.1").value(float(best))
+        print(f"  k = {k:6}", *(f"{float(value / best):8.4f}" for value in found), f"{proved / float(best):8.4f}", flush=True)
+
+
 def apricot(repeats: int) -> None:
     """Print the times beside those of apricot-select, where it is installed."""
     try:
@@ -124,6 +138,7 @@ if __name__ == "__main__":
     options = parser.parse_args()
     worst = max(growth(options.repeats))
     plain(options.repeats)
+    values()
     if not options.skip_apricot:
         apricot(options.repeats)
     print(f"largest ratio {worst:.2f}, limit {options.limit:g}")
