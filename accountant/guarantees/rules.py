@@ -141,7 +141,7 @@ def worst_case(guarantee: AnyGuarantee, **options: Any) -> AnyGuarantee:
         _claims(evidence),
         (guarantee.derivation,),
     )
-    found = _discharges(bound.rule, evidence, options.get("premises") or {})
+    found = discharged_by(bound.rule, evidence, options.get("premises") or {})
     closed = tuple(Discharged(hypothesis, reason, guarantee.subject) for hypothesis, reason in found.items())
     return conclude(
         guarantee.subject,
@@ -219,7 +219,7 @@ def _claims(evidence: EpsilonBound) -> tuple[str, ...]:
     return (f"{evidence.method} (not checked by the kernel: {evidence.kernel_reason})",)
 
 
-def _discharges(rule: SamplingRule, evidence: EpsilonBound, premises: Mapping[str, bool]) -> dict[str, str]:
+def discharged_by(rule: SamplingRule, evidence: EpsilonBound, premises: Mapping[str, bool]) -> dict[str, str]:
     if rule.q is None:
         proved = {f"{name} holds": "proved" for name, value in premises.items() if value}
         if premises.get("feasibility"):
