@@ -8,8 +8,8 @@ from proofs_check.exact.laws import (
     exponential_law,
     repeated_above_threshold_law,
     repeated_exponential_law,
+    sample_first,
     sequence_law,
-    subsample,
     subsampled_law,
 )
 from proofs_check.exact.tables import Direction, ExactEpsilon, delta_of_tables, epsilon_of_tables
@@ -39,8 +39,8 @@ __all__ = [
     "renyi_divergence",
     "repeated_above_threshold_law",
     "repeated_exponential_law",
+    "sample_first",
     "sampled_renyi_bound",
     "sequence_law",
-    "subsample",
     "subsampled_law",
 ]

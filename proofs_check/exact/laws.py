@@ -62,6 +62,17 @@ def sequence_law(step: Step, *, max_outputs: int = MAX_OUTPUTS) -> dict[Hashable
     >>> sequence_law(lambda outputs: {"a": "1/3", "b": "2/3"} if "b" not in outputs and len(outputs) < 2 else None)
     {('b',): Fraction(2, 3), ('a', 'a'): Fraction(1, 9), ('a', 'b'): Fraction(2, 9)}
     """
+
+    def checked(outputs: tuple[Any, ...]) -> Mapping[Hashable, Exact | Enclosed] | None:
+        law = step(outputs)
+        return None if law is None else read_table(law, f"the step after {outputs!r:.40}").values
+
+    return _follow(checked, max_outputs)
+
+
+def _follow(
+    step: Callable[[tuple[Any, ...]], Mapping[Hashable, Exact | Enclosed] | None], max_outputs: int
+) -> dict[Hashable, Exact | Enclosed]:
     finished: dict[Hashable, Exact | Enclosed] = {}
     open_ends: dict[tuple[Any, ...], Exact | Enclosed] = {(): _ONE}
     while open_ends:
@@ -71,8 +82,7 @@ def sequence_law(step: Step, *, max_outputs: int = MAX_OUTPUTS) -> dict[Hashable
             if law is None:
                 finished[outputs] = probability
                 continue
-            table = read_table(law, f"the step after {outputs!r:.40}")
-            for output, value in (table.exact if table.exact is not None else table.enclosed).items():
+            for output, value in law.items():
                 if value != 0:
                     following[(*outputs, output)] = multiply(probability, value)
         if len(finished) + len(following) > max_outputs:
@@ -95,14 +105,14 @@ def repeated_exponential_law(select: ScoreSelector, dataset: Dataset, epsilon0: 
     """
     scale = _read_sensitivity(sensitivity)
 
-    def step(outputs: tuple[Any, ...]) -> Law | None:
+    def step(outputs: tuple[Any, ...]) -> dict[Hashable, Exact] | None:
         chosen = select(outputs)
         if chosen is None:
             return None
         candidates, score = chosen
         return _exponential_law({candidate: score(candidate, dataset) for candidate in candidates}, epsilon0, scale)
 
-    return cast(dict[Hashable, Exact], sequence_law(step))
+    return cast(dict[Hashable, Exact], _follow(step, MAX_OUTPUTS))
 
 
 def repeated_above_threshold_law(
@@ -119,7 +129,7 @@ def repeated_above_threshold_law(
     """
     scale = _read_sensitivity(sensitivity)
 
-    def step(answers: tuple[Any, ...]) -> Law | None:
+    def step(answers: tuple[Any, ...]) -> dict[Hashable, Exact] | None:
         chosen = select(answers)
         if chosen is None:
             return None
@@ -128,7 +138,7 @@ def repeated_above_threshold_law(
         above = raise_to(epsilon0, -gap / scale) if gap > 0 else _ONE
         return {True: above, False: 1 - above}
 
-    return cast(dict[Hashable, Exact], sequence_law(step))
+    return cast(dict[Hashable, Exact], _follow(step, MAX_OUTPUTS))
 
 
 def subsampled_law(law: MechanismLaw, dataset: Dataset, p: SamplingProbability) -> dict[Hashable, Exact | Enclosed]:
@@ -152,13 +162,13 @@ def subsampled_law(law: MechanismLaw, dataset: Dataset, p: SamplingProbability) 
                     following[longer] = following.get(longer, Fraction(0)) + weight * factor
         samples = following
     tables = ((weight, read_table(law(sample), f"the law on {sample!r:.40}")) for sample, weight in samples.items())
-    return mix((weight, table.exact if table.exact is not None else table.enclosed) for weight, table in tables)
+    return mix((weight, table.values) for weight, table in tables)
 
 
-def subsample(law: MechanismLaw, p: SamplingProbability) -> MechanismLaw:
+def sample_first(law: MechanismLaw, p: SamplingProbability) -> MechanismLaw:
     """Return the law of the mechanism on a Poisson sample as a function of the data set; every law is computed once.
 
-    >>> subsample(lambda data: {len(data): 1}, "1/3")(("x",))
+    >>> sample_first(lambda data: {len(data): 1}, "1/3")(("x",))
     {0: Fraction(2, 3), 1: Fraction(1, 3)}
     """
     known: dict[Dataset, Law] = {}

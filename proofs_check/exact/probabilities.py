@@ -31,8 +31,8 @@ class Table:
     enclosed: dict[Hashable, Enclosed]
 
     @property
-    def outcomes(self) -> Iterable[Hashable]:
-        """All outputs that were named."""
+    def values(self) -> Mapping[Hashable, Exact | Enclosed]:
+        """The probabilities of all outputs that were named."""
         return self.exact if self.exact is not None else self.enclosed
 
     def as_enclosed(self) -> dict[Hashable, Enclosed]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import cast
 
 from profiles.errors import InvalidArgument
 from profiles.numbers import ExactLike, to_exact
@@ -154,7 +155,7 @@ def hockey_stick(p: Table, q: Table, threshold: Exact) -> Exact | Enclosed:
 
 def ratio_of(p: Table, q: Table, delta: Fraction) -> Ratio:
     """Return the smallest e^ε ≥ 1 with P(S) ≤ e^ε Q(S) + δ for all events S."""
-    outcomes = tuple(dict.fromkeys((*p.outcomes, *q.outcomes)))
+    outcomes = tuple(dict.fromkeys((*p.values, *q.values)))
     if p.exact is not None and q.exact is not None:
         ps, qs = [p.exact.get(outcome, _ZERO) for outcome in outcomes], [q.exact.get(outcome, _ZERO) for outcome in outcomes]
         found, indices = _largest_ratio(ps, qs) if delta == 0 else _smallest_ratio(ps, qs, delta)
@@ -171,6 +172,8 @@ def _largest_ratio(p: Sequence[Exact], q: Sequence[Exact]) -> tuple[Exact | None
     """Return max(1, max of P(y)/Q(y)) and the y that attains it: balls decide what they can, exact products the rest."""
     best: tuple[Exact, Exact] = (_ONE, _ONE)
     best_index: tuple[int, ...] = ()
+    if not any(isinstance(value, ExpRational) for value in (*p, *q)):
+        return _largest_quotient(cast(Sequence[Fraction], p), cast(Sequence[Fraction], q))
     with working_precision(_BITS):
         best_ball = near(_ONE, _BITS)
         for index, (top, bottom) in enumerate(zip(p, q, strict=True)):
@@ -182,6 +185,18 @@ def _largest_ratio(p: Sequence[Exact], q: Sequence[Exact]) -> tuple[Exact | None
             if found > best_ball or (not found < best_ball and top * best[1] > best[0] * bottom):
                 best, best_index, best_ball = (top, bottom), (index,), found
     return best[0] / best[1], best_index
+
+
+def _largest_quotient(p: Sequence[Fraction], q: Sequence[Fraction]) -> tuple[Fraction | None, tuple[int, ...]]:
+    """Return the same for rational numbers, in integers."""
+    best_top, best_bottom, best_index = 1, 1, -1
+    for index, (above, below) in enumerate(zip(p, q, strict=True)):
+        top, bottom = above.numerator * below.denominator, above.denominator * below.numerator
+        if top > 0 and bottom == 0:
+            return None, (index,)
+        if top * best_bottom > best_top * bottom:
+            best_top, best_bottom, best_index = top, bottom, index
+    return Fraction(best_top, best_bottom), () if best_index < 0 else (best_index,)
 
 
 def _smallest_ratio(p: Sequence[Exact], q: Sequence[Exact], delta: Fraction) -> tuple[Exact | None, tuple[int, ...]]:
