@@ -39,7 +39,8 @@ class RandomInstance:
     """Random monotone scores whose realised sensitivity is at most ``budget``, in each of at most ``rounds`` rounds.
 
     A record x raises the score of c after the outputs ys by g_x(ys, c) at most, where g_x(ys, c) is at most what is left of the budget
-    after Σ g_x along ys. Scores combine the g_x by a sum, a capped sum or a maximum: each is monotone, and grows by at most g_x when x comes.
+    after Σ g_x along ys. Scores combine the g_x by a sum, a capped sum or a maximum: each is monotone, and grows by at most g_x when x
+    comes.
     """
 
     def __init__(self, seed, rounds, budget, candidates=3):

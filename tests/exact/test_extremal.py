@@ -1,4 +1,4 @@
-"""The extremal pair: it attains the losses, dominates every pair in every convex divergence, also after sampling; closed forms at 60 digits."""
+"""The extremal pair: its losses, that it dominates all pairs also after sampling, and closed forms at 60 digits."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_appendix_c_with_a_rational_epsilon():
 @pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(9, 10), Fraction(99, 100)])
 @pytest.mark.parametrize(("rounds", "epsilon"), [(1, "1"), (2, "1/2"), (5, "1"), (20, "1/10")])
 def test_the_number_of_candidates_of_lemma_c_1(rounds, epsilon, share):
-    """m = ⌈1 + (e^ε − 1)L/(e^ε − e^(ε'/L))⌉ gives a ratio above e^ε'; so does every m above the quotient, and for L ≥ 2 also m = the quotient."""
+    """m = ⌈1 + (e^ε − 1)L/(e^ε − e^(ε'/L))⌉ gives a ratio above e^ε', and so does every m above the quotient."""
     e, part = exp(epsilon), exp(Fraction(epsilon) * share)
     quotient = (e - 1) * rounds / (e - part)
     m = math.ceil(1 + quotient.enclose().upper)
@@ -90,7 +90,7 @@ def test_the_lemma_needs_m_for_each_epsilon_or_larger_data_sets():
 
 
 def test_composition_gives_l_epsilon_and_not_twice_as_much():
-    """Monotone scores: each round is ε₀-DP in both directions, so that ε⁻ ≤ Lε₀ (the paper says 2Lε); measured on random instances below."""
+    """Monotone scores: each round is ε₀-DP in both directions, so that ε⁻ ≤ Lε₀ (the paper says 2Lε)."""
     worst = exact_epsilon(exponential(appendix_c(5, 3), Log(2)), ["x"], max_size=3)
     assert worst.minus.ratio < 2**3 < 4**3
 
