@@ -135,7 +135,7 @@ def worst_case(guarantee: AnyGuarantee, **options: Any) -> AnyGuarantee:
         )
     evidence = bound_epsilon(bound.profile, bound.rule, **options)
     derivation = Derivation(
-        "worst case over records",
+        "worst case over records" if bound.rule.q is not None else "worst case of privacy-constrained sampling",
         "Fay et al. 2024, Definitions 2 and 4" if bound.rule.q is not None else "Fay et al. 2024, Definitions 2 and 4, Theorem 10",
         f"psi(x) <= {evidence.upper_text()} at every record",
         _claims(evidence),
