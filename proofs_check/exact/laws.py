@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 from profiles.errors import InvalidArgument, Undecided
 from profiles.numbers import ExactLike, to_exact
 from proofs_check.exact.enclosed import Enclosed
-from proofs_check.exact.exponentials import Exact, ExpRational, Nats, raise_to, read_exact
+from proofs_check.exact.exponentials import Exact, ExpRational, Log, Nats, raise_to, read_exact
 from proofs_check.exact.probabilities import Law, add, mix, multiply, read_table
 from proofs_check.exact.worst import Dataset, MechanismLaw
 
@@ -40,6 +40,7 @@ def exponential_law(scores: Mapping[Hashable, ExactLike], epsilon: Nats) -> dict
     >>> exponential_law({"a": 2, "b": 0}, Log(2)), exponential_law({"a": 1, "b": 0}, 1)["b"]
     ({'a': Fraction(4, 5), 'b': Fraction(1, 5)}, 1/(e^1 + 1))
     """
+    _check_epsilon(epsilon)
     return _exponential_law(scores, epsilon, _ONE)
 
 
@@ -103,6 +104,7 @@ def repeated_exponential_law(select: ScoreSelector, dataset: Dataset, epsilon0: 
     >>> repeated_exponential_law(select, ("a",), Log(3))
     {('a',): Fraction(3, 4), ('b',): Fraction(1, 4)}
     """
+    _check_epsilon(epsilon0)
     scale = _read_sensitivity(sensitivity)
 
     def step(outputs: tuple[Any, ...]) -> dict[Hashable, Exact] | None:
@@ -127,6 +129,7 @@ def repeated_above_threshold_law(
     >>> repeated_above_threshold_law(lambda answers: None if answers else (len, 2), ("x",), Log(3))
     {(True,): Fraction(1, 3), (False,): Fraction(2, 3)}
     """
+    _check_epsilon(epsilon0)
     scale = _read_sensitivity(sensitivity)
 
     def step(answers: tuple[Any, ...]) -> dict[Hashable, Exact] | None:
@@ -179,6 +182,11 @@ def sample_first(law: MechanismLaw, p: SamplingProbability) -> MechanismLaw:
         return known[sample]
 
     return lambda dataset: subsampled_law(remembered, dataset, p)
+
+
+def _check_epsilon(epsilon: Nats) -> None:
+    if (epsilon.value < 1) if isinstance(epsilon, Log) else (read_exact(epsilon, "ε") < 0):
+        raise InvalidArgument(f"ε must be at least 0, but {epsilon!s:.40} was found; give a number of nats")
 
 
 def _read_sensitivity(value: ExactLike) -> Fraction:

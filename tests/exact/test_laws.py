@@ -98,6 +98,11 @@ def test_numbers_of_one_law_add_up_to_one():
 def test_unusable_arguments_are_named():
     with pytest.raises(InvalidArgument, match="needs a candidate"):
         repeated_exponential_law(lambda outputs: ((), None), (), 1)
+    for epsilon in ("-1", Log(Fraction(1, 2))):
+        with pytest.raises(InvalidArgument, match="ε must be at least 0"):
+            repeated_exponential_law(coverage(SETS, 1), (), epsilon)
+        with pytest.raises(InvalidArgument, match="ε must be at least 0"):
+            repeated_above_threshold_law(lambda answers: (len, 1), (), epsilon)
     with pytest.raises(InvalidArgument, match="must be positive"):
         repeated_exponential_law(coverage(SETS, 1), (), 1, 0)
     with pytest.raises(InvalidNumber):
