@@ -85,7 +85,7 @@ CLAIMS = (
         goals=(Goals("exp(e*d) <= exp(e*0)", "e in (0, oo); d in (0, 1]"),),
         reduction="one round, answer top, h(D') < h(D) <= tau: the ratio is exp((eps0/Delta)(h(D) - h(D'))), the sum is empty",
         consequence=Consequence.TYPO,
-        effect="in the text at hand top and bottom are exchanged; so the bound would not follow from Assumption 5.2, which is about answers top",
+        effect="in the text at hand top and bottom are exchanged; Assumption 5.2 is about answers top",
         correction="the sum is over the rounds with answer top; the bound before it is about Pr[h_i + theta_i > tau_i]",
     ),
     Claim(
