@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 from flint import arb
 
 from profiles.errors import InvalidArgument
-from profiles.numbers import ExactLike
+from profiles.numbers import ExactLike, to_exact
 from proofs_check.exact.enclosed import Enclosed, enclose_ball, read_enclosed
 from proofs_check.exact.exponentials import Exact, ExpRational, read_exact
 
-#: A probability: an exact number, or one between two ends (Arb balls are taken as such).
-Probability: TypeAlias = ExactLike | ExpRational | Enclosed | arb
+#: A probability: an exact number, or one between two ends: an enclosure, an Arb ball, or a pair (lower, upper).
+Probability: TypeAlias = ExactLike | ExpRational | Enclosed | tuple[ExactLike, ExactLike] | arb
 
 #: A law: output → probability.
 Law: TypeAlias = Mapping[Any, Probability]
@@ -44,6 +44,9 @@ def read_probability(value: object, what: str) -> Exact | Enclosed:
     """Return a number as it was given: exact, or enclosed. Raises :class:`InvalidNumber`, and :class:`Undecided` for infinite balls."""
     if isinstance(value, Enclosed):
         return value
+    if isinstance(value, tuple) and len(value) == 2:
+        lower, upper = (end if isinstance(end, Fraction) else to_exact(end, what) for end in value)
+        return Enclosed(lower, upper)
     return enclose_ball(value) if isinstance(value, arb) else read_exact(value, what)
 
 

@@ -98,10 +98,10 @@ def exact_epsilon(
     It says nothing about larger data sets or other records.
 
     ``law(dataset)`` maps outputs to probabilities: fractions, decimal strings, :func:`~proofs_check.exact.exponentials.exp` of
-    rationals and what arithmetic makes of them, or :class:`Enclosed` numbers and Arb balls. A data set is a tuple: each multiset once, in
-    the order of ``records`` (for laws that do not depend on the order); all ordered lists with ``ordered``; no record twice with
-    ``distinct``. Numbers that are exact are compared exactly; ∞ is returned only where an event has probability 0 on one side, and with
-    enclosures where it may have.
+    rationals and what arithmetic makes of them, or :class:`Enclosed` numbers, Arb balls and pairs (lower, upper). A data set is a
+    tuple: each multiset once, in the order of ``records`` (for laws that do not depend on the order); all ordered lists with
+    ``ordered``; no record twice with ``distinct``. Numbers that are exact are compared exactly; ∞ is returned only where an event has
+    probability 0 on one side, and with enclosures where it may have.
     Source: the definitions (Dwork et al. 2006; Ghazi et al. 2024, Definition 1.7) and :func:`epsilon_of_tables`.
     Raises :class:`InvalidArgument` for unusable records and laws (negative, NaN, totals other than 1, two laws for one data set), and
     :class:`Undecided` above ``max_datasets`` data sets. Errors of the law pass through.

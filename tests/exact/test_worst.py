@@ -110,7 +110,7 @@ def test_infinity_only_where_the_support_differs():
     tiny = {"x": exp(-500_000), "y": 1 - exp(-500_000)}
     worst = exact_epsilon(lambda data: tiny if data else {"x": "1/2", "y": "1/2"}, ["a"], max_size=1)
     assert 499_999 < worst.minus.epsilon.lower <= worst.minus.epsilon.upper < 500_000
-    wide = {"x": Enclosed(Fraction(0), Fraction(1, 10)), "y": Enclosed(Fraction(9, 10), Fraction(1))}
+    wide = {"x": Enclosed(Fraction(0), Fraction(1, 10)), "y": ("9/10", 1)}
     worst = exact_epsilon(lambda data: wide if data else {"x": "1/10", "y": "9/10"}, ["a"], max_size=1)
     assert worst.minus.epsilon == Bounds(0.0, math.inf)
 
@@ -157,6 +157,10 @@ def test_pairs_alone():
         (lambda data: {(1, float("nan")): 1}, InvalidArgument, "NaN"),
         (lambda data: [1], InvalidArgument, "mapping"),
         (lambda data: {"x": arb("nan"), "y": 1}, Undecided, "enclosed"),
+        (lambda data: {"x": (0, 1, 2)}, InvalidNumber, "tuple"),
+        (lambda data: {"x": (1, 0)}, InvalidNumber, "swap"),
+        (lambda data: {"x": (0, float("inf"))}, InvalidNumber, "finite"),
+        (lambda data: {"x": ("1/4", "1/2"), "y": ("1/8", "1/4")}, InvalidArgument, "add up to 1"),
         (lambda data: {"x": True}, InvalidNumber, "boolean"),
         (lambda data, calls=[]: {calls.append(1) or len(calls): 1}, InvalidArgument, "two results"),
     ],
