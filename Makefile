@@ -45,7 +45,7 @@ mutants: $(STAMP)
 guards: $(STAMP)
 	$(BIN)/python -m tests.mutants.remove_guards
 
-# Random instances of repeated mechanisms, exact against certified: INSTANCES times as many as in make test (40: 38,000, about two minutes).
+# Random instances of repeated mechanisms, exact against certified: INSTANCES times as many as in make test (40: 30,000, about two minutes of processor time).
 INSTANCES ?= 40
 exact-instances: $(STAMP)
 	INSTANCES=$(INSTANCES) $(BIN)/python -m pytest -n 2 -q -k random tests/exact/test_ghazi.py

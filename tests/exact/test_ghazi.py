@@ -199,7 +199,7 @@ def test_personal_probabilities():
 
 #: ``make exact-instances`` takes many times as many.
 TIMES = int(os.environ.get("INSTANCES", "1"))
-EM, AT, COVERAGE = 300 * TIMES, 500 * TIMES, 150 * TIMES
+EM, AT, COVERAGE = 250 * TIMES, 400 * TIMES, 100 * TIMES
 
 
 def check(law, records, e, p, rounds, *, max_size=2):
