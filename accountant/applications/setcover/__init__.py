@@ -3,6 +3,7 @@
 from accountant.applications.setcover.algorithms import FreshSampleScaling, NoisyGreedy, OneSampleScaling, RepeatedExponential
 from accountant.applications.setcover.evaluation import bound_optimum, cover_cost, greedy_cover, gupta_cover
 from accountant.applications.setcover.private import CoverAnswer, PrivateSetCover
+from accountant.applications.setcover.reading import read_pairs
 from accountant.applications.setcover.system import SetSystem
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "cover_cost",
     "greedy_cover",
     "gupta_cover",
+    "read_pairs",
 ]

@@ -13,6 +13,7 @@ from accountant.applications.setcover.program import (
     ExponentialStage,
     GreedyStage,
     Program,
+    Stage,
     ThresholdPass,
     add_groups,
     cover_once,
@@ -23,8 +24,9 @@ from accountant.onesided import calibrate_one_sided, largest_epsilon0
 from profiles import InvalidArgument, to_exact
 
 CALIBRATIONS = ("optimal", "per-round", "corollary")
-#: The constants of Theorem 4: thresholds are FACTOR·log(2·3·2^s·m/β); a round takes at most PICKS·OPT sets, and PICKS·OPT·… remain.
-FACTOR, PICKS, REMAIN = Fraction(8), Fraction(99, 10), Fraction(7, 2)
+#: The constants of Theorem 4: thresholds t_s = FACTOR·log(6 m 2^s/β); a round takes at most PICKS·OPT sets, and leaves at most
+#: REMAIN·OPT·t_s/p_s elements; a round with n·p_s at most IDLE·t_s takes none.
+FACTOR, PICKS, REMAIN, IDLE = Fraction(33, 4), Fraction(51, 5), Fraction(7, 2), Fraction(9, 20)
 MOST_ELEMENTS = 2**60
 
 
@@ -86,7 +88,7 @@ class OneSampleScaling:
         thresholds = [last]
         while 2 * thresholds[-1] <= largest:
             thresholds.append(2 * thresholds[-1])
-        stages = (*(ThresholdPass(value) for value in reversed(thresholds)), GreedyStage())
+        stages: tuple[Stage, ...] = (*(ThresholdPass(value) for value in reversed(thresholds)), GreedyStage())
         return Program("set cover by greedy scaling on one sample", (make_group(*pair, stages),))
 
     def declare(self, program: Program, calibration: str) -> AnyGuarantee:  # noqa: ARG002 - one group: nothing is composed
@@ -99,8 +101,8 @@ class FreshSampleScaling:
     """Greedy scaling with a fresh sample for each threshold: Algorithm 4, repaired. The last round is a greedy stage.
 
     Round s = S, ..., 0 has the threshold t_s = ⌈factor · log(6 m 2^s / β)⌉ and the share ε_s ∝ t_s 2^−s of ε, p_s = 1 − e^−ε_s. S is the
-    first with 7 t_S/p_S ≥ ``max_elements``, a public guess of n. With factor 8 and calibration ``optimal`` Theorem 4 of docs/set-cover.md
-    holds. A wrong guess costs utility, never privacy.
+    first with 7 t_S/p_S ≥ ``max_elements``, a public guess of n. With the factor 8.25 or more Theorem 4 of docs/set-cover.md holds.
+    A wrong guess costs utility, never privacy.
     """
 
     max_elements: int = 2**40
@@ -139,21 +141,21 @@ class FreshSampleScaling:
         return cover_once(program) if calibration == "optimal" else add_groups(program)
 
     def bound_cost(self, epsilon: object, sets: int, elements: int, optimum: int) -> float:
-        """Return what the cost is at most with probability 1 − β (Theorem 4; calibration ``optimal``, factor at least 8, n ≤ N).
+        """Return what the cost is at most with probability 1 − β (Theorem 4; any calibration, factor at least 8.25, n ≤ N).
 
-            OPT (9.9 A + 3.5 t_0/p_0),    A = the number of rounds s ≥ 0 with n p_s > 0.4 t_s.
+            OPT (10.2 A + 3.5 t_0/p_0),    A = the number of rounds s ≥ 0 with n p_s > 0.45 t_s.
 
         Raises :class:`InvalidArgument` where the theorem does not speak of these options.
         """
         if read_factor(self.factor) < FACTOR or elements > read_elements(self.max_elements):
             raise InvalidArgument(
-                "the bound needs a factor of at least 8 and at most max_elements elements, but others were found; change them"
+                "the bound needs a factor of at least 8.25 and at most max_elements elements, but others were found; change them"
             )
         target, total = to_exact(epsilon, "epsilon"), len(self.shares(to_exact(epsilon, "epsilon"), sets))
         thresholds = self.thresholds(sets, total - 1)
         program = self.plan(target, sets, "optimal")
         rates = [group.p for group in reversed(program.groups)]
-        active = sum(elements * p > 0.4 * t for p, t in zip(rates, thresholds, strict=True))
+        active = sum(elements * p > float(IDLE) * t for p, t in zip(rates, thresholds, strict=True))
         return optimum * (float(PICKS) * active + float(REMAIN) * thresholds[0] / rates[0]) * (1 + 1e-9)
 
 
@@ -183,7 +185,7 @@ def read_factor(value: object) -> Fraction:
     """Return the factor of the thresholds, in [0.01, 1000]. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
     exact = to_exact(value, "the factor")
     if not Fraction(1, 100) <= exact <= 1000:
-        raise InvalidArgument("the factor must lie between 0.01 and 1000, but another number was found; 8 is what the theorem needs")
+        raise InvalidArgument("the factor must lie between 0.01 and 1000, but another number was found; 8.25 is what the theorem needs")
     return exact
 
 
@@ -192,7 +194,7 @@ def _calibrate(epsilon: Fraction, calibration: str) -> tuple[float, Fraction]:
     return plan.p, plan.epsilon0
 
 
-def _single(name: str, epsilon: Fraction, calibration: str, stages: tuple[GreedyStage | ExponentialStage, ...]) -> Program:
+def _single(name: str, epsilon: Fraction, calibration: str, stages: tuple[Stage, ...]) -> Program:
     return Program(name, (make_group(*_calibrate(epsilon, calibration), stages),))
 
 

@@ -45,7 +45,7 @@ def greedy_cover(system: SetSystem) -> Indices:
 
 
 def bound_optimum(system: SetSystem) -> tuple[int, int]:
-    """Return (lower, upper) for the size of the smallest cover of all elements that are in a set; equal where HiGHS proves it. Not private.
+    """Return (lower, upper) for the size of the smallest cover of all elements that are in a set, equal if HiGHS proves it. Not private.
 
     By integer programming (scipy.optimize.milp): for instances of up to some thousand sets. Raises :class:`Undecided` where it fails.
 
@@ -70,7 +70,7 @@ def bound_optimum(system: SetSystem) -> tuple[int, int]:
 
 
 def gupta_cover(system: SetSystem, epsilon: float, delta: float, rng: np.random.Generator) -> Indices:
-    """Return the permutation of the (ε, δ) predecessor: P[set] ∝ exp(ε' · count) again and again, with ε' = ε/(2 log(e/δ)), on all elements.
+    """Return the permutation of the (ε, δ) predecessor: P[set] ∝ exp(ε' · count) again and again, ε' = ε/(2 log(e/δ)), on all elements.
 
     For comparisons of utility only: Gupta et al. 2010 claim (ε, δ)-differential privacy for 0 < ε < 1, δ < 1/e; nothing is derived here.
     Source: Gupta, Ligett, McSherry, Roth, Talwar 2010, Section 5.1. Raises :class:`InvalidArgument`.

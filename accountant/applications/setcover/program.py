@@ -1,4 +1,4 @@
-"""What an algorithm for set cover does, as public data: groups of stages, one Poisson sample a group; and the rule that bounds its losses."""
+"""What an algorithm for set cover does, as public data: groups of stages, one Poisson sample a group; and what it guarantees."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Stage = ThresholdPass | GreedyStage | ExponentialStage
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Stages on one Poisson sample of rate ``p``. ``decay`` is the binary64 number of the noise: P[G ≥ j] = decay^j, decay ≥ e^−epsilon0."""
+    """Stages on one Poisson sample of rate ``p``, with integer noise P[G ≥ j] = decay^j: a binary64 number, decay ≥ e^−epsilon0."""
 
     p: float
     epsilon0: Fraction
@@ -71,7 +71,7 @@ def make_group(p: float, epsilon0: Fraction, stages: tuple[Stage, ...]) -> Group
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """Groups that run one after the other, each on a fresh sample of all elements; sets that none of them takes follow in the public order."""
+    """Groups that run one after the other, each on a fresh sample of all elements; sets that none takes follow in the public order."""
 
     name: str
     groups: tuple[Group, ...]

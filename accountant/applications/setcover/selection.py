@@ -1,4 +1,4 @@
-"""The selections that an algorithm is made of, on a sample: counts of uncovered elements are kept up to date, each element is covered once."""
+"""The selections that an algorithm is made of, on a sample: counts of uncovered elements are kept up to date."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def pick_greedily(state: Uncovered, remaining: Indices, noise: Indices, floor: i
 def pick_exponentially(state: Uncovered, remaining: Indices, rate: float, rng: np.random.Generator) -> list[int]:
     """Repeat the exponential mechanism, P[set] ∝ exp(rate · count), without replacement until every set is taken; return them in order.
 
-    One bucket for each count: a bucket is drawn with the weight (its size)·exp(rate·count), then one of its sets evenly. A set that has left
-    its bucket is found when it is drawn, and dropped. In binary64: counts whose weight is below e^−745 of the largest are never drawn.
+    One bucket for each count: a bucket is drawn with the weight (its size)·exp(rate·count), then one of its sets evenly. A set that
+    has left its bucket is found when it is drawn, and dropped. In binary64: weights below e^−745 of the largest count as zero.
     """
     counts, taken = state.counts, []
     gone = np.ones(counts.size, dtype=np.bool_)

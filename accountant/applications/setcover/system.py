@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -49,7 +50,7 @@ class SetSystem:
         offsets, items = _integers(self.offsets, "offsets"), _integers(self.items, "sets of the elements")
         if offsets.size < 1 or offsets[0] != 0 or offsets[-1] != items.size or bool((np.diff(offsets) < 0).any()):
             raise InvalidData("offsets must rise from 0 to the number of items, but others were found; make the system with from_rows")
-        if items.size and not (0 <= int(items.min()) and int(items.max()) < sets):
+        if items.size and not (int(items.min()) >= 0 and int(items.max()) < sets):
             raise InvalidData(
                 f"sets must be numbered from 0 to {sets - 1}, but another number was found; number the public list of sets so"
             )
@@ -93,7 +94,7 @@ class SetSystem:
         n = last + 1 if count is None else count
         if rows.size and (int(rows.min()) < 0 or last >= n):
             raise InvalidData(f"elements must be numbered from 0 to {n - 1}, but another number was found; number them so")
-        if columns.size and not (0 <= int(columns.min()) and int(columns.max()) < total):
+        if columns.size and not (int(columns.min()) >= 0 and int(columns.max()) < total):
             raise InvalidData(
                 f"sets must be numbered from 0 to {total - 1}, but another number was found; number the public list of sets so"
             )
@@ -114,7 +115,7 @@ class SetSystem:
     def rows(self) -> list[tuple[int, ...]]:
         """Return the sets of each element."""
         bounds: Sequence[int] = self.offsets.tolist()
-        return [tuple(self.items[start:stop].tolist()) for start, stop in zip(bounds[:-1], bounds[1:], strict=True)]
+        return [tuple(self.items[start:stop].tolist()) for start, stop in itertools.pairwise(bounds)]
 
 
 def gather(offsets: Indices, items: Indices, rows: Indices) -> tuple[Indices, Indices]:
