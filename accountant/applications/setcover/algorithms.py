@@ -155,7 +155,7 @@ class FreshSampleScaling:
         thresholds = self.thresholds(sets, total - 1)
         program = self.plan(target, sets, "optimal")
         rates = [group.p for group in reversed(program.groups)]
-        active = sum(elements * p > float(IDLE) * t for p, t in zip(rates, thresholds, strict=True))
+        active = sum(elements * p * (1 + 1e-9) > float(IDLE) * t for p, t in zip(rates, thresholds, strict=True))
         return optimum * (float(PICKS) * active + float(REMAIN) * thresholds[0] / rates[0]) * (1 + 1e-9)
 
 

@@ -92,6 +92,8 @@ class SetSystem:
             raise InvalidData(f"each element needs a set, but {rows.size} elements and {columns.size} sets were found; give pairs")
         last = int(rows.max()) if rows.size else -1
         n = last + 1 if count is None else count
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+            raise InvalidArgument(f"count must be an integer of at least 0, but {str(count)[:40]!r} was found; give the number of elements")
         if rows.size and (int(rows.min()) < 0 or last >= n):
             raise InvalidData(f"elements must be numbered from 0 to {n - 1}, but another number was found; number them so")
         if columns.size and not (int(columns.min()) >= 0 and int(columns.max()) < total):
@@ -129,7 +131,7 @@ def gather(offsets: Indices, items: Indices, rows: Indices) -> tuple[Indices, In
 
 
 def _index(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value <= MOST_SETS:
         raise InvalidData(f"sets must be numbered with integers, but {str(value)[:40]!r} was found; number the public list of sets from 0")
     return int(value)
 

@@ -149,8 +149,11 @@ def test_systems():
     for elements, items in (([0], [3]), ([-1], [0]), ([0, 1], [0]), ([9], [0])):
         with pytest.raises(InvalidData):
             SetSystem.from_pairs(elements, items, 3, count=4)
-    with pytest.raises(InvalidData):
-        SetSystem.from_rows([["a"]], 3)
+    for row in (["a"], [-1], [2**70]):
+        with pytest.raises(InvalidData):
+            SetSystem.from_rows([row], 3)
+    with pytest.raises(InvalidArgument, match="count"):
+        SetSystem.from_pairs([], [], 3, count=-1)
     with pytest.raises(InvalidData):
         cover_cost([0, 0, 1], system)
 
