@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from accountant.applications.setcover import NoisyGreedy, PrivateSetCover, SetSystem
+from accountant.applications.setcover import NoisyGreedy, OneSampleScaling, PrivateSetCover, RepeatedExponential, SetSystem
 from accountant.applications.setcover.law import enumerate_noise, find_law, sample_law
 from accountant.applications.setcover.private import _run_group
 from accountant.applications.setcover.program import ExponentialStage, GreedyStage, Group, Program, ThresholdPass
 from accountant.sampler.bernoulli import PoissonSampler
+from proofs_check.exact import exact_epsilon
 
 A = Fraction(1, 3)  # e^-epsilon0
 STAGES = {
@@ -143,8 +144,13 @@ def test_what_runs_has_the_exact_law(name):
     assert stats.chisquare(list(found.values()), expected).pvalue > 1e-7
 
 
-def test_a_real_program_has_the_law_that_its_guarantee_says():
-    """epsilon = 1 with the very binary64 numbers: exact fractions against e as a rational bound."""
-    plan = PrivateSetCover(1, sets=2, algorithm=NoisyGreedy()).program
-    plus, minus = losses(plan, [(0,), (1,), (0, 1)], 2, None)
-    assert max(plus, minus) <= Fraction("2.718281828459045")
+@pytest.mark.parametrize(
+    "algorithm", [NoisyGreedy(), RepeatedExponential(), OneSampleScaling(4, beta="0.9")], ids=lambda a: type(a).__name__
+)
+def test_no_neighbours_exceed_the_guarantee(algorithm):
+    """The very binary64 numbers that run, all data sets of at most three elements: the exact epsilon of both directions."""
+    plan = PrivateSetCover(1, sets=2, algorithm=algorithm)
+    worst = exact_epsilon(lambda data: find_law(plan.program, data, 2), [(0,), (1,), (0, 1)], max_size=3)
+    for found in (worst.plus, worst.minus):
+        assert 1 < found.ratio <= Fraction("2.718281828459045")  # below e
+    assert plan.guarantee.bound.epsilon <= 1
