@@ -40,6 +40,9 @@ RULES: dict[str, Basis] = {
     "both directions": Basis(besides="the definition of add/remove privacy"),
     "adaptive composition in each direction": Basis(besides="docs/one-sided.md, Theorem 2: one ordered pair of laws, step by step"),
     "Poisson sampling in each direction": Basis(_TWO_SIDED, "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)"),
+    "an element is covered once": Basis(
+        (*_TWO_SIDED, "ghazi-2024-cover-once-budget"), "docs/set-cover.md, Theorems 1 and 2: laws of independent samples, factor by factor"
+    ),
     "Poisson importance sampling in each direction, worst case over records": Basis(_TWO_SIDED, "docs/one-sided.md, Corollary 1"),
 }
 
