@@ -1,5 +1,6 @@
 """Private metric k-median and k-means on public candidates: docs/metric-clustering.md."""
 
+from accountant.applications.clustering.bounds import bound_cost
 from accountant.applications.clustering.private import MetricClustering, PrivateMetricClustering
 from accountant.applications.clustering.records import DistanceRows, Multiplicities
 from accountant.applications.clustering.space import MetricSpace, measure_points, read_distances
@@ -10,6 +11,7 @@ __all__ = [
     "MetricSpace",
     "Multiplicities",
     "PrivateMetricClustering",
+    "bound_cost",
     "measure_points",
     "read_distances",
 ]

@@ -29,7 +29,7 @@ _DESCRIPTION = f"{_SOLVER} uses the data only through the output of the mechanis
 class Budget:
     """Losses in nats of the three parts, 0 for a part that is not run; ``plan`` says how the records of the one-sided ones are sampled.
 
-    One-sided: ``size`` (noisy number of records), ``selection``, and ``histogram`` unless ``full``, when it is two-sided and on all records.
+    One-sided: ``size`` (noisy number of records), ``selection``, and ``histogram``; where ``full`` the latter is two-sided, on all records.
     """
 
     plan: OneSidedCalibration | None
@@ -42,7 +42,7 @@ class Budget:
 def divide_budget(epsilon: Fraction, *, split: Fraction, size_share: Fraction, everything: bool, full: bool, calibration: str) -> Budget:
     """Return the budget for a target of ``epsilon``.
 
-    ``split`` of what the size leaves goes to the selection, the rest to the histogram; where ``everything`` is selected, publicly, all of it
+    ``split`` of what the size leaves goes to the selection, the rest to the histogram; where ``everything`` is selected, publicly, all
     goes to the histogram. Sampled: the three share the ε₀ of the target's calibration. Full: the first two share the ε₀ of split·ε, and the
     histogram has (1 − split)·ε. Raises what :func:`accountant.onesided.calibrate_one_sided` raises.
     """

@@ -50,8 +50,8 @@ def draw_choice(gains: Integers, rate: Fraction, digit: Digit) -> int:
     """Return i with probability exactly e^(rate·g_i) / Σ_j e^(rate·g_j), as far as the bits are uniform and independent.
 
     i is the number of partial sums c_1 ≤ ... ≤ c_m of the weights with c_j ≤ U·c_m. In binary64 the c_j and U·c_m have an error below
-    the margin (m + 2^14)·2^−52·c_m: exponents down to −700 have an absolute error of 2^−41 at most, e^x is good to 2^−48 relatively, sums of
-    m positive numbers to m·2^−53. Where no partial sum lies within twice the margin of U·c_m, the number is right; else balls decide.
+    the margin (m + 2^14)·2^−52·c_m: exponents down to −700 have an absolute error of 2^−41 at most, e^x is good to 2^−48 relatively, a sum
+    of m positive numbers to m·2^−53. Where no partial sum lies within twice the margin of U·c_m, the number is right; else balls decide.
 
     ``gains`` integers of absolute value below 2^62, shape (m,); ``rate`` ≥ 0 in nats per unit.
 

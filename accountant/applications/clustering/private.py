@@ -30,8 +30,8 @@ _HISTOGRAMS = ("sampled", "full")
 class MetricClustering:
     """What is released, all of it under ``guarantee``.
 
-    ``centres``: k candidate numbers, sorted; ``selected``: the candidates of the repeated exponential mechanism, in their order; ``weights``:
-    an estimate of how many records are nearest to each of these, noisy, unbiased but for being cut at 0.
+    ``centres``: k candidate numbers, sorted; ``selected``: the candidates of the repeated exponential mechanism, in their order;
+    ``weights``: estimates of how many records are nearest to each of these, noisy, without bias but for being cut at 0.
     """
 
     centres: tuple[int, ...]

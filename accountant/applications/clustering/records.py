@@ -115,8 +115,8 @@ def _read_counts(values: ArrayLike, size: int) -> Integers:
     found = np.asarray(values)
     if found.shape != (size,) or not np.issubdtype(found.dtype, np.integer) or int(found.min()) < 0:
         raise InvalidData(
-            f"multiplicities must be {size} integers of at least 0, one a candidate, but {found.dtype} of shape {found.shape} or a negative "
-            "number was found; count the records"
+            f"multiplicities must be {size} integers of at least 0, one a candidate, but {found.dtype} of shape {found.shape} or a "
+            "negative number was found; count the records"
         )
     if sum(found.tolist()) > MOST_RECORDS:
         raise InvalidData("more than 2**38 records were found; split the data")
