@@ -1,7 +1,7 @@
 """All add/remove neighbours of tiny universes, at 60 digits: the law of (selected candidates, noisy histogram), before and after sampling.
 
-The histogram has infinitely many values, but finitely many matter: with a = e^−ε_h, P[h + noise = j + 1] = a·P[h + noise = j] for j ≥ h, so that
-beyond all counts every law shrinks by the same factor and the ratio of two laws stays what it is. A cell is therefore cut at n.
+The histogram has infinitely many values, but finitely many matter: with a = e^−ε_h, P[h + noise = j + 1] = a·P[h + noise = j] for j ≥ h, so
+that beyond all counts every law shrinks by the same factor and the ratio of two laws stays what it is. A cell is therefore cut at n.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def test_one_sided_parts_and_their_sample(name, power):
 
 
 def test_selection_alone_attains_its_epsilon_in_the_limit_and_fails_the_other_way():
-    """D = {0}, D' = {}: with many candidates at distance 1, the first draw of 0 has a ratio close to e^ε; drawn last, to e^{Lε} reversed."""
+    """D = {0}, D' = {}: with many candidates at distance 1, drawing 0 first has a ratio close to e^ε; the reverse grows with the rounds."""
     m, epsilon = 60, Fraction(1)
     space = read_distances(np.ones((m, m)) - np.eye(m))
     with mpmath.workdps(30):
