@@ -94,11 +94,20 @@ def compare(records: int, candidates: int, k: int, power: int, runs: int, epsilo
 
     best = cost(solve_weighted(scaled, counts.astype(np.float64), k))
     print(f"\nn = {records}, m = {candidates}, k = {k}, power {power}: cost without privacy {best:.1f} (diameter 1)")
-    print(
-        f"{'epsilon':>8} {'sampled 1/2':>12} {'sampled 1/4':>12} {'full 1/2':>10} {'full 1/4':>10} {'corollary':>10} {'n for a share':>14}",
-        end="",
+    names = (
+        "sampled 1/2",
+        "sampled 1/4",
+        "full 1/2",
+        "full 1/4",
+        "corollary",
+        "n for a share",
+        "all",
+        "approximate",
+        "exchanges",
+        "random",
     )
-    print(f" {'approximate':>12} {'exchanges':>10} {'random':>8} {'bound (95 %)':>13}")
+    print("| epsilon | " + " | ".join(names) + " | bound (95 %) |")
+    print("| --- " * (len(names) + 2) + "|")
     for text in epsilons:
         plain = {"n_bound": records}
         models = [
@@ -123,8 +132,8 @@ def compare(records: int, candidates: int, k: int, power: int, runs: int, epsilo
             rows.append(found)
         middle = np.median(np.array(rows), axis=0) / best
         bound = bound_cost(models[0], best * space.diameter**power, records, 0.05) / space.diameter**power / best
-        widths = (12, 12, 10, 10, 10, 14, 12, 10, 8)
-        print(f"{text:>8} " + " ".join(f"{value:{width}.3f}" for value, width in zip(middle, widths, strict=True)) + f" {bound:13.1f}")
+        shown = "vacuous" if bound > 0.999 * records / best else f"{bound:.1f}"
+        print(f"| {text} | " + " | ".join(f"{value:.2f}" for value in middle) + f" | {shown} |", flush=True)
 
 
 def measure_time() -> None:
