@@ -131,6 +131,27 @@ def test_one_sided_parts_and_their_sample(name, power):
     assert minus > 0.7499  # the direction that sampling alone protects is attained
 
 
+@pytest.mark.parametrize("name", SPACES)
+def test_a_full_histogram_keeps_the_target(name):
+    """Selection on a sample, two-sided noise on all records: beyond the counts, on either side, ratios stay what they are."""
+    space = SPACES[name]
+    budget = PrivateMetricClustering(space, k=1, epsilon="3/4", rounds=2, histogram="full").budget
+    a = mpmath.exp(-real(budget.histogram))
+    selections = cached(lambda data: sampled(cached(lambda kept: selection_law(space, kept, 1, 2, budget.selection)), data, budget.plan.p))
+
+    def law_of(data):
+        law = {}
+        for chosen, chance in selections(data).items():
+            counts = histogram(space, data, 1, chosen)
+            for cells in itertools.product(range(MOST + 1), repeat=2):
+                law[chosen, cells] = chance * mpmath.fprod(a ** abs(cell - count) for cell, count in zip(cells, counts, strict=True))
+        return law
+
+    plus, minus = losses(cached(law_of), space.size)
+    assert 0.5 < plus <= 0.75
+    assert 0.5 < minus <= 0.75
+
+
 def test_selection_alone_attains_its_epsilon_in_the_limit_and_fails_the_other_way():
     """D = {0}, D' = {}: with many candidates at distance 1, drawing 0 first has a ratio close to e^ε; the reverse grows with the rounds."""
     m, epsilon = 60, Fraction(1)
