@@ -113,8 +113,7 @@ def _digits():
         yield
 
 
-@pytest.mark.parametrize("name", SPACES)
-@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize(("name", "power"), [("line", 2), ("equal", 1), ("star", 1)])
 def test_one_sided_parts_and_their_sample(name, power):
     space = SPACES[name]
     model = PrivateMetricClustering(space, k=1, epsilon="3/4", power=power, rounds=2, split="2/3")
@@ -131,7 +130,7 @@ def test_one_sided_parts_and_their_sample(name, power):
     assert minus > 0.7499  # the direction that sampling alone protects is attained
 
 
-@pytest.mark.parametrize("name", SPACES)
+@pytest.mark.parametrize("name", ["line", "equal"])
 def test_a_full_histogram_keeps_the_target(name):
     """Selection on a sample, two-sided noise on all records: beyond the counts, on either side, ratios stay what they are."""
     space = SPACES[name]
