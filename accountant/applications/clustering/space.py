@@ -18,11 +18,13 @@ Costs = NDArray[np.int32]
 UNITS = 2**24
 _NORMS = (1.0, 2.0, np.inf)
 _BLOCK = 2**18
+#: Coordinates beyond it are moved to it: squares of differences then stay finite in up to 10^7 dimensions.
+_REACH = 1e150
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MetricSpace:
-    """Claim: ``distances`` is symmetric, finite, not negative and 0 on the diagonal, and public; made by the two functions below.
+    """Claim: ``distances`` are finite and not negative; symmetric and 0 on the diagonal where one of the two functions below made it.
 
     ``distances`` in the unit of the user, shape (m, m), entries at most ``diameter`` > 0; ``candidates``: the points of the candidates,
     shape (m, d), and the tree that finds the nearest, where there are points. The triangle inequality matters for the error only.
@@ -33,6 +35,15 @@ class MetricSpace:
     candidates: Array | None = field(default=None)
     tree: KDTree | None = field(default=None, repr=False)
     norm: float = 2.0
+
+    def __post_init__(self) -> None:
+        shape, entries = np.shape(self.distances), np.asarray(self.distances)
+        if len(shape) != 2 or shape[0] != shape[1] or not shape[0] or entries.dtype != np.float64:
+            raise InvalidData(f"distances must be a square float64 matrix of at least one row, but shape {shape} was found; give d(i, j)")
+        if not bool(np.isfinite(entries).all()) or float(entries.min()) < 0:
+            raise InvalidData("distances must be finite and not negative, but another entry was found; correct the matrix")
+        if not 0 < self.diameter < np.inf:
+            raise InvalidArgument(f"the diameter must be positive and finite, but {self.diameter} was found; give a public bound")
 
     @property
     def size(self) -> int:
@@ -58,7 +69,8 @@ class MetricSpace:
             )
         if not len(points):
             return np.empty(0, dtype=np.intp)
-        return np.asarray(self.tree.query(points, p=self.norm)[1], dtype=np.intp)
+        # a distance that overflows would have no nearest candidate
+        return np.asarray(self.tree.query(np.clip(points, -_REACH, _REACH), p=self.norm)[1], dtype=np.intp)
 
 
 def read_distances(distances: ArrayLike, *, diameter: float | None = None, triangle: bool = False) -> MetricSpace:
@@ -72,10 +84,7 @@ def read_distances(distances: ArrayLike, *, diameter: float | None = None, trian
     3.0
     """
     matrix = np.array(distances, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
-        raise InvalidData(f"distances must be a square matrix of at least one row, but shape {matrix.shape} was found; give d(i, j)")
-    if not bool(np.isfinite(matrix).all()) or float(matrix.min()) < 0:
-        raise InvalidData("distances must be finite and not negative, but another entry was found; correct the matrix")
+    MetricSpace(matrix, 1.0)
     if not bool((matrix == matrix.T).all()):
         raise InvalidData("distances must be symmetric, but d(i, j) and d(j, i) differ somewhere; use (d + d.T)/2 if rounding did it")
     if bool(np.diagonal(matrix).any()):
@@ -104,10 +113,10 @@ def measure_points(points: ArrayLike, *, norm: float = 2, diameter: float | None
         )
     if norm not in _NORMS:
         raise InvalidArgument(f"the norm must be 1, 2 or math.inf, but {str(norm)[:40]} was found; measure the distances yourself")
+    if float(np.abs(found).max()) > _REACH:
+        raise InvalidData(f"the coordinates of candidates must not exceed {_REACH}, but a larger one was found; rescale the points")
     with np.errstate(over="ignore"):
         half = np.triu(cdist(found, found, metric="minkowski", p=norm) if np.isfinite(norm) else cdist(found, found, "chebyshev"), 1)
-    if not bool(np.isfinite(half).all()):
-        raise InvalidData("the distances of the candidates are too large for binary64; rescale the points")
     matrix = half + half.T
     bound = _read_diameter(float(matrix.max()), diameter)
     np.minimum(matrix, bound, out=matrix)

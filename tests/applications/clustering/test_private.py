@@ -19,6 +19,7 @@ from accountant.applications.clustering import (
     measure_points,
     read_distances,
 )
+from accountant.applications.clustering.law import release_law
 from accountant.guarantees import ARITHMETIC, EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, render
 from accountant.guarantees.theorem import Notion
 from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS
@@ -92,21 +93,27 @@ def test_the_same_seeds_give_the_same_answer_in_every_form():
     model.run(data, None)  # both from the secure source
 
 
-def test_the_frequencies_of_the_selection():
-    """One round: Σ over samples of P[sample]·e^{ε q}/Σ e^{ε q}."""
-    model = PrivateMetricClustering(SPACE, 1, 3, rounds=1, split="9/10")
-    data = [0, 2, 2]
-    p, rate = model.budget.plan.p, float(model.budget.selection)
-    law = np.zeros(3)
-    for kept in itertools.product((0, 1), repeat=3):
-        gains = np.zeros(3)
-        for x, keep in zip(data, kept, strict=True):
-            gains += keep * (1 - SPACE.distances[x] / 4)
-        weights = np.exp(rate * gains)
-        law += p ** sum(kept) * (1 - p) ** (3 - sum(kept)) * weights / weights.sum()
-    rng, bits = np.random.default_rng(1), np.random.default_rng(2)
-    found = np.bincount([model.run(data, rng, bits=bits).selected[0] for _ in range(400)], minlength=3)
-    assert chisquare(found, law * 400).pvalue > 1e-7
+@pytest.mark.parametrize("options", [{"rounds": 1}, {"rounds": 2, "histogram": "full"}, {"size_share": "1/2"}])
+def test_the_frequencies_of_releases(options):
+    """What is run has the law that is compared over all neighbours in test_law.py: what is selected, and its noisy counts."""
+    model = PrivateMetricClustering(SPACE, 1, 2, split="2/3", **options)
+    data, most = [0, 2, 2], 3
+    full, rate, p = model.budget.full, float(model.budget.histogram), model.budget.plan.p if model.budget.plan else 1.0
+    bias = 0.0 if full else 1 / math.expm1(rate)
+    law: dict[tuple, float] = {}
+    for (_, chosen, cells), chance in release_law(model, data, most=most).items():
+        key = (chosen, tuple(cell if cell > bias else -1 for cell in cells))
+        law[key] = law.get(key, 0.0) + float(chance)
+    rng, bits, runs = np.random.default_rng(1), np.random.default_rng(2), 300
+    seen = dict.fromkeys(law, 0)
+    for _ in range(runs):
+        answer = model.run(data, rng, bits=bits)
+        cells = [round(weight * (1 if full else p) + bias, 6) if weight else -1 for weight in answer.weights]
+        seen[answer.selected, tuple(min(int(cell), most) for cell in cells)] += 1
+    rare = [key for key in law if law[key] * runs < 5]
+    common = [key for key in law if law[key] * runs >= 5]
+    found = [*(seen[key] for key in common), sum(seen[key] for key in rare)]
+    assert chisquare(found, [*(law[key] * runs for key in common), sum(law[key] for key in rare) * runs]).pvalue > 1e-7
 
 
 def test_weights_are_unbiased_where_they_are_not_cut():

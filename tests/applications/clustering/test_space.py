@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from accountant.applications.clustering import DistanceRows, Multiplicities, measure_points, read_distances
+from accountant.applications.clustering import DistanceRows, MetricSpace, Multiplicities, measure_points, read_distances
 from accountant.applications.clustering.records import Records
 from accountant.applications.clustering.space import UNITS
 from accountant.sampler import PoissonSampler
@@ -58,8 +58,22 @@ def test_points_in_three_norms_and_what_is_refused():
     for wrong in ([], [1.0, 2.0], [[math.nan]]):
         with pytest.raises(InvalidData):
             measure_points(wrong)
-    with pytest.raises(InvalidData, match="too large"):
+    with pytest.raises(InvalidData, match="rescale"):
         measure_points([[1e308], [-1e308]])
+
+
+def test_a_space_made_by_hand_is_checked():
+    for matrix in (np.array([[0.0, -1.0], [1.0, 0.0]]), np.array([[math.nan]]), np.zeros((2, 3)), [[0]]):
+        with pytest.raises(InvalidData):
+            MetricSpace(matrix, 1.0)
+    with pytest.raises(InvalidArgument):
+        MetricSpace(np.zeros((1, 1)), 0.0)
+
+
+def test_points_far_away_have_a_nearest_candidate():
+    for norm in (1, 2, math.inf):
+        plane = measure_points([[0.0, 0.0], [1e150, -1e150], [3.0, 1.0]], norm=norm)
+        assert plane.snap_points(np.array([[1.7e308, -1.7e308], [-1.7e308, 1e308], [2.0, 2.0]])).tolist()[::2] == [1, 2]
 
 
 def test_costs_are_integers_of_the_grid():
