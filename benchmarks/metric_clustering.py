@@ -1,6 +1,7 @@
 """Private metric k-median and k-means: cost against ε beside the bound, what is not private, and the predecessors; and the time it takes.
 
-    python -m benchmarks.metric_clustering [--records 2000 20000 200000] [--candidates 400] [--clusters 8] [--runs 20] [--time]
+    python -m benchmarks.metric_clustering [--records 2000 20000 200000] [--candidates 400] [--clusters 8] [--runs 20] [--powers 1 2]
+                                           [--epsilons 0.1 0.3 1 3] [--time]
 
 Data: a mixture of discs in the unit square, moved to a random set of public candidates. Printed are medians over runs of cost divided by
 the cost of local search without privacy:
@@ -158,13 +159,14 @@ def main() -> None:
     parser.add_argument("--candidates", type=int, default=400)
     parser.add_argument("--clusters", type=int, default=8)
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--powers", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--epsilons", nargs="+", default=["0.1", "0.3", "1", "3"])
     parser.add_argument("--time", action="store_true")
     options = parser.parse_args()
     if options.time:
         measure_time()
         return
-    for power in (1, 2):
+    for power in options.powers:
         for records in options.records:
             compare(records, options.candidates, options.clusters, power, options.runs, options.epsilons)
 
