@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import mpmath
 import pytest
@@ -12,6 +13,7 @@ from accountant.applications.clustering import PrivateMetricClustering, read_dis
 from accountant.applications.clustering.law import release_law
 from profiles import InvalidArgument
 from proofs_check.enclosures import ball, working_precision
+from proofs_check.exact import exact_epsilon, repeated_exponential_law, sample_first
 from tests.applications.clustering.test_exact_law import MOST, SPACES, joint_law, sampled
 
 LINE = SPACES["line"]
@@ -85,3 +87,32 @@ def test_refusals():
     many = PrivateMetricClustering(read_distances([[0.0] * 6] * 6), 1, 1, rounds=6)
     with pytest.raises(InvalidArgument, match=r"10\^6"):
         release_law(many, [0] * 11, most=11)
+
+
+def test_the_public_function_agrees():
+    """exact_epsilon on the law of the package: the target is kept, and nearly reached in the direction that sampling alone protects."""
+    model = PrivateMetricClustering(LINE, 1, 1, rounds=1)
+    worst = exact_epsilon(lambda data: release_law(model, data, most=2), [0, 1, 2], max_size=2)
+    assert worst.plus.epsilon.upper <= 1
+    assert 1 - 1e-9 < worst.minus.epsilon.lower <= 1
+
+
+def printed(data):
+    """Theorem G.1 as printed for k = 1, ε = 1 and five candidates at distance 1: ⌈2 ln n⌉ rounds, as 2 ln n < 5 for these n."""
+    rounds = math.ceil(2 * math.log(len(data))) if data else 0
+
+    def select(outputs):
+        if len(outputs) >= rounds:
+            return None
+        return [c for c in range(5) if c not in outputs], lambda c, records: records.count(c)
+
+    return repeated_exponential_law(select, data, 1)
+
+
+def test_the_printed_algorithm_has_no_finite_epsilon():
+    worst = exact_epsilon(printed, [0], max_size=3)
+    assert math.isinf(worst.plus.epsilon.lower)
+    assert math.isinf(worst.minus.epsilon.lower)
+    after = exact_epsilon(sample_first(printed, "1/2"), [0], max_size=3)
+    assert math.isinf(after.plus.epsilon.lower)  # sampling does not help: three candidates tell that there are three records
+    assert after.minus.epsilon.upper <= 0.694
