@@ -17,9 +17,13 @@ from accountant.applications.clustering import (
     PrivateMetricClustering,
     bound_cost,
     measure_points,
+    private,
     read_distances,
+    selection,
 )
 from accountant.applications.clustering.law import release_law
+from accountant.applications.clustering.records import Records
+from accountant.applications.clustering.space import UNITS
 from accountant.guarantees import ARITHMETIC, EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, render
 from accountant.guarantees.theorem import Notion
 from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS
@@ -114,6 +118,31 @@ def test_the_frequencies_of_releases(options):
     common = [key for key in law if law[key] * runs >= 5]
     found = [*(seen[key] for key in common), sum(seen[key] for key in rare)]
     assert chisquare(found, [*(law[key] * runs for key in common), sum(law[key] for key in rare) * runs]).pvalue > 1e-7
+
+
+@pytest.mark.parametrize("histogram", ["sampled", "full"])
+@pytest.mark.parametrize("form", FORMS)
+def test_every_draw_has_the_rate_of_its_budget(form, histogram, monkeypatch):
+    """All that is drawn, in order, with its rate; and the sample with p. Statistics on tiny instances would not see a rate that is off."""
+    model = PrivateMetricClustering(SPACE, 1, 1, histogram=histogram, split="1/3", **form)
+    drawn: list[tuple] = []
+
+    def record(module, name, place):
+        original = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *arguments: drawn.append((name, arguments[place])) or original(*arguments))
+
+    record(selection, "draw_choice", 1)
+    record(private, "draw_geometric", 0)
+    record(private, "draw_laplace", 0)
+    sampling = Records.sample
+    monkeypatch.setattr(Records, "sample", lambda self, p, sampler: drawn.append(("sample", p)) or sampling(self, p, sampler))
+    answer = model.run([0, 1, 1], np.random.default_rng(0))
+    budget, rounds = model.budget, len(answer.selected)
+    expected: list[tuple] = [("sample", budget.plan.p)] if budget.plan else []
+    expected += [("draw_geometric", budget.size)] if "size_share" in form else []
+    expected += [("draw_choice", budget.selection / UNITS)] * rounds if budget.selection else []
+    expected += [("draw_laplace" if budget.full else "draw_geometric", budget.histogram)] * rounds
+    assert drawn == expected
 
 
 def test_weights_are_unbiased_where_they_are_not_cut():
