@@ -1,1 +1,1 @@
-"""Algorithms of Ghazi et al. 2024 as private tools: each returns its answer with the guarantee that is derived for it."""
+"""Private algorithms that are made of the accountant's rules: each returns an answer together with its guarantee."""
