@@ -25,6 +25,7 @@ from accountant.guarantees.theorem import (
     Notion,
     ProfileBound,
     SampledBound,
+    TwoSidedDP,
 )
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "Notion",
     "ProfileBound",
     "SampledBound",
+    "TwoSidedDP",
     "adaptive_composition",
     "amplify_by_importance_sampling",
     "assume",

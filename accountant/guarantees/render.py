@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
-from accountant.guarantees.theorem import AnyGuarantee, Derivation, EpsilonDP, Guarantee, ProfileBound
+from accountant.guarantees.theorem import AnyGuarantee, Derivation, EpsilonDP, Guarantee, ProfileBound, TwoSidedDP
 from accountant.sampling import show_record
 from profiles import decimal_text
 from profiles.terms import to_text
@@ -37,6 +38,8 @@ def to_json(guarantee: AnyGuarantee) -> dict[str, Any]:
     epsilon: dict[str, Any]
     if isinstance(bound, EpsilonDP):
         epsilon = {"lower": _down(bound), "upper": _up(bound)}
+    elif isinstance(bound, TwoSidedDP):
+        epsilon = {"upper": _end(bound.epsilon), "plus": _end(bound.plus), "minus": _end(bound.minus), "delta": _end(bound.delta)}
     elif isinstance(bound, ProfileBound):
         epsilon = {"profile": bound.profile.text}
     else:
@@ -68,6 +71,9 @@ def _headline(guarantee: AnyGuarantee) -> str:
     bound = guarantee.bound
     if isinstance(bound, EpsilonDP):
         return f"epsilon <= {_up(bound)}"
+    if isinstance(bound, TwoSidedDP):
+        shown = f"epsilon <= {_end(bound.plus if bound.epsilon is None else bound.epsilon)}"
+        return shown if not bound.delta else f"{shown}, delta <= {_end(bound.delta)}"
     if isinstance(bound, ProfileBound):
         return f"epsilon(w, x) = {bound.profile.text}"
     return "psi(x) = log(1 + q(x)*(exp(epsilon(1/q(x), x)) - 1))"
@@ -76,10 +82,16 @@ def _headline(guarantee: AnyGuarantee) -> str:
 def _details(guarantee: AnyGuarantee) -> Iterator[str]:
     yield f"notion: {guarantee.notion.value}"
     bound = guarantee.bound
+    if isinstance(bound, TwoSidedDP):
+        yield f"if a record goes, the loss is at most {_end(bound.plus) or 'unbounded'}; if one comes, {_end(bound.minus) or 'unbounded'}"
     if isinstance(bound, EpsilonDP):
         if bound.lower > 0:
             yield f"the sampled profile is at least {_down(bound)} at {show_record(bound.evidence.at)}, so this derivation gives no less"
         yield f"checked by kernel: {'yes' if bound.evidence.checked_by_kernel else 'no (' + bound.evidence.kernel_reason + ')'}"
+
+
+def _end(value: Fraction | None) -> str | None:
+    return None if value is None else decimal_text(value, 12, round_up=True)
 
 
 def _up(bound: EpsilonDP) -> str:

@@ -20,6 +20,11 @@ class Notion(Enum):
 
     PDP = "personalized differential privacy (PDP), add/remove of one weighted record"
     ADD_REMOVE_DP = "epsilon-differential privacy, add/remove of one record"
+    ADD_DP = "epsilon-add-DP (one-sided): P[M(D) in S] <= e^epsilon P[M(D') in S] where D is D' with one record more; nothing the other way"
+    APPROXIMATE_DP = "(epsilon, delta)-differential privacy, add/remove of one record"
+    APPROXIMATE_ADD_DP = (
+        "(epsilon, delta)-add-DP (one-sided): P[M(D) in S] <= e^epsilon P[M(D') in S] + delta where D is D' with one record more"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +51,41 @@ class EpsilonDP:
     evidence: EpsilonBound
 
 
-Bound = ProfileBound | SampledBound | EpsilonDP
+@dataclass(frozen=True, slots=True)
+class TwoSidedDP:
+    """Both directions of a guarantee, for D = D' with one record more: upper bounds in nats, None where there is none.
+
+        plus  (the record goes):   P[M(D) ∈ S]  ≤ e^plus  P[M(D') ∈ S] + delta_plus,
+        minus (the record comes):  P[M(D') ∈ S] ≤ e^minus P[M(D) ∈ S]  + delta_minus.
+
+    ``evidence``: the proofs of worst cases over records, where there were any. Source: docs/one-sided.md, section 1.
+    """
+
+    plus: Fraction | None
+    minus: Fraction | None
+    delta_plus: Fraction = Fraction(0)
+    delta_minus: Fraction = Fraction(0)
+    evidence: tuple[EpsilonBound, ...] = ()
+
+    @property
+    def epsilon(self) -> Fraction | None:
+        """The larger of the two directions: ε of add/remove differential privacy, None where a direction is unbounded."""
+        return None if self.plus is None or self.minus is None else max(self.plus, self.minus)
+
+    @property
+    def delta(self) -> Fraction:
+        """The larger of the two deltas."""
+        return max(self.delta_plus, self.delta_minus)
+
+    @property
+    def notion(self) -> Notion:
+        """Which notion these numbers are a bound of."""
+        if self.minus is None:
+            return Notion.APPROXIMATE_ADD_DP if self.delta else Notion.ADD_DP
+        return Notion.APPROXIMATE_DP if self.delta else Notion.ADD_REMOVE_DP
+
+
+Bound = ProfileBound | SampledBound | EpsilonDP | TwoSidedDP
 
 
 @dataclass(frozen=True, slots=True)

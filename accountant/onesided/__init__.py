@@ -1,0 +1,22 @@
+"""One-sided privacy (add-DP) and two-directional guarantees: docs/one-sided.md."""
+
+from accountant.guarantees import TwoSidedDP
+from accountant.onesided.amplification import amplify_minus, amplify_plus
+from accountant.onesided.calibration import OneSidedCalibration, calibrate_one_sided, largest_epsilon0, largest_probability
+from accountant.onesided.rules import both_directions, compose_directions, declare_add_dp, declare_directions, realise_draws, subsample
+
+__all__ = [
+    "OneSidedCalibration",
+    "TwoSidedDP",
+    "amplify_minus",
+    "amplify_plus",
+    "both_directions",
+    "calibrate_one_sided",
+    "compose_directions",
+    "declare_add_dp",
+    "declare_directions",
+    "largest_epsilon0",
+    "largest_probability",
+    "realise_draws",
+    "subsample",
+]
