@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, assume, discharge
 from accountant.onesided.amplification import MOST_EPSILON
 from accountant.onesided.calibration import OneSidedCalibration, calibrate_one_sided
+from accountant.onesided.rounds import RoundsCalibration, calibrate_rounds
 from accountant.onesided.rules import declare_add_dp, declare_directions, realise_draws, subsample
 from accountant.sampler import PoissonSampler
 from accountant.sampler.bits import SEEDED_BITS, BitSource, open_bits, repeats
@@ -105,7 +106,7 @@ class SubsampledRepeated:
     """
 
     mechanism: RepeatedMechanism
-    plan: OneSidedCalibration
+    plan: OneSidedCalibration | RoundsCalibration
     base: AnyGuarantee
 
     @property
@@ -172,14 +173,15 @@ def subsampled_exponential(
     """Return the repeated exponential mechanism that is ``epsilon``-DP (nats, add/remove) on a Poisson sample.
 
     Public constants: ``select``, ``rounds`` and ``sensitivity`` as in :class:`~profiles.mechanisms.repeated.RepeatedExponential`;
-    ``calibration`` "optimal" or "corollary" (ε₀ = log 2) as in :func:`calibrate_one_sided`; ``check`` and ``domain`` as in
+    ``calibration`` "optimal" or "corollary" (ε₀ = log 2) as in :func:`calibrate_one_sided`, "rounds" as in :func:`calibrate_rounds`, which
+    is better where there are few rounds; ``check`` and ``domain`` as in
     :func:`declare_repeated`. Source: Ghazi et al. 2024, Theorem 4.4. Raises what these raise.
 
     >>> mechanism = subsampled_exponential(select=lambda chosen: (2, lambda data: [len(data), 0]), rounds=1, sensitivity=1, epsilon=1)
     >>> float(mechanism.mechanism.epsilon0), float(mechanism.guarantee.bound.epsilon) <= 1
     (1.3132616875182228, True)
     """
-    plan = calibrate_one_sided(epsilon, choice=calibration)
+    plan = calibrate_rounds(epsilon, rounds) if calibration == "rounds" else calibrate_one_sided(epsilon, choice=calibration)
     made = RepeatedExponential(
         select=select, rounds=rounds, epsilon0=plan.epsilon0, sensitivity=to_exact(sensitivity, "the sensitivity"), arithmetic=arithmetic
     )
