@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, assume, discharge
+from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, TwoSidedDP, assume, discharge
 from accountant.onesided.amplification import MOST_EPSILON
 from accountant.onesided.calibration import OneSidedCalibration, calibrate_one_sided
 from accountant.onesided.rounds import RoundsCalibration, calibrate_rounds
 from accountant.onesided.rules import declare_add_dp, declare_directions, realise_draws, subsample
 from accountant.sampler import PoissonSampler
-from accountant.sampler.bits import SEEDED_BITS, BitSource, open_bits, repeats
+from accountant.sampler.bits import SEEDED_BITS, BitSource, GeneratorBits, open_bits, repeats
 from profiles import InvalidArgument, InvalidData, to_exact
 from profiles.mechanisms.interface import check_call
 from profiles.mechanisms.repeated import Arithmetic, RepeatedExponential, RepeatedThreshold
@@ -109,6 +109,15 @@ class SubsampledRepeated:
     plan: OneSidedCalibration | RoundsCalibration
     base: AnyGuarantee
 
+    def __post_init__(self) -> None:
+        _require_mechanism(self.mechanism)
+        bound, spent = self.base.bound, to_exact(self.mechanism.epsilon0, "epsilon0")
+        about = isinstance(bound, TwoSidedDP) and bound.plus == spent and self.base.subject == self.mechanism.name
+        if not about or spent > self.plan.epsilon0:
+            raise InvalidArgument(
+                "the plan or the guarantee is not about this mechanism; make it with subsampled_exponential or subsampled_threshold"
+            )
+
     @property
     def guarantee(self) -> AnyGuarantee:
         """The guarantee of one run in both directions. The draws are discharged by :meth:`run`, which knows where the bits come from."""
@@ -119,7 +128,7 @@ class SubsampledRepeated:
         """Return one output on a fresh sample, with its guarantee.
 
         ``bits`` is where the sample's random bits come from, ``rng`` those of the choices: None for the secure source of the operating
-        system, a seed (``bits`` alone), a :class:`numpy.random.Generator`, or a bit source. Floating-point noise needs a generator.
+        system, a seed, a :class:`numpy.random.Generator`, or a bit source. Floating-point noise needs a generator.
         Raises :class:`InvalidData` for what is no sequence of records, :class:`InvalidArgument` for generators that repeat each other.
         """
         sampler = PoissonSampler(bits)
@@ -148,15 +157,18 @@ class SubsampledRepeated:
     def _open_noise(self, rng: object, source: BitSource) -> tuple[object, str]:
         """Return what the choices are drawn with, and what has to be true of it."""
         if self.mechanism.arithmetic is Arithmetic.EXACT and not isinstance(rng, np.random.Generator):
-            bits = open_bits(rng)
-            return bits, bits.hypothesis
-        check_call(rng, 1)
-        if isinstance(rng, np.random.Generator) and repeats(source, rng):
+            noise = open_bits(rng)
+            known = noise.rng if isinstance(noise, GeneratorBits) else None
+            hypothesis = noise.hypothesis
+        else:
+            check_call(rng, 1)
+            noise, known, hypothesis = rng, rng, SEEDED_BITS  # type: ignore[assignment]
+        if isinstance(known, np.random.Generator) and repeats(source, known):
             raise InvalidArgument(
                 "rng and bits have the same seed, so that the choices would repeat the draws of the sample; give another seed, or the "
                 "same generator for both"
             )
-        return rng, SEEDED_BITS
+        return noise, hypothesis
 
 
 def subsampled_exponential(

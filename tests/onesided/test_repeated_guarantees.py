@@ -15,9 +15,9 @@ from scipy.stats import chisquare
 
 from accountant.guarantees import INDEPENDENT, ONE_ANALYSIS
 from accountant.onesided import calibrate_one_sided
-from accountant.onesided.repeated import declare_repeated, subsampled_exponential, subsampled_threshold
+from accountant.onesided.repeated import SubsampledRepeated, declare_repeated, subsampled_exponential, subsampled_threshold
 from accountant.onesided.rounds import calibrate_rounds
-from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS
+from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS, open_bits
 from profiles.errors import InvalidArgument, InvalidData, InvalidTarget
 from profiles.mechanisms import EXACT_ARITHMETIC
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
@@ -303,8 +303,14 @@ def test_kinds_of_data_and_unusable_ones() -> None:
     for data in ("abc", {"a"}, 5, None):
         with pytest.raises(InvalidData):
             version.run(data)
-    with pytest.raises(InvalidArgument, match="same seed"):
-        version.run(["a"], np.random.default_rng(4), bits=4)
+    for rng, bits in ((np.random.default_rng(4), 4), (4, 4), (4, np.random.default_rng(4)), (open_bits(4), 4)):
+        with pytest.raises(InvalidArgument, match="same seed"):
+            version.run(["a"], rng, bits=bits)
+    assert version.run(["a"], 4, bits=5).outputs
+    with pytest.raises(InvalidArgument, match="about this mechanism"):
+        SubsampledRepeated(made(epsilon0=5), version.plan, declare_repeated(made(epsilon0=5)))
+    with pytest.raises(InvalidArgument, match="about this mechanism"):
+        SubsampledRepeated(version.mechanism, version.plan, declare_repeated(made(epsilon0=1)))
 
 
 # --- calibration for a number of rounds ------------------------------------------------------------------------------------------
