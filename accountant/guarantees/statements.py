@@ -87,7 +87,7 @@ FUNCTIONS: dict[str, Basis] = {
         ("ghazi-2024-calibration-for-rounds", "ghazi-2024-corollary-3.2-best-rate"), "docs/repeated-mechanisms.md, Theorem C"
     ),
     "accountant.onesided.repeated:declare_repeated": Basis(
-        ("ghazi-2024-theorem-4.3", "ghazi-2024-theorem-5.3-corrected", "ghazi-2024-appendix-c-composition-halved"),
+        ("ghazi-2024-theorem-4.3", "ghazi-2024-theorem-4.3-other-direction", "ghazi-2024-theorem-5.3-rounds"),
         "docs/repeated-mechanisms.md, Theorems A, A' and B",
     ),
 }

@@ -103,10 +103,6 @@ FAILS = {
     "fay-2023-section-2-noise-split": lambda d, k: d * (d + 1 / k) ** 2 + k**3 * (k * d + 1) ** 2 > (d + k) ** 3 + 100,
     "fay-2023-proposition-6-any-lambda": lambda lam, k: lam * k == 0,
     "fay-2023-proposition-6-bounded": lambda lam: unbounded(lambda z: (exp((1 + z) / (lam + (1 - lam) * z)) - 1) * (lam + (1 - lam) * z)),
-    # one round, answer above: P = min(1, e^-(tau - h)), and the sum over rounds that are below is empty
-    "ghazi-2024-theorem-5.3-sum-over-below": lambda u, d: min(mpf(1), exp(-(u - d))) / exp(-u) > exp(0) + 1,
-    # one round: 1/m without the record, 1/(e^eps (m - 1) + 1) with it
-    "ghazi-2024-lemma-c.1-factor": lambda a, k, e: k == 1 and (1 / (a + 1)) / (1 / (exp(e) * a + 1)) > 1 > 1 / (exp(e) * a + 1),
 }
 
 
