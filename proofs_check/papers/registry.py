@@ -12,6 +12,7 @@ from proofs_check.papers import (
     fay_2024_kmeans,
     fay_2024_sampling,
     fay_2024_weights,
+    ghazi_2024_appendix_c,
     ghazi_2024_repeated,
     ghazi_2024_sampling,
 )
@@ -33,6 +34,7 @@ _PARTS = (
     fay_2024_appendix_a,
     fay_2023,
     ghazi_2024_sampling,
+    ghazi_2024_appendix_c,
     ghazi_2024_repeated,
 )
 
