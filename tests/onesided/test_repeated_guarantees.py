@@ -21,6 +21,7 @@ from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS, open_bits
 from profiles.errors import InvalidArgument, InvalidData, InvalidTarget
 from profiles.mechanisms import EXACT_ARITHMETIC
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
+from proofs_check.exact import exact_epsilon, repeated_above_threshold_law, repeated_exponential_law
 from proofs_check.repeated import FiniteDomain, check_assumptions, compare_laws, mix_laws
 
 ALARM = 1e-7
@@ -348,3 +349,33 @@ def test_one_round_needs_no_sample_and_bad_targets_are_refused() -> None:
             calibrate_rounds(target, 2)
     with pytest.raises(InvalidArgument):
         calibrate_rounds(1, 0)
+
+
+# --- against the exact laws of proofs_check.exact --------------------------------------------------------------------------------
+
+
+def test_laws_agree_with_the_exact_ones() -> None:
+    data = ("a", "ab", "abc")
+
+    def of_candidate(outputs):
+        if len(outputs) == 2:
+            return None
+        left, scores = coverage(outputs)
+        return left, lambda candidate, rows: scores(rows)[left.index(candidate)]
+
+    exact = repeated_exponential_law(of_candidate, data, Fraction(3, 2), 1)
+    found = made(epsilon0="1.5").law(data)
+    assert len(found) == len(exact)
+    for path, (lo, hi) in found.items():
+        left = list("abc")
+        assert lo <= exact[tuple(left.pop(index) for index in path)] <= hi
+    answers = repeated_above_threshold_law(lambda previous: monitor(previous) if len(previous) < 3 else None, data, 1, 2)
+    for path, (lo, hi) in made(RepeatedThreshold).law(data).items():
+        assert lo <= answers.get(tuple(bool(entry) for entry in path), 0) <= hi
+
+
+def test_the_exact_worst_case_over_a_universe_takes_the_law_as_it_is() -> None:
+    worst = exact_epsilon(made().law, DOMAIN.records, max_size=2)
+    bound = declare_repeated(made(), check=check_assumptions(made(), DOMAIN)).bound
+    assert 0.76 < worst.plus.epsilon.lower <= worst.plus.epsilon.upper <= bound.plus
+    assert 1.5 < worst.minus.epsilon.lower <= worst.minus.epsilon.upper <= bound.minus
