@@ -30,7 +30,7 @@ class ExponentialChoice:
     and the last step are drawn from random digits by enclosures that are refined until they decide.
 
     ``scores``: from :func:`~profiles.mechanisms.repeated.interface.read_scores`, shape (m,). The cost is that of a few vector operations
-    on them for each choice, and some 30 µs for each draw.
+    on them for each choice, and less than 0.1 ms for each draw.
 
     Source: Ghazi et al. 2024, Section 2 (exponential mechanism); derivation above.
     """
@@ -43,9 +43,10 @@ class ExponentialChoice:
         self._top = read_exact(best)
         whole = _round_down(scores, best, rate)
         self._order: NDArray[np.intp] = np.argsort(whole, kind="stable")
-        groups, counts = np.unique(whole, return_counts=True)
+        counts = np.bincount(whole)
+        groups = np.flatnonzero(counts)
         self._groups: list[int] = groups.tolist()
-        self._ends: list[int] = list(accumulate(counts.tolist()))
+        self._ends: list[int] = list(accumulate(counts[groups].tolist()))
         self._sums: dict[int, tuple[list[int], list[int]]] = {}
 
     def exponent(self, index: int) -> Fraction:
@@ -78,14 +79,15 @@ class ExponentialChoice:
         """Return lower and upper ends of 2^(bits + 32)·(weight of the groups up to each), not decreasing."""
         if bits not in self._sums:
             sizes = [end - start for start, end in zip([0, *self._ends[:-1]], self._ends, strict=True)]
-            ends = [enclose_exp(Fraction(n), bits + DIGIT_BITS) for n in self._groups]
+            scale = bits + DIGIT_BITS
+            ends = [enclose_exp(Fraction(n), scale) if n <= scale else (0, 1) for n in self._groups]  # e^−n < 2^−n
             below = list(accumulate(size * lo for size, (lo, _) in zip(sizes, ends, strict=True)))
             above = list(accumulate(size * hi for size, (_, hi) in zip(sizes, ends, strict=True)))
             self._sums[bits] = below, above
         return self._sums[bits]
 
 
-def _round_down(scores: np.ndarray[Any, Any], best: Any, rate: Fraction) -> NDArray[np.int64]:
+def _round_down(scores: np.ndarray[Any, Any], best: Any, rate: Fraction) -> NDArray[np.int16]:
     """Return integers 0 ≤ n ≤ λ(best − score), shape (m,), near it where it is not large.
 
     The difference, λ as a float and their product have relative errors of at most 2⁻⁵³ each (one more for the conversion of an integer
@@ -100,7 +102,7 @@ def _round_down(scores: np.ndarray[Any, Any], best: Any, rate: Fraction) -> NDAr
     with np.errstate(over="ignore", under="ignore"):
         floats = np.array([_to_float(gap) for gap in gaps.tolist()]) if gaps.dtype == object else gaps.astype(np.float64)
         shrunk = floats * float(rate) * _SHRINK
-    return np.asarray(np.floor(np.minimum(shrunk, float(_MOST_GROUP))), dtype=np.int64)
+    return np.asarray(np.floor(np.minimum(shrunk, float(_MOST_GROUP))), dtype=np.int16)  # sorted by radix
 
 
 def _to_float(value: Any) -> float:
