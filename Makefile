@@ -19,6 +19,7 @@ run: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -q --doctest-modules accountant profiles proofs_check
 
 # Weights and samples inside DuckDB, Polars and Spark: docs/engines.md. Spark needs Java (Debian: apt-get install openjdk-17-jre-headless).
 ENGINES := $(VENV)/.engines
@@ -77,6 +78,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.checking
 	$(BIN)/python -m benchmarks.sampler
 	$(BIN)/python -m benchmarks.lloyd
+	$(BIN)/python -m benchmarks.greedy
 
 # Audits of the standard suite, of the accountant's claims about the catalogue and of its broken twins: fails on a false alarm or a miss.
 SAMPLES ?= 20000
