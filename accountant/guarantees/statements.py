@@ -86,4 +86,11 @@ FUNCTIONS: dict[str, Basis] = {
         ("ghazi-2024-corollary-3.2", "ghazi-2024-corollary-3.2-largest", "ghazi-2024-corollary-3.2-best-rate"),
         "docs/one-sided.md, Theorem 3",
     ),
+    "accountant.onesided.rounds:calibrate_rounds": Basis(
+        ("ghazi-2024-calibration-for-rounds", "ghazi-2024-corollary-3.2-best-rate"), "docs/repeated-mechanisms.md, Theorem C"
+    ),
+    "accountant.onesided.repeated:declare_repeated": Basis(
+        ("ghazi-2024-theorem-4.3", "ghazi-2024-theorem-4.3-other-direction", "ghazi-2024-theorem-5.3-rounds"),
+        "docs/repeated-mechanisms.md, Theorems A, A' and B",
+    ),
 }

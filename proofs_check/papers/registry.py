@@ -13,6 +13,7 @@ from proofs_check.papers import (
     fay_2024_sampling,
     fay_2024_weights,
     ghazi_2024_appendix_c,
+    ghazi_2024_repeated,
     ghazi_2024_sampling,
     ghazi_2024_setcover,
 )
@@ -34,6 +35,7 @@ _PARTS = (
     fay_2024_appendix_a,
     fay_2023,
     ghazi_2024_sampling,
+    ghazi_2024_repeated,
     ghazi_2024_appendix_c,
     ghazi_2024_setcover,
 )
