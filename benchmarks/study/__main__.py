@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.study import authors, certified, figures, kmeans, laplace, summary, timing
+from benchmarks.study.command import add_options, run_parts
 from benchmarks.study.data import SHARED, ijcnn1_path, load
 from benchmarks.study.kmeans import Plan
-from benchmarks.study.runner import count_jobs, run_tasks
 from benchmarks.study.store import PartStore, Row, Task
 from benchmarks.study.table1 import ROWS
 from profiles import PDPError
@@ -122,14 +122,14 @@ def report(store: PartStore, tasks: dict[str, list[Task]], out: Path) -> list[st
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Return the options."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.study", description=__doc__)
-    parser.add_argument("--only", choices=PARTS, action="append", help="a part of the study; may be given several times")
-    parser.add_argument("--seeds", type=int, help="runs of each configuration of Figures 3 and 4 (default 10 and 5; 50 with --full)")
-    parser.add_argument("--out", type=Path, default=Path("out/study"))
-    parser.add_argument("--report", action="store_true", help="run nothing: figures and tables of what is there")
-    parser.add_argument("--jobs", type=int, default=count_jobs(), help="processes (default: the cores that may be used)")
-    size = parser.add_mutually_exclusive_group()
-    size.add_argument("--quick", action="store_true", help="a small version of every part: about two minutes")
-    size.add_argument("--full", action="store_true", help="everything as in the paper, at full size with 50 seeds: a day or more")
+    add_options(
+        parser,
+        PARTS,
+        out="out/study",
+        seeds="runs of each configuration of Figures 3 and 4 (default 10 and 5; 50 with --full)",
+        quick="a small version of every part: about two minutes",
+        full="everything as in the paper, at full size with 50 seeds: a day or more",
+    )
     parser.add_argument("--authors", metavar="DIR", help=f"checkout of the authors' code, ready to run (or {authors.HOME})")
     parser.add_argument("--authors-python", metavar="FILE", help=f"interpreter for it (or {authors.PYTHON})")
     return parser.parse_args(arguments)
@@ -144,28 +144,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             os.environ[authors.HOME] = str(folder.resolve())
         if chosen.authors_python:
             os.environ[authors.PYTHON] = chosen.authors_python
-        store = PartStore(chosen.out / "parts")
-        tasks: dict[str, list[Task]] = {}
-        for part in chosen.only or PARTS:
-            print(f"== {part}", file=sys.stderr)
-            tasks[part] = make_tasks(part, chosen)
-            if chosen.report:
-                continue
-            together = [task for task in tasks[part] if task.study not in _ALONE]
-            run_tasks(store, together, run_one, jobs=chosen.jobs)
-            run_tasks(store, [task for task in tasks[part] if task.study in _ALONE], run_one, jobs=1)
-        sections = report(store, tasks, chosen.out)
     except PDPError as error:
         print(error, file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        print("interrupted: what is done is kept; run the same command again to go on", file=sys.stderr)
-        return 130
-    chosen.out.mkdir(parents=True, exist_ok=True)
-    written = "\n".join(sections)
-    (chosen.out / "tables.md").write_text(written, encoding="utf-8")
-    print(f"tables: {chosen.out / 'tables.md'}; figures: {chosen.out}", file=sys.stderr)
-    return 0
+    return run_parts(chosen, PARTS, make_tasks, run_one, report, alone=_ALONE)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,8 @@ _STYLE = {
 _DPI = 72
 
 
-def _save(figure: Any, path: Path) -> Path:
+def save_figure(figure: Any, path: Path) -> Path:
+    """Write a figure as a PNG file and close it."""
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=_DPI)
@@ -49,7 +50,7 @@ def plot_weights(rows: Sequence[Row], path: Path) -> Path:
         axis.set_title(f"{reading}: b = {first['b']:.4g}, ε* = {first['target']:.4g}")
         axis.grid(visible=True, alpha=0.3)
         axis.legend(markerscale=4)
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
 def plot_errors(rows: Sequence[Row], path: Path) -> Path:
@@ -64,11 +65,12 @@ def plot_errors(rows: Sequence[Row], path: Path) -> Path:
         axis.set(xscale="log", yscale="log", xlabel="max ψ over the data set (nats)", ylabel="mean squared error", title=reading)
         axis.grid(visible=True, alpha=0.3)
         axis.legend()
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
-def _band(axis: Axes, method: str, points: Iterable[tuple[float, tuple[float, float, float]]]) -> None:
-    color, line, label = _STYLE[method]
+def draw_band(axis: Axes, style: tuple[str, str, str], points: Iterable[tuple[float, tuple[float, float, float]]]) -> None:
+    """Draw medians and quartiles against x. ``style``: colour, line, label."""
+    color, line, label = style
     found = sorted(points)
     if not found:
         return
@@ -90,7 +92,7 @@ def plot_costs(rows: Sequence[Row], dataset: str, over: str, mean_square: float,
         for axis, protocol in zip(line, protocols, strict=True):
             for method in ("uniform", "coreset", "constrained"):
                 found = [row for row in mine if row["protocol"] == protocol and row["method"] == method and choose(row, panel)]
-                _band(axis, method, quartiles(found, over))
+                draw_band(axis, _STYLE[method], quartiles(found, over))
             _references(axis, mine, protocol, over, panel)
             if highest > mean_square / 3:
                 axis.axhline(mean_square, color="grey", lw=0.8)
@@ -104,7 +106,7 @@ def plot_costs(rows: Sequence[Row], dataset: str, over: str, mean_square: float,
         axis.set_xlabel("ε" if over == "epsilon" else "m")
     axes[0, 0].legend(fontsize=7)
     figure.suptitle(f"{dataset}: median and quartiles (one centre at 0 costs {mean_square:.4g}: grey)", fontsize=9)
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
 def _panels(rows: Sequence[Row], over: str) -> tuple[list[float], Callable[[Row, float], bool]]:
@@ -127,7 +129,7 @@ def _references(axis: Axes, rows: Sequence[Row], protocol: str, over: str, panel
     """All points: a curve over ε, a level over m; without noise: a level."""
     full = [row for row in rows if row["protocol"] == protocol and row["method"] == "full"]
     if over == "epsilon":
-        _band(axis, "full", quartiles(full, "epsilon"))
+        draw_band(axis, _STYLE["full"], quartiles(full, "epsilon"))
     else:
         for _, (_, middle, _) in quartiles([row for row in full if row["epsilon"] == panel], "epsilon"):
             axis.axhline(middle, color="black", lw=1, label="all points")
@@ -167,7 +169,7 @@ def plot_times(rows: Sequence[Row], path: Path) -> Path:
     right.axhline(100 * chosen[0]["relative_size"], color="black", lw=0.8, label="m/n")
     right.set(title=f"{name}, m = {size}", ylabel="%")
     right.legend(fontsize=8)
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
 def plot_bounds(rows: Sequence[Row], path: Path) -> Path:
@@ -182,4 +184,4 @@ def plot_bounds(rows: Sequence[Row], path: Path) -> Path:
     left.set(xscale="log", xlabel="ε reported by the grid", ylabel="missing in the end-point formula (%)")
     right.set(xscale="log", yscale="log", xlabel="ε reported by the grid", ylabel="missing in the 100-point grid (relative)")
     left.legend(fontsize=7)
-    return _save(figure, path)
+    return save_figure(figure, path)

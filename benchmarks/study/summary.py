@@ -12,11 +12,11 @@ from benchmarks.study.store import Row
 Cell = Callable[[Row], str]
 
 
-def quartiles(rows: Iterable[Row], over: str) -> list[tuple[float, tuple[float, float, float]]]:
-    """Return (x, (lower quartile, median, upper quartile) of the cost) for each value x of the column ``over``."""
+def quartiles(rows: Iterable[Row], over: str, column: str = "cost") -> list[tuple[float, tuple[float, float, float]]]:
+    """Return (x, (lower quartile, median, upper quartile) of a column) for each value x of the column ``over``."""
     groups: dict[float, list[float]] = {}
     for row in rows:
-        groups.setdefault(float(row[over]), []).append(row["cost"])
+        groups.setdefault(float(row[over]), []).append(row[column])
     found = []
     for x, costs in sorted(groups.items()):
         low, middle, high = np.quantile(costs, [0.25, 0.5, 0.75])

@@ -1,0 +1,52 @@
+"""Theorem 1.4: set cover."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from accountant.applications.setcover import (
+    FreshSampleScaling,
+    NoisyGreedy,
+    OneSampleScaling,
+    PrivateSetCover,
+    RepeatedExponential,
+    cover_cost,
+    greedy_cover,
+    gupta_cover,
+)
+from accountant.applications.setcover.algorithms import Algorithm
+from benchmarks.onesided.instances import cover, least_cover
+from benchmarks.study.store import Row, Task
+
+GUESS = 2**20
+DELTA = 1e-6
+_FRESH = FreshSampleScaling(max_elements=GUESS)
+METHODS: dict[str, tuple[Algorithm, str]] = {
+    "noisy": (NoisyGreedy(), "optimal"),
+    "one-sample": (OneSampleScaling(max_elements=GUESS), "optimal"),
+    "fresh": (_FRESH, "optimal"),
+    "fresh-corollary": (_FRESH, "corollary"),
+    "exponential": (RepeatedExponential(), "optimal"),
+    "exponential-corollary": (RepeatedExponential(), "corollary"),
+}
+
+
+def run_cover(task: Task) -> list[Row]:
+    """Costs (numbers of sets) of all methods, of greedy and the smallest cover, and the bound of Theorem 1.4 as a number of sets."""
+    key = task.key
+    epsilon, shape = key["epsilon"], (key["instance"], key["n"], key["m"], key["k"])
+    system = cover(*shape)
+    rows: list[Row] = []
+    for seed in range(key["seeds"]):
+        for name, (algorithm, calibration) in METHODS.items():
+            plan = PrivateSetCover(epsilon, system.sets, algorithm, calibration)
+            answer = plan.run(system, np.random.default_rng([seed, 1]), bits=np.random.default_rng([seed, 2]))
+            rows.append({"method": name, "seed": seed, "value": cover_cost(answer.permutation, system)})
+        rng = np.random.default_rng([seed, 3])
+        rows.append({"method": "gupta", "seed": seed, "value": cover_cost(gupta_cover(system, float(epsilon), DELTA, rng), system)})
+        rows.append({"method": "random", "seed": seed, "value": cover_cost(rng.permutation(system.sets), system)})
+    best = least_cover(*shape)
+    rows.append({"method": "greedy", "seed": 0, "value": cover_cost(greedy_cover(system), system)})
+    rows.append({"method": "best", "seed": 0, "value": best})
+    rows.append({"method": "bound", "seed": 0, "value": _FRESH.bound_cost(epsilon, system.sets, system.elements, best)})
+    return [{**row, "value": float(row["value"]), "elements": system.elements, "sets": system.sets} for row in rows]
