@@ -1,0 +1,1 @@
+"""Private algorithms that are made of the accountant's rules: each returns an answer together with its guarantee."""
