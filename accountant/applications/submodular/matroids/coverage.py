@@ -73,7 +73,10 @@ class Coverage:
             return Incidence(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), self.size)
         if not isinstance(data, Iterable) or isinstance(data, (str, bytes, np.ndarray)):
             raise InvalidData(f"users must be a sparse matrix or lists of items, but {type(data).__name__} was found; give one of them")
-        lists = [sorted(set(user)) for user in data]
+        try:
+            lists = [sorted(set(user)) for user in data]
+        except TypeError:
+            raise InvalidData("each user must be a list of integer items, but something else was found; give lists of integers") from None
         items = np.array([item for user in lists for item in user])
         if items.size and (items.dtype.kind not in "iu" or int(items.min()) < 0 or int(items.max()) >= self.size):
             raise InvalidData(f"items must be integers in [0, {self.size}), but others were found; correct them")

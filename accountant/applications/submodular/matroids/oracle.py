@@ -70,7 +70,8 @@ def probe_axioms(size: int, oracle: Oracle, trials: int = _TRIALS) -> None:
                 f"all maximal independent subsets of a set must have one size, but {sorted(found[0])} and {sorted(found[1])} were found in "
                 "one set; the oracle describes no matroid: correct it"
             )
-        for base in found:
+        whole = frozenset(inside.tolist())
+        for base in (*found, whole) if oracle(whole) else found:
             for element in base:
                 if not oracle(base - {element}):
                     _refuse_subset(base, element)
