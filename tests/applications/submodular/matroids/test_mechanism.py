@@ -1,0 +1,133 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from mpmath import mp, mpf
+
+from accountant.applications.submodular.matroids import (
+    Coverage,
+    GraphicMatroid,
+    OracleMatroid,
+    PartitionMatroid,
+    PerUser,
+    PrivateMatroidGreedy,
+    UniformMatroid,
+)
+from accountant.applications.submodular.matroids.objective import MOST_USERS, RECORDWISE
+from accountant.guarantees import EXACT_REALS, INDEPENDENT, render
+from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidTarget
+
+
+def make(**given):
+    return PrivateMatroidGreedy(**{"matroid": UniformMatroid(6, 2), "epsilon": 1, **given})
+
+
+def test_the_guarantee_is_the_target_in_both_directions():
+    mechanism = make(epsilon="0.3")
+    bound = mechanism.guarantee.bound
+    assert bound.plus <= Fraction(3, 10)
+    assert bound.minus <= Fraction(3, 10)
+    assert bound.epsilon > Fraction(299, 1000)
+    assert INDEPENDENT in mechanism.guarantee.hypotheses
+    with mp.workdps(60):
+        assert abs(mpf(mechanism.plan.epsilon0.numerator) / mechanism.plan.epsilon0.denominator - mp.log(1 + mp.exp(mpf("0.3")))) < 1e-15
+    assert mechanism.add_dp.bound.minus is None
+    assert mechanism.add_dp.bound.plus == mechanism.plan.epsilon0 == sum(mechanism.budgets)
+
+
+def test_an_answer_has_the_set_and_the_guarantee_only():
+    answer = make().run([[0, 1], [2], [5]], np.random.default_rng(0), bits=1)
+    assert type(answer).__slots__ == ("members", "guarantee")
+    assert INDEPENDENT not in answer.guarantee.hypotheses
+    assert EXACT_REALS in answer.guarantee.hypotheses
+    assert "private matroid greedy" in render(answer.guarantee)
+    secure = make().run([[0]], np.random.default_rng(0))
+    assert any("operating system" in text for text in secure.guarantee.hypotheses)
+    assert secure.guarantee.bound == answer.guarantee.bound == make().guarantee.bound
+
+
+def test_one_rounding_leaves_all_of_the_budget_to_greedy():
+    mechanism = make(roundings=1, selection_share="1/2")
+    assert mechanism.budgets == (mechanism.plan.epsilon0, 0)
+    assert make(selection_share="1/2").budgets == (mechanism.plan.epsilon0 / 2, mechanism.plan.epsilon0 / 2)
+    assert mechanism.run([[0]] * 9, np.random.default_rng(1), bits=3).guarantee.bound.epsilon <= 1
+
+
+@pytest.mark.parametrize(
+    "matroid",
+    [
+        UniformMatroid(4, 0),
+        UniformMatroid(3, 7),
+        PartitionMatroid([0, 1, 1, 0], [1, 1]),
+        GraphicMatroid(3, [(0, 1), (1, 2), (0, 2), (1, 1)]),
+        OracleMatroid(3, lambda s: s <= {0, 2} or s == {1}, check="none"),
+    ],
+)
+@pytest.mark.parametrize("users", [[], [[0], [0, 1], [2], [2]] * 5])
+@pytest.mark.parametrize("draws", [None, 3])
+def test_sets_are_independent_for_every_matroid_and_data(matroid, users, draws):
+    rng = np.random.default_rng(2)
+    for seed in range(10, 14):
+        answer = PrivateMatroidGreedy(matroid=matroid, epsilon=1, draws=draws, rounds=2, roundings=3).run(users, rng, bits=seed)
+        assert matroid.is_independent(answer.members)
+        assert list(answer.members) == sorted(answer.members)
+
+
+def test_a_clear_optimum_is_found():
+    """1,000 users with item 4, 800 with 0: at ε = 2 another set has a probability of about e^−500."""
+    users = [[4]] * 1000 + [[0]] * 800 + [[1, 2]] * 10
+    for draws in (None, 50):
+        for seed in range(3):
+            answer = make(epsilon=2, draws=draws).run(users, np.random.default_rng(seed + 5), bits=seed)
+            assert answer.members == (0, 4)
+
+
+def test_a_function_by_its_values():
+    function = PerUser(6, lambda data, sets: 1 - 0.5 ** (sets[None] * (np.asarray(data)[:, None, None] == np.arange(6))).sum(axis=2))
+    mechanism = make(objective=function, draws=4, rounds=2, epsilon=3)
+    assert RECORDWISE in mechanism.guarantee.hypotheses
+    users = np.array([3] * 300 + [1] * 200 + [0] * 5)
+    assert mechanism.run(users, np.random.default_rng(1), bits=2).members == (1, 3)
+
+
+def test_the_number_of_random_numbers_is_public():
+    """Two data sets of other sizes leave the generator in the same state, if the choices are the same: nothing of the data steers it."""
+    states = []
+    for users in ([], [[0]] * 50):
+        rng = np.random.default_rng(3)
+        make(matroid=UniformMatroid(2, 2), roundings=2).run(users, rng, bits=1)
+        states.append(rng.bit_generator.state["state"])
+    assert states[0] == states[1]
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"rounds": 0}, InvalidArgument),
+        ({"rounds": 2.0}, InvalidArgument),
+        ({"roundings": 0}, InvalidArgument),
+        ({"draws": 0}, InvalidArgument),
+        ({"selection_share": 0}, InvalidArgument),
+        ({"selection_share": 1}, InvalidArgument),
+        ({"selection_share": "x"}, InvalidNumber),
+        ({"epsilon": 0}, InvalidTarget),
+        ({"epsilon": -1}, InvalidTarget),
+        ({"calibration": "best"}, InvalidArgument),
+        ({"objective": Coverage(5)}, InvalidArgument),
+        ({"objective": PerUser(6, lambda data, sets: None)}, InvalidArgument),
+    ],
+)
+def test_unusable_constants_are_refused(given, error):
+    with pytest.raises(error):
+        make(**given)
+
+
+def test_unusable_calls_are_refused():
+    with pytest.raises(InvalidArgument, match="Generator"):
+        make().run([[0]], 3)
+    with pytest.raises(InvalidArgument, match="seed"):
+        make().run([[0]], np.random.default_rng(3), bits=3)
+    with pytest.raises(InvalidData):
+        make().run([[6]], np.random.default_rng(3))
+    with pytest.raises(InvalidData, match="users"):
+        make(objective=PerUser(6, lambda data, sets: None), draws=1).run(np.zeros((MOST_USERS + 1, 0)), np.random.default_rng(3))
