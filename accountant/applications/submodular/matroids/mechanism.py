@@ -12,7 +12,7 @@ import numpy as np
 from accountant.applications.submodular.matroids.coverage import Coverage
 from accountant.applications.submodular.matroids.greedy import Choose, draw_bins, open_choose, run_continuous_greedy
 from accountant.applications.submodular.matroids.matroid import Matroid, Members, require_count
-from accountant.applications.submodular.matroids.objective import MOST_USERS, Objective
+from accountant.applications.submodular.matroids.objective import MOST_USERS, Objective, PerUser
 from accountant.applications.submodular.matroids.rounding import swap_round
 from accountant.guarantees import EXACT_REALS, ONE_ANALYSIS, AnyGuarantee, discharge
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, declare_add_dp, realise_draws, subsample
@@ -23,6 +23,8 @@ from profiles.numbers import ExactLike
 
 PUBLIC = "The matroid, the function, epsilon and the numbers of rounds, draws and roundings are public: chosen without looking at the data"
 PRIVATE_NUMBERS = "The random numbers of the choices are independent and uniform, and nobody else knows them"
+CONTRIBUTIONS = "A user adds to each gain an integer of at least 0, to the gains along one run at most one unit in all, and to each total one in [0, unit]"
+_PROVED = (Coverage, PerUser)
 _SOURCE = "docs/matroids.md"
 
 
@@ -114,7 +116,8 @@ class PrivateMatroidGreedy:
     def add_dp(self) -> AnyGuarantee:
         """What holds on the sample: ε₀-add-DP of greedy and the last choice together; rounding in between does not see the data."""
         greedy, selection = self.budgets
-        hypotheses = (PUBLIC, PRIVATE_NUMBERS, *self.function.hypotheses, EXACT_REALS)
+        assumed = () if type(self.function) in _PROVED else (CONTRIBUTIONS,)
+        hypotheses = (PUBLIC, PRIVATE_NUMBERS, *assumed, *self.function.hypotheses, EXACT_REALS)
         parts = [declare_add_dp("private continuous greedy", greedy, source=f"{_SOURCE}, Theorem 1", hypotheses=hypotheses)]
         if selection:
             parts.append(declare_add_dp("selection of a rounded set", selection, source=f"{_SOURCE}, Theorem 2", hypotheses=hypotheses))

@@ -14,6 +14,7 @@ from accountant.applications.submodular.matroids import (
     UniformMatroid,
 )
 from accountant.applications.submodular.matroids.objective import MOST_USERS, RECORDWISE
+from accountant.applications.submodular.matroids.mechanism import CONTRIBUTIONS
 from accountant.guarantees import EXACT_REALS, INDEPENDENT, render
 from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidTarget
 
@@ -88,6 +89,14 @@ def test_a_function_by_its_values():
     assert RECORDWISE in mechanism.guarantee.hypotheses
     users = np.array([3] * 300 + [1] * 200 + [0] * 5)
     assert mechanism.run(users, np.random.default_rng(1), bits=2).members == (1, 3)
+
+
+def test_an_objective_of_ones_own_leaves_the_assumptions_open():
+    class Own(Coverage):
+        """May do anything."""
+
+    assert CONTRIBUTIONS in make(objective=Own(6)).guarantee.hypotheses
+    assert CONTRIBUTIONS not in make().guarantee.hypotheses
 
 
 def test_the_number_of_random_numbers_is_public():
