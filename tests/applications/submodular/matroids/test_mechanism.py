@@ -13,8 +13,8 @@ from accountant.applications.submodular.matroids import (
     PrivateMatroidGreedy,
     UniformMatroid,
 )
-from accountant.applications.submodular.matroids.objective import MOST_USERS, RECORDWISE
 from accountant.applications.submodular.matroids.mechanism import CONTRIBUTIONS
+from accountant.applications.submodular.matroids.objective import MOST_USERS, RECORDWISE
 from accountant.guarantees import EXACT_REALS, INDEPENDENT, render
 from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidTarget
 
