@@ -16,6 +16,7 @@ from proofs_check.enclosures import ball, working_precision
 
 BITS = 192
 Bases = tuple[Members, ...]
+Law = dict[tuple[int, ...], arb]
 
 
 def enclose_greedy_law(mechanism: PrivateMatroidGreedy, sample: Any, bins: Integers | None = None) -> dict[Bases, arb]:
@@ -30,11 +31,16 @@ def enclose_greedy_law(mechanism: PrivateMatroidGreedy, sample: Any, bins: Integ
     return law
 
 
-def enclose_law(mechanism: PrivateMatroidGreedy, sample: Any, bins: Integers | None = None) -> dict[tuple[int, ...], arb]:
+def enclose_law(mechanism: PrivateMatroidGreedy, sample: Any, bins: Integers | None = None) -> Law:
     """Return output → its probability on ``sample``, without the sampling of users, as a ball; rounding and the last choice included."""
-    law: dict[tuple[int, ...], arb] = {}
+    return finish_law(mechanism, sample, enclose_greedy_law(mechanism, sample, bins))
+
+
+def finish_law(mechanism: PrivateMatroidGreedy, sample: Any, greedy: dict[Bases, arb]) -> Law:
+    """Return the law of the output from that of the bases."""
+    law: Law = {}
     with working_precision(BITS):
-        for bases, probability in enclose_greedy_law(mechanism, sample, bins).items():
+        for bases, probability in greedy.items():
             for members, share in _finish(mechanism, sample, bases).items():
                 key = tuple(sorted(members))
                 law[key] = law.get(key, arb(0)) + probability * share

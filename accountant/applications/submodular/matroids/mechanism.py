@@ -23,7 +23,10 @@ from profiles.numbers import ExactLike
 
 PUBLIC = "The matroid, the function, epsilon and the numbers of rounds, draws and roundings are public: chosen without looking at the data"
 PRIVATE_NUMBERS = "The random numbers of the choices are independent and uniform, and nobody else knows them"
-CONTRIBUTIONS = "A user adds to each gain an integer of at least 0, to the gains along one run at most one unit in all, and to each total one in [0, unit]"
+CONTRIBUTIONS = (
+    "A user adds to each gain an integer of at least 0, to the gains along one run at most one unit in all, and to each total an integer "
+    "from 0 to one unit"
+)
 _PROVED = (Coverage, PerUser)
 _SOURCE = "docs/matroids.md"
 

@@ -26,7 +26,7 @@ def drawn_value(value, bins, steps):
     return sum((value(frozenset(u for u in range(M) if row[u] < steps[u])) for row in bins.tolist()), Fraction(0)) / len(bins)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(USERS, SEED, st.integers(1, 5))
 def test_closed_form_against_definition_d1(users, seed, rounds):
     """Within j/UNIT a user after j steps, and never above what is left."""
