@@ -16,6 +16,7 @@ from accountant.applications.submodular.matroids import (
 from accountant.applications.submodular.matroids.mechanism import CONTRIBUTIONS
 from accountant.applications.submodular.matroids.objective import MOST_USERS, RECORDWISE
 from accountant.guarantees import EXACT_REALS, INDEPENDENT, render
+from accountant.sampler import PoissonSampler
 from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidTarget
 
 
@@ -45,6 +46,21 @@ def test_an_answer_has_the_set_and_the_guarantee_only():
     secure = make().run([[0]], np.random.default_rng(0))
     assert any("operating system" in text for text in secure.guarantee.hypotheses)
     assert secure.guarantee.bound == answer.guarantee.bound == make().guarantee.bound
+
+
+def test_users_are_sampled_with_the_planned_probability():
+    kept = []
+
+    class Watching(Coverage):
+        def keep(self, data, selected):
+            kept.append(selected)
+            return Coverage(self.size).keep(data, selected)
+
+    mechanism = make(objective=Watching(6))
+    mechanism.run([[0]] * 5000, np.random.default_rng(0), bits=1)
+    assert kept[0].tolist() == PoissonSampler(1).select(np.full(5000, mechanism.plan.p)).tolist()
+    assert abs(kept[0].mean() - (1 - np.exp(-1))) < 0.05
+    assert mechanism.guarantee.derivation.conclusion.startswith("p = 0.632")
 
 
 def test_one_rounding_leaves_all_of_the_budget_to_greedy():

@@ -110,6 +110,10 @@ def test_ways_to_give_users():
     matrix = function.read(sparse.coo_matrix(([1, 5, 1, 1, -1], ([0, 0, 2, 1, 1], [0, 2, 1, 1, 1])), shape=(3, 3)))
     for one, other in zip((lists.starts, lists.items), (matrix.starts, matrix.items), strict=True):
         assert one.tolist() == other.tolist()
+    twice = sparse.csr_matrix((np.ones(4, dtype=np.int8), [2, 2, 0, 0], [0, 4, 4, 4]), shape=(3, 3))  # the same item twice: no second vote
+    read = function.read(twice)
+    assert (read.starts.tolist(), read.items.tolist()) == ([0, 2, 2, 2], [0, 2])
+    assert twice.nnz == 4
     kept = function.keep(lists, np.array([False, True, True]))
     assert (kept.starts.tolist(), kept.items.tolist()) == ([0, 0, 1], [1])
     empty = function.read([])
