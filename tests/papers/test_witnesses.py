@@ -106,6 +106,19 @@ FAILS = {
 }
 
 
+def appendix_c_factor(E, likes, dummies):
+    """P'(dummy)/P(dummy): D' gives every candidate the weight 1, D gives e^ε to the ones that x likes."""
+    return (1 / (likes + dummies)) / (1 / (E * likes + dummies))
+
+
+FAILS |= {
+    "ghazi-2024-lemma-c.1-display": lambda h, g, k: appendix_c_factor(1 + h, g, k) > 1 > 1 / ((1 + h) * g + k),
+    "ghazi-2024-lemma-c.1-sign": lambda h, k, j, y, s: appendix_c_factor(1 + h, (k + j) * y + s, k) > 1 + h * y / (1 + y),
+    "ghazi-2024-lemma-c.1-quantifiers": lambda h, g, k: appendix_c_factor(1 + h, g, k) < 1 + h - mpf("0.4"),
+    "ghazi-2024-theorem-5.3-sum": lambda e, d: exp(-e * 1) / exp(-e * (1 + d)) > exp(e * 0),
+}
+
+
 def test_every_refuted_claim_is_written_down_here():
     assert sorted(FAILS) == sorted(REFUTED)
 
