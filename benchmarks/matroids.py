@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.matroids import (
     Coverage,
     GraphicMatroid,
@@ -23,13 +24,12 @@ from accountant.applications.submodular.matroids import (
     PrivateMatroidGreedy,
     UniformMatroid,
 )
-from accountant.applications.submodular.matroids.coverage import Incidence
 from accountant.applications.submodular.matroids.mechanism import mark
 
 DEGREE = 5
 
 
-def make_users(users: int, items: int) -> Incidence:
+def make_users(users: int, items: int) -> CoverageInstance:
     """Return skewed incidence lists."""
     rng = np.random.default_rng(0)
     weights = 1 / np.arange(1, items + 1) ** 0.8
@@ -47,7 +47,7 @@ def make_matroid(kind: str, items: int, rank: int) -> Matroid:
     return GraphicMatroid(rank + 1, np.random.default_rng(1).integers(rank + 1, size=(items, 2)))
 
 
-def plain_greedy(matroid: Matroid, users: Incidence) -> int:
+def plain_greedy(matroid: Matroid, users: CoverageInstance) -> int:
     """Return the value of greedy without noise."""
     scores, growth, chosen = Coverage(matroid.size).start(users, 1, None), matroid.start(), []
     while (free := growth.candidates()).size:
@@ -58,7 +58,7 @@ def plain_greedy(matroid: Matroid, users: Incidence) -> int:
     return value_of(matroid, users, chosen)
 
 
-def value_of(matroid: Matroid, users: Incidence, members: Any) -> int:
+def value_of(matroid: Matroid, users: CoverageInstance, members: Any) -> int:
     """Return how many users a set covers."""
     return int(Coverage(matroid.size).totals(users, mark([frozenset(members)], matroid.size))[0])
 
@@ -73,7 +73,7 @@ def time_run(kind: str, users: int, items: int, rank: int, rounds: int, draws: i
     print(f"{kind:10} n = {users:9,} m = {items:7,} k = {rank:4} T = {rounds:2} {shown:12} {time.process_time() - start:7.2f} s")
 
 
-def make_decoys(pairs: int, size: int) -> tuple[Matroid, Incidence, int]:
+def make_decoys(pairs: int, size: int) -> tuple[Matroid, CoverageInstance, int]:
     """Return an instance on which greedy gets about half, and its optimum.
 
     Of a_i and a'_i one can be taken, and b_i. ``size`` users want a_i or b_i, as many want a'_i, and 5 % more want a_i only: greedy takes
@@ -85,7 +85,7 @@ def make_decoys(pairs: int, size: int) -> tuple[Matroid, Incidence, int]:
     return PartitionMatroid(labels, [1] * (2 * pairs)), Coverage(3 * pairs).read(lists), 2 * size * pairs
 
 
-def compare_values(title: str, matroid: Matroid, data: Incidence, best: int | None, runs: int) -> None:
+def compare_values(title: str, matroid: Matroid, data: CoverageInstance, best: int | None, runs: int) -> None:
     """Print mean values for rounds, shares and calibrations, as shares of ``best``, by default what plain greedy covers."""
     plain = plain_greedy(matroid, data)
     best = plain if best is None else best

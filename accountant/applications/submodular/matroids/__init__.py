@@ -7,6 +7,7 @@ from accountant.applications.submodular.matroids.mechanism import PrivateMatroid
 from accountant.applications.submodular.matroids.objective import Objective, PerUser, Scores
 from accountant.applications.submodular.matroids.oracle import OracleMatroid, check_axioms, probe_axioms
 from accountant.applications.submodular.matroids.rounding import rounding_law, swap_round
+from accountant.applications.submodular.matroids.tracked import Tracked
 
 __all__ = [
     "Coverage",
@@ -20,6 +21,7 @@ __all__ = [
     "PrivateMatroidGreedy",
     "PrivateSet",
     "Scores",
+    "Tracked",
     "UniformMatroid",
     "check_axioms",
     "probe_axioms",

@@ -10,29 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.matroids.matroid import Integers, require_count
 from accountant.applications.submodular.matroids.objective import UNIT, Membership, Scores
 from profiles import InvalidData
 
 
 @dataclass(frozen=True, slots=True)
-class Incidence:
-    """Which items cover which users, both ways: user x has ``items[starts[x]:starts[x + 1]]``, without repetitions."""
-
-    starts: Integers
-    items: Integers
-    size: int
-
-    @property
-    def users(self) -> int:
-        """The number of users."""
-        return self.starts.size - 1
-
-
-@dataclass(frozen=True, slots=True)
 class Coverage:
-    """The number of users who have an item of the set. Data: a SciPy sparse matrix of shape (users, m), of which only the positions of
-    non-zero entries count, or one iterable of items a user.
+    """The number of users who have an item of the set. Data: a :class:`CoverageInstance` (``read_coverage`` makes one of a file or table),
+    a SciPy sparse matrix of shape (users, m), of which only the positions of non-zero entries count, or one iterable of items a user.
 
     >>> function = Coverage(3)
     >>> users = function.read([{0, 1}, {2}, ()])
@@ -57,51 +44,58 @@ class Coverage:
         """None: coverage is submodular."""
         return ()
 
-    def read(self, data: Any) -> Incidence:
-        """Return the incidence lists. Raises :class:`InvalidData` for items outside [0, m) and matrices of another width."""
-        if isinstance(data, Incidence):
-            if data.size != self.size:
-                raise InvalidData(f"users must have items below {self.size}, but their data is for {data.size} elements; give other data")
+    def read(self, data: Any) -> CoverageInstance:
+        """Return the instance. Raises :class:`InvalidData` for items outside [0, m) and matrices of another width."""
+        if isinstance(data, CoverageInstance):
+            if data.candidates != self.size:
+                raise InvalidData(f"users must choose among {self.size} items, but their data has {data.candidates}; give other data")
             return data
         if sparse.issparse(data):
             if data.ndim != 2 or data.shape[1] != self.size:
                 raise InvalidData(f"the matrix must have {self.size} columns, but shape {data.shape} was found; give one column an element")
             rows = sparse.csr_matrix(data, copy=True)
-            rows.eliminate_zeros()
             rows.sum_duplicates()
             rows.eliminate_zeros()
-            return Incidence(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), self.size)
+            return CoverageInstance(self.size, rows.indptr, rows.indices)
         if not isinstance(data, Iterable) or isinstance(data, (str, bytes, np.ndarray)):
             raise InvalidData(f"users must be a sparse matrix or lists of items, but {type(data).__name__} was found; give one of them")
-        try:
-            lists = [sorted(set(user)) for user in data]
-        except TypeError:
-            raise InvalidData("each user must be a list of integer items, but something else was found; give lists of integers") from None
-        items = np.array([item for user in lists for item in user])
-        if items.size and (items.dtype.kind not in "iu" or int(items.min()) < 0 or int(items.max()) >= self.size):
-            raise InvalidData(f"items must be integers in [0, {self.size}), but others were found; correct them")
-        starts = np.concatenate([[0], np.cumsum([len(user) for user in lists], dtype=np.int64)]).astype(np.int64)
-        return Incidence(starts, items.astype(np.int64), self.size)
+        users = list(data)
+        if not all(isinstance(user, Iterable) and not isinstance(user, (str, bytes)) for user in users):
+            raise InvalidData("each user must be a list of items, but something else was found; give lists of integers")
+        return _read_lists(users, self.size)
 
-    def count(self, data: Incidence) -> int:
+    def count(self, data: CoverageInstance) -> int:
         """Return the number of users."""
         return data.users
 
-    def keep(self, data: Incidence, selected: NDArray[np.bool_]) -> Incidence:
+    def keep(self, data: CoverageInstance, selected: NDArray[np.bool_]) -> CoverageInstance:
         """Return the selected users."""
-        lengths = np.diff(data.starts)
-        starts = np.concatenate([[0], np.cumsum(lengths[selected])]).astype(np.int64)
-        return Incidence(starts, data.items[np.repeat(selected, lengths)], self.size)
+        return data.restrict(selected)
 
-    def start(self, data: Incidence, rounds: int, bins: Integers | None) -> Scores:
+    def start(self, data: CoverageInstance, rounds: int, bins: Integers | None) -> Scores:
         """Return the scores at y = 0: of the multilinear extension in closed form, or of draws."""
         links = _Links(data)
         return _ClosedScores(links, rounds) if bins is None else _DrawnScores(links, bins)
 
-    def totals(self, data: Incidence, membership: Membership) -> Integers:
+    def score_unit(self, draws: int | None) -> int:
+        """Return 2^36 for the closed form, else the number of draws."""
+        return UNIT if draws is None else draws
+
+    def totals(self, data: CoverageInstance, membership: Membership) -> Integers:
         """Return how many users each set covers."""
         matrix = sparse.csr_matrix((np.ones(data.items.size), data.items, data.starts), shape=(data.users, self.size))
         return np.array([np.count_nonzero(matrix @ row) for row in membership.astype(np.float64)], dtype=np.int64)
+
+
+def _read_lists(users: list[Any], size: int) -> CoverageInstance:
+    """Return the instance of lists, with a user also where a list is empty."""
+    lists = [list(user) for user in users]
+    flat = [item for user in lists for item in user]
+    if not all(isinstance(item, (int, np.integer)) and not isinstance(item, bool) and 0 <= item < size for item in flat):
+        raise InvalidData(f"items must be integers in [0, {size}), but others were found; correct them")
+    unique = [sorted({int(item) for item in user}) for user in lists]
+    starts = np.concatenate([[0], np.cumsum([len(user) for user in unique], dtype=np.int64)]).astype(np.int64)
+    return CoverageInstance(size, starts, np.array([item for user in unique for item in user], dtype=np.int64))
 
 
 class _Links:
@@ -109,12 +103,12 @@ class _Links:
 
     __slots__ = ("degrees", "holders", "item_starts", "items", "size", "starts", "users")
 
-    def __init__(self, data: Incidence) -> None:
-        self.starts, self.items, self.size, self.users = data.starts, data.items, data.size, data.users
+    def __init__(self, data: CoverageInstance) -> None:
+        self.starts, self.items, self.size, self.users = data.starts, data.items, data.candidates, data.users
         self.degrees = np.diff(data.starts)
         owners = np.repeat(np.arange(data.users), self.degrees)
         self.holders = owners[np.argsort(data.items, kind="stable")]
-        self.item_starts = np.concatenate([[0], np.cumsum(np.bincount(data.items, minlength=data.size))]).astype(np.int64)
+        self.item_starts = np.concatenate([[0], np.cumsum(np.bincount(data.items, minlength=data.candidates))]).astype(np.int64)
 
     def holders_of(self, item: int) -> Integers:
         """Return the users who have ``item``."""

@@ -7,8 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from accountant.applications.submodular.choosing import ExponentialChoice
 from accountant.applications.submodular.matroids.matroid import Integers, Matroid, Members
 from accountant.applications.submodular.matroids.objective import Scores
+from accountant.sampler import BitSource
 
 #: (scores, rate) → index i with probability proportional to exp(rate·scores[i])
 Choose = Callable[[Integers, Fraction], int]
@@ -41,11 +43,13 @@ def run_continuous_greedy(matroid: Matroid, scores: Scores, rounds: int, epsilon
     return tuple(bases)
 
 
-def open_choose(rng: np.random.Generator) -> Choose:
-    """Return the choice by the largest of rate·score + Gumbel noise, in binary64."""
+def open_choose(bits: BitSource) -> Choose:
+    """Return the exponential mechanism, drawn exactly from uniform bits (docs/submodular.md, section 4)."""
+    choices: dict[Fraction, ExponentialChoice] = {}
 
     def choose(scores: Integers, rate: Fraction) -> int:
-        exponents = float(rate) * (scores - scores.max())
-        return int(np.argmax(exponents + rng.gumbel(size=scores.size)))
+        if rate not in choices:
+            choices[rate] = ExponentialChoice(rate, bits)
+        return choices[rate].among(scores, np.ones(scores.size, dtype=np.bool_))
 
     return choose

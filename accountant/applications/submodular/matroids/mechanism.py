@@ -9,25 +9,26 @@ from typing import Any
 
 import numpy as np
 
+from accountant.applications.submodular.interface import ONE_USER, TABLE
 from accountant.applications.submodular.matroids.coverage import Coverage
-from accountant.applications.submodular.matroids.greedy import Choose, draw_bins, open_choose, run_continuous_greedy
+from accountant.applications.submodular.matroids.greedy import draw_bins, open_choose, run_continuous_greedy
 from accountant.applications.submodular.matroids.matroid import Matroid, Members, require_count
-from accountant.applications.submodular.matroids.objective import MOST_USERS, Objective, PerUser
+from accountant.applications.submodular.matroids.objective import MOST_UNITS, Objective, PerUser
 from accountant.applications.submodular.matroids.rounding import swap_round
-from accountant.guarantees import EXACT_REALS, ONE_ANALYSIS, AnyGuarantee, discharge
+from accountant.applications.submodular.matroids.tracked import Tracked
+from accountant.guarantees import ARITHMETIC, ONE_ANALYSIS, AnyGuarantee, assume, discharge
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, declare_add_dp, realise_draws, subsample
-from accountant.sampler import PoissonSampler
-from accountant.sampler.bits import repeats
+from accountant.sampler import BitSource, PoissonSampler, open_bits
+from accountant.sampler.bits import GeneratorBits, repeats
 from profiles import InvalidArgument, InvalidData, exact_text, to_exact
 from profiles.numbers import ExactLike
 
 PUBLIC = "The matroid, the function, epsilon and the numbers of rounds, draws and roundings are public: chosen without looking at the data"
-PRIVATE_NUMBERS = "The random numbers of the choices are independent and uniform, and nobody else knows them"
 CONTRIBUTIONS = (
     "A user adds to each gain an integer of at least 0, to the gains along one run at most one unit in all, and to each total an integer "
     "from 0 to one unit"
 )
-_PROVED = (Coverage, PerUser)
+_PROVED = (Coverage, PerUser, Tracked)
 _SOURCE = "docs/matroids.md"
 
 
@@ -54,7 +55,8 @@ class PrivateMatroidGreedy:
     epsilon : exact number
         The ε to keep, in nats; text such as ``"0.1"`` is one tenth.
     objective : Objective
-        By default the number of covered users, :class:`Coverage`; :class:`PerUser` for any other function.
+        By default the number of covered users, :class:`Coverage`; :class:`Tracked` for weighted coverage and facility location;
+        :class:`PerUser` for any function that is given by its values.
     rounds : int
         T. The ratio to the optimum is at best 1 − (1 + 1/T)^−T: 0.5, 0.56, 0.58, 0.59 for 1, 2, 3, 4; the error grows with kT.
     draws : int or None
@@ -70,7 +72,7 @@ class PrivateMatroidGreedy:
 
     >>> from accountant.applications.submodular.matroids import PartitionMatroid
     >>> mechanism = PrivateMatroidGreedy(matroid=PartitionMatroid([0, 0, 1, 1], [1, 1]), epsilon=1)
-    >>> answer = mechanism.run([{0, 2}] * 500 + [{3}] * 400, np.random.default_rng(1), bits=2)
+    >>> answer = mechanism.run([{0, 2}] * 500 + [{3}] * 400, 1, bits=2)
     >>> answer.members, float(answer.guarantee.bound.epsilon) <= 1
     ((0, 3), True)
     """
@@ -120,7 +122,7 @@ class PrivateMatroidGreedy:
         """What holds on the sample: ε₀-add-DP of greedy and the last choice together; rounding in between does not see the data."""
         greedy, selection = self.budgets
         assumed = () if type(self.function) in _PROVED else (CONTRIBUTIONS,)
-        hypotheses = (PUBLIC, PRIVATE_NUMBERS, *assumed, *self.function.hypotheses, EXACT_REALS)
+        hypotheses = (PUBLIC, ONE_USER, TABLE, *assumed, *self.function.hypotheses, ARITHMETIC)
         parts = [declare_add_dp("private continuous greedy", greedy, source=f"{_SOURCE}, Theorem 1", hypotheses=hypotheses)]
         if selection:
             parts.append(declare_add_dp("selection of a rounded set", selection, source=f"{_SOURCE}, Theorem 2", hypotheses=hypotheses))
@@ -131,32 +133,38 @@ class PrivateMatroidGreedy:
         """ε-DP in both directions, before a source of random bits is named for the sample."""
         return discharge(subsample(self.add_dp, self.plan.p), ONE_ANALYSIS, "the sample is drawn, used by this run and dropped in one call")
 
-    def run(self, data: Any, rng: np.random.Generator, *, bits: object = None) -> PrivateSet:
+    def run(self, data: Any, rng: object = None, *, bits: object = None) -> PrivateSet:
         """Return one private set.
 
-        ``data``: what the objective reads, one entry a user. ``rng`` makes the choices; ``bits`` selects the sample (None: the secure
-        source of the operating system; a seed or another generator for tests). Both must stay secret.
+        ``data``: what the objective reads, one entry a user. ``rng`` makes the choices, ``bits`` the sample: each None (the secure source
+        of the operating system), a seed, or a :class:`numpy.random.Generator`; both stay secret.
         Raises :class:`InvalidArgument`, :class:`InvalidData`; no message has more than the format of the data in it.
         """
-        if not isinstance(rng, np.random.Generator):
-            raise InvalidArgument(f"rng must be a numpy.random.Generator, but {type(rng).__name__} was found; pass default_rng()")
-        sampler = PoissonSampler(bits)
-        if repeats(sampler.source, rng):
-            raise InvalidArgument("rng has the seed of the sampler's bits, so that choices would repeat them; give another seed")
+        sampler, draws = PoissonSampler(bits), open_bits(rng)
+        if isinstance(draws, GeneratorBits) and repeats(sampler.source, draws.rng):
+            raise InvalidArgument(
+                "the sample and the choices would be drawn with the same random numbers; give two seeds, or one generator"
+            )
         users = self.function.read(data)
         count = self.function.count(users)
-        if count > MOST_USERS:
-            raise InvalidData(f"at most {MOST_USERS} users are supported, because sums are kept in 64 bits; give a part of them")
+        most = MOST_UNITS // max(self.function.unit, self.function.score_unit(self.draws))
+        if count > most:
+            raise InvalidData(f"at most {most} users are supported, because sums are kept in 64 bits; give a part of them")
         sample = self.function.keep(users, sampler.select(np.full(count, self.plan.p)))
-        members = self.run_on_sample(sample, rng, open_choose(rng))
-        return PrivateSet(tuple(sorted(members)), realise_draws(self.guarantee, sampler.source.hypothesis))
+        members = self.run_on_sample(sample, draws)
+        guarantee = realise_draws(self.guarantee, sampler.source.hypothesis)
+        return PrivateSet(tuple(sorted(members)), assume(guarantee, (draws.hypothesis,)))
 
-    def run_on_sample(self, sample: Any, rng: np.random.Generator, choose: Choose) -> Members:
-        """Return the set for data that the objective has read: ε₀-add-DP only, so release nothing of it without sampling."""
+    def run_on_sample(self, sample: Any, draws: BitSource) -> Members:
+        """Return the set for data that the objective has read: ε₀-add-DP only, so release nothing of it without sampling.
+
+        The draws of z and the rounding come from a generator with a seed of its own: privacy holds whatever they are.
+        """
         greedy, selection = self.budgets
-        bins = None if self.draws is None else draw_bins(rng, self.draws, self.matroid.size, self.rounds)
+        public, choose = np.random.default_rng([draws.digit() for _ in range(8)]), open_choose(draws)
+        bins = None if self.draws is None else draw_bins(public, self.draws, self.matroid.size, self.rounds)
         bases = run_continuous_greedy(self.matroid, self.function.start(sample, self.rounds, bins), self.rounds, greedy, choose)
-        rounded = [swap_round(self.matroid, bases, rng) for _ in range(self.roundings)]
+        rounded = [swap_round(self.matroid, bases, public) for _ in range(self.roundings)]
         found = sorted(set(rounded), key=sorted)
         if len(found) == 1:
             return found[0]

@@ -23,7 +23,8 @@ SUBMODULAR = "Each user's function is monotone and submodular with values in [0,
 
 #: Scores that are no whole numbers are rounded down, user by user, to multiples of 1/UNIT; then sums have no error.
 UNIT = 2**36
-MOST_USERS = 2**26
+#: No sum of units over the users may exceed it: an overflow would break the order of scores, and with it privacy.
+MOST_UNITS = 2**62
 
 
 class Scores(Protocol):
@@ -82,6 +83,9 @@ class Objective(Protocol):
     @property
     def unit(self) -> int:
         """What one user is worth in :meth:`totals`."""
+
+    def score_unit(self, draws: int | None) -> int:
+        """Return what one user is worth in the scores of ``draws`` draws, None for the closed form."""
 
     def totals(self, data: Any, membership: Membership) -> Integers:
         """Return F_D of each of h sets, in units, for ``membership`` of shape (h, m)."""
@@ -144,6 +148,10 @@ class PerUser:
         if bins is None:
             raise InvalidArgument("a function that is given by its values has no multilinear extension in closed form; give draws")
         return _PerUserScores(self, data, bins)
+
+    def score_unit(self, draws: int | None) -> int:  # noqa: ARG002 - gains are means over the draws
+        """Return 2^36."""
+        return UNIT
 
     def totals(self, data: Any, membership: Membership) -> Integers:
         """Return Σ over users of the clipped value of each set."""

@@ -17,8 +17,8 @@ from accountant.applications.submodular.matroids import (
     PrivateMatroidGreedy,
     UniformMatroid,
 )
-from accountant.applications.submodular.matroids.greedy import open_choose
 from accountant.applications.submodular.matroids.law import enclose_greedy_law, enclose_law, finish_law
+from accountant.sampler.bits import open_bits
 from proofs_check.enclosures import ball, working_precision
 
 from .instances import powerset_types
@@ -140,9 +140,9 @@ def test_the_loss_of_greedy_comes_near_its_budget(size, rounds, least):
 def test_draws_follow_the_law(name):
     """Each frequency of 1,000 runs within 5.5 standard deviations (false alarm below 1e-6)."""
     mechanism, _, _ = CASES[name]
-    rng, runs = np.random.default_rng(11), 1_000
+    bits, runs = open_bits(11), 1_000
     sample = mechanism.function.read([(0,), (0, 2), (2,)])
-    found = Counter(tuple(sorted(mechanism.run_on_sample(sample, rng, open_choose(rng)))) for _ in range(runs))
+    found = Counter(tuple(sorted(mechanism.run_on_sample(sample, bits))) for _ in range(runs))
     law = enclose_law(mechanism, sample)
     assert set(found) <= set(law)
     for members, probability in law.items():

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from accountant.applications.submodular.matroids import Coverage, PerUser
+from accountant.applications.submodular import CoverageInstance, WeightedCoverage
+from accountant.applications.submodular.matroids import Coverage, PerUser, Tracked
 from accountant.applications.submodular.matroids.objective import UNIT
 from profiles import InvalidArgument, InvalidData
 
@@ -140,3 +141,42 @@ def test_unusable_functions_are_refused():
         PerUser(2, lambda data, sets: None).read(3)
     with pytest.raises(InvalidData):
         Coverage(4).read(Coverage(3).read([[1]]))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(["max", "sum"]), st.integers(1, 3))
+def test_weighted_coverage_against_its_values(seed, combine, rounds):
+    """Facility location and capped sums by trackers: the same scores as from the values, which are exact in units of 2^-30."""
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, 5, size=(4, M)) / 4
+    users, bins = WeightedCoverage.from_matrix(table, combine=combine), rng.integers(rounds, size=(3, M))
+
+    def values(data, sets):
+        shown = sets[None] * data[:, None]
+        return shown.max(axis=2) if combine == "max" else np.minimum(shown.sum(axis=2), 1)
+
+    slow = PerUser(M, values)
+    function = Tracked(M)
+    scores, wanted = function.start(function.read(users), rounds, bins), slow.start(table, rounds, bins)
+    for element in walk(seed, rounds):
+        free = np.array([u for u in range(M) if np.count_nonzero(scores._steps[u] < rounds)])
+        for found, other in zip(scores.gains(free).tolist(), wanted.gains(free).tolist(), strict=True):
+            assert abs(Fraction(found, scores.unit) - Fraction(other, wanted.unit)) <= Fraction(4 * 10, UNIT)
+        scores.advance(element)
+        wanted.advance(element)
+    sets = rng.random((3, M)) < 0.5
+    assert (function.totals(users, sets) * (UNIT // function.unit) == slow.totals(table, sets)).all()
+
+
+def test_tracked_functions_of_another_form_are_refused():
+    users = WeightedCoverage.from_matrix([[0.5, 1.0]])
+    function = Tracked(2)
+    for wrong in (Tracked(3), Tracked(2, resolution=1), Tracked(2, kind=CoverageInstance)):
+        with pytest.raises(InvalidData):
+            wrong.read(users)
+    with pytest.raises(InvalidArgument, match="draws"):
+        function.start(users, 2, None)
+    counted = Tracked(2, kind=CoverageInstance, resolution=1)
+    assert counted.totals(counted.read(CoverageInstance.from_sets([[0], [0, 1]], candidates=2)), np.array([[True, False]])).tolist() == [2]
+    assert function.hypotheses == counted.hypotheses == ()
+    assert len(Tracked(2, kind=int).hypotheses) == 2
