@@ -20,6 +20,7 @@ from accountant.applications.submodular.matroids import (
 from accountant.applications.submodular.matroids.law import enclose_greedy_law, enclose_law, finish_law
 from accountant.sampler.bits import open_bits
 from proofs_check.enclosures import ball, working_precision
+from proofs_check.exact import exact_epsilon, subsampled_law
 
 from .instances import powerset_types
 
@@ -111,6 +112,21 @@ def test_sampled_users_make_it_private_in_both_directions(name):
         plus, minus = losses(sampled)
         assert 0 < plus <= ball(mechanism.plan.target)
         assert 0 < minus <= ball(mechanism.plan.target)
+
+
+def test_the_public_exact_epsilon_agrees():
+    """The same data sets through ``exact_epsilon``, which reads the balls: both directions, with and without the sample."""
+    name = "uniform, k = 1, three rounds"
+    mechanism, _, most = CASES[name]
+    laws = laws_of(name)
+    worst = exact_epsilon(laws.__getitem__, powerset_types(2), max_size=most)
+    plus, minus = losses(laws)
+    for found, wanted in ((worst.plus, plus), (worst.minus, minus)):
+        assert found.epsilon.lower <= float(wanted) <= found.epsilon.upper
+        assert found.epsilon.upper - found.epsilon.lower < 1e-12
+    assert worst.plus.epsilon.upper <= mechanism.plan.epsilon0
+    sampled = exact_epsilon(lambda data: subsampled_law(laws.__getitem__, data, Fraction(mechanism.plan.p)), powerset_types(2), max_size=2)
+    assert 0.4 < sampled.symmetric.lower <= sampled.symmetric.upper <= mechanism.plan.target
 
 
 def test_without_sampling_it_is_not_private():
