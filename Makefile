@@ -19,6 +19,7 @@ run: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -q --doctest-modules accountant profiles proofs_check
 
 # Weights and samples inside DuckDB, Polars and Spark: docs/engines.md. Spark needs Java (Debian: apt-get install openjdk-17-jre-headless).
 ENGINES := $(VENV)/.engines
