@@ -15,6 +15,8 @@ from accountant.applications.submodular.matroids import (
     Tracked,
     UniformMatroid,
 )
+from accountant.applications.submodular.matroids import mechanism as module
+from accountant.applications.submodular.matroids.greedy import open_choose
 from accountant.applications.submodular.matroids.mechanism import CONTRIBUTIONS
 from accountant.applications.submodular.matroids.objective import MOST_UNITS, RECORDWISE, UNIT
 from accountant.guarantees import ARITHMETIC, INDEPENDENT, render
@@ -63,6 +65,27 @@ def test_users_are_sampled_with_the_planned_probability():
     assert kept[0].tolist() == PoissonSampler(1).select(np.full(5000, mechanism.plan.p)).tolist()
     assert abs(kept[0].mean() - (1 - np.exp(-1))) < 0.05
     assert mechanism.guarantee.derivation.conclusion.startswith("p = 0.632")
+
+
+@pytest.mark.parametrize("draws", [None, 3])
+def test_each_choice_spends_its_share(draws, monkeypatch):
+    """Rates times units are the budgets: kT choices of greedy, then the last one among different sets."""
+    used = []
+
+    def watch(bits):
+        choose = open_choose(bits)
+
+        def watched(scores, rate):
+            used.append(rate)
+            return choose(scores, rate)
+
+        return watched
+
+    monkeypatch.setattr(module, "open_choose", watch)
+    mechanism = make(draws=draws, rounds=3, selection_share="1/4", roundings=20)
+    mechanism.run([], 1, bits=2)
+    greedy, selection = mechanism.plan.epsilon0 * Fraction(3, 4), mechanism.plan.epsilon0 / 4
+    assert used == [greedy / mechanism.function.score_unit(draws)] * 6 + [selection]
 
 
 def test_one_rounding_leaves_all_of_the_budget_to_greedy():
