@@ -1,0 +1,1 @@
+"""Algorithms with privacy guarantees that the accountant derives: one folder an application."""
