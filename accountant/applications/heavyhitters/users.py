@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from profiles import InvalidData
 #: Records of users that are not in the sample and not on record.
 NOBODY = -1
 _RECENT = 4096
-_SHARE = 16
 
 
 class IntegerIndex:
@@ -38,7 +38,7 @@ class IntegerIndex:
     def add(self, users: Integers, slots: Integers) -> None:
         """Add users in ascending order that are not known."""
         self._recent, self._recent_slots = _merge(self._recent, self._recent_slots, users, slots)
-        if self._recent.size > max(_RECENT, self._keys.size // _SHARE):
+        if self._recent.size > max(_RECENT, 8 * math.isqrt(self._keys.size)):
             self._keys, self._slots = _merge(self._keys, self._slots, self._recent, self._recent_slots)
             self._recent, self._recent_slots = _no_integers(), _no_integers()
 

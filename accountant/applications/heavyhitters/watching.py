@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import threading
 from collections.abc import Iterator
@@ -51,7 +52,20 @@ class Watch:
     depend on earlier reports. Its state is secret, and is used by one thread. Made by ``HeavyHitterMonitor.start``.
     """
 
-    __slots__ = ("_closed", "_draws", "_endless", "_lock", "_pending", "_process", "_run", "_setting", "_step", "_users", "guarantee")
+    __slots__ = (
+        "_closed",
+        "_draws",
+        "_endless",
+        "_last",
+        "_lock",
+        "_pending",
+        "_process",
+        "_run",
+        "_setting",
+        "_step",
+        "_users",
+        "guarantee",
+    )
 
     def __init__(self, setting: Setting, source: BitSource, guarantee: AnyGuarantee) -> None:
         self.guarantee = guarantee
@@ -61,7 +75,7 @@ class Watch:
         self._pending: list[tuple[Integers, Integers]] = []
         self._step = 0  # the time step that is being collected: an index into setting.times
         self._run, self._endless = 0, True  # failures to come among the items without a record; endless: then draw again
-        self._closed = False
+        self._closed, self._last = False, len(setting.times)  # nothing comes after the last time step
         self._process, self._lock = os.getpid(), threading.Lock()
 
     def push(self, times: Any, users: Any, items: Any) -> tuple[StepReport, ...]:
@@ -97,7 +111,7 @@ class Watch:
             self._forget()
             slots = self._users.slots(users)
             starts = np.flatnonzero(np.diff(steps, prepend=OUTSIDE))
-            for start, stop in zip(starts, [*starts[1:], steps.size], strict=True):
+            for start, stop in itertools.pairwise([*starts, steps.size]):
                 yield from self._close_until(int(steps[start]))
                 self._collect(slots[start:stop], places[start:stop])
             yield from self._close_until(clock)
@@ -111,7 +125,7 @@ class Watch:
                 if last == OUTSIDE or last < self._step - 1:
                     raise InvalidArgument(f"the last time step {until} is not a public one, or is over already; name a later one")
             yield from self._close_until(last + 1)
-            self._closed = True
+            self._last = last
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
@@ -122,9 +136,9 @@ class Watch:
         try:
             if self._closed:
                 raise InvalidArgument("a pass was used after its end (or after an error); start another one, which spends epsilon again")
-            self._closed = True
+            self._closed = True  # until all went well
             yield
-            self._closed = False
+            self._closed = self._step > self._last
         finally:
             self._lock.release()
 
