@@ -75,7 +75,7 @@ def memory(records: int, steps: int, users: int) -> None:
             command = [sys.executable, "-c", CHILD, str(path), str(steps), membership]
             before, peak, reported, spent = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
             print(
-                f"{membership}: Parquet of {path.stat().st_size / 1e6:.0f} MB, {records:,} records of {users:,} users: {float(spent):.1f} s, "
+                f"{membership}: Parquet, {path.stat().st_size / 1e6:.0f} MB, {records:,} records of {users:,} users, {float(spent):.1f} s, "
                 f"peak {int(peak) / 1024:.0f} MB ({(int(peak) - int(before)) / 1024:.0f} MB above the imports), {reported} reports"
             )
 

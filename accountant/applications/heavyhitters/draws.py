@@ -22,6 +22,7 @@ Answers = NDArray[np.bool_]
 
 _UNKNOWN = -1
 _GUARD = 40
+_LARGEST_TABLE = 2**20
 #: A run of failures is told exactly up to this length; a longer one is this long, and then another one is drawn.
 LONGEST_RUN = 2**62
 #: 16 ln 2 < 11.1: beyond 11.1/λ the first digit of e^(−λd) is 0.
@@ -31,7 +32,7 @@ _NATS_OF_FIRST_DIGIT = Fraction(111, 10)
 class TailDraws:
     """Independent draws with P[passes(d)] = e^(−λd), d = 0, 1, 2, ...; ``rate`` is λ > 0, ``source`` gives the bits. Not thread-safe."""
 
-    __slots__ = ("_digits", "_first", "_next", "rate", "source")
+    __slots__ = ("_digits", "_first", "_last", "_next", "rate", "source")
 
     def __init__(self, rate: Fraction, source: BitSource) -> None:
         if rate <= 0:
@@ -40,6 +41,7 @@ class TailDraws:
         self._digits: Digits = np.empty(0, dtype=np.uint16)
         self._next = 0
         self._first: Integers = np.full(16, _UNKNOWN, dtype=np.int64)
+        self._last = int(_NATS_OF_FIRST_DIGIT / rate) + 1  # the first digit of e^(−λd) is 0 from here on
 
     def passes(self, gaps: Integers) -> Answers:
         """Return for every d ≥ 0 of ``gaps`` whether its event happened: independent, with probability exactly e^(−λd), surely at d = 0."""
@@ -76,22 +78,28 @@ class TailDraws:
                 return int(ends[0])
 
     def _first_digits(self, gaps: Integers) -> Integers:
-        """Return ⌊2^16 e^(−λd)⌋ for every d."""
-        if not gaps.size:
-            return gaps
-        last = int(_NATS_OF_FIRST_DIGIT / self.rate) + 1
-        capped = np.minimum(gaps, last)
-        longest = int(capped.max())
-        if longest >= self._first.size:
-            grown = np.full(min(last + 1, max(2 * self._first.size, longest + 1)), _UNKNOWN, dtype=np.int64)
+        """Return ⌊2^16 e^(−λd)⌋ for every d: from a table where d is small, else computed anew."""
+        found = np.zeros(gaps.size, dtype=np.int64)
+        rows = np.flatnonzero(gaps <= self._last)
+        if not rows.size:
+            return found
+        found[rows] = self._known(gaps[rows])
+        missing = rows[found[rows] == _UNKNOWN]
+        if missing.size:
+            different, places = np.unique(gaps[missing], return_inverse=True)
+            digits = np.array([self._leading(int(gap), FIRST_BITS) for gap in different])
+            found[missing] = digits[places]
+            small = different < self._first.size
+            self._first[different[small]] = digits[small]
+        return found
+
+    def _known(self, gaps: Integers) -> Integers:
+        longest = int(gaps.max())
+        if self._first.size <= longest and self._first.size < _LARGEST_TABLE:
+            grown = np.full(min(_LARGEST_TABLE, max(2 * self._first.size, longest + 1)), _UNKNOWN, dtype=np.int64)
             grown[: self._first.size] = self._first
             self._first = grown
-        found = self._first[capped]
-        if (found == _UNKNOWN).any():
-            for gap in np.unique(capped[found == _UNKNOWN]):
-                self._first[gap] = self._leading(int(gap), FIRST_BITS)
-            found = self._first[capped]
-        return found
+        return np.where(gaps < self._first.size, self._first[np.minimum(gaps, self._first.size - 1)], _UNKNOWN)
 
     def _leading(self, gap: int, bits: int) -> int:
         """Return ⌊2^bits e^(−λ·gap)⌋."""

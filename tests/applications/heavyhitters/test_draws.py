@@ -39,6 +39,13 @@ def test_first_digits(rate):
     assert draws._first_digits(gaps).tolist() == [tail(rate, int(gap), 16) for gap in gaps]
 
 
+def test_large_gaps_take_no_memory():
+    draws = TailDraws(Fraction(1, 10**9), open_bits(1))
+    gaps = np.array([10**9, 10**9, 3, 2**31, 12 * 10**9])
+    assert draws._first_digits(gaps).tolist() == [tail(draws.rate, int(gap), 16) for gap in gaps]
+    assert draws._first.size <= 2**20
+
+
 def test_equal_digits_are_settled_by_the_next():
     rate, gap = Fraction(7, 10), 3
     first, second = tail(rate, gap, 16), tail(rate, gap, 48) % 2**32
