@@ -63,6 +63,7 @@ def _derivation_json(derivation: Derivation) -> dict[str, Any]:
         "statement": derivation.statement,
         "conclusion": derivation.conclusion,
         "claims": list(derivation.claims),
+        "rests_on": list(derivation.basis.claims),
         "premises": [_derivation_json(child) for child in derivation.children],
     }
 
@@ -106,6 +107,7 @@ def _tree(derivation: Derivation, first: str, rest: str) -> Iterator[str]:
     yield from _wrap(derivation.rule, first, rest)
     texts = [derivation.conclusion, f"by {derivation.statement}"]
     texts += [f"proof: {', '.join(derivation.claims)}"] if derivation.claims else []
+    texts += [f"pdp claims: {', '.join(derivation.basis.claims)}"] if derivation.basis.claims else []
     bar = "|  " if derivation.children else "   "
     for text in texts:
         yield from _wrap(text, rest + bar + " ", rest + bar + "   ")
@@ -116,4 +118,4 @@ def _tree(derivation: Derivation, first: str, rest: str) -> Iterator[str]:
 
 def _wrap(text: str, first: str, rest: str | None = None) -> list[str]:
     later = first if rest is None else rest
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=later) or [first]
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False) or [first]

@@ -135,13 +135,13 @@ def worst_case(guarantee: AnyGuarantee, **options: Any) -> AnyGuarantee:
         )
     evidence = bound_epsilon(bound.profile, bound.rule, **options)
     derivation = Derivation(
-        "worst case over records",
+        "worst case over records" if bound.rule.q is not None else "worst case of privacy-constrained sampling",
         "Fay et al. 2024, Definitions 2 and 4" if bound.rule.q is not None else "Fay et al. 2024, Definitions 2 and 4, Theorem 10",
         f"psi(x) <= {evidence.upper_text()} at every record",
         _claims(evidence),
         (guarantee.derivation,),
     )
-    found = _discharges(bound.rule, evidence, options.get("premises") or {})
+    found = discharged_by(bound.rule, evidence, options.get("premises") or {})
     closed = tuple(Discharged(hypothesis, reason, guarantee.subject) for hypothesis, reason in found.items())
     return conclude(
         guarantee.subject,
@@ -219,7 +219,7 @@ def _claims(evidence: EpsilonBound) -> tuple[str, ...]:
     return (f"{evidence.method} (not checked by the kernel: {evidence.kernel_reason})",)
 
 
-def _discharges(rule: SamplingRule, evidence: EpsilonBound, premises: Mapping[str, bool]) -> dict[str, str]:
+def discharged_by(rule: SamplingRule, evidence: EpsilonBound, premises: Mapping[str, bool]) -> dict[str, str]:
     if rule.q is None:
         proved = {f"{name} holds": "proved" for name, value in premises.items() if value}
         if premises.get("feasibility"):

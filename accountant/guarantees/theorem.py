@@ -7,6 +7,7 @@ from dataclasses import InitVar, dataclass
 from enum import Enum
 from fractions import Fraction
 
+from accountant.guarantees.statements import RULES, Basis
 from accountant.sampling import SamplingRule
 from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, Profile
@@ -106,6 +107,15 @@ class Derivation:
     conclusion: str
     claims: tuple[str, ...] = ()
     children: tuple[Derivation, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.rule not in RULES:
+            raise InvalidArgument(f"there is no rule {self.rule!r}; add it to accountant/guarantees/statements.py with what it rests on")
+
+    @property
+    def basis(self) -> Basis:
+        """The papers' statements that the rule rests on, as ids of ``pdp claims``."""
+        return RULES[self.rule]
 
 
 def _check(seal: object) -> None:

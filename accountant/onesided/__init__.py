@@ -3,9 +3,12 @@
 from accountant.guarantees import TwoSidedDP
 from accountant.onesided.amplification import amplify_minus, amplify_plus
 from accountant.onesided.calibration import OneSidedCalibration, calibrate_one_sided, largest_epsilon0, largest_probability
+from accountant.onesided.personal import worst_case_directions
 from accountant.onesided.rules import both_directions, compose_directions, declare_add_dp, declare_directions, realise_draws, subsample
+from accountant.onesided.weights import FeasibleWeights, feasible_weights
 
 __all__ = [
+    "FeasibleWeights",
     "OneSidedCalibration",
     "TwoSidedDP",
     "amplify_minus",
@@ -15,8 +18,10 @@ __all__ = [
     "compose_directions",
     "declare_add_dp",
     "declare_directions",
+    "feasible_weights",
     "largest_epsilon0",
     "largest_probability",
     "realise_draws",
     "subsample",
+    "worst_case_directions",
 ]

@@ -95,7 +95,7 @@ def largest_probability(target: object, minus: object | None = None) -> float:
     ``minus`` None is ∞. Source: docs/one-sided.md, Theorem 3. Raises :class:`InvalidTarget`, :class:`InvalidNumber`.
 
     >>> largest_probability("0.5"), largest_probability("0.5", "0.4")
-    (0.3934693402873665, 1.0)
+    (0.3934693402873666, 1.0)
     """
     epsilon = read_target(target)
     loss = None if minus is None else read_loss(minus, "epsilon_minus")

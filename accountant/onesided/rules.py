@@ -110,7 +110,7 @@ def subsample(guarantee: AnyGuarantee, p: object) -> AnyGuarantee:
         rate * before.delta_minus,
     )
     conclusion = f"p = {decimal_text(rate, 17, round_up=True)}: {_describe(bound)}"
-    derivation = Derivation("Poisson sampling in each direction", f"{_PAGE}, Theorem 1", conclusion, _CLAIMS, (guarantee.derivation,))
+    derivation = Derivation("Poisson sampling in each direction", f"{_PAGE}, Theorem 1", conclusion, (), (guarantee.derivation,))
     return conclude(
         f"{guarantee.subject} on a Poisson sample",
         bound.notion,
@@ -130,9 +130,6 @@ def realise_draws(guarantee: AnyGuarantee, bits: str) -> AnyGuarantee:
     from accountant.guarantees import assume  # noqa: PLC0415 - keeps the names of this module to its rules
 
     return assume(discharge(guarantee, INDEPENDENT, "exact Bernoulli draws of binary64 p (docs/poisson-sampler.md, Theorem 1)"), (bits,))
-
-
-_CLAIMS = ("ghazi-2024-two-sided-plus", "ghazi-2024-two-sided-minus")
 
 
 def _two_sided(guarantee: AnyGuarantee) -> TwoSidedDP:

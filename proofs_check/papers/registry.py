@@ -6,14 +6,19 @@ import difflib
 from functools import lru_cache
 
 from profiles.errors import InvalidArgument
-from proofs_check.papers import fay_2023, fay_2024_appendix_a, fay_2024_kmeans, fay_2024_sampling, fay_2024_weights
+from proofs_check.papers import fay_2023, fay_2024_appendix_a, fay_2024_kmeans, fay_2024_sampling, fay_2024_weights, ghazi_2024_sampling
 from proofs_check.papers.statements import Claim, Paper
 
 PAPERS = (
     Paper("fay-2024", "Fay et al. 2024", "Personalized Privacy Amplification via Importance Sampling (TMLR 12/2024)"),
     Paper("fay-2023", "Fay et al. 2023, v1", "Privacy Amplification via Importance Sampling (first version)"),
+    Paper(
+        "ghazi-2024",
+        "Ghazi et al. 2024",
+        "Individualized Privacy Accounting via Subsampling with Applications in Combinatorial Optimization (ICML 2024)",
+    ),
 )
-_PARTS = (fay_2024_sampling, fay_2024_weights, fay_2024_kmeans, fay_2024_appendix_a, fay_2023)
+_PARTS = (fay_2024_sampling, fay_2024_weights, fay_2024_kmeans, fay_2024_appendix_a, fay_2023, ghazi_2024_sampling)
 
 
 def all_claims(paper: str | None = None) -> tuple[Claim, ...]:

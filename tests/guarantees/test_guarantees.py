@@ -89,7 +89,7 @@ def test_discharging_everything_gives_the_other_type(lloyd_after_coreset):
 
 
 def test_users_cannot_make_or_alter_guarantees(lloyd_after_coreset):
-    derivation = Derivation("a", "b", "c")
+    derivation = Derivation("post-processing", "b", "c")
     with pytest.raises(InvalidArgument):
         Guarantee("x", Notion.PDP, ProfileBound(SUM), (), derivation, object())
     with pytest.raises(InvalidArgument):

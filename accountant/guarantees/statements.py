@@ -1,0 +1,86 @@
+"""What each rule of the accountant rests on: claims that the kernel proved (`pdp claims --explain ID`), or why none is needed.
+
+A test holds the table to the code: every rule that makes a derivation is here, every id is a claim, and every one is proved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """``claims``: the algebra that carries a rule. ``besides``: what it needs that is not algebra, and where that is proved."""
+
+    claims: tuple[str, ...] = ()
+    besides: str = ""
+
+
+_THEOREM_6 = (
+    "fay-2024-theorem-6-range-of-q-corrected",
+    "fay-2024-theorem-6-upper-inequality",
+    "fay-2024-theorem-6-upper-display-corrected",
+    "fay-2024-theorem-6-lower-display-corrected",
+)
+_TWO_SIDED = ("ghazi-2024-two-sided-plus", "ghazi-2024-two-sided-minus")
+
+#: The rules of guarantees, by the name that a derivation prints.
+RULES: dict[str, Basis] = {
+    "declared profile": Basis(besides="the source that the derivation names proves the profile, or a hypothesis says that nobody did"),
+    "declared losses": Basis(besides="the source that the derivation names proves the losses, or a hypothesis says that nobody did"),
+    "adaptive composition": Basis(("fay-2024-proposition-13-composition",), "Ebadi et al. 2015: losses of one record add up"),
+    "amplification by importance sampling": Basis(_THEOREM_6, "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)"),
+    "worst case over records": Basis(besides="the definitions; the bound has a certificate of its own"),
+    "worst case of privacy-constrained sampling": Basis(
+        ("fay-2024-problem-7-weight-one-feasible", "fay-2024-proposition-12-root-equation"),
+        "every weight used satisfies the constraint of Problem 7",
+    ),
+    "Poisson sampling in binary64": Basis(_THEOREM_6, "docs/poisson-sampler.md, Theorems 1 and 3: exact draws, weights as they are"),
+    "post-processing": Basis(besides="Dwork et al. 2006"),
+    "both directions": Basis(besides="the definition of add/remove privacy"),
+    "adaptive composition in each direction": Basis(besides="docs/one-sided.md, Theorem 2: one ordered pair of laws, step by step"),
+    "Poisson sampling in each direction": Basis(_TWO_SIDED, "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)"),
+    "Poisson importance sampling in each direction, worst case over records": Basis(_TWO_SIDED, "docs/one-sided.md, Corollary 1"),
+}
+
+#: Functions outside the guarantees whose numbers rest on statements of the papers.
+FUNCTIONS: dict[str, Basis] = {
+    "accountant.weights.bracket:upper_bracket": Basis(
+        ("fay-2024-algorithm-1-bracket-tight", "fay-2024-algorithm-1-bracket-corrected", "fay-2024-proposition-12-summary")
+    ),
+    "accountant.weights.bracket:evaluation_bound": Basis(("fay-2024-proposition-12-evaluations-corrected",)),
+    "accountant.weights.precise:optimal_weight": Basis(
+        (
+            "fay-2024-proposition-12-root-equation",
+            "fay-2024-proposition-12-case-2-below",
+            "fay-2024-proposition-12-feasible-output-corrected",
+            "fay-2024-algorithm-1-if-condition-corrected",
+            "fay-2024-theorem-10-existence-corrected",
+        )
+    ),
+    "accountant.sampling.closed_form:end_point_epsilon": Basis(
+        ("fay-2023-proposition-6-convex", "fay-2023-proposition-6-end-points"), "docs/sampling.md, Theorem 1"
+    ),
+    "accountant.sampling.closed_form:coreset_l1_epsilon": Basis(
+        (
+            "fay-2023-proposition-6-second-derivative",
+            "fay-2023-proposition-6-convex",
+            "fay-2023-proposition-6-end-points",
+            "fay-2023-proposition-6-probabilities",
+            "fay-2023-proposition-6-any-lambda-corrected",
+            "fay-2023-proposition-6-bounded-corrected",
+        )
+    ),
+    "accountant.sampling.coreset:coreset_term": Basis(
+        (
+            "fay-2024-section-4-expected-size",
+            "fay-2024-section-4-proper-probabilities-sufficient",
+            "fay-2024-equation-5-positive-constants-corrected",
+        )
+    ),
+    "accountant.calibration.lloyd:least_error_ratio": Basis(("fay-2023-section-2-noise-split-corrected",)),
+    "accountant.onesided.calibration:calibrate_one_sided": Basis(
+        ("ghazi-2024-corollary-3.2", "ghazi-2024-corollary-3.2-largest", "ghazi-2024-corollary-3.2-best-rate"),
+        "docs/one-sided.md, Theorem 3",
+    ),
+}

@@ -1,0 +1,64 @@
+"""Each rule of the accountant is tied to the claims it rests on, and every one of them is proved."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+
+import accountant
+from accountant import derive_epsilon
+from accountant.guarantees import Derivation, render, to_json
+from accountant.guarantees.statements import FUNCTIONS, RULES
+from profiles import InvalidArgument, declare
+from proofs_check.papers import Status, find_claim, judge
+
+SOURCES = sorted(Path(accountant.__file__).parent.rglob("*.py"))
+CLAIMS = sorted({claim for basis in (*RULES.values(), *FUNCTIONS.values()) for claim in basis.claims})
+
+
+def _rules_in_code() -> set[str]:
+    """The first argument of every call of Derivation, also where it is chosen by an if."""
+    found: set[str] = set()
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Derivation":
+                texts = [leaf.value for leaf in ast.walk(node.args[0]) if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str)]
+                assert texts, f"{path}: a rule without a literal name"
+                found.update(texts)
+    return found
+
+
+def test_every_rule_is_in_the_table_and_no_other() -> None:
+    assert _rules_in_code() == set(RULES)
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_only_proved_statements_are_used(claim: str) -> None:
+    assert judge(find_claim(claim).id).status is Status.PROVED
+
+
+def test_every_entry_says_something() -> None:
+    for name, basis in {**RULES, **FUNCTIONS}.items():
+        assert basis.claims or basis.besides, name
+
+
+@pytest.mark.parametrize("place", sorted(FUNCTIONS))
+def test_functions_exist(place: str) -> None:
+    module, name = place.split(":")
+    assert callable(getattr(importlib.import_module(module), name))
+
+
+def test_derivations_print_their_claims() -> None:
+    guarantee = derive_epsilon(declare("sum", "w*z", record={"z": [0, 1]}), rule="uniform", constants={"rate": "1/2"}).guarantee
+    assert "fay-2024-theorem-6-upper-display-corrected" in render(guarantee)
+    derivation = to_json(guarantee)["derivation"]
+    assert derivation["rests_on"] == []
+    assert derivation["premises"][0]["rests_on"] == list(RULES["amplification by importance sampling"].claims)
+
+
+def test_a_rule_without_a_basis_makes_no_derivation() -> None:
+    with pytest.raises(InvalidArgument, match="no rule 'wishful thinking'"):
+        Derivation("wishful thinking", "nowhere", "epsilon = 0")

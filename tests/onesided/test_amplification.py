@@ -1,0 +1,94 @@
+"""ψ⁺ and ψ⁻ of exact numbers: against 60 digits, at the borders, and attained by two-point laws with rational probabilities."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accountant.onesided import amplify_minus, amplify_plus
+from accountant.onesided.amplification import BITS, round_outward
+from profiles import InvalidNumber
+from proofs_check.enclosures import ball, working_precision
+
+losses = st.fractions(0, 30, max_denominator=1000)
+rates = st.fractions(0, 1, max_denominator=1000)
+
+
+def _mp(value: Fraction) -> mpmath.mpf:
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
+@given(losses, rates)
+def test_bounds_are_outside_and_tight(loss: Fraction, rate: Fraction) -> None:
+    with mpmath.workdps(110):
+        plus = mpmath.log1p(_mp(rate) * mpmath.expm1(_mp(loss)))
+        found = _mp(amplify_plus(loss, rate))
+        assert found - plus + mpmath.mpf(10) ** -100 >= 0
+        assert found <= plus * (1 + mpmath.mpf(2) ** -200)
+        if rate < 1:
+            minus = -mpmath.log1p(-_mp(rate) * -mpmath.expm1(-_mp(loss)))
+            bound = amplify_minus(loss, rate)
+            assert bound is not None
+            assert minus - mpmath.mpf(10) ** -100 <= _mp(bound) <= minus * (1 + mpmath.mpf(2) ** -200)
+
+
+@given(losses, rates)
+def test_the_first_direction_is_the_larger_one_for_equal_losses(loss: Fraction, rate: Fraction) -> None:
+    minus = amplify_minus(loss, rate)
+    assert minus is not None
+    assert minus <= amplify_plus(loss, rate) * (1 + Fraction(1, 2**200))
+
+
+@given(st.fractions(1, 20, max_denominator=50), st.fractions(1, 20, max_denominator=50), st.fractions(0, 1, max_denominator=20))
+def test_both_are_attained_by_a_mechanism_with_rational_probabilities(up: Fraction, down: Fraction, rate: Fraction) -> None:
+    """e^plus = up, e^minus = down. Without the record A has t = (1 − 1/down)/(up − 1/down), with it t·up: the ratios of the sampled laws at
+    A and B are exactly 1 + q(up − 1) and 1/(1 − q(1 − 1/down)), and log of them is what the bounds must not fall below, by little above."""
+    if up == 1 or down == 1:
+        return
+    t = (1 - 1 / down) / (up - 1 / down)
+    without, present = (t, 1 - t), (t * up, (1 - t) / down)
+    assert sum(present) == 1
+    sampled = tuple((1 - rate) * p0 + rate * p1 for p0, p1 in zip(without, present, strict=True))
+    assert sampled[0] / without[0] == 1 + rate * (up - 1)
+    assert without[1] / sampled[1] == 1 / (1 - rate * (1 - 1 / down))
+    plus_loss, minus_loss = _log_up(up), _log_up(down)
+    bound = amplify_minus(minus_loss, rate)
+    assert bound is not None
+    with mpmath.workdps(90):
+        for ratio, found in ((sampled[0] / without[0], amplify_plus(plus_loss, rate)), (without[1] / sampled[1], bound)):
+            assert _mp(found) >= mpmath.log(_mp(ratio)) - mpmath.mpf(10) ** -80
+            assert _mp(found) <= mpmath.log(_mp(ratio)) + mpmath.mpf(10) ** -60
+
+
+def _log_up(value: Fraction) -> Fraction:
+    with working_precision(BITS):
+        return round_outward(ball(value).log())
+
+
+def test_borders() -> None:
+    assert amplify_plus(0, "1/3") == amplify_plus(5, 0) == 0
+    assert amplify_plus("1/7", 1) == Fraction(1, 7)
+    assert amplify_minus(0, "1/3") == amplify_minus(None, 0) == amplify_minus(7, 0) == 0
+    assert amplify_minus("1/7", 1) == Fraction(1, 7)
+    assert amplify_minus(None, 1) is None
+
+
+@pytest.mark.parametrize("bad", ["nan", "inf", -1, "10001", "x", None])
+def test_losses_are_checked(bad: object) -> None:
+    with pytest.raises(InvalidNumber):
+        amplify_plus(bad, "1/2")
+    if bad is not None:
+        with pytest.raises(InvalidNumber):
+            amplify_minus(bad, "1/2")
+
+
+@pytest.mark.parametrize("bad", ["nan", -0.1, "1.0000001", "two"])
+def test_probabilities_are_checked(bad: object) -> None:
+    with pytest.raises(InvalidNumber):
+        amplify_plus(1, bad)
+    with pytest.raises(InvalidNumber):
+        amplify_minus(None, bad)
