@@ -127,17 +127,18 @@ class UserTable:
         found: Integers = slots[places]
         return found
 
-    def forget(self, pending: Integers) -> Integers | None:
-        """Forget users who have contributed to nothing, where the decision finds them again, but for the slots in ``pending``.
+    @property
+    def has_doubled(self) -> bool:
+        """Whether it is time to :meth:`forget`: the decision finds users again, and there are twice as many as after the last time."""
+        return not self._decision.remembers and self._count >= 2 * self._settled
 
-        Done when the table has doubled since the last time. Returns the new numbers of the slots, or None where nothing changed.
-        """
-        if self._decision.remembers or self._count < 2 * self._settled or self._index is None:
-            return None
+    def forget(self, pending: Integers) -> Integers:
+        """Forget users who have contributed to nothing, but for the slots in ``pending``. Returns the new numbers of the slots."""
         keep = self.left[: self._count] < self._k
         keep[pending] = True
         new = np.where(keep, np.cumsum(keep) - 1, NOBODY)
-        self._index.renumber(new)
+        if self._index is not None:
+            self._index.renumber(new)
         kept = int(keep.sum())
         self.left[:kept] = self.left[: self._count][keep]
         self._count, self._settled = kept, max(1024, kept)

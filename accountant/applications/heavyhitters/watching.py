@@ -166,8 +166,8 @@ class Watch:
             self._pending.append((slots[active], places[active]))
 
     def _forget(self) -> None:
-        new = self._users.forget(np.concatenate([_NONE, *(slots for slots, _ in self._pending)]))
-        if new is not None:
+        if self._users.has_doubled:
+            new = self._users.forget(np.concatenate([_NONE, *(slots for slots, _ in self._pending)]))
             self._pending = [(new[slots], places) for slots, places in self._pending]
 
     def _close_until(self, step: int) -> Iterator[StepReport]:

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from accountant.applications.heavyhitters import HeavyHitterMonitor, StreamBatch, sampled_report_law
+from accountant.applications.heavyhitters import HeavyHitterMonitor, StreamBatch, Watch, report_law, sampled_report_law
+from accountant.applications.heavyhitters.draws import LONGEST_RUN
 from accountant.applications.heavyhitters.membership import KeyedDecision
 from accountant.applications.heavyhitters.users import NOBODY, UserTable
 from accountant.guarantees import render
@@ -73,13 +74,74 @@ def test_the_algorithm_without_noise(records, k, threshold, size, texts):
     assert [report.time for report in reports] == [0, 1, 2, 3]
 
 
+class Replay:
+    """Draws that follow a script of answers, and multiply up their exact probability; ``counts`` says how many answers each draw has."""
+
+    def __init__(self, tail, trials, script):
+        self.tail, self.trials, self.script, self.counts, self.chance = tail, trials, script, [], Fraction(1)
+
+    def ask(self, chances):
+        at = len(self.counts)
+        answer = self.script[at] if at < len(self.script) else 0
+        self.counts.append(len(chances))
+        self.chance *= chances[answer]
+        return answer
+
+    def passes(self, gaps):
+        return np.array([self.passes_one(int(gap)) for gap in gaps], dtype=np.bool_)
+
+    def passes_one(self, gap):
+        return self.ask([self.tail**gap, 1 - self.tail**gap]) == 0
+
+    def failures(self, gap):
+        """0, ..., trials − 1 exactly, or at least ``trials``, which is as many trials as there can be."""
+        miss = 1 - self.tail**gap
+        answer = self.ask([miss**count * (1 - miss) for count in range(self.trials)] + [miss**self.trials])
+        return answer if answer < self.trials else LONGEST_RUN
+
+
+def law_of_the_program(streams, *, k, threshold, steps, domain_size, tail):
+    """The law of the program's reports: it is run for every possible sequence of answers of its draws."""
+    monitor = HeavyHitterMonitor(k=k, epsilon=1, threshold=threshold, domain=range(domain_size), times=range(steps))
+    setting = monitor.start(bits=1)._setting
+    script, law, watch = [], Counter(), Watch(setting, open_bits(1), monitor.guarantee)
+    while script is not None:
+        watch._users, watch._step, watch._run, watch._endless, watch._closed = UserTable(k, Everyone()), 0, 0, True, False
+        watch._draws = Replay(tail, steps * domain_size, script)
+        reports = []
+        for time in range(steps):
+            records = [(user, item) for user, stream in enumerate(streams) for item in stream[time]]
+            reports.extend(watch.push(time, *zip(*records, strict=True)) if records else watch.push(time, [], []))
+        reports.extend(watch.finish())
+        law[tuple(report.items for report in reports)] += watch._draws.chance
+        counts = watch._draws.counts
+        taken = [*script, *[0] * len(counts)][: len(counts)]
+        while taken and taken[-1] + 1 >= counts[len(taken) - 1]:
+            taken.pop()
+        script = [*taken[:-1], taken[-1] + 1] if taken else None
+    return {outcome: chance for outcome, chance in law.items() if chance}
+
+
+STREAMS = st.lists(st.tuples(*[st.frozensets(st.integers(0, 1))] * 2), max_size=3)
+
+
+@settings(max_examples=12, deadline=None)
+@given(STREAMS, st.integers(1, 2), st.integers(1, 3))
+def test_the_program_has_exactly_the_stated_law(streams, k, threshold):
+    """All branches of the program itself, in rational numbers: thinning within a step, runs over steps, drops."""
+    shape = {"k": k, "threshold": threshold, "steps": 2, "domain_size": 2, "tail": Fraction(1, 2)}
+    law = law_of_the_program(streams, **shape)
+    assert sum(law.values()) == 1
+    assert law == dict(report_law(streams, **shape))
+
+
 @pytest.mark.parametrize("membership", ["stored", "keyed"])
 def test_frequencies_are_those_of_the_exact_law(membership):
     """Two steps, two items, users with two items at a time: all outcomes, by chi-squared; a false alarm has probability below 1e-7."""
     streams = [[{0, 1}, {1}], [{0}, {0, 1}], [{0, 1}, set()], [{1}, {1}]]
     monitor = HeavyHitterMonitor(k=1, epsilon=1, threshold=2, domain=["a", "b"], times=range(2), membership=membership)
     records = [(user, time, "ab"[item]) for time in range(2) for user, stream in enumerate(streams) for item in sorted(stream[time])]
-    runs, source = 800, open_bits(5)
+    runs, source = 400, open_bits(5)
     seen = Counter(tuple(report.items for report in monitor.watch(records, bits=source)) for _ in range(runs))
     tail = Fraction(float(np.exp(-float(monitor.rate))))
     law = sampled_report_law(streams, p=monitor.plan.p, k=1, threshold=2, steps=2, domain_size=2, tail=tail)
