@@ -6,7 +6,15 @@ import difflib
 from functools import lru_cache
 
 from profiles.errors import InvalidArgument
-from proofs_check.papers import fay_2023, fay_2024_appendix_a, fay_2024_kmeans, fay_2024_sampling, fay_2024_weights, ghazi_2024_sampling
+from proofs_check.papers import (
+    fay_2023,
+    fay_2024_appendix_a,
+    fay_2024_kmeans,
+    fay_2024_sampling,
+    fay_2024_weights,
+    ghazi_2024_heavy_hitters,
+    ghazi_2024_sampling,
+)
 from proofs_check.papers.statements import Claim, Paper
 
 PAPERS = (
@@ -18,7 +26,15 @@ PAPERS = (
         "Individualized Privacy Accounting via Subsampling with Applications in Combinatorial Optimization (ICML 2024)",
     ),
 )
-_PARTS = (fay_2024_sampling, fay_2024_weights, fay_2024_kmeans, fay_2024_appendix_a, fay_2023, ghazi_2024_sampling)
+_PARTS = (
+    fay_2024_sampling,
+    fay_2024_weights,
+    fay_2024_kmeans,
+    fay_2024_appendix_a,
+    fay_2023,
+    ghazi_2024_sampling,
+    ghazi_2024_heavy_hitters,
+)
 
 
 def all_claims(paper: str | None = None) -> tuple[Claim, ...]:
