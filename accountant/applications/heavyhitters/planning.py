@@ -15,9 +15,11 @@ from accountant.onesided import calibrate_one_sided
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Undecided, to_exact
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
-_BITS = 192
+_BITS, _MOST_BITS = 192, 1536
+_TINY, _TIGHT = Fraction(1, 10**30), Fraction(1, 2**40)
 _TRIES = 64
 _LARGEST = 2**40
+_MOST_EPSILON = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,23 +60,35 @@ class _Law:
         mean = 1 + self.p * math.expm1(float(self.rate))
         return self.p * math.exp(float(self.rate)) / mean, math.log(mean)
 
-    def certified_report(self, threshold: int, users: int) -> Fraction | None:
+    def certified_report(self, threshold: int, users: int) -> Fraction:
         """Return an upper bound of E[min(1, e^(−λ(τ − H)))], H ~ Bin(users, p): P[H ≥ τ] + e^(−λτ) m^users P[H' < τ], where
         m = 1 − p + p e^λ and H' ~ Bin(users, p e^λ/m).
         """
-        with working_precision(_BITS):
-            p, rate = ball(Fraction(self.p)), ball(self.rate)
-            mean = 1 + p * rate.expm1()
-            tilted = (-rate * threshold + users * mean.log()).exp()
-            return upper_fraction(_at_least(users, p, threshold) + tilted * _below(users, p * rate.exp() / mean, threshold))
+        return _enclose(lambda: _at_least(users, ball(Fraction(self.p)), threshold) + self._noise(threshold, users))
 
-    def certified_miss(self, threshold: int, users: int) -> Fraction | None:
+    def certified_miss(self, threshold: int, users: int) -> Fraction:
         """Return an upper bound of E[max(0, 1 − e^(−λ(τ − H)))]: P[H < τ] less the second term of :meth:`certified_report`."""
-        with working_precision(_BITS):
-            p, rate = ball(Fraction(self.p)), ball(self.rate)
-            mean = 1 + p * rate.expm1()
-            tilted = (-rate * threshold + users * mean.log()).exp()
-            return upper_fraction(_below(users, p, threshold) - tilted * _below(users, p * rate.exp() / mean, threshold))
+        return _enclose(lambda: _below(users, ball(Fraction(self.p)), threshold) - self._noise(threshold, users))
+
+    def _noise(self, threshold: int, users: int) -> arb:
+        p, rate = ball(Fraction(self.p)), ball(self.rate)
+        mean = 1 + p * rate.expm1()
+        return (users * mean.log() - rate * threshold).exp() * _below(users, p * rate.exp() / mean, threshold)
+
+
+def _enclose(probability: Callable[[], arb]) -> Fraction:
+    """Return an upper bound of a probability, at a precision that makes it tight, or at the largest; 1 where nothing better is known."""
+    best, bits = Fraction(1), _BITS
+    while bits <= _MOST_BITS:
+        with working_precision(bits):
+            value = probability()
+            end, width = upper_fraction(value), upper_fraction(value.rad())
+        if end is not None:
+            best = min(best, max(end, Fraction(0)))
+        if end is not None and width is not None and width <= max(end, _TINY) * _TIGHT:
+            return best
+        bits *= 2
+    return best
 
 
 def plan_threshold(
@@ -102,6 +116,10 @@ def plan_threshold(
     if level is not None and (isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= _LARGEST):
         raise InvalidArgument(f"the level must be an integer of at least 0, but {str(level)[:40]!r} was found; give a number of users")
     plan = calibrate_one_sided(epsilon, choice=calibration)
+    if plan.epsilon0 > _MOST_EPSILON:
+        raise InvalidTarget(
+            f"thresholds are planned for targets of up to {_MOST_EPSILON} nats, but more was asked for; give a smaller target"
+        )
     law, pairs = _Law(plan.epsilon0 / k, plan.p), steps * domain_size
     share = float(chance) / (2 * pairs)
     base = _least(lambda users: law.miss(_threshold(law, users, share), 2 * users) <= share) if level is None else level
@@ -110,8 +128,8 @@ def plan_threshold(
         threshold = _threshold(law, used, share) + (0 if level is None else extra)
         error = 2 * used if level is None else _error(law, threshold, share) + extra
         ends = law.certified_report(threshold, used), law.certified_miss(threshold, error)
-        if ends[0] is not None and ends[1] is not None and pairs * (ends[0] + ends[1]) <= chance:
-            return ThresholdPlan(threshold, used, error, pairs * (ends[0] + ends[1]))
+        if pairs * sum(ends) <= chance:
+            return ThresholdPlan(threshold, used, error, pairs * sum(ends, Fraction(0)))
     raise Undecided("no threshold could be certified for these numbers; give a larger beta or a smaller target")
 
 

@@ -141,6 +141,8 @@ def test_refusals():
         plan_threshold(1, 1, 1, steps=1, domain_size=1)
     with pytest.raises(InvalidArgument, match="level"):
         plan_threshold(1, 1, "0.1", steps=1, domain_size=1, level=-1)
+    with pytest.raises(InvalidTarget, match="up to 100 nats"):
+        plan_threshold(1, 5000, "0.1", steps=1, domain_size=1)
     with pytest.raises(InvalidTarget, match="closed form"):
         theorem_level(1, 2, "0.1", steps=1, domain_size=1)
     with pytest.raises(InvalidArgument, match="fillers"):
