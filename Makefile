@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test range soundness mutants guards lint types contracts check-all bench bench-peers study bench-engines test-engines audit-suite audit-calibration clean
+.PHONY: run test range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study bench-engines test-engines audit-suite audit-calibration clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -19,6 +19,7 @@ run: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -q --doctest-modules accountant profiles proofs_check
 
 # Weights and samples inside DuckDB, Polars and Spark: docs/engines.md. Spark needs Java (Debian: apt-get install openjdk-17-jre-headless).
 ENGINES := $(VENV)/.engines
@@ -44,6 +45,11 @@ mutants: $(STAMP)
 
 guards: $(STAMP)
 	$(BIN)/python -m tests.mutants.remove_guards
+
+# Random instances of repeated mechanisms, exact against certified: INSTANCES times as many as in make test (40: 30,000, about two minutes of processor time).
+INSTANCES ?= 40
+exact-instances: $(STAMP)
+	INSTANCES=$(INSTANCES) $(BIN)/python -m pytest -n 2 -q -k random tests/exact/test_ghazi.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -72,6 +78,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.checking
 	$(BIN)/python -m benchmarks.sampler
 	$(BIN)/python -m benchmarks.lloyd
+	$(BIN)/python -m benchmarks.greedy
 
 # Audits of the standard suite, of the accountant's claims about the catalogue and of its broken twins: fails on a false alarm or a miss.
 SAMPLES ?= 20000

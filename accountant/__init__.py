@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from accountant.epsilon import derive_epsilon
     from accountant.estimators import DPKMeans
     from accountant.guarantees import render
+    from accountant.onesided import calibrate_one_sided, feasible_weights, subsample, worst_case_directions
     from accountant.sampled import amplify
     from accountant.sampler import amplify_once, draw_sample, plan_sample, sample_file
     from accountant.sampling import make_rule
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from accountant.weights.premise import prove_premise
     from accountant.weights.vectorised import optimal_weights
     from proofs_check.admission import admit
+    from proofs_check.exact import exact_delta, exact_epsilon
     from proofs_check.verify import verify
 
 _HOME = {
@@ -31,9 +33,13 @@ _HOME = {
     "amplify_once": "accountant.sampler",
     "calibrate_noise": "accountant.calibration",
     "calibrate_noise_for_size": "accountant.calibration",
+    "calibrate_one_sided": "accountant.onesided",
     "compute_weights_file": "accountant.dataset",
     "derive_epsilon": "accountant.epsilon",
     "draw_sample": "accountant.sampler",
+    "exact_delta": "proofs_check.exact",
+    "exact_epsilon": "proofs_check.exact",
+    "feasible_weights": "accountant.onesided",
     "make_rule": "accountant.sampling",
     "optimal_weight": "accountant.weights.precise",
     "optimal_weights": "accountant.weights.vectorised",
@@ -42,7 +48,9 @@ _HOME = {
     "prove_premise": "accountant.weights.premise",
     "render": "accountant.guarantees",
     "sample_file": "accountant.sampler",
+    "subsample": "accountant.onesided",
     "verify": "proofs_check.verify",
+    "worst_case_directions": "accountant.onesided",
 }
 
 __all__ = [
@@ -52,9 +60,13 @@ __all__ = [
     "amplify_once",
     "calibrate_noise",
     "calibrate_noise_for_size",
+    "calibrate_one_sided",
     "compute_weights_file",
     "derive_epsilon",
     "draw_sample",
+    "exact_delta",
+    "exact_epsilon",
+    "feasible_weights",
     "make_rule",
     "optimal_weight",
     "optimal_weights",
@@ -63,7 +75,9 @@ __all__ = [
     "prove_premise",
     "render",
     "sample_file",
+    "subsample",
     "verify",
+    "worst_case_directions",
 ]
 
 

@@ -1,1 +1,1 @@
-"""Algorithms with privacy guarantees that the accountant derives: one folder an application."""
+"""Private algorithms that are made of the accountant's rules: each returns an answer together with its guarantee."""

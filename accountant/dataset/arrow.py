@@ -1,34 +1,31 @@
-"""Weights as a map over Arrow record batches, for engines that hold the data: DuckDB, Polars, Spark (docs/engines.md).
+"""The weights of ``pdp weights`` as a map over Arrow record batches: to study them inside an engine (docs/engines.md).
 
 Claim: the map's weight and q of a record are those of :func:`accountant.dataset.compute_weights_file` for the same profile, target and
-specs, bit for bit; they are a function of the record alone, whatever batch it comes in and whichever process computes it.
+specs, bit for bit. They are a function of the record alone if every process computes with the same digits, which a fingerprint guards. To
+draw a sample use :func:`accountant.dataset.arrow_pairs`, whose numbers need no guard.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NoReturn, Self, final
 
-import pyarrow as pa
-
-from accountant.dataset.frames import compute_statistics
+from accountant.dataset.batch_map import BatchMap
 from accountant.dataset.specs import StatisticSpec, parse_statistic
-from accountant.dataset.tables import ArrowFrame, check_names, numeric_columns
 from accountant.dataset.weighing import complete_specs
-from accountant.dataset.writers import join_columns
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised import ConvexityPremise, WeightSolver, prepare_solver, probabilities
 from accountant.weights.vectorised.fingerprint import fingerprint
+from accountant.weights.vectorised.results import Floats
 from profiles import InvalidArgument, Profile, exact_text, to_exact
 
-LABEL = "the record batch"
 _BUILD = "build it with accountant.dataset.arrow_weights, which proves what the weights rely on"
 _key = object()
 
 
 @final
-class ArrowWeights:
+class ArrowWeights(BatchMap):
     """A callable from a record batch to the same batch with the float64 columns ``weight`` and ``q``. Immutable; can be pickled.
 
     Made by :func:`arrow_weights` only. A pickle holds the profile, target, specs, the premise as it was proved, and a fingerprint of the
@@ -81,37 +78,14 @@ class ArrowWeights:
         """How the premise of the weights was proved."""
         return self._premise.evidence
 
-    def __call__(self, batch: Any) -> Any:
-        """Return the record batch with ``weight`` and ``q``. A batch without rows is returned with the two columns, without rows.
+    def read_specs(self) -> tuple[StatisticSpec, ...]:
+        """Return from which columns each statistic of the profile is read."""
+        return self._specs
 
-        Raises :class:`InvalidData` (a column missing or of a wrong type, nulls, NaN, infinities, a value outside the declared range, a
-        column that is called ``weight`` or ``q`` already), :class:`Undecided`, :class:`InvalidArgument` (no record batch). Row numbers in
-        messages count from the start of the batch.
-        """
-        if not isinstance(batch, pa.RecordBatch):
-            raise InvalidArgument(
-                f"the map takes an Arrow record batch, but {type(batch).__name__} was found; call it on each of its batches"
-            )
-        check_names(LABEL, batch.schema.names)
-        frame = ArrowFrame(LABEL, batch, 0, numeric_columns(batch.schema))
-        statistics = compute_statistics(frame, self._specs)
-        if not batch.num_rows:
-            empty = next(iter(statistics.values()))
-            return join_columns(batch, empty, empty)
+    def weigh(self, statistics: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+        """Return (w, q) of one or more records, each of shape (n,)."""
         weights = self._solver.solve(statistics).weights
-        return join_columns(batch, weights, probabilities(weights))
-
-    def schema(self, schema: Any) -> Any:
-        """Return the schema of the batches that the map returns for batches of ``schema``."""
-        return self(pa.RecordBatch.from_arrays([pa.nulls(0, kind) for kind in schema.types], names=schema.names)).schema
-
-    def stream(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Yield the map's result for each record batch of a reader, a list, an engine's iterator; one batch is held at a time."""
-        return map(self, batches)
-
-    def reader(self, reader: Any) -> Any:
-        """Return a record batch reader of the results for those of another reader, one at a time."""
-        return pa.RecordBatchReader.from_batches(self.schema(reader.schema), self.stream(reader))
+        return weights, probabilities(weights)
 
 
 def arrow_weights(
@@ -124,8 +98,10 @@ def arrow_weights(
 
     ``specs`` say from which columns the statistics are read, as :class:`StatisticSpec` or as text (``"z=l2(a,b)"``); by default the column
     of the statistic's name. The premise (exp∘ε convex in w and ε(1, x) ≤ ε* on the declared domain) is proved here, once, and travels with
-    the map; ``premise`` is one that :func:`accountant.prove_premise` returned before.
+    the map; ``premise`` is one that :func:`accountant.prove_premise` returned before. To draw a sample, use
+    :func:`accountant.dataset.arrow_pairs`.
 
+    >>> import pyarrow as pa
     >>> from profiles import declare
     >>> weights = arrow_weights(declare("sum", "w*z", record={"z": [0, 4]}), 4)
     >>> weights(pa.record_batch({"z": [4.0]})).to_pylist()

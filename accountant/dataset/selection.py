@@ -20,7 +20,7 @@ from profiles import InvalidArgument, InvalidData
 
 #: Takes selection probabilities (float64, shape (n,)), returns which are selected (bool, shape (n,)).
 Draw = Callable[[Floats], NDArray[np.bool_]]
-#: Takes a record batch, returns it with the column ``q`` (and ``weight``): :class:`accountant.dataset.ArrowWeights`, or another map.
+#: Takes a record batch, returns it with the column ``q`` (and ``weight``): :class:`accountant.dataset.ArrowPairs`, or another map.
 WeighBatch = Callable[[Any], Any]
 
 
@@ -48,7 +48,7 @@ def _probabilities(batch: Any) -> Floats:
     names = batch.schema.names
     if names.count("q") != 1 or batch.schema.field("q").type != pa.float64():
         kind = batch.schema.field("q").type if names.count("q") == 1 else f"{names.count('q')} such columns"
-        raise InvalidData(f"a sample needs one column 'q' of float64, but {kind} was found; apply the map of arrow_weights first")
+        raise InvalidData(f"a sample needs one column 'q' of float64, but {kind} was found; apply the map of arrow_pairs first")
     column = batch.column("q")
     q: Floats = np.array(column.to_numpy(zero_copy_only=False), dtype=np.float64)
     if column.null_count or not bool(((q >= 0.0) & (q <= 1.0)).all()):
@@ -83,7 +83,8 @@ def arrow_sample(weigh: WeighBatch, open_draw: Callable[[], Draw]) -> ArrowSampl
 
     Statement: if the draws of all partitions are independent and each selects with probability exactly q, the union of the results is a
     Poisson sample of the whole data set with the pairs (weight, q) of ``weigh``, however the engine cuts the data into partitions and
-    batches, if each record is in one partition and the result of one run over each partition is used.
+    batches, if each record is in one partition and the result of one run over each partition is used. ``weigh`` is a map of
+    :func:`accountant.dataset.arrow_pairs`: its pairs are functions of the record alone, as amplification asks.
 
     ``open_draw`` opens the random source **in the worker, anew for each partition**. It must not return a draw that was made before: each
     worker would get a copy of it, and records in different partitions the same random numbers. For repeatable runs see

@@ -28,7 +28,7 @@ from accountant.sampler.sample import Records, Sample
 from accountant.sampler.writing import open_sample_writer
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised.results import Floats
-from profiles import InvalidArgument, InvalidData, Profile, load
+from profiles import Declaration, InvalidArgument, InvalidData, Profile, load
 
 #: Called with the number of rows read so far.
 Progress = Callable[[int], None]
@@ -204,7 +204,9 @@ def _plan(
         return plan
     if {name for name, value in options.items() if value is not None and name != "relative_gap"}:
         raise InvalidArgument("a target size was given together with a rule or a target epsilon; give one of them")
-    profile: Profile = load(profiles).profile if isinstance(profiles, str) else compose_on_one_sample(read_profiles(profiles))
+    if isinstance(profiles, str):
+        profiles = load(profiles)  # once, for the target and for the plan
+    profile: Profile = profiles.profile if isinstance(profiles, Declaration) else compose_on_one_sample(read_profiles(profiles))
     premise = prove_premise(profile)
     _, target = find_target(profile, source, complete_specs(profile, specs), target_size, premise=premise, batch_rows=batch_rows)
     return plan_sample(profiles, target_epsilon=target, premise=premise, assumed=(SIZED,))

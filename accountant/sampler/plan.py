@@ -17,7 +17,7 @@ from accountant.sampling import SamplingRule
 from accountant.sampling.selection import METHODS, Selector, prepare_selection
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised import ConvexityPremise
-from profiles import InvalidArgument, Profile, load
+from profiles import Declaration, InvalidArgument, Profile, load
 from proofs_check.kernel import check
 
 
@@ -79,17 +79,19 @@ def plan_sample(
 ) -> SamplingPlan:
     """Return the plan for a sample on which ``profiles`` are run, in order, once.
 
-    ``profiles``: a profile file or ``package.module:object``, a profile, a mechanism, or a list of profiles and mechanisms. The rule is
-    privacy-constrained for a ``target_epsilon`` alone, a named ``rule`` with its ``constants``, an expression ``q``, or the profile file's.
+    ``profiles``: a profile file or ``package.module:object``, what :func:`profiles.load` made of one, a profile, a mechanism, or a list of
+    profiles and mechanisms. The rule is privacy-constrained for a ``target_epsilon`` alone, a named ``rule`` with its ``constants``, an
+    expression ``q``, or the profile file's.
     ``premise`` is what the weights rest on, where it is proved already.
 
     Raises what :func:`accountant.derive_epsilon`, :func:`accountant.prove_premise` and :func:`compose_on_one_sample` raise.
     """
-    reference: str | Profile
+    reference: Declaration | Profile
     listed: tuple[Profile, ...]
-    if isinstance(profiles, str):
-        reference, listed = profiles, (load(profiles).profile,)
-        profile = listed[0]
+    if isinstance(profiles, (str, Declaration)):
+        reference = load(profiles) if isinstance(profiles, str) else profiles  # the file is read here, once
+        profile = reference.profile
+        listed = (profile,)
     else:
         listed = read_profiles(profiles)
         reference = profile = compose_on_one_sample(listed)
@@ -97,8 +99,6 @@ def plan_sample(
     if named == "privacy-constrained" and target_epsilon is not None and premise is None:
         premise = prove_premise(profile, target_epsilon)  # refuses an unusable target with its reason
     derived = derive_epsilon(reference, rule=named, q=q, constants=constants, target_epsilon=target_epsilon, relative_gap=relative_gap)
-    if derived.profile != profile:
-        raise InvalidArgument(f"the profile {str(profiles)[:100]} changed while it was read; run again on a stable file")
     if not profile.record:
         raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
     more = tuple(dict.fromkeys((*read_hypotheses(profiles), *assumed)))

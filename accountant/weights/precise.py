@@ -87,7 +87,7 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
     >>> from profiles import declare
     >>> sum_ = declare("sum", "w*z", record={"z": [0, 4]})
     >>> optimal_weight(sum_, 3, {"z": 1}, digits=10).to_json()["weight"]
-    '4.564036767'
+    '4.45455066'
 
     Raises :class:`profiles.Infeasible` (no w ≥ 1 is feasible), :class:`profiles.Undecided` (honest refusal),
     :class:`profiles.InvalidData` (record outside its range), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidProfile`

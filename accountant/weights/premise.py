@@ -10,10 +10,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 from accountant.weights.vectorised import ConvexityPremise
+from accountant.weights.vectorised.exact import affine_in_one, split_weight
 from profiles.errors import Infeasible, InvalidProfile, Undecided
 from profiles.numbers import decimal_text, exact_text
 from profiles.profile import Profile
 from profiles.symbolic import from_sympy
+from profiles.terms import number, substitute
 from proofs_check.admission import admit
 from proofs_check.conditions import assumption_8
 from proofs_check.conditions.context import Context, to_target
@@ -37,7 +39,11 @@ def prove_premise(profile: Profile, target_epsilon: object | None = None) -> Con
     if free:
         raise InvalidProfile(f"weights need numbers for all parameters, but {', '.join(free)} has none; set it in the profile")
     target = None if target_epsilon is None else to_target(target_epsilon)
-    context = Context(admit(profile), target)
+    admitted = admit(profile)
+    direct = None if target is None else _prove_affine(profile, target)
+    if direct is not None:
+        return direct
+    context = Context(admitted, target)
     tree = within(SECONDS, lambda: prove(context.for_all(context.curvature))) if context.smooth else None
     if tree is None:
         raise Undecided(
@@ -57,6 +63,24 @@ def prove_premise(profile: Profile, target_epsilon: object | None = None) -> Con
     if decision.verdict is not Verdict.PROVED:
         raise Undecided(f"assumption-8 could not be decided for the target {exact_text(target)} ({decision.reason}); change it slightly")
     return ConvexityPremise(profile, target, f"{evidence}; assumption-8: {decision.method}")
+
+
+def _prove_affine(profile: Profile, target: Fraction) -> ConvexityPremise | None:
+    """Return the premise where ε is visibly w·(c + d·z) and small enough at both ends of z, in exact arithmetic; None otherwise.
+
+    exp(a w) is convex in w for every real a, since its second derivative is a² exp(a w) ≥ 0. An affine function of z is largest at an end.
+    """
+    constants = {item.name: number(item.value) for item in profile.parameters if item.value is not None}
+    coefficient = split_weight(substitute(profile.epsilon, constants))
+    form = None if coefficient is None else affine_in_one(coefficient)
+    if form is None:
+        return None
+    constant, slope, name = form
+    ends = [(Fraction(0),)] if name is None else [(item.lo, item.hi) for item in profile.record if item.name == name]
+    if len(ends) != 1 or any(constant + slope * end > target for end in ends[0]):
+        return None
+    evidence = "exp(epsilon) convex in w: epsilon = a(x)*w; assumption-8: a(x) is affine and at most the target at both ends, exactly"
+    return ConvexityPremise(profile, target, evidence)
 
 
 def _worst_at_one(context: Context) -> Fraction:

@@ -47,7 +47,8 @@ class ClusterPasses:
             members = _Membership(len(search.kept))
             return [_total_span(self.data, search, members, *span) for span in spans[first :: self.threads]]
 
-        shares = [work(0)] if self.pool is None else list(self.pool.map(work, range(self.threads)))
+        others = [] if self.pool is None else [self.pool.submit(work, first) for first in range(1, self.threads)]
+        shares = [work(0), *(other.result() for other in others)]  # this thread works as well: waking one up takes long
         totals = np.zeros((len(centres), centres.shape[1] + 1))
         with np.errstate(over="ignore", invalid="ignore"):
             for number in range(len(spans)):
@@ -107,5 +108,5 @@ def open_passes(data: WeightedData, threads: int | None = None) -> Iterator[Clus
     controller = _find_libraries()
     allowed = [library["num_threads"] for library in controller.info() if library["user_api"] == "blas"]
     count = min(max(allowed, default=1) if threads is None else threads, len(_cut(len(data.points))))
-    with controller.limit(limits=1, user_api="blas"), ThreadPoolExecutor(count) if count > 1 else nullcontext() as pool:
+    with controller.limit(limits=1, user_api="blas"), ThreadPoolExecutor(count - 1) if count > 1 else nullcontext() as pool:
         yield ClusterPasses(data, find_reach(data.points), max(1, count), pool)

@@ -18,6 +18,8 @@ Array = NDArray[np.float64]
 _ROWS = 2**12  # rows a block: temporary arrays of this length stay in a core's cache, and do not grow with the data set
 #: The least radius of a record domain: near the subnormal numbers a norm is not known to a relative error.
 LEAST_RADIUS = 2.0**-1000
+#: Sums of squares between these are known to a relative error: no square that matters has under- or overflowed (for d below 2^30).
+_LEAST_SQUARE, _MOST_SQUARE = 2.0**-900, 2.0**1000
 _WIDER = 1 + 2.0**-20  # what a computed norm is multiplied with to be an upper bound, for all d below 2^30
 
 
@@ -100,11 +102,27 @@ def _as_floats(values: object, what: str) -> Array:
 def compute_norms(points: Array, p: float) -> Array:
     """Return ‖x‖_p of each row, 1 ≤ p ≤ ∞, without overflow or underflow of the powers: m · ‖x/m‖_p with m = ‖x‖_∞.
 
+    For p = 2 the root of the sum of squares is taken where that sum is in a safe range. Which of the two is used, and every bit of the
+    norm, depends on the row alone: rows are contiguous, and summed one by one.
+
     >>> compute_norms(np.array([[3.0, -4.0], [0.0, 0.0]]), 2).tolist()
     [5.0, 0.0]
     """
     if len(points) > _ROWS:
         return np.concatenate([compute_norms(points[start : start + _ROWS], p) for start in range(0, len(points), _ROWS)])
+    if p != 2:
+        return _scaled_norms(points, p)
+    rows = np.ascontiguousarray(points)
+    with np.errstate(over="ignore", under="ignore"):
+        squares: Array = np.einsum("ij,ij->i", rows, rows)
+        norms = np.sqrt(squares)
+    extreme = np.flatnonzero(~((squares >= _LEAST_SQUARE) & (squares <= _MOST_SQUARE)))
+    if extreme.size:
+        norms[extreme] = _scaled_norms(rows[extreme], p)
+    return norms
+
+
+def _scaled_norms(points: Array, p: float) -> Array:
     magnitudes = np.abs(points)
     largest: Array = magnitudes.max(axis=1)
     if math.isinf(p):

@@ -31,6 +31,9 @@ from profiles.profile import Profile
 
 PUBLIC_CENTRES = "The initial centres are public: they do not depend on the data set"
 
+#: What one run may ask for: more iterations help nobody, and their noise is drawn before the first of them.
+MOST_ROUNDS, MOST_NUMBERS = 10**5, 10**8
+
 _BLOCK = 2**20  # numbers in one temporary array: outputs are computed in blocks of this size
 _LARGE = 2**18  # n·k·d from which on passes over the data, one run at a time, are faster than many runs at once
 
@@ -176,7 +179,7 @@ class WeightedLloyd:
         check_call(rng, size)
         centres = self.centres
         data = read_dataset(dataset, centres.shape[1], self.radius, self.p)
-        rounds = whole_number(self.iterations, "the number of iterations")
+        rounds = self._count_rounds()
         outputs = np.empty((size, *centres.shape))
         if len(data.points) * centres.size >= _LARGE:
             with open_passes(data) as passes:
@@ -194,11 +197,22 @@ class WeightedLloyd:
     def draw_noise(self, rng: np.random.Generator, size: int) -> LloydNoise:
         """Return the noise of ``size`` runs; it does not depend on any data. Raises :class:`InvalidArgument`."""
         check_call(rng, size)
-        rounds = whole_number(self.iterations, "the number of iterations")
+        rounds = self._count_rounds()
         clusters, dimension = self.centres.shape
         counts = rng.laplace(0.0, noise_scale(self.beta_count, "the noise scale beta_count"), size=(size, rounds, clusters))
         scale = noise_scale(self.beta_sum, "the noise scale beta_sum")
         return LloydNoise(counts, draw_k_norm(rng, (size, rounds, clusters), dimension, self.p, scale))
+
+    def _count_rounds(self) -> int:
+        """Return T. Raises :class:`InvalidArgument` where a run would take days, or its noise would not fit in memory."""
+        rounds = whole_number(self.iterations, "the number of iterations")
+        numbers = rounds * self.centres.size
+        if rounds > MOST_ROUNDS or numbers > MOST_NUMBERS:
+            raise InvalidArgument(
+                f"{rounds} iterations of {numbers} noisy numbers in all were to be run, but at most {MOST_ROUNDS} iterations and "
+                f"{MOST_NUMBERS} numbers can be; lower the number of iterations"
+            )
+        return rounds
 
 
 def move_centres(data: WeightedData, centres: Array, noise: LloydNoise, post_processing: PostProcessing) -> Array:

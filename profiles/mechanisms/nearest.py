@@ -140,12 +140,12 @@ def prepare_search(centres: Array, reach: float) -> CentreSearch:
         width = (reach + float(norms[kept].max())) * _WIDER
         remaining = np.ascontiguousarray(centres[kept])
         screens = []
-        if centres.shape[1] <= _MOST_COLUMNS:
-            for dtype, unit, low, high in _FORMATS:
-                if low <= width <= high:
-                    squares = [math.fsum(row) for row in remaining * remaining]
-                    matrix = np.column_stack([-2 * remaining, squares]).astype(dtype)
-                    screens.append(Screen(matrix, 5 * (centres.shape[1] + 8) * unit * width * width))
+        formats = [item for item in _FORMATS if item[2] <= width <= item[3] and centres.shape[1] <= _MOST_COLUMNS]
+        if formats:
+            squares = [math.fsum(row) for row in (remaining * remaining).tolist()]
+            for dtype, unit, _, _ in formats:
+                matrix = np.column_stack([-2 * remaining, squares]).astype(dtype)
+                screens.append(Screen(matrix, 5 * (centres.shape[1] + 8) * unit * width * width))
     return CentreSearch(remaining, kept, tuple(screens))
 
 

@@ -1,6 +1,7 @@
 """The audit: lower confidence bounds on ε from runs of an implementation on neighboring data sets. See docs/audit.md.
 
 >>> import numpy as np
+>>> from proofs_check.audit import Claim, audit
 >>> def laplace(dataset, rng, size):
 ...     return sum(dataset) + rng.laplace(0, 1.0, size)
 >>> result = audit(laplace, [1.0], [], Claim(1), rng=np.random.default_rng(1), samples=2_000)

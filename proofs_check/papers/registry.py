@@ -12,8 +12,11 @@ from proofs_check.papers import (
     fay_2024_kmeans,
     fay_2024_sampling,
     fay_2024_weights,
+    ghazi_2024_appendix_c,
     ghazi_2024_heavy_hitters,
+    ghazi_2024_repeated,
     ghazi_2024_sampling,
+    ghazi_2024_setcover,
 )
 from proofs_check.papers.statements import Claim, Paper
 
@@ -33,6 +36,9 @@ _PARTS = (
     fay_2024_appendix_a,
     fay_2023,
     ghazi_2024_sampling,
+    ghazi_2024_repeated,
+    ghazi_2024_appendix_c,
+    ghazi_2024_setcover,
     ghazi_2024_heavy_hitters,
 )
 

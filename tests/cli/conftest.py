@@ -1,14 +1,11 @@
-"""Run ``pdp`` in process, and keep standard output, standard error and the exit code."""
+"""Profile files for the command line."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
-
-from accountant.cli.main import invoke
 
 LLOYD = """
 name = "weighted DP-Lloyd"
@@ -26,31 +23,6 @@ m = 100
 n = 1000
 xbar = 4
 """
-
-
-@dataclass(frozen=True)
-class Result:
-    code: int
-    out: str
-    err: str
-
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-    def refused(self) -> bool:
-        """Exit code 2, nothing on standard output, one line on standard error, no traceback."""
-        lines = self.err.strip().splitlines()
-        return self.code == 2 and not self.out and len(lines) == 1 and lines[0].startswith("pdp: ") and "Traceback" not in self.err
-
-
-@pytest.fixture
-def pdp(capsys):
-    def run(*arguments: object) -> Result:
-        code = invoke([str(argument) for argument in arguments])
-        captured = capsys.readouterr()
-        return Result(code, captured.out, captured.err)
-
-    return run
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""docs/engines.md: every example runs, and each engine gives the weights of the single-machine path, bit for bit.
+"""docs/engines.md: every example runs, and each engine gives the pairs (w, q) of the single-machine path, bit for bit.
 
 An engine that is not installed is skipped: ``make test-engines`` installs them all.
 """
@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import profiles
-from accountant.dataset import compute_weights_file, parse_statistic
+from accountant.dataset import compute_weights_file, open_dataset, parse_statistic
 from accountant.weights.premise import prove_premise
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines.md"
@@ -45,10 +45,13 @@ def names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def expected(names: dict[str, Any]) -> pa.Table:
-    premise = prove_premise(names["lloyd"], 2)
-    specs = [parse_statistic("z=l2(x,y)")]
-    compute_weights_file(names["lloyd"], "points.parquet", "single.parquet", premise=premise, target_epsilon=2, specs=specs)
-    return pq.read_table("single.parquet")
+    """Return the data with the pairs of the single-machine path, which reads the file in batches of another size."""
+    parts = []
+    for batch in open_dataset("points.parquet", batch_rows=3_333).batches([parse_statistic("z=l2(x,y)")]):
+        found = names["plan"].selector.select(batch.statistics)
+        parts.append(pa.table({"weight": found.weights, "q": found.probabilities}))
+    single, pairs = pq.read_table("points.parquet"), pa.concat_tables(parts)
+    return single.append_column("weight", pairs["weight"]).append_column("q", pairs["q"])
 
 
 def same_bits(path: str, single: pa.Table) -> None:
@@ -70,7 +73,14 @@ def plausible_sample(path: str, single: pa.Table, among: Any = None) -> None:
 
 def test_the_first_example_runs(names: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     assert len(blocks("A data set and a map")) == 1
-    assert names["weights"].target_epsilon == 2
+    assert names["pairs"].selector.rule.target_epsilon == 2
+
+
+def test_the_other_map_gives_the_weights_of_pdp_weights(names: dict[str, Any]) -> None:
+    run("The other map: the weights of `pdp weights`", names)
+    lloyd, specs = names["lloyd"], [parse_statistic("z=l2(x,y)")]
+    compute_weights_file(lloyd, "points.parquet", "single.parquet", premise=prove_premise(lloyd, 2), target_epsilon=2, specs=specs)
+    assert names["weighed"].equals(pq.read_table("single.parquet"))
 
 
 def test_duckdb(names: dict[str, Any]) -> None:
@@ -134,8 +144,8 @@ def test_spark(spark_cluster: dict[str, Any]) -> None:
     plausible_sample("spark-seeded.parquet", single)
     spark, schema = names["spark"], names["schema"]
     assert len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) == 3  # two executors and the driver
-    again = names["fixed"].mapInArrow(names["arrow_sample"](names["weights"], names["open_seeded"]), schema).toArrow()
+    again = names["fixed"].mapInArrow(names["arrow_sample"](names["pairs"], names["open_seeded"]), schema).toArrow()
     assert sorted(again["id"].to_pylist()) == pq.read_table("spark-seeded.parquet").sort_by("id")["id"].to_pylist()
-    wide = names["rows"].withColumn("x", names["rows"].x * 10).mapInArrow(names["weights"].stream, schema)
+    wide = names["rows"].withColumn("x", names["rows"].x * 10).mapInArrow(names["pairs"].stream, schema)
     with pytest.raises(Exception, match=r"profiles.errors.InvalidData: \d+ records are outside the declared range \[0, 1.5\] of 'z'"):
         wide.count()

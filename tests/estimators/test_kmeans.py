@@ -295,3 +295,8 @@ def test_a_selector_of_ones_own_does_not_drop_the_hypotheses_of_the_weights():
     own, drawn = (DPKMeans(2, epsilon=1, radius=2).fit_sampled(make_blobs(20), select=select) for select in (select_exactly, None))
     assert {STATISTICS, ARITHMETIC} <= set(drawn.guarantee_.hypotheses)
     assert {STATISTICS, ARITHMETIC, INDEPENDENT} <= set(own.guarantee_.hypotheses)
+
+
+def test_absurd_numbers_of_iterations_are_refused_before_any_work() -> None:
+    with pytest.raises(InvalidArgument, match="iterations must be at most 100000, but 1000000000 was found; give fewer"):
+        DPKMeans(3, epsilon=2, radius="1.5", iterations=10**9, random_state=0).fit(make_blobs(50))

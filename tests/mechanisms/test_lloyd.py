@@ -194,3 +194,14 @@ def test_running_needs_numbers(missing):
 def test_a_record_outside_the_domain_is_refused_not_clipped():
     with pytest.raises(InvalidData, match="norm of at most 4, but row 1"):
         lloyd.default.run([[0.0, 1.0], [3.0, 3.0]], None, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(("iterations", "centres"), [(10**9, [0.0]), (10**5 + 1, [0.0]), (10**5, np.zeros((100, 11)))])
+def test_absurd_numbers_of_iterations_have_a_profile_but_no_run(iterations, centres):
+    mechanism = WeightedLloyd(initial_centres=centres, iterations=iterations, beta_count=20, beta_sum=30)
+    assert "T" in mechanism.profile.text
+    data = np.zeros((2, np.shape(mechanism.initial_centres)[1]))
+    with pytest.raises(InvalidArgument, match=r"\d+ iterations of \d+ noisy numbers in all were to be run, but at most 100000 "):
+        mechanism.run(data, None, np.random.default_rng(0))
+    with pytest.raises(InvalidArgument, match="lower the number of iterations"):
+        mechanism.draw_noise(np.random.default_rng(0), 1)

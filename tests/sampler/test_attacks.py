@@ -14,6 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import accountant.epsilon as epsilon_module
+import accountant.sampler.drawing as drawing_module
+import accountant.sampler.plan as plan_module
+import profiles
 from accountant import draw_sample, plan_sample, sample_file
 from accountant.dataset import parse_statistic
 from accountant.sampler import PoissonSampler, check_certificate, read_certificate
@@ -126,19 +130,22 @@ def test_columns_for_which_epsilon_is_larger_are_refused_also_where_it_falls_wit
     other.release(Falling(), np.random.default_rng(99), columns=["large"])
 
 
-def test_a_profile_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
-    from accountant import epsilon  # noqa: PLC0415
-
-    path, real = tmp_path / "p.toml", epsilon.load
+@pytest.mark.parametrize("options", [{"q": "1/2"}, {"target_epsilon": 2}, {"target_size": 1}])
+def test_a_profile_file_is_read_once_so_that_no_change_can_come_between(tmp_path, monkeypatch, options):
+    path, readings = tmp_path / "p.toml", []
     path.write_text('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, 1]\n')
 
     def load(reference):
+        readings.append(reference)
+        declaration = profiles.load(reference)
         path.write_text('name = "p"\nepsilon = "w*z/100"\n[record]\nz = [0, 1]\n')
-        return real(reference)
+        return declaration
 
-    monkeypatch.setattr(epsilon, "load", load)
-    with pytest.raises(InvalidArgument, match="changed"):
-        plan_sample(str(path), q="1/2")
+    for module in (plan_module, drawing_module, epsilon_module):
+        monkeypatch.setattr(module, "load", load)
+    sample = draw_sample(str(path), pa.table({"z": [0.5, 1.0]}), source=1, **options)
+    assert readings == [str(path)]
+    assert sample.plan.profile.text == "w*z"
 
 
 PLANS = {

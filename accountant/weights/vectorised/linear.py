@@ -46,7 +46,7 @@ def solve_linear(a: Floats, error: float | Floats, target: Target) -> Solution:
         np.subtract(1.0, excess, out=excess)
         weights *= excess
         np.maximum(weights, 1.0, out=weights)
-        return Solution(weights, _certify(a, weights, beta, target))
+        return Solution(weights, certify(a, weights, beta, target))
 
 
 def _approximate(a: Floats, target: Target) -> Floats:
@@ -80,8 +80,8 @@ def _logarithm(weights: Floats, target: Target) -> tuple[Floats, Floats | float]
     return np.log1p(mass), slope
 
 
-def _certify(a: Floats, weights: Floats, beta: float | Floats, target: Target) -> Mask:
-    """Tell for which rows both F(w) ≤ 0 (or w = 1) and w* ≤ w(1 + TOLERANCE) are proved by the rounding bound."""
+def certify(a: Floats, weights: Floats, beta: float | Floats, target: Target, tolerance: float = TOLERANCE) -> Mask:
+    """Tell for which rows both F(w) ≤ 0 (or w = 1) and w* ≤ w(1 + tolerance) are proved by the rounding bound."""
     y = a * weights
     logarithm, slope = _logarithm(weights, target)
     margin = beta * logarithm
@@ -92,7 +92,7 @@ def _certify(a: Floats, weights: Floats, beta: float | Floats, target: Target) -
     # convexity of exp(ε) − 1 − E w: w*/w − 1 ≤ −F / (y (1 + F) − E w/(1 + E w)) for F(w) ≤ 0
     kappa = y - slope
     kappa -= 1e-9 * logarithm
-    feasible &= slack <= (0.999 * TOLERANCE) * kappa
+    feasible &= slack <= (0.999 * tolerance) * kappa
     feasible &= slack <= 5e-10
     feasible &= (weights <= _SAFE_HIGH) & (a >= _SAFE_LOW) & (a <= _SAFE_HIGH)
     return feasible

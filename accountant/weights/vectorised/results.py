@@ -13,6 +13,8 @@ from profiles import InvalidArgument, Profile
 Floats = NDArray[np.float64]
 #: Rows a block: a dozen temporaries of this length stay in a core's cache.
 _BLOCK = 8_192
+#: Up to this weight neither 1/w nor a part of an error-free product over- or underflows.
+_MODERATE = 2.0**450
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,12 @@ def probabilities(weights: Floats) -> Floats:
 
 def _round_down(weights: Floats) -> Floats:
     with np.errstate(all="ignore"):
-        q = 1.0 / weights
+        q: Floats = 1.0 / weights
+        if float(weights.min()) >= 1.0 and float(weights.max()) <= _MODERATE:
+            over = _product_exceeds_one(q, weights)
+            bits = q.view(np.int64)
+            bits -= over  # the next number below: q is positive and normal
+            return q
         finite = np.isfinite(weights)
         scaled = np.where(finite, np.frexp(weights)[0], 0.5)
         inverse = 1.0 / scaled

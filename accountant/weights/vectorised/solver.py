@@ -18,6 +18,7 @@ from accountant.weights.vectorised.refine import Refiner, refuse_records
 from accountant.weights.vectorised.results import ConvexityPremise, Floats, WeightsResult
 from accountant.weights.vectorised.rounding import MAX_FLOAT, Target, U, make_target, nearest
 from accountant.weights.vectorised.small import AffinePair, make_pair, solve_small
+from accountant.weights.vectorised.table import make_table
 from profiles import InvalidArgument, InvalidData, InvalidTarget, Profile, exact_text, to_exact
 from profiles.profile import WEIGHT
 from profiles.terms import Term, free_symbols, number, substitute
@@ -34,11 +35,15 @@ _STEPS = (16 * U, 64 * U)
 
 @dataclass(frozen=True, slots=True)
 class Coefficient:
-    """The a(x) of ε = a(x)·w: c + d·name with c, d·name ≥ 0 on the domain (``affine``), else a compiled term."""
+    """The a(x) of ε = a(x)·w: c + d·name with c, d·name ≥ 0 on the domain (``affine``), else a compiled term.
+
+    ``limits``: the declared range of an affine a, for which a table is made.
+    """
 
     compiled: CompiledTerm
     affine: tuple[float, float, str] | None
     pair: AffinePair | None
+    limits: tuple[float, float] | None = None
 
     def evaluate(self, columns: Mapping[str, Floats]) -> tuple[Floats, float | Floats]:
         """Return a and a bound on its relative error (inf where there is none)."""
@@ -86,22 +91,41 @@ class WeightSolver:
         certified, safe = np.empty(size, dtype=np.bool_), np.empty(size, dtype=np.bool_)
         for start in range(0, size, BLOCK):
             block = slice(start, min(size, start + BLOCK))
-            solution, certain = self._solve_block({name: column[block] for name, column in columns.items()})
-            weights[block], certified[block], safe[block] = solution.weights, solution.certified, certain
+            out = weights[block]
+            solution, certain = self._solve_block({name: column[block] for name, column in columns.items()}, out)
+            if solution.weights is not out:
+                out[:] = solution.weights
+            certified[block], safe[block] = solution.certified, certain
         self._retry_small(columns, weights, certified)
         return self._finish(columns, weights, certified, safe, first_row)
 
-    def _solve_block(self, columns: Mapping[str, Floats]) -> tuple[Solution, bool | NDArray[np.bool_]]:
-        """Return a block's solution and for which rows ε(1, x) ≤ ε* is certain."""
+    def _solve_block(self, columns: Mapping[str, Floats], out: Floats) -> tuple[Solution, bool | NDArray[np.bool_]]:
+        """Return a block's solution, its weights perhaps in ``out``, and for which rows ε(1, x) ≤ ε* is certain."""
         with np.errstate(all="ignore"):
             if self.coefficient is None:
                 return solve_general(self.compiled, columns, self.target)
             a, error = self.coefficient.evaluate(columns)
-            solution = solve_linear(a, error, self.target)
+            solution = self._solve_linear(a, error, out)
             room = self.target.below * (1 - 4 * U)
             if isinstance(error, float) and float(a.max()) * (1 + error) <= room:
                 return solution, True
             return solution, a * (1 + error) <= room
+
+    def _solve_linear(self, a: Floats, error: float | Floats, out: Floats) -> Solution:
+        """Return the solution for coefficients: from the table where it has one, which fills ``out``, row by row else."""
+        limits = None if self.coefficient is None else self.coefficient.limits
+        table = None if limits is None or not isinstance(error, float) else make_table(*limits, self.target)
+        if table is None:
+            return solve_linear(a, error, self.target)
+        weights = table.evaluate(a, out)
+        certified = np.ones(a.size, dtype=np.bool_)
+        if not float(weights.min()) >= 1.0:
+            np.maximum(weights, 1.0, out=weights)
+            rows = np.flatnonzero(np.isnan(weights))
+            if rows.size:
+                rest = solve_linear(a[rows], error, self.target)
+                weights[rows], certified[rows] = rest.weights, rest.certified
+        return Solution(weights, certified)
 
     def _retry_small(self, columns: Mapping[str, Floats], weights: Floats, certified: NDArray[np.bool_]) -> None:
         """Solve the uncertified rows again in double-double, in place (affine coefficients only)."""
@@ -181,14 +205,15 @@ def prepare_solver(profile: Profile, target_epsilon: object, *, premise: Convexi
 
 def _coefficient(profile: Profile, term: Term) -> Coefficient:
     form = affine_in_one(term)
-    affine = pair = None
+    affine = pair = limits = None
     if form is not None and form[2] is not None and form[0] >= 0:
-        lowest = {item.name: item.lo for item in profile.record}[form[2]]
+        lowest, highest = {item.name: (item.lo, item.hi) for item in profile.record}[form[2]]
         normal = all(value == 0 or _NORMAL <= value <= 1 / _NORMAL for value in form[:2])
         if form[1] > 0 and lowest >= 0 and normal:
             affine = (nearest(form[0]), nearest(form[1]), form[2])
             pair = make_pair(*form[:2], form[2])
-    return Coefficient(CompiledTerm(term), affine, pair)
+            limits = (nearest(form[0] + form[1] * lowest), nearest(form[0] + form[1] * highest))
+    return Coefficient(CompiledTerm(term), affine, pair, limits)
 
 
 def optimal_weights(

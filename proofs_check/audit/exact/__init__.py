@@ -12,8 +12,6 @@ from proofs_check.audit.exact.densities import (
     laplace,
     probability,
 )
-from proofs_check.audit.exact.enclosed import Bounds, Enclosed, log_ratio
-from proofs_check.audit.exact.finite import Choices, enumerate_outputs
 from proofs_check.audit.exact.lines import (
     Line,
     exponential_cdf,
@@ -29,7 +27,9 @@ from proofs_check.audit.exact.lines import (
 from proofs_check.audit.exact.quadrature import integrate
 from proofs_check.audit.exact.sampling import program_mechanism, sample_table
 from proofs_check.audit.exact.suprema import epsilon_of_densities
-from proofs_check.audit.exact.tables import Direction, ExactEpsilon, epsilon_of_tables
+from proofs_check.exact.enclosed import Bounds, Enclosed, log_ratio
+from proofs_check.exact.finite import Choices, enumerate_outputs
+from proofs_check.exact.tables import Direction, ExactEpsilon, epsilon_of_tables
 
 __all__ = [
     "Bounds",

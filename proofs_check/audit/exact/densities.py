@@ -13,10 +13,10 @@ from flint import acb, arb
 
 from profiles.errors import InvalidArgument
 from profiles.numbers import ExactLike, to_exact
-from proofs_check.audit.exact.enclosed import Enclosed, enclose_ball
 from proofs_check.audit.exact.lines import Line, Stretch, as_ball, read_rational
 from proofs_check.audit.exact.quadrature import RELATIVE, Integrand, Tail, integrate
 from proofs_check.enclosures import ball, working_precision
+from proofs_check.exact.enclosed import Enclosed, enclose_ball
 
 _ZERO = Fraction(0)
 _CHECK = Fraction(1, 2**30)

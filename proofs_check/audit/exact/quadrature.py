@@ -14,9 +14,9 @@ from flint import acb, arb, fmpq
 
 from profiles.errors import InvalidArgument, Undecided
 from profiles.numbers import ExactLike, to_exact
-from proofs_check.audit.exact.enclosed import Enclosed, enclose_ball
 from proofs_check.audit.exact.lines import Line, Stretch, as_ball, as_fraction, read_rational
 from proofs_check.enclosures import ball, working_precision
+from proofs_check.exact.enclosed import Enclosed, enclose_ball
 
 #: An integrand of a line; see :mod:`proofs_check.audit.exact.lines`.
 Integrand = Callable[[Line], Any]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from profiles.errors import InvalidArgument
 from profiles.mechanisms.interface import check_call
-from proofs_check.audit.exact.finite import MAX_BRANCHES, MAX_CHOICES, Program, enumerate_outputs
+from proofs_check.exact.finite import MAX_BRANCHES, MAX_CHOICES, Program, enumerate_outputs
 
 _WORD = 64
 _HIGHEST = 2**_WORD - 1
@@ -97,7 +97,7 @@ def program_mechanism(
     """Return ``mechanism(dataset, rng, size)`` with exactly the law of ``program``, for audits whose truth is known.
 
     The program is enumerated at the first call with a data set; the table is kept where the data set is hashable (a tuple, say).
-    Limits and errors are those of :func:`~proofs_check.audit.exact.finite.enumerate_outputs`.
+    Limits and errors are those of :func:`~proofs_check.exact.finite.enumerate_outputs`.
 
     >>> mechanism = program_mechanism(lambda bit, choose: bit ^ choose.coin("1/4"))
     >>> mechanism(1, np.random.default_rng(1), 5).tolist()

@@ -13,10 +13,10 @@ from typing import Any
 from flint import arb, arb_series
 
 from proofs_check.audit.exact.densities import Density, LogQuadratic
-from proofs_check.audit.exact.enclosed import Bounds, Enclosed, enclose_ball, log_ratio, round_down, round_up
 from proofs_check.audit.exact.lines import as_ball
-from proofs_check.audit.exact.tables import Direction, ExactEpsilon
 from proofs_check.enclosures import ball, interval, working_precision
+from proofs_check.exact.enclosed import Bounds, Enclosed, enclose_ball, log_ratio, round_down, round_up
+from proofs_check.exact.tables import Direction, ExactEpsilon
 
 _BITS = 128
 _MOST_BOXES = 4_000

@@ -113,11 +113,11 @@ def test_unusable_options(audit, options, tmp_path):
     assert audit("laplace", *options, **data).refused()
 
 
-def test_what_is_needed_and_missing(run, audit):
+def test_what_is_needed_and_missing(pdp, audit):
     reference = MECHANISMS + "laplace"
-    assert run("audit", reference, "--dataset", "[1]", "--neighbor", "[]").refused()
-    assert run("audit", reference, "--dataset", "[1]", "--claimed", "1").refused()
-    assert run("audit", "--dataset", "[1]", "--neighbor", "[]").refused()
+    assert pdp("audit", reference, "--dataset", "[1]", "--neighbor", "[]").refused()
+    assert pdp("audit", reference, "--dataset", "[1]", "--claimed", "1").refused()
+    assert pdp("audit", "--dataset", "[1]", "--neighbor", "[]").refused()
     profile = ("--profile", "profiles.mechanisms.laplace_sum:default")
     assert "--at z=VALUE" in audit("laplace", *profile).err
     assert "the mechanism's statistic() raised RuntimeError: no norm" in audit("broken_statistic", *profile).err
@@ -128,7 +128,7 @@ def test_what_is_needed_and_missing(run, audit):
     assert audit("laplace", "--profile", "profiles.mechanisms.laplace_sum:general", "--at", "z=1").refused()
 
 
-def test_references_that_lead_nowhere(run, tmp_path):
+def test_references_that_lead_nowhere(pdp, tmp_path):
     rest = ("--dataset", "[1]", "--neighbor", "[]", "--claimed", "1")
     (tmp_path / "leaves.py").write_text("raise SystemExit(0)")
     (tmp_path / "fails.py").write_text("1 / 0")
@@ -145,7 +145,7 @@ def test_references_that_lead_nowhere(run, tmp_path):
         "os.path:1",
         "",
     ]:
-        assert run("audit", reference, *rest).refused(), reference
+        assert pdp("audit", reference, *rest).refused(), reference
 
 
 def test_pairs_that_are_no_neighbors_of_a_profile(audit):

@@ -90,21 +90,21 @@ def test_a_profile_may_be_audited_one_sided(audit):
     assert (result.code, found["one_sided"], found["swapped"], found["claimed"]) == (0, True, True, 2.0)
 
 
-def test_a_seed_repeats_a_run_and_without_one_it_is_told(audit, run):
+def test_a_seed_repeats_a_run_and_without_one_it_is_told(audit, pdp):
     first, second = audit("laplace", "--json").json(), audit("laplace", "--json").json()
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
     fresh = audit("laplace", "--json", "--seed", "2").json()
     assert fresh["epsilon_lower"] != first["epsilon_lower"]
     words = shlex.split(first["repeat"])
-    again = run(*words[1:], "--json").json()
+    again = pdp(*words[1:], "--json").json()
     assert {**again, "seconds": 0} == {**first, "seconds": 0}
 
 
-def test_fresh_seeds_differ(run, audit):
+def test_fresh_seeds_differ(pdp, audit):
     words = shlex.split(audit("laplace", "--json").json()["repeat"])[1:]
     at = words.index("--seed")
     del words[at : at + 2]
-    seeds = {run(*words, "--json").json()["seed"] for _ in range(2)}
+    seeds = {pdp(*words, "--json").json()["seed"] for _ in range(2)}
     assert len(seeds) == 2
     assert all(0 <= seed < 2**53 for seed in seeds)
 

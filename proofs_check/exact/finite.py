@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 from profiles.errors import InvalidArgument, PDPError, Undecided
 from profiles.numbers import ExactLike, to_exact
+from proofs_check.exact.probabilities import equals_itself
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -153,15 +154,9 @@ def _run(program: Program, dataset: object, points: list[_Point], most: int) -> 
         raise InvalidArgument(
             f"an output must be hashable, but {type(output).__name__} was found; return a number, a string or a tuple"
         ) from None
-    if not _equals_itself(output):
+    if not equals_itself(output):
         raise InvalidArgument("an output must equal itself, but NaN was found; return None or a string where there is no number")
     return output
-
-
-def _equals_itself(output: object) -> bool:
-    if isinstance(output, (tuple, frozenset)):
-        return all(map(_equals_itself, output))
-    return bool(output == output)  # noqa: PLR0124 - NaN is what this is about
 
 
 def _read_point(asked: dict[Hashable, Any], before: Fraction) -> _Point:

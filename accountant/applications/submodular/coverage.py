@@ -1,0 +1,274 @@
+"""Coverage: every user has a set of candidates and counts 1 as soon as one of them is selected."""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from accountant.applications.submodular.choosing import ExponentialChoice
+from accountant.applications.submodular.interface import Kept, check_count, check_kept
+from profiles import InvalidData
+
+Indices = NDArray[np.int32]
+Pointers = NDArray[np.int64]
+MOST = 2**31 - 1
+
+
+class Rows(Protocol):
+    """Compressed sparse rows: the candidates of each user."""
+
+    @property
+    def candidates(self) -> int:
+        """The number m of candidates."""
+
+    @property
+    def users(self) -> int:
+        """The number n of users."""
+
+    @property
+    def starts(self) -> Pointers:
+        """Where the candidates of each user start."""
+
+    @property
+    def items(self) -> Indices:
+        """The candidates, user after user."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CoverageInstance:
+    """Claim: f_x(S) = 1 if S contains a candidate of user x, else 0, is monotone submodular with values in {0, 1} for every user.
+
+    The candidates of user x are ``items[starts[x]:starts[x + 1]]``, strictly increasing (compressed sparse rows). ``candidates`` is the
+    public number m of candidates, 0, ..., m − 1; users, and how many there are, are private. Make one with :meth:`from_sets`,
+    :meth:`from_pairs` or :func:`read_coverage`. Cost of a private run: O(number of pairs), docs/submodular.md, section 5.
+
+    >>> CoverageInstance.from_sets([[0, 1], [1], []], candidates=3).track().gains.tolist()
+    [1, 2, 0]
+
+    Raises :class:`InvalidData`, :class:`InvalidArgument`.
+    """
+
+    candidates: int
+    starts: Pointers
+    items: Indices
+
+    def __post_init__(self) -> None:
+        count = check_count(self.candidates, "the number of candidates", 1)
+        starts, items = np.array(self.starts), np.array(self.items)
+        check_rows(count, starts, items)
+        for name, value in (("candidates", count), ("starts", starts.astype(np.int64)), ("items", items.astype(np.int32))):
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        return f"<coverage of an undisclosed number of users by {self.candidates} candidates>"
+
+    @classmethod
+    def from_sets(cls, sets: Iterable[Iterable[int]], *, candidates: int) -> Self:
+        """Return the instance of one set of candidates a user. A candidate may be named twice."""
+        rows = [np.asarray(list(items), dtype=object) for items in sets]
+        lengths = [len(row) for row in rows]
+        flat = np.concatenate([np.empty(0, dtype=object), *rows])
+        if not all(isinstance(item, (int, np.integer)) and not isinstance(item, bool) for item in flat):
+            raise InvalidData("the candidates of a user must be integers, but something else was found; number the candidates from 0")
+        return cls.from_pairs(np.repeat(np.arange(len(rows)), lengths), flat.astype(np.int64), candidates=candidates)
+
+    @classmethod
+    def from_pairs(cls, users: Any, items: Any, *, candidates: int) -> Self:
+        """Return the instance of pairs (user, candidate): two arrays of integers of one length. Pairs may come twice, in any order.
+
+        Users are told apart by their numbers, which mean nothing else; a user without a pair contributes nothing.
+        """
+        count = check_count(candidates, "the number of candidates", 1)
+        rows, columns = read_pairs(users, items, count)
+        matrix = sp.csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(int(rows.max(initial=-1)) + 1, count))
+        matrix.sum_duplicates()
+        return cls(count, matrix.indptr, matrix.indices)
+
+    @property
+    def users(self) -> int:
+        """n, the number of users: private."""
+        return len(self.starts) - 1
+
+    @property
+    def resolution(self) -> int:
+        """Gains are counts of users."""
+        return 1
+
+    def restrict(self, kept: Kept) -> CoverageInstance:
+        """Return the instance of the users with ``kept[x]``."""
+        rows = np.flatnonzero(check_kept(kept, self.users))
+        lengths = np.diff(self.starts)[rows]
+        return CoverageInstance(self.candidates, np.concatenate([[0], np.cumsum(lengths)]), self.items[gather(self.starts, rows)])
+
+    def track(self) -> CoverageGains:
+        """Return the gains at the empty set: the number of users of each candidate."""
+        return CoverageGains(self)
+
+    def rounds(self) -> CoverageRounds:
+        """Return the draws of the greedy algorithm, without a pass over all candidates in each round."""
+        return CoverageRounds(self)
+
+
+class CoverageGains:
+    """Counts of uncovered users of every candidate; each user is touched once, when it is first covered."""
+
+    __slots__ = ("_covered", "_instance", "_owners", "_places", "gains")
+
+    def __init__(self, instance: CoverageInstance) -> None:
+        self._instance = instance
+        self.gains = np.bincount(instance.items, minlength=instance.candidates).astype(np.int64)
+        self._covered = np.zeros(instance.users, dtype=np.bool_)
+        self._places, self._owners, _ = transpose(instance, np.zeros(len(instance.items), dtype=np.int8))
+
+    def add(self, candidate: int) -> None:
+        """Cover the users of a candidate."""
+        touched, change = self.cover(candidate)
+        self.gains[touched] -= change
+
+    def cover(self, candidate: int) -> tuple[Indices, Pointers]:
+        """Mark the users of a candidate as covered; return the candidates that lose gain by it, each once, and how much."""
+        users = self._owners[self._places[candidate] : self._places[candidate + 1]]
+        fresh = users[~self._covered[users]]
+        self._covered[fresh] = True
+        lost = self._instance.items[gather(self._instance.starts, fresh)]
+        if len(lost) > self._instance.candidates // 8:
+            counts = np.bincount(lost, minlength=self._instance.candidates)
+            touched = np.flatnonzero(counts).astype(np.int32)
+            return touched, counts[touched]
+        touched, change = np.unique(lost, return_counts=True)
+        return touched, change
+
+
+class CoverageRounds:
+    """The remaining candidates, grouped by gain: a round draws a group, then one of its candidates (docs/submodular.md, section 5).
+
+    ``_members[g]`` lists every candidate whose gain is or was g, once: gains only fall, so that a candidate enters a group at most once. It
+    is a member now if its gain still is g. ``_counts[g]`` is the number of members now; ``_top`` is at least the largest gain.
+    """
+
+    __slots__ = ("_counts", "_gains", "_members", "_remaining", "_top", "_tracker")
+
+    def __init__(self, instance: CoverageInstance) -> None:
+        self._tracker = CoverageGains(instance)
+        self._gains = self._tracker.gains
+        self._remaining = instance.candidates
+        self._counts = np.bincount(self._gains)
+        self._top = len(self._counts) - 1
+        self._members: defaultdict[int, array[int]] = defaultdict(lambda: array("i"))
+        order = np.argsort(self._gains, kind="stable").astype(np.int32)
+        ends = np.cumsum(self._counts)
+        for gain in np.flatnonzero(self._counts).tolist():
+            self._members[gain] = array("i", order[ends[gain] - self._counts[gain] : ends[gain]].tobytes())
+
+    def draw(self, choice: ExponentialChoice) -> int:
+        """Return a remaining candidate, drawn by the exponential mechanism, and select it. At least one remains."""
+        self._lower_top()
+        low = max(0, self._top - choice.reach)
+        window = self._counts[low : self._top + 1][::-1]
+        distances = np.flatnonzero(window)
+        counts = window[distances]
+        beyond = self._remaining - int(counts.sum())
+        index = choice.levels(distances, counts, beyond, self._levels())
+        distance = int(distances[index]) if index < len(distances) else next(d for i, (d, _) in enumerate(self._levels()) if i == index)
+        chosen = self._draw_member(self._top - distance, choice)
+        self._select(chosen)
+        return chosen
+
+    def _lower_top(self) -> None:
+        while not self._counts[self._top]:
+            self._members.pop(self._top, None)  # no gain rises again
+            self._top -= 1
+
+    def _levels(self) -> Iterator[tuple[int, int]]:
+        """Yield (distance below the top, number of candidates) of all groups, from the top down."""
+        for gain in np.flatnonzero(self._counts[: self._top + 1])[::-1].tolist():
+            yield self._top - gain, int(self._counts[gain])
+
+    def _draw_member(self, gain: int, choice: ExponentialChoice) -> int:
+        """Return each member of a group with the same probability: uniform entries of its list, until one is a member."""
+        members = self._members[gain]
+        if len(members) > 2 * int(self._counts[gain]):
+            entries = np.frombuffer(members, dtype=np.int32)
+            members = self._members[gain] = array("i", entries[self._gains[entries] == gain].tobytes())
+        while True:
+            candidate = members[choice.uniform(len(members))]
+            if self._gains[candidate] == gain:
+                return candidate
+
+    def _select(self, chosen: int) -> None:
+        touched, change = self._tracker.cover(chosen)
+        others = touched != chosen
+        touched, change = touched[others], change[others]
+        before = self._gains[touched]
+        after = before - change
+        np.subtract.at(self._counts, before, 1)
+        np.add.at(self._counts, after, 1)
+        self._gains[touched] = after
+        self._counts[self._gains[chosen]] -= 1
+        self._gains[chosen] = -1
+        self._remaining -= 1
+        members = self._members
+        for candidate, gain in zip(touched.tolist(), after.tolist(), strict=True):
+            members[gain].append(candidate)
+
+
+def transpose(instance: Rows, values: NDArray[Any]) -> tuple[Pointers, Indices, NDArray[Any]]:
+    """Return the users of each candidate, as compressed columns, and the values that go with them."""
+    columns = sp.csr_array((values, instance.items, instance.starts), shape=(instance.users, instance.candidates)).tocsc()
+    return columns.indptr, columns.indices, columns.data
+
+
+def gather(starts: Pointers, rows: NDArray[Any]) -> Pointers:
+    """Return the positions of the entries of compressed rows, row after row."""
+    first, lengths = starts[rows], starts[rows + 1] - starts[rows]
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if len(ends) else 0
+    positions: Pointers = np.repeat(first - (ends - lengths), lengths) + np.arange(total)
+    return positions
+
+
+def read_pairs(users: Any, items: Any, candidates: int) -> tuple[Pointers, Pointers]:
+    """Return users numbered from 0 in their order, and candidates, of equal length. Raises :class:`InvalidData`."""
+    rows, columns = (np.asarray(list(given) if isinstance(given, Sequence) else given) for given in (users, items))
+    for what, values in (("users", rows), ("candidates", columns)):
+        if values.ndim != 1 or not (values.dtype.kind in "iu" or not values.size):
+            raise InvalidData(
+                f"the {what} of pairs must be integers in one dimension, but {values.dtype} of {values.ndim} dimensions was found"
+            )
+    if len(rows) != len(columns):
+        raise InvalidData(f"as many users as candidates are needed, but {len(rows)} and {len(columns)} were found; give pairs")
+    check_items(columns, candidates)
+    _, numbers = np.unique(rows, return_inverse=True)
+    return numbers.astype(np.int64), columns.astype(np.int64)
+
+
+def check_items(items: NDArray[Any], candidates: int) -> None:
+    """Refuse numbers that are no candidates. Raises :class:`InvalidData`."""
+    if candidates > MOST:
+        raise InvalidData(f"at most {MOST} candidates are possible, but {candidates} were declared; group them")
+    if items.size and not (int(items.min()) >= 0 and int(items.max()) < candidates):
+        found = int(items.min()) if int(items.min()) < 0 else int(items.max())
+        raise InvalidData(f"candidates are 0 to {candidates - 1}, but {found} was found; declare all of them, or drop the others")
+
+
+def check_rows(candidates: int, starts: NDArray[Any], items: NDArray[Any]) -> None:
+    """Refuse what is no list of compressed rows with strictly increasing entries. Raises :class:`InvalidData`."""
+    if starts.ndim != 1 or items.ndim != 1 or starts.dtype.kind not in "iu" or items.dtype.kind not in "iu" or not len(starts):
+        raise InvalidData("starts and items must be integer arrays of one dimension, starts with one entry more than there are users")
+    if starts[0] != 0 or starts[-1] != len(items) or (np.diff(starts.astype(np.int64)) < 0).any() or len(starts) > MOST:
+        raise InvalidData(f"starts must rise from 0 to the number of items, {len(items)}, but they do not; use from_pairs")
+    check_items(items, candidates)
+    rising = np.diff(items.astype(np.int64)) > 0
+    borders = starts[1:-1][(starts[1:-1] > 0) & (starts[1:-1] < len(items))].astype(np.int64) - 1
+    rising[borders] = True
+    if not rising.all():
+        raise InvalidData("the candidates of a user must rise strictly, but they do not; use from_pairs, which sorts them")

@@ -1,0 +1,161 @@
+"""The private greedy algorithm for monotone submodular maximisation under a cardinality constraint, and for set cover."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from accountant.applications.submodular.choosing import ExponentialChoice
+from accountant.applications.submodular.coverage import CoverageInstance
+from accountant.applications.submodular.interface import (
+    EXACT_GAINS,
+    MONOTONE_BOUNDED,
+    ONE_USER,
+    PUBLIC,
+    TABLE,
+    DecomposableFunction,
+    check_count,
+)
+from accountant.applications.submodular.rounds import start_rounds
+from accountant.applications.submodular.weighted import WeightedCoverage
+from accountant.guarantees import ARITHMETIC, AnyGuarantee, assume, discharge
+from accountant.onesided import OneSidedCalibration, calibrate_one_sided, declare_add_dp, realise_draws, subsample
+from accountant.sampler import BitSource, PoissonSampler, open_bits
+from accountant.sampler.bits import GeneratorBits, repeats
+from profiles import InvalidArgument, to_exact
+from profiles.numbers import ExactLike
+
+_SOURCE = "docs/submodular.md, Theorem 1; Ghazi et al. 2024, Theorem 4.3 and Section 4.1.1"
+_PROVED = (CoverageInstance, WeightedCoverage)
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyAnswer:
+    """The released answer: candidates in the order of their selection, and the guarantee. Nothing else depends on the users."""
+
+    selected: tuple[int, ...]
+    guarantee: AnyGuarantee
+
+
+@dataclass(frozen=True, slots=True)
+class OneSidedGreedy:
+    """Claim: the k candidates that :meth:`run` returns, in their order, are ``epsilon0``-add-DP; no other direction is bounded.
+
+    k rounds; each selects a remaining candidate c with probability proportional to exp(ε₀·(F(S ∪ {c}) − F(S))). ``k`` and ``epsilon0``
+    (nats, exact) are public. Its other direction without a sample: :func:`approximate_dp`. Source: docs/submodular.md, Theorem 1.
+    Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
+    """
+
+    k: int
+    epsilon0: ExactLike
+
+    def __post_init__(self) -> None:
+        check_count(self.k, "k", 0)
+        exact = to_exact(self.epsilon0, "epsilon0")
+        if exact <= 0:
+            raise InvalidArgument(f"epsilon0 must be positive, but {str(self.epsilon0)[:40]} was found; give a number of nats above 0")
+        object.__setattr__(self, "epsilon0", exact)
+
+    @property
+    def guarantee(self) -> AnyGuarantee:
+        """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
+        hypotheses = (MONOTONE_BOUNDED, EXACT_GAINS, PUBLIC, ONE_USER, TABLE, ARITHMETIC)
+        return declare_add_dp(f"greedy selection of {self.k} candidates", self.epsilon0, source=_SOURCE, hypotheses=hypotheses)
+
+    def run(self, function: DecomposableFunction, rng: object = None) -> GreedyAnswer:
+        """Select k candidates. ``rng``: None for the operating system's secure source, a seed or a :class:`numpy.random.Generator`."""
+        bits = open_bits(rng)
+        selected = self.select(function, bits)
+        return GreedyAnswer(selected, assume(settle(self.guarantee, function), (bits.hypothesis,)))
+
+    def select(self, function: DecomposableFunction, bits: BitSource) -> tuple[int, ...]:
+        """Return the candidates alone, drawn with ``bits``. Raises :class:`InvalidArgument` where k exceeds their number."""
+        self.check(function)
+        choice = ExponentialChoice(Fraction(self.epsilon0) / function.resolution, bits)  # type: ignore[arg-type]
+        rounds = start_rounds(function)
+        return tuple(rounds.draw(choice) for _ in range(self.k))
+
+    def check(self, function: DecomposableFunction) -> None:
+        """Refuse what is no decomposable function, or has too few candidates: both are public."""
+        if not isinstance(function, DecomposableFunction):
+            raise InvalidArgument(
+                f"a decomposable function is needed, but {type(function).__name__} was found; make a CoverageInstance, or give the members "
+                "of DecomposableFunction"
+            )
+        count = check_count(function.candidates, "the number of candidates", 1)
+        check_count(function.resolution, "the resolution", 1)
+        if self.k > count:
+            raise InvalidArgument(f"{self.k} candidates were asked for, but there are {count}; lower k (k = m gives an order of all)")
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateGreedy:
+    """Claim: the k candidates that :meth:`run` returns, in their order, are ``epsilon``-differentially private (one user more or less).
+
+    Every user is kept with probability p, independently; on those kept :class:`OneSidedGreedy` runs with ε₀. ``calibration`` chooses
+    (p, ε₀): ``"optimal"``, or ``"corollary"`` for the paper's ε₀ = log 2. k = m returns an order of all candidates, for set cover.
+    For a monotone submodular function the answer is a (1 − 1/e − η)-approximation with the error of :func:`utility_bound`.
+
+    Source: docs/submodular.md, Theorems 1 to 4; Ghazi et al. 2024, Theorem 1.2 and Appendix F. Raises :class:`InvalidArgument`,
+    :class:`InvalidTarget`.
+
+    >>> instance = CoverageInstance.from_sets([[0]] * 40 + [[1, 2]] * 30, candidates=4)
+    >>> answer = PrivateGreedy(2, "1").run(instance, 7, bits=8)
+    >>> answer.selected, answer.guarantee.bound.epsilon <= 1
+    ((0, 1), True)
+    """
+
+    k: int
+    epsilon: ExactLike
+    calibration: Literal["optimal", "corollary"] = "optimal"
+
+    def __post_init__(self) -> None:
+        check_count(self.k, "k", 0)
+        _ = self.plan
+
+    @property
+    def plan(self) -> OneSidedCalibration:
+        """The public p and ε₀."""
+        return calibrate_one_sided(self.epsilon, choice=self.calibration)
+
+    @property
+    def inner(self) -> OneSidedGreedy:
+        """What runs on the sample."""
+        return OneSidedGreedy(self.k, self.plan.epsilon0)
+
+    @property
+    def guarantee(self) -> AnyGuarantee:
+        """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
+        return subsample(self.inner.guarantee, self.plan.p)
+
+    def run(self, function: DecomposableFunction, rng: object = None, *, bits: object = None) -> GreedyAnswer:
+        """Select k candidates.
+
+        ``rng`` draws candidates, ``bits`` the sample: each None (the operating system's secure source), a seed, or a
+        :class:`numpy.random.Generator`. Raises :class:`InvalidArgument` where k exceeds m, or where both are the same seed.
+        """
+        inner, plan = self.inner, self.plan
+        inner.check(function)
+        sampler, draws = PoissonSampler(bits), open_bits(rng)
+        if isinstance(draws, GeneratorBits) and repeats(sampler.source, draws.rng):
+            raise InvalidArgument(
+                "the sample and the choices would be drawn with the same random numbers; give two seeds, or one generator"
+            )
+        kept = sampler.select(np.full(function.users, plan.p))
+        sample = function.restrict(kept)
+        if (sample.candidates, sample.resolution) != (function.candidates, function.resolution):
+            raise InvalidArgument("the number of candidates and the resolution are public, but they change with the users; keep them")
+        selected = inner.select(sample, draws)
+        guarantee = realise_draws(settle(self.guarantee, function), sampler.source.hypothesis)
+        return GreedyAnswer(selected, assume(guarantee, (draws.hypothesis,)))
+
+
+def settle(guarantee: AnyGuarantee, function: DecomposableFunction) -> AnyGuarantee:
+    """Discharge what is proved for the functions of this package (docs/submodular.md, section 3); for others return it as it is."""
+    if type(function) not in _PROVED:
+        return guarantee
+    found = discharge(guarantee, MONOTONE_BOUNDED, f"{type(function).__name__}: docs/submodular.md, Theorem 2")
+    return discharge(found, EXACT_GAINS, "gains are sums of integers (docs/submodular.md, section 3)")

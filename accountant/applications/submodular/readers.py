@@ -1,0 +1,162 @@
+"""Instances from CSV and Parquet files with one row a (user, item) pair."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from accountant.applications.submodular.coverage import CoverageInstance
+from accountant.applications.submodular.interface import check_count
+from accountant.applications.submodular.weighted import Combine, WeightedCoverage
+from accountant.dataset.opening import find_format
+from profiles import InvalidArgument, InvalidData, UnreadableFile
+
+Labels = Sequence[str] | Sequence[int]
+
+
+def read_coverage(data: Any, *, user: str, item: str, candidates: int | Labels, drop_unknown: bool = False) -> CoverageInstance:
+    """Return the coverage instance of a file (CSV, Parquet) or Arrow table in which each row says: this user has this item.
+
+    ``candidates`` is public and must not be read off the data: an integer m (items are the integers 0 to m − 1), or the list of all
+    items, whose order numbers them. ``drop_unknown``: leave out rows with other items, each by itself, instead of refusing the data.
+    Rows may come twice. Raises :class:`UnreadableFile`, :class:`InvalidData`, :class:`InvalidArgument`.
+
+    >>> table = pa.table({"user": ["ann", "bob", "bob"], "item": ["tea", "tea", "jam"]})
+    >>> read_coverage(table, user="user", item="item", candidates=["jam", "tea"]).track().gains.tolist()
+    [1, 2]
+    """
+    users, items, _ = _read(data, user, item, None, candidates, drop_unknown=drop_unknown)
+    return CoverageInstance.from_pairs(users, items, candidates=_count(candidates))
+
+
+def read_weighted_coverage(
+    data: Any, *, user: str, item: str, value: str, candidates: int | Labels, combine: Combine = "max", drop_unknown: bool = False
+) -> WeightedCoverage:
+    """Return the weighted coverage of a file in which each row says: this user gives this item this value, in [0, 1].
+
+    As :func:`read_coverage`, but a user may name an item once only. Raises like it.
+    """
+    users, items, values = _read(data, user, item, value, candidates, drop_unknown=drop_unknown)
+    return WeightedCoverage.from_pairs(users, items, values, candidates=_count(candidates), combine=combine)
+
+
+def _count(candidates: int | Labels) -> int:
+    if isinstance(candidates, (int, np.integer)):
+        return check_count(candidates, "the number of candidates", 1)
+    if isinstance(candidates, str) or not isinstance(candidates, (Sequence, np.ndarray)):
+        raise InvalidArgument(f"candidates must be their number or the list of all, but {type(candidates).__name__} was found; give one")
+    if len(set(candidates)) != len(candidates) or not len(candidates):
+        raise InvalidArgument("the list of candidates must name each one once, and at least one; correct it")
+    return len(candidates)
+
+
+def _read(
+    data: Any, user: str, item: str, value: str | None, candidates: int | Labels, *, drop_unknown: bool
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    count = _count(candidates)
+    table, label = _load(data, [name for name in (user, item, value) if name is not None])
+    for name in table.schema.names:
+        if table.column(name).null_count:
+            raise InvalidData(f"the column {name!r} of {label} has missing values; fill or drop these rows")
+    numbers = _number_items(table.column(item), item, label, candidates, count)
+    known = np.ones(len(numbers), dtype=np.bool_) if not drop_unknown else (numbers >= 0) & (numbers < count)
+    if not isinstance(candidates, (int, np.integer)) and (numbers[known] < 0).any():
+        row = int(np.flatnonzero(numbers < 0)[0])
+        raise InvalidData(f"the item in row {row} of {label} (from 0) is no candidate; list all candidates, or drop other items")
+    users = _number_users(table.column(user), user, label)
+    values = np.ones(len(numbers)) if value is None else _read_numbers(table.column(value), value, label)
+    return users[known], numbers[known], values[known]
+
+
+def _load(data: Any, names: list[str]) -> tuple[Any, str]:
+    if isinstance(data, pa.Table):
+        return _choose(data, names, "the table"), "the table"
+    if not isinstance(data, (str, os.PathLike)):
+        raise InvalidArgument(f"data must be a path or an Arrow table, but {type(data).__name__} was found; give one")
+    path = Path(data)
+    kind = find_format(path) if path.is_file() else None
+    if kind not in ("csv", "parquet"):
+        raise UnreadableFile(f"a CSV or Parquet file is needed, but {path} is none; check the path")
+    try:
+        return _choose(_load_csv(path) if kind == "csv" else pq.ParquetFile(str(path)), names, path.name), path.name
+    except (pa.ArrowInvalid, pa.ArrowException, EOFError, OSError) as error:
+        raise UnreadableFile(f"{path.name} could not be read as {kind}: {(str(error).splitlines() or [''])[0][:160]}; correct it") from None
+
+
+def _load_csv(path: Path) -> Any:
+    with pa.input_stream(str(path), compression="detect") as stream, pyarrow.csv.open_csv(stream) as reader:
+        text = dict.fromkeys(reader.schema.names, pa.string())
+    converting = pyarrow.csv.ConvertOptions(column_types=text, strings_can_be_null=False)
+    with pa.input_stream(str(path), compression="detect") as stream:
+        return pyarrow.csv.read_csv(stream, convert_options=converting)
+
+
+def _choose(data: Any, names: list[str], label: str) -> Any:
+    found = (data.schema_arrow if isinstance(data, pq.ParquetFile) else data.schema).names
+    for name in names:
+        if list(found).count(name) != 1:
+            raise InvalidData(
+                f"{label} must have one column {name!r}, but its columns are {', '.join(map(repr, found[:20]))}; name one of them"
+            )
+    return data.read(columns=names) if isinstance(data, pq.ParquetFile) else data.select(names)
+
+
+def _number_users(column: Any, name: str, label: str) -> NDArray[Any]:
+    column = _decode(column)
+    if not (_is_text(column.type) or pa.types.is_integer(column.type)):
+        raise InvalidData(f"users are told apart by text or integers, but the column {name!r} of {label} is {column.type}; convert it")
+    indices: NDArray[Any] = np.asarray(pc.cast(column.combine_chunks().dictionary_encode().indices, pa.int64()))
+    return indices
+
+
+def _number_items(column: Any, name: str, label: str, candidates: int | Labels, count: int) -> NDArray[Any]:
+    column = _decode(column)
+    if isinstance(candidates, (int, np.integer)):
+        if _is_text(column.type):
+            try:
+                column = pc.cast(pc.utf8_trim_whitespace(column), pa.int64())
+            except pa.ArrowInvalid:
+                raise InvalidData(
+                    f"the items in column {name!r} of {label} must be integers from 0 to {count - 1}; or give the list of all candidates"
+                ) from None
+        if not pa.types.is_integer(column.type):
+            raise InvalidData(
+                f"items must be integers, but the column {name!r} of {label} is {column.type}; or give the list of candidates"
+            )
+        return np.asarray(column.combine_chunks())
+    labels = [str(one) for one in candidates] if _is_text(column.type) else list(candidates)
+    if len(set(labels)) != len(labels):
+        raise InvalidArgument("two candidates of the list are written alike; give each one its own text")
+    kind = pa.int64() if pa.types.is_integer(column.type) else column.type
+    try:
+        found = pc.index_in(column.cast(kind), value_set=pa.array(labels).cast(kind))
+    except (pa.ArrowException, OverflowError):
+        raise InvalidData(f"the column {name!r} of {label} is {column.type}, and the candidates are not; give them in its type") from None
+    numbers: NDArray[Any] = np.asarray(pc.fill_null(found, -1).combine_chunks()).astype(np.int64)
+    return numbers
+
+
+def _read_numbers(column: Any, name: str, label: str) -> NDArray[Any]:
+    try:
+        numbers: NDArray[Any] = np.asarray(pc.cast(column, pa.float64()).combine_chunks())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InvalidData(f"the column {name!r} of {label} must hold numbers in [0, 1]; correct or choose another column") from None
+    return numbers
+
+
+def _decode(column: Any) -> Any:
+    """Return a column without its dictionary, which may hold one value twice."""
+    return pc.cast(column, column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -1,0 +1,165 @@
+"""Weighted coverage and facility location: every user gives each candidate a value in [0, 1]; values are counted in units of 2^-30."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from accountant.applications.submodular.coverage import Indices, Pointers, check_rows, gather, read_pairs, transpose
+from accountant.applications.submodular.interface import Kept, check_count, check_kept
+from profiles import InvalidArgument, InvalidData
+
+#: Values are rounded down to multiples of 1/UNIT, each by itself, so that sums over users are exact integers.
+UNIT = 2**30
+Units = NDArray[np.int64]
+Combine = Literal["max", "sum"]
+COMBINES: tuple[Combine, ...] = ("max", "sum")
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class WeightedCoverage:
+    """Claim: with values v_xc in [0, 1], f_x(S) = max of v_xc over c in S (``max``) or min(1, sum of them) (``sum``) is monotone submodular
+    with values in [0, 1] and f_x(∅) = 0, for every user x.
+
+    ``starts``, ``items``: as in :class:`CoverageInstance`; ``units``: the values times 2^30, integers from 1 to 2^30. A pair that is not
+    listed has the value 0. Values of one's own are rounded down to such integers, one by one (docs/submodular.md, section 3).
+    Make one with :meth:`from_matrix` (facility location: one row a user) or :meth:`from_pairs`.
+
+    >>> WeightedCoverage.from_matrix([[0.5, 1.0], [0.25, 0.0]]).track().gains / UNIT
+    array([0.75, 1.  ])
+
+    Raises :class:`InvalidData`, :class:`InvalidArgument`.
+    """
+
+    candidates: int
+    starts: Pointers
+    items: Indices
+    units: Units
+    combine: Combine = "max"
+
+    def __post_init__(self) -> None:
+        count = check_count(self.candidates, "the number of candidates", 1)
+        starts, items, units = np.array(self.starts), np.array(self.items), np.array(self.units)
+        check_rows(count, starts, items)
+        if self.combine not in COMBINES:
+            raise InvalidArgument(
+                f"values are combined by one of {', '.join(COMBINES)}, but {str(self.combine)[:40]!r} was found; choose one"
+            )
+        if (
+            units.dtype.kind not in "iu"
+            or units.shape != items.shape
+            or (units.size and not 1 <= int(units.min()) <= int(units.max()) <= UNIT)
+        ):
+            raise InvalidData(f"the units must be one integer from 1 to {UNIT} a pair; use from_pairs or from_matrix for values in [0, 1]")
+        for name, value in (("starts", starts.astype(np.int64)), ("items", items.astype(np.int32)), ("units", units.astype(np.int64))):
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "candidates", count)
+
+    def __repr__(self) -> str:
+        return f"<weighted coverage of an undisclosed number of users by {self.candidates} candidates>"
+
+    @classmethod
+    def from_matrix(cls, values: Any, *, combine: Combine = "max") -> Self:
+        """Return the instance of a matrix of values in [0, 1], one row a user, one column a candidate: an array or a SciPy matrix."""
+        if sp.issparse(values):
+            entries = sp.coo_array(values)
+            rows, columns = entries.coords
+            return cls.from_pairs(rows, columns, entries.data, candidates=entries.shape[1], combine=combine)
+        matrix = np.asarray(values)
+        if matrix.ndim != 2 or not matrix.shape[1]:
+            raise InvalidData(f"a matrix with one column a candidate is needed, but shape {matrix.shape} was found; give one row a user")
+        users, items = np.indices(matrix.shape, dtype=np.int32)
+        return cls.from_pairs(users.ravel(), items.ravel(), matrix.ravel(), candidates=matrix.shape[1], combine=combine)
+
+    @classmethod
+    def from_pairs(cls, users: Any, items: Any, values: Any, *, candidates: int, combine: Combine = "max") -> Self:
+        """Return the instance of triples (user, candidate, value in [0, 1]); a pair must not come twice."""
+        count = check_count(candidates, "the number of candidates", 1)
+        rows, columns = read_pairs(users, items, count)
+        units = read_units(values, len(rows))
+        matrix = sp.csr_array((units, (rows, columns)), shape=(int(rows.max(initial=-1)) + 1, count))
+        if matrix.nnz != len(rows):
+            raise InvalidData("a user gives a candidate more than one value; say which one counts: their largest, their sum up to 1, ...")
+        matrix.eliminate_zeros()
+        matrix.sort_indices()
+        return cls(count, matrix.indptr, matrix.indices, matrix.data, combine)
+
+    @property
+    def users(self) -> int:
+        """n, the number of users: private."""
+        return len(self.starts) - 1
+
+    @property
+    def resolution(self) -> int:
+        """Gains are counted in units of 2^-30."""
+        return UNIT
+
+    def restrict(self, kept: Kept) -> WeightedCoverage:
+        """Return the instance of the users with ``kept[x]``."""
+        rows = np.flatnonzero(check_kept(kept, self.users))
+        places = gather(self.starts, rows)
+        starts = np.concatenate([[0], np.cumsum(np.diff(self.starts)[rows])])
+        return WeightedCoverage(self.candidates, starts, self.items[places], self.units[places], self.combine)
+
+    def track(self) -> WeightedGains:
+        """Return the gains at the empty set."""
+        return WeightedGains(self)
+
+
+class WeightedGains:
+    """Gains in units of 2^-30, exact. A user is touched again whenever its value rises: at most once for each of its candidates."""
+
+    __slots__ = ("_gain", "_held", "_instance", "_owners", "_places", "_units", "gains")
+
+    def __init__(self, instance: WeightedCoverage) -> None:
+        self._instance = instance
+        self._gain = _GAINS[instance.combine]
+        self._places, self._owners, self._units = transpose(instance, instance.units)
+        self._held = np.zeros(instance.users, dtype=np.int64)
+        self.gains = np.zeros(instance.candidates, dtype=np.int64)
+        np.add.at(self.gains, instance.items, instance.units)
+
+    def add(self, candidate: int) -> None:
+        """Give every user the value of a candidate."""
+        column = slice(self._places[candidate], self._places[candidate + 1])
+        users = self._owners[column]
+        risen = self._gain(self._units[column], self._held[users])
+        users, risen = users[risen > 0], risen[risen > 0]
+        before = self._held[users]
+        self._held[users] = before + risen
+        starts = self._instance.starts
+        places, lengths = gather(starts, users), starts[users + 1] - starts[users]
+        units = self._instance.units[places]
+        change = self._gain(units, np.repeat(before, lengths)) - self._gain(units, np.repeat(before + risen, lengths))
+        np.subtract.at(self.gains, self._instance.items[places], change)
+
+
+def _rise(units: Units, held: Units) -> Units:
+    risen: Units = np.maximum(units - held, 0)
+    return risen
+
+
+def _fill(units: Units, held: Units) -> Units:
+    filled: Units = np.minimum(units, UNIT - held)
+    return filled
+
+
+_GAINS: dict[Combine, Callable[[Units, Units], Units]] = {"max": _rise, "sum": _fill}
+
+
+def read_units(values: Any, count: int) -> Units:
+    """Return values in [0, 1] in units of 2^-30, rounded down, each by itself. Raises :class:`InvalidData`."""
+    found = np.asarray(values)
+    if found.shape != (count,) or found.dtype.kind not in "iufb":
+        raise InvalidData(f"one value a pair is needed, but {found.dtype} of shape {found.shape} was found; give numbers in [0, 1]")
+    exact = found.astype(np.float64)
+    if exact.size and not (float(exact.min()) >= 0 and float(exact.max()) <= 1):
+        raise InvalidData("values must lie in [0, 1], but another value (or NaN) was found; divide by their public bound")
+    units: Units = np.floor(exact * UNIT).astype(np.int64)
+    return units

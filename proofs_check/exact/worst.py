@@ -1,0 +1,280 @@
+"""Exact ε and δ of a finite mechanism over all data sets up to a size and all their add/remove neighbors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import combinations, combinations_with_replacement, permutations, product
+from typing import Any, TypeAlias
+
+from profiles.errors import InvalidArgument, Undecided
+from profiles.numbers import ExactLike
+from proofs_check.exact.enclosed import Bounds, Enclosed, round_down, round_up
+from proofs_check.exact.exponentials import Exact, Nats
+from proofs_check.exact.probabilities import Law, Table, read_table, widen
+from proofs_check.exact.tables import Ratio, hockey_stick, larger_bounds, ratio_of, read_delta, read_threshold
+
+#: A data set is a tuple of records.
+Dataset: TypeAlias = tuple[Any, ...]
+
+#: A mechanism by its law: data set → (output → probability).
+MechanismLaw: TypeAlias = Callable[[Dataset], Law]
+
+MAX_DATASETS = 20_000
+#: The laws of so many data sets are computed twice, to notice those that are not functions of the data set.
+_REPEATED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class WorstPair:
+    """The worst case of one direction: the smallest ε that holds for all pairs, and the pair and event that need it.
+
+    ``epsilon``  bounds in nats; both ends are ∞ where no ε suffices.
+    ``ratio``    e^ε exactly; None where it is infinite or some law is known by enclosures only.
+    ``larger``, ``smaller``  the neighboring data sets, None where ε = 0; ``record`` is what the larger one has more.
+    ``event``    the outputs that need ε: one where δ = 0. Between enclosures, pair and event prove the lower end.
+    """
+
+    epsilon: Bounds
+    ratio: Exact | None
+    larger: Dataset | None
+    smaller: Dataset | None
+    record: Hashable
+    event: tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """The exact ε of a finite mechanism: ``plus`` is for removing a record, ``minus`` for adding one.
+
+    ``records`` holds both directions of each record that may be added or removed, which is what personalised guarantees are about.
+    """
+
+    plus: WorstPair
+    minus: WorstPair
+    delta: Fraction
+    datasets: int
+    pairs: int
+    records: Mapping[Hashable, tuple[WorstPair, WorstPair]]
+
+    @property
+    def symmetric(self) -> Bounds:
+        """Bounds of the larger one of the two: the ε of (add/remove) differential privacy."""
+        return larger_bounds(self.plus.epsilon, self.minus.epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class WorstDelta:
+    """The exact δ of a finite mechanism at one ε in one direction; ``value`` is exact where the laws are, ``bounds`` always hold."""
+
+    value: Exact | Enclosed
+    larger: Dataset | None
+    smaller: Dataset | None
+    record: Hashable
+
+    @property
+    def bounds(self) -> Bounds:
+        """Binary64 numbers around δ, rounded outward."""
+        wide = widen(self.value)
+        return Bounds(round_down(wide.lower), round_up(wide.upper))
+
+
+def exact_epsilon(
+    law: MechanismLaw,
+    records: Iterable[Hashable],
+    *,
+    max_size: int,
+    delta: ExactLike = 0,
+    ordered: bool = False,
+    distinct: bool = False,
+    max_datasets: int = MAX_DATASETS,
+) -> WorstCase:
+    """Return the exact ε of a mechanism in both directions, over all data sets of at most ``max_size`` of the given records.
+
+    Claim, with D' = D without one record, over all D of 1 to max_size records: ``plus`` is the smallest ε ≥ 0 with
+    P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] + δ for all D, D', S, and ``minus`` the smallest one with P[M(D') ∈ S] ≤ e^ε P[M(D) ∈ S] + δ.
+    It says nothing about larger data sets or other records.
+
+    ``law(dataset)`` maps outputs to probabilities: fractions, decimal strings, :func:`~proofs_check.exact.exponentials.exp` of
+    rationals and what arithmetic makes of them, or :class:`Enclosed` numbers, Arb balls and pairs (lower, upper). A data set is a
+    tuple: each multiset once, in the order of ``records`` (for laws that do not depend on the order); all ordered lists with
+    ``ordered``; no record twice with ``distinct``. Numbers that are exact are compared exactly; ∞ is returned only where an event has
+    probability 0 on one side, and with enclosures where it may have.
+    Source: the definitions (Dwork et al. 2006; Ghazi et al. 2024, Definition 1.7) and :func:`epsilon_of_tables`.
+    Raises :class:`InvalidArgument` for unusable records and laws (negative, NaN, totals other than 1, two laws for one data set), and
+    :class:`Undecided` above ``max_datasets`` data sets. Errors of the law pass through.
+
+    >>> law = lambda bits: {1: "3/4", 0: "1/4"} if sum(bits) else {1: "1/4", 0: "3/4"}
+    >>> worst = exact_epsilon(law, [0, 1], max_size=2)
+    >>> worst.plus.ratio, worst.plus.larger, worst.plus.smaller, worst.plus.event, worst.pairs
+    (Fraction(3, 1), (1,), (), (1,), 6)
+    """
+    exact_delta = read_delta(delta)
+    universe = _read_records(records)
+    tables = _Tables(law)
+    best: dict[Hashable, tuple[_Best, _Best]] = {record: (_Best(), _Best()) for record in universe}
+    pairs = 0
+    sizes = _check_count(len(universe), max_size, max_datasets, ordered=ordered, distinct=distinct)
+    for larger in _datasets(universe, max_size, ordered=ordered, distinct=distinct):
+        for smaller, record in _neighbors(larger):
+            pairs += 1
+            with_record, without = tables.of(larger), tables.of(smaller)
+            plus, minus = best[record]
+            plus.take(ratio_of(with_record, without, exact_delta), larger, smaller, record)
+            minus.take(ratio_of(without, with_record, exact_delta), larger, smaller, record)
+    tables.of(())
+    by_record = {record: (plus.result(), minus.result()) for record, (plus, minus) in best.items()}
+    overall = _Best(), _Best()
+    for both in best.values():
+        for total, part in zip(overall, both, strict=True):
+            total.take(part.ratio, part.larger, part.smaller, part.record)
+    return WorstCase(overall[0].result(), overall[1].result(), exact_delta, sizes, pairs, by_record)
+
+
+def exact_delta(
+    law: MechanismLaw,
+    records: Iterable[Hashable],
+    epsilon: Nats,
+    *,
+    max_size: int,
+    ordered: bool = False,
+    distinct: bool = False,
+    max_datasets: int = MAX_DATASETS,
+) -> tuple[WorstDelta, WorstDelta]:
+    """Return the exact δ at one ε, for removing and for adding a record, over the same pairs as :func:`exact_epsilon`.
+
+    Formula: δ = max over the pairs of Σ (P(y) − e^ε Q(y))₊, the hockey-stick divergence. ``epsilon``: nats ≥ 0, a rational number or a
+    :class:`~proofs_check.exact.exponentials.Log`, so that e^ε is exact. Raises like :func:`exact_epsilon`.
+
+    >>> law = lambda bits: {1: "3/4", 0: "1/4"} if sum(bits) else {1: "1/4", 0: "3/4"}
+    >>> [found.value for found in exact_delta(law, [0, 1], 0, max_size=2)]
+    [Fraction(1, 2), Fraction(1, 2)]
+    """
+    threshold = read_threshold(epsilon)
+    universe = _read_records(records)
+    tables = _Tables(law)
+    _check_count(len(universe), max_size, max_datasets, ordered=ordered, distinct=distinct)
+    plus = minus = WorstDelta(Fraction(0), None, None, None)
+    for larger in _datasets(universe, max_size, ordered=ordered, distinct=distinct):
+        for smaller, record in _neighbors(larger):
+            with_record, without = tables.of(larger), tables.of(smaller)
+            plus = _worse(plus, WorstDelta(hockey_stick(with_record, without, threshold), larger, smaller, record))
+            minus = _worse(minus, WorstDelta(hockey_stick(without, with_record, threshold), larger, smaller, record))
+    return plus, minus
+
+
+@dataclass(slots=True)
+class _Best:
+    """The largest ratio so far, and where it was found."""
+
+    ratio: Ratio = field(default_factory=lambda: Ratio(Fraction(1), Fraction(1), (), exact=True))
+    larger: Dataset | None = None
+    smaller: Dataset | None = None
+    record: Hashable = None
+
+    def take(self, found: Ratio, larger: Dataset | None, smaller: Dataset | None, record: Hashable) -> None:
+        """Keep a ratio that is larger; ends of enclosures are kept each on its own."""
+        low_wins, high_wins = _exceeds(found.low, self.ratio.low), _exceeds(found.high, self.ratio.high)
+        high = found.high if high_wins else self.ratio.high
+        exact = found.exact and self.ratio.exact
+        if low_wins:
+            self.ratio = Ratio(found.low, high, found.event, exact)
+            self.larger, self.smaller, self.record = larger, smaller, record
+        else:
+            self.ratio = Ratio(self.ratio.low, high, self.ratio.event, exact)
+
+    def result(self) -> WorstPair:
+        direction = self.ratio.direction()
+        return WorstPair(direction.epsilon, direction.ratio, self.larger, self.smaller, self.record, direction.event)
+
+
+def _exceeds(one: Exact | None, other: Exact | None) -> bool:
+    """Return whether one > other, where None is ∞."""
+    return other is not None and (one is None or one > other)
+
+
+def _worse(best: WorstDelta, found: WorstDelta) -> WorstDelta:
+    one, other = best.value, found.value
+    if not isinstance(one, Enclosed) and not isinstance(other, Enclosed):
+        return found if other > one else best
+    low, high = widen(one), widen(other)
+    hull = Enclosed(max(low.lower, high.lower), max(low.upper, high.upper))
+    place = found if high.lower > low.lower else best
+    return WorstDelta(hull, place.larger, place.smaller, place.record)
+
+
+class _Tables:
+    """The checked laws of all data sets that were asked for."""
+
+    __slots__ = ("_law", "_tables")
+
+    def __init__(self, law: MechanismLaw) -> None:
+        if not callable(law):
+            raise InvalidArgument(f"a law must be a function of a data set, but {type(law).__name__} was found; give law(dataset)")
+        self._law = law
+        self._tables: dict[Dataset, Table] = {}
+
+    def of(self, dataset: Dataset) -> Table:
+        found = self._tables.get(dataset)
+        if found is None:
+            what = f"the law on {_short(dataset)}"
+            found = read_table(self._law(dataset), what)
+            if len(self._tables) < _REPEATED and found != read_table(self._law(dataset), what):
+                raise InvalidArgument(f"{what} was computed twice with two results; use the data set alone, draw nothing")
+            self._tables[dataset] = found
+        return found
+
+
+def _short(dataset: Dataset) -> str:
+    text = repr(dataset)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _read_records(records: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    universe = tuple(records)
+    try:
+        distinct = len(set(universe)) == len(universe)
+    except TypeError:
+        raise InvalidArgument("records must be hashable, but one is not; give numbers, strings, tuples or frozen sets") from None
+    if not universe or not distinct:
+        raise InvalidArgument("the universe needs at least one record and none twice; list every record that a data set may hold once")
+    return universe
+
+
+def _check_count(universe: int, max_size: int, limit: int, *, ordered: bool, distinct: bool) -> int:
+    """Return the number of data sets. Raises :class:`InvalidArgument`, :class:`Undecided`."""
+    if isinstance(max_size, bool) or not isinstance(max_size, int) or max_size < 1:
+        raise InvalidArgument(f"the largest size must be a positive integer, but {max_size!r:.40} was found; give a number of records")
+    count = 0
+    for size in range(max_size + 1):
+        if ordered:
+            count += math.perm(universe, size) if distinct else universe**size
+        else:
+            count += math.comb(universe, size) if distinct else math.comb(universe + size - 1, size)
+        if count > limit:
+            raise Undecided(
+                f"there are more than {limit} data sets of up to {max_size} of {universe} records; "
+                "take fewer records or a smaller size, or raise max_datasets"
+            )
+    return count
+
+
+def _datasets(universe: tuple[Hashable, ...], max_size: int, *, ordered: bool, distinct: bool) -> Iterator[Dataset]:
+    """Yield all data sets of 1 to max_size records, smaller ones first."""
+    for size in range(1, max_size + 1):
+        if ordered:
+            yield from permutations(universe, size) if distinct else product(universe, repeat=size)
+        else:
+            yield from combinations(universe, size) if distinct else combinations_with_replacement(universe, size)
+
+
+def _neighbors(larger: Dataset) -> Iterator[tuple[Dataset, Hashable]]:
+    """Yield every data set with one record less, once, and the record."""
+    seen = set()
+    for index, record in enumerate(larger):
+        smaller = larger[:index] + larger[index + 1 :]
+        if smaller not in seen:
+            seen.add(smaller)
+            yield smaller, record

@@ -1,0 +1,43 @@
+"""The exact ε of the private greedy algorithm over all small data sets, beside the certified bounds."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import pytest
+
+from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, PrivateGreedy, greedy_law
+from proofs_check.exact.exponentials import exp
+from proofs_check.exact.worst import exact_epsilon
+
+SETS = [items for size in range(3) for items in itertools.combinations(range(3), size)]
+
+
+@pytest.mark.parametrize(("k", "epsilon", "calibration"), [(1, "1", "optimal"), (2, "1/2", "optimal"), (3, "1", "corollary")])
+def test_the_exact_epsilon_is_within_the_certified_bounds(k, epsilon, calibration):
+    mechanism = PrivateGreedy(k, epsilon, calibration)
+    plan, base = mechanism.plan, exp(mechanism.plan.epsilon0)
+
+    def law(p):
+        return lambda sets: greedy_law(CoverageInstance.from_sets(sets, candidates=3), k, base, p)
+
+    one = exact_epsilon(law(None), SETS, max_size=2)
+    assert one.plus.ratio <= base
+    assert one.minus.ratio <= base**k
+    both = exact_epsilon(law(Fraction(plan.p)), SETS, max_size=2)
+    bound = mechanism.guarantee.bound
+    assert both.plus.ratio <= exp(bound.plus) <= exp(plan.target)
+    assert both.minus.ratio <= exp(bound.minus) <= exp(plan.target)
+
+
+def test_without_a_sample_the_other_direction_exceeds_epsilon0():
+    # Appendix C: candidates 0 to m - k - 1 satisfy the one user; the last k in their order are k e0-distinguishable as m grows
+    k, m = 2, 7
+    law = lambda sets: greedy_law(CoverageInstance.from_sets(sets, candidates=m), k, exp(1))  # noqa: E731
+    worst = exact_epsilon(law, [tuple(range(m - k))], max_size=1)
+    assert worst.plus.ratio <= exp(1)
+    expected = (exp(1) * (m - k) + 2) / m * (exp(1) * (m - k) + 1) / (m - 1)
+    assert worst.minus.ratio == expected
+    assert exp("3/2") < worst.minus.ratio < exp(2)
+    assert OneSidedGreedy(k, 1).guarantee.bound.minus is None
