@@ -8,6 +8,7 @@ import pytest
 
 from accountant.applications.heavyhitters import report_law, sampled_report_law
 from profiles import InvalidArgument
+from proofs_check.exact import Log, exact_epsilon, repeated_above_threshold_law
 
 Q = Fraction(1, 2)
 
@@ -166,3 +167,37 @@ def test_refuses_large_instances():
         report_law([], k=1, threshold=1, steps=17, domain_size=1, tail=Q)
     with pytest.raises(InvalidArgument, match="between 0 and 1"):
         report_law([], k=1, threshold=1, steps=1, domain_size=1, tail=1)
+
+
+def test_exact_epsilon_on_both_laws():
+    """The public exact check finds eps0 one way and the target both ways after sampling."""
+    streams = list(product(supports(2), repeat=2))
+    shape = {"k": 1, "threshold": 2, "steps": 2, "domain_size": 2, "tail": Q}
+    one_sided = exact_epsilon(lambda users: report_law(users, **shape), streams, max_size=2)
+    assert one_sided.plus.ratio == 2
+    assert one_sided.minus.ratio is None
+    sampled = exact_epsilon(lambda users: sampled_report_law(users, p=Q, **shape), streams, max_size=2)
+    assert sampled.plus.ratio == Fraction(3, 2)
+    assert sampled.minus.ratio <= 2
+
+
+def test_it_is_the_repeated_above_threshold_mechanism():
+    """With h as in the proof of Theorem 1, a function of the data and of the answers before, and sensitivity k."""
+    users, k, threshold = (({0, 1}, {1}), ({0}, {0, 1}), ({1}, {1})), 2, 3
+    pairs = list(product(range(2), range(2)))
+
+    def select(answers):
+        if len(answers) == len(pairs):
+            return None
+        time, item = pairs[len(answers)]
+        reported = [pair for pair, answer in zip(pairs, answers, strict=False) if answer]
+
+        def count(dataset):
+            return sum(item in user[time] and sum(what in user[when] for when, what in reported) < k for user in dataset)
+
+        return count, threshold
+
+    general = repeated_above_threshold_law(select, users, Log(4), k)
+    law = report_law(users, k=k, threshold=threshold, steps=2, domain_size=2, tail=Q)
+    named = {tuple(item in outcome[time] for time, item in pairs): chance for outcome, chance in law.items()}
+    assert named == {answers: chance for answers, chance in general.items() if chance}
