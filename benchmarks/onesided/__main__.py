@@ -10,18 +10,13 @@ from pathlib import Path
 from benchmarks.onesided import figures
 from benchmarks.onesided.greedy import relate_hidden
 from benchmarks.onesided.hitters import relate_hard
-from benchmarks.onesided.plans import PARTS, WORK, make_tasks
+from benchmarks.onesided.plans import PARTS, WORK, make_tasks, run_one
 from benchmarks.onesided.tables import medians_table
 from benchmarks.study.command import add_options, run_parts
-from benchmarks.study.store import PartStore, Row, Task
+from benchmarks.study.store import PartStore, Task
 from benchmarks.study.summary import plain_table
 
 _BESIDE = {"hidden": ("errors", "error", relate_hidden), "hard": ("errors", "error", relate_hard)}
-
-
-def run_one(task: Task) -> list[Row]:
-    """Return the rows of a task."""
-    return WORK[task.study](task)
 
 
 def report(store: PartStore, tasks: dict[str, list[Task]], out: Path) -> list[str]:

@@ -112,7 +112,7 @@ def plot(
         return
     columns = min(columns, len(shown))
     lines = -(-len(shown) // columns)
-    figure, axes = plt.subplots(lines, columns, figsize=(3.9 * columns + 2.6, 3.1 * lines + 0.2), squeeze=False)
+    figure, axes = plt.subplots(lines, columns, figsize=(4.0 * columns, 3.1 * lines + 0.2), squeeze=False)
     for axis, panel in zip(axes.flat, shown, strict=False):
         _draw(axis, rows, panel, styles, column)
         if log:
@@ -133,7 +133,8 @@ def plot_budgets(rows: Sequence[Row], out: Path) -> None:
     """p·ε₀ of the calibrations over that of the corollary."""
     base = {float(row["epsilon"]): row["p"] * row["epsilon0"] for row in rows if row["method"] == "corollary"}
     shown = [
-        {**row, "kind": f"{row['method']}-{row['rounds']}", "value": row["p"] * row["epsilon0"] / base[float(row["epsilon"])]} for row in rows
+        {**row, "kind": f"{row['method']}-{row['rounds']}", "value": row["p"] * row["epsilon0"] / base[float(row["epsilon"])]}
+        for row in rows
     ]
     styles: dict[str, Style] = {
         "rounds-1": ("black", ":", "1 round (no sampling)"),

@@ -95,17 +95,19 @@ def relate_hard(rows: list[Row]) -> list[Row]:
 def make_bursts(k: int, users: int, steps: int, items: int, seed: int) -> tuple[list[StreamBatch], dict[tuple[int, int], int]]:
     """Return a stream, and how many users have each pair (time, item).
 
-    Every user has a random item at each step; at every second step a burst gives one item to between 20 users and a quarter of all, a
-    number drawn log-uniformly, among users who were in fewer than k bursts.
+    Every user has a random item at each step, some users/|Y| each. At every second step a burst gives one item to between 20 users and a
+    quarter of all, a number drawn log-uniformly, among users who were in fewer than k bursts; nobody else has it then.
     """
     rng = np.random.default_rng([seed, 11])
     left, batches, counts = np.full(users, k), list[StreamBatch](), dict[tuple[int, int], int]()
     for time in range(steps):
-        have = rng.integers(0, items, size=users)
+        have = rng.integers(0, items - 1, size=users)
         if time % 2:
             size = int(np.exp(rng.uniform(np.log(20), np.log(users / 4))))
             free = rng.permutation(np.flatnonzero(left))[:size]
-            have[free] = rng.integers(0, items)
+            burst = int(rng.integers(0, items))
+            have += have >= burst  # the others have other items
+            have[free] = burst
             left[free] -= 1
         batches.append(StreamBatch(np.arange(users), time, have))
         counts |= {(time, item): int(count) for item, count in enumerate(np.bincount(have, minlength=items)) if count}

@@ -28,9 +28,9 @@ _SEED = 20_241
 def coverage(name: str, n: int = 0, m: int = 0) -> CoverageInstance:
     """Return users and their candidates.
 
-    ``digits``: 1,797 images of scikit-learn, a pixel (of 64) is a candidate of the images in which it has full brightness. ``ijcnn1``:
-    49,990 records, one candidate for each of 12 features and 64 cells of [-1, 1], the one that the record falls into. ``skewed``: n users
-    with 5 draws of m candidates each, with probabilities that fall like rank^-0.8. Raises :class:`InvalidArgument`.
+    ``digits``: the images of scikit-learn with a pixel of full brightness (1,765 of 1,797); these, of 64 pixels, are its candidates.
+    ``ijcnn1``: 49,990 records, one candidate for each of 12 features and 64 cells of [-1, 1], the one that the record falls into.
+    ``skewed``: n users with 5 draws of m candidates each, with probabilities that fall like rank^-0.8. Raises :class:`InvalidArgument`.
     """
     if name == "digits":
         from sklearn.datasets import load_digits  # noqa: PLC0415
@@ -151,8 +151,12 @@ def prove_least(name: str, n: int, m: int, k: int, power: int) -> float:
     present = np.flatnonzero(counts)
     costs, size = scaled_costs(space, power)[present], space.size
     clients = len(present)
-    served = scipy.sparse.hstack([scipy.sparse.csr_array((clients, size)), scipy.sparse.kron(scipy.sparse.eye_array(clients), np.ones((1, size)))])
-    opened = scipy.sparse.hstack([scipy.sparse.kron(np.ones((clients, 1)), scipy.sparse.eye_array(size)), -scipy.sparse.eye_array(clients * size)])
+    served = scipy.sparse.hstack(
+        [scipy.sparse.csr_array((clients, size)), scipy.sparse.kron(scipy.sparse.eye_array(clients), np.ones((1, size)))]
+    )
+    opened = scipy.sparse.hstack(
+        [scipy.sparse.kron(np.ones((clients, 1)), scipy.sparse.eye_array(size)), -scipy.sparse.eye_array(clients * size)]
+    )
     number = scipy.sparse.csr_array(np.concatenate([np.ones(size), np.zeros(clients * size)])[np.newaxis])
     found = scipy.optimize.milp(
         np.concatenate([np.zeros(size), (counts[present, np.newaxis] * costs).ravel()]),

@@ -14,9 +14,18 @@ from benchmarks.onesided.hitters import run_bursts, run_hard
 from benchmarks.onesided.matroids import run_matroid
 from benchmarks.study.data import SHARED, ijcnn1_path
 from benchmarks.study.runner import Work
-from benchmarks.study.store import Task
+from benchmarks.study.store import Row, Task
 
-PARTS = ("budgets", "greedy", "matroid", "cover", "clusters", "hitters")
+#: The studies of every part.
+STUDIES = {
+    "budgets": ("budgets",),
+    "greedy": ("greedy", "hidden"),
+    "matroid": ("matroid",),
+    "cover": ("cover",),
+    "clusters": ("clusters",),
+    "hitters": ("hard", "bursts"),
+}
+PARTS = tuple(STUDIES)
 WORK: dict[str, Work] = {
     "budgets": run_budgets,
     "greedy": run_greedy,
@@ -27,7 +36,13 @@ WORK: dict[str, Work] = {
     "hard": run_hard,
     "bursts": run_bursts,
 }
+
 EPSILONS = ("0.01", "0.03", "0.1", "0.3", "1", "3")
+
+
+def run_one(task: Task) -> list[Row]:
+    """Return the rows of a task."""
+    return WORK[task.study](task)
 
 
 def sweep(study: str, base: dict[str, Any], over: str, values: Sequence[Any], seeds: int) -> list[Task]:

@@ -14,31 +14,14 @@ from benchmarks.study.data import SHARED, ijcnn1_path, load
 from benchmarks.study.kmeans import Plan
 from benchmarks.study.store import PartStore, Row, Task
 from benchmarks.study.table1 import ROWS
+from benchmarks.study.work import WORK, run_one
 from profiles import PDPError
 
 PARTS = ("figure-2", "bounds", "figures-3-4", "authors", "figure-5")
-WORK: dict[str, Callable[[Task], list[Row]]] = {
-    "figure-2-left": laplace.run_left,
-    "figure-2-right": laplace.run_right,
-    "table-1": certified.run_facts,
-    "bounds": certified.run_bounds,
-    "kmeans": kmeans.run_block,
-    "timing": timing.run_timing,
-    "authors-preprocessing": authors.run_preprocessing,
-    "authors-weights": authors.run_weights,
-    "authors-noise": authors.run_noise,
-    "authors-pole": authors.run_pole,
-    "authors-lloyd": authors.run_speed,
-}
 _ALONE = ("timing", "authors-weights", "authors-lloyd")  # what is timed runs by itself
 _PROTOCOLS = tuple(kmeans.PROTOCOLS)
 _MAIN = ("private", "paper", "no-noise")
 _SMALLER = {"song": "like-song/10", "covertype": "like-covertype/10", "fma": "like-fma/10"}
-
-
-def run_one(task: Task) -> list[Row]:
-    """Return the rows of a task."""
-    return WORK[task.study](task)
 
 
 def synthetic(*, full: bool) -> list[str]:

@@ -31,7 +31,7 @@ def save_figure(figure: Any, path: Path) -> Path:
     """Write a figure as a PNG file and close it."""
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=_DPI)
+    figure.savefig(path, dpi=_DPI, bbox_inches="tight")  # a legend may stand beside the axes
     plt.close(figure)
     return path
 
