@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogFormatter, NullFormatter
 
 from benchmarks.study.figures import draw_band, save_figure
 from benchmarks.study.store import Row
@@ -18,7 +19,7 @@ mpl.use("Agg")
 
 Style = tuple[str, str, str]
 _BLUE, _GREEN, _ORANGE, _PINK, _SKY, _RED, _GREY = "#0072B2", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#D55E00", "grey"
-_NAMES = {"epsilon": "ε", "m": "m, candidates", "k": "k", "items": "|Y|, items", "users": "users", "hidden": "users of a hidden candidate"}
+_NAMES = {"epsilon": "ε", "m": "m", "k": "k", "items": "|Y|, items", "users": "users", "hidden": "users of a hidden candidate"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ _COVER: dict[str, Style] = {
     "gupta": (_ORANGE, "-", "Gupta et al., (ε, 10⁻⁶)-DP"),
     "random": (_GREY, ":", "any order"),
     "greedy": (_RED, ":", "greedy, not private"),
-    "best": ("black", "-", "smallest cover"),
+    "best": ("black", "-", "smallest cover known"),
     "bound": ("black", "--", "Theorem 1.4 guarantees"),
 }
 _CLUSTERS: dict[str, Style] = {
@@ -90,6 +91,10 @@ def _draw(axis: Axes, rows: Sequence[Row], panel: Panel, styles: dict[str, Style
     for method, style in styles.items():
         draw_band(axis, style, quartiles([row for row in mine if row["method"] == method], panel.over, column))
     axis.set(xscale="log", xlabel=_NAMES[panel.over])
+    if panel.over == "k":
+        ticks = sorted({row["k"] for row in mine})
+        axis.set_xticks(ticks, [str(tick) for tick in ticks])
+    axis.xaxis.set_minor_formatter(NullFormatter())
     axis.set_title(panel.title, fontsize=9)
     axis.grid(visible=True, alpha=0.3, lw=0.5)
 
@@ -117,6 +122,8 @@ def plot(
         _draw(axis, rows, panel, styles, column)
         if log:
             axis.set_yscale("log")
+            axis.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+            axis.yaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.4)))
         if ends is not None:
             axis.set_ylim(*ends)
     for axis in axes.flat[len(shown) :]:

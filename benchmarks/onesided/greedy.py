@@ -26,7 +26,7 @@ ETAS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5")
 HARD_ETA = "0.1"
 ROUNDS = (1, 2, 3, 10)
 #: Users of each hidden candidate, as multiples of ln(m)/ε.
-GRID = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 9.0)
+GRID = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 6.0, 9.0, 14.0, 20.0, 45.0, 90.0)
 Select = Callable[[CoverageInstance, int, str, int], tuple[int, ...]]
 
 
@@ -119,14 +119,14 @@ def limit_share(m: int, k: int, epsilon: float, users: int) -> float:
 
 
 def relate_hidden(rows: list[Row]) -> list[Row]:
-    """Return the error of every run: max over the instances of (1 − 1/e − η)·OPT − value; of the bound and of the limit likewise, where it says something."""
+    """Return the error of every run, max over the instances of (1 − 1/e − η)·OPT − value; those of bound and limit likewise."""
     ratio = 1 - np.exp(-1) - float(HARD_ETA)
     worst: dict[tuple[object, ...], Row] = {}
     for row in rows:
         error = max(0.0, (ratio - row["value"]) * row["k"] * row["hidden"])
         place = tuple(row[name] for name in ("sweep", "m", "k", "epsilon", "method", "seed"))
         if place not in worst or error > worst[place]["error"]:
-            worst[place] = {**row, "error": error}
+            worst[place] = {**{name: value for name, value in row.items() if name != "hidden"}, "at": row["hidden"], "error": error}
     for row in worst.values():
         if row["method"] == "bound":
             row["error"] = utility_bound(row["m"], row["k"], row["epsilon"], beta=BETA, eta=HARD_ETA).error

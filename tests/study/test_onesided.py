@@ -72,7 +72,7 @@ def test_errors_of_the_hard_instance_by_hand() -> None:
     (found,) = greedy.relate_hidden(rows)
     ratio = 1 - math.exp(-1) - 0.1
     assert found["error"] == pytest.approx(20 * ratio)  # 60·(ratio − 0.5) is less
-    assert found["hidden"] == 10
+    assert found["at"] == 10
 
 
 def test_the_number_of_users_from_which_on_the_path_is_read() -> None:
