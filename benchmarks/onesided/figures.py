@@ -75,14 +75,15 @@ _CLUSTERS: dict[str, Style] = {
     "anything": ("black", ":", "what any centres have"),
 }
 _HARD: dict[str, Style] = {
-    "optimal": (_BLUE, "-", "measured (95 % right)"),
-    "corollary": (_SKY, "--", "measured, corollary"),
-    "planned": ("black", "--", "Theorem 2, planned"),
-    "planned-corollary": (_GREY, "--", "planned, corollary"),
-    "closed": ("black", ":", "closed form, 24 k log(2M/β)/ε"),
     "paper": (_PINK, "-.", "paper, 2000 k log(M/β)/ε"),
+    "closed": ("black", ":", "closed form, 24 k log(2M/β)/ε"),
     "each-step": (_ORANGE, "-", "Laplace histogram each step"),
-    "limit": (_RED, "-", "no ε-DP algorithm is below"),
+    "planned-corollary": (_SKY, "--", "Theorem 2, corollary (ε₀ = ln 2)"),
+    "planned-optimal": (_BLUE, "--", "Theorem 2"),
+    "optimal": (_BLUE, "-", "measured (95 % right)"),
+    "planned-nothing": (_GREEN, "--", "Theorem 2, nothing else in the stream"),
+    "nothing": (_GREEN, "-", "measured, nothing else in the stream"),
+    "limit-optimal": (_RED, "-", "no ε-DP algorithm is below"),
 }
 
 
@@ -223,16 +224,26 @@ def plot_cover(rows: Sequence[Row], out: Path) -> None:
 
 
 def plot_clusters(rows: Sequence[Row], out: Path) -> None:
-    """Costs of clustering as multiples of local search without privacy, one figure a power."""
-    for power, name in ((1, "median"), (2, "means")):
+    """Costs of clustering as multiples of local search without privacy, one figure a power; and the bounds, one for both."""
+    names = {1: "median", 2: "means"}
+    without = {name: style for name, style in _CLUSTERS.items() if name not in ("bound", "anything")}
+    for power, name in names.items():
         panels = [
             Panel(f"discs, k-{name}, n = 20,000, m = 400, k = 8", "epsilon", {"instance": "discs", "sweep": "epsilon", "power": power}),
             Panel(f"pixels, k-{name}, n = 273,280, m = 125, k = 8", "epsilon", {"instance": "pixels", "power": power}),
             Panel(f"images, k-{name}, n = 1,597, m = 200, k = 10", "epsilon", {"instance": "images", "power": power}),
-            Panel(f"discs, k-{name}, n = 20,000, ε = 0.3, k = 8", "m", {"instance": "discs", "sweep": "m", "power": power}),
+            Panel(f"discs, k-{name}, n = 2,000, ε = 0.3, k = 8", "m", {"instance": "discs", "sweep": "m", "power": power}),
             Panel(f"discs, k-{name}, n = 20,000, m = 400, ε = 0.3", "k", {"instance": "discs", "sweep": "k", "power": power}),
         ]
-        plot(rows, panels, _CLUSTERS, out / f"clusters-{name}.png", label="cost / cost without privacy", log=True)
+        high = 2.2 if power == 1 else 3.5
+        plot(rows, panels, without, out / f"clusters-{name}.png", label="cost / cost without privacy", ends=(0.97, high))
+    panels = [
+        Panel(f"{instance}, k-{name}", "epsilon", {"instance": instance, "sweep": "epsilon", "power": power})
+        for power, name in names.items()
+        for instance in ("discs", "pixels")
+    ]
+    few = {name: _CLUSTERS[name] for name in ("optimal", "random", "bound", "anything")}
+    plot(rows, panels, few, out / "clusters-bound.png", label="cost / cost without privacy", log=True, columns=2)
 
 
 def plot_hard(rows: Sequence[Row], out: Path) -> None:
@@ -249,11 +260,13 @@ def plot_hard(rows: Sequence[Row], out: Path) -> None:
         for sweep, k, epsilon in (("epsilon", 3, "0.1"), ("epsilon", 3, "1"), ("k", 20, "1"))
     ]
     styles = {
-        "optimal": (_BLUE, "-", "optimal"),
-        "corollary": (_SKY, "--", "corollary (ε₀ = ln 2)"),
-        "planned": ("black", "", "proved error, optimal"),
-        "planned-corollary": (_GREY, "", "proved error, corollary"),
-        "limit": (_RED, "", "no ε-DP algorithm before"),
+        "optimal": (_BLUE, "-", "ours, two fillers"),
+        "corollary": (_SKY, "--", "the same, corollary (ε₀ = ln 2)"),
+        "nothing": (_GREEN, "-", "ours, nothing else in the stream"),
+        "planned-optimal": (_BLUE, "", "proved error"),
+        "planned-corollary": (_SKY, "", "proved, corollary"),
+        "planned-nothing": (_GREEN, "", "proved, nothing else"),
+        "limit-optimal": (_RED, "", "no ε-DP algorithm before"),
     }
     plot([*shares, *marks], panels, styles, out / "hitters-hard.png", label="path read right (share of runs)", ends=(-0.05, 1.05))
 

@@ -21,42 +21,45 @@ from benchmarks.study.store import Row, Task
 
 BETA = "0.05"
 #: Users of the hard instance, as shares of the planned error.
-SHARES = (0.2, 0.3, 0.35, 0.4, 0.43, 0.46, 0.49, 0.52, 0.56, 0.6, 0.65, 0.7, 0.8, 1.0)
+SHARES = (0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
+
+
+#: Calibration, and the fillers of Appendix B: 2, with a premise at half of the error, or 0, with one at the level 0.
+METHODS = {"optimal": ("optimal", 2), "corollary": ("corollary", 2), "nothing": ("optimal", 0)}
 
 
 @lru_cache(maxsize=256)
-def plan(k: int, epsilon: str, steps: int, items: int, calibration: str) -> ThresholdPlan:
-    """Return the plan whose premise holds at half of the error."""
-    return plan_threshold(k, epsilon, BETA, steps=steps, domain_size=items, calibration=calibration)
+def plan(k: int, epsilon: str, steps: int, items: int, calibration: str, level: int | None = None) -> ThresholdPlan:
+    """Return the plan; its premise holds at half of the error (None), or at ``level``."""
+    return plan_threshold(k, epsilon, BETA, steps=steps, domain_size=items, calibration=calibration, level=level)
 
 
 def run_hard(task: Task) -> list[Row]:
-    """Whether the path is read right from the reports, for numbers of users up to the planned error; and the bounds."""
+    """Whether the path is read right from the reports, for numbers of users up to the planned error; and the bounds.
+
+    Method ``nothing``: users have no item at the times that the path does not visit.
+    """
     key = task.key
     k, epsilon, steps, items = key["k"], key["epsilon"], key["steps"], key["items"]
     rows: list[Row] = []
-    for calibration in ("optimal", "corollary"):
-        planned = plan(k, epsilon, steps, items, calibration)
+    bounds: dict[str, float] = {}
+    shape = {"steps": steps, "domain_size": items}
+    for name, (calibration, fillers) in METHODS.items():
+        planned = plan(k, epsilon, steps, items, calibration, None if fillers else 0)
         monitor = HeavyHitterMonitor(k, epsilon, planned.threshold, range(items), range(steps), calibration)
         for share in SHARES:
-            users = max(1, math.ceil(share * planned.error))
+            users = math.ceil(share * planned.error)
             for seed in range(key["seeds"]):
-                rng = np.random.default_rng([seed, users])
-                instance = draw_hard_instance(k, users=users, steps=steps, domain_size=items, rng=rng)
+                instance = draw_hard_instance(k, users=users, rng=np.random.default_rng([seed, users]), fillers=fillers, **shape)
                 right = read_right(monitor, instance, seed)
-                rows.append({"method": calibration, "seed": seed, "users": users, "value": float(right)})
-    shape = {"steps": steps, "domain_size": items}
-    bounds = {
-        "planned": plan(k, epsilon, steps, items, "optimal").error,
-        "planned-corollary": plan(k, epsilon, steps, items, "corollary").error,
-        "limit": least_error(k, epsilon, BETA, **shape),
-        "paper": 2000 * k * math.log(steps * items / float(BETA)) / float(epsilon),
-        "each-step": each_step(float(epsilon), steps, items),
-    }
+                rows.append({"method": name, "seed": seed, "users": users, "value": float(right)})
+        bounds[f"planned-{name}"] = planned.error
+        bounds[f"limit-{name}"] = least_error(k, epsilon, BETA, fillers=fillers, **shape)
+    bounds["paper"] = 2000 * k * math.log(steps * items / float(BETA)) / float(epsilon)
+    bounds["each-step"] = each_step(float(epsilon), steps, items)
     if float(epsilon) <= 1:
         bounds["closed"] = 2 * theorem_level(k, epsilon, BETA, **shape)
-    rows += [{"method": name, "seed": 0, "users": 0, "value": float(value)} for name, value in bounds.items()]
-    return rows
+    return rows + [{"method": name, "seed": 0, "users": 0, "value": float(value)} for name, value in bounds.items()]
 
 
 def read_right(monitor: HeavyHitterMonitor, instance: HardInstance, seed: int) -> bool:

@@ -135,7 +135,7 @@ def _clusters(chosen: argparse.Namespace) -> list[Task]:
             continue
         tasks += sweep("clusters", {**discs, "epsilon": "0.3"}, "k", (1, 2, 4, 8, 16), seeds)
         few = {**options, "exchanges": False}
-        tasks += sweep("clusters", {**discs, **few, "epsilon": "0.3"}, "m", (50, 200, 800, 2_000), seeds)
+        tasks += sweep("clusters", {**discs, **few, "n": 2_000, "epsilon": "0.3"}, "m", (100, 300, 1_000, 3_000), seeds)
         images = {"instance": "images", "n": 0, "m": 200, "k": 10, **options}
         tasks += sweep("clusters", images, "epsilon", ("0.1", "0.3", "1", "3", "10"), seeds)
         pixels = {"instance": "pixels", "n": 0, "m": 125, "k": 8, **options, "prove": True}
@@ -144,7 +144,7 @@ def _clusters(chosen: argparse.Namespace) -> list[Task]:
 
 
 def _hitters(chosen: argparse.Namespace) -> list[Task]:
-    seeds, quick = _seeds(chosen, 5, 60, 400), chosen.quick
+    seeds, quick = _seeds(chosen, 5, 40, 400), chosen.quick
     base = {"k": 3, "epsilon": "1", "steps": 20, "items": 1_000}
     tasks = sweep("hard", base, "epsilon", ("1",) if quick else ("0.1", "0.3", "1", "3"), seeds)
     if not quick:
