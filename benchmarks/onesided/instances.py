@@ -55,7 +55,7 @@ def hide(k: int, users: int, m: int, rng: np.random.Generator) -> CoverageInstan
 
 @lru_cache(maxsize=64)
 def best_coverage(name: str, n: int, m: int, k: int) -> tuple[int, str]:
-    """Return the largest coverage by k candidates where HiGHS proves it within a minute (``digits``), else that of plain greedy."""
+    """Return the largest coverage by k candidates, by HiGHS (``digits``), or that of plain greedy."""
     instance = coverage(name, n, m)
     if name == "digits":
         return maximise(instance, np.ones((1, instance.candidates)), np.array([k])), "optimum"
@@ -78,10 +78,10 @@ def maximise(instance: CoverageInstance, capacities: NDArray[np.float64], most: 
         integrality=np.concatenate([np.ones(m), np.zeros(len(kinds))]),
         bounds=scipy.optimize.Bounds(0, 1),
         constraints=[scipy.optimize.LinearConstraint(covered, lb=0), scipy.optimize.LinearConstraint(limits, ub=most)],
-        options={"time_limit": 60.0},
+        options={"time_limit": 900.0},
     )
     if found.status != 0:
-        raise InvalidArgument("HiGHS did not prove an optimum within a minute; give a smaller instance, or a machine that is not busy")
+        raise InvalidArgument("HiGHS did not prove an optimum within 15 minutes; give a smaller instance, or a machine that is not busy")
     return round(-float(found.fun))
 
 
@@ -170,8 +170,8 @@ def prove_least(name: str, n: int, m: int, k: int, power: int) -> float:
             scipy.optimize.LinearConstraint(opened, lb=0),
             scipy.optimize.LinearConstraint(number, ub=k),
         ],
-        options={"time_limit": 60.0},
+        options={"time_limit": 900.0},
     )
     if found.status != 0:
-        raise InvalidArgument("HiGHS did not prove an optimum within a minute; give a smaller instance, or a machine that is not busy")
+        raise InvalidArgument("HiGHS did not prove an optimum within 15 minutes; give a smaller instance, or a machine that is not busy")
     return float(found.fun)
