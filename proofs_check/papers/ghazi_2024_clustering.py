@@ -30,7 +30,8 @@ CLAIMS = (
             Goals("2*log(3) < 5", ""),
         ),
         instance={"k": "1", "m": "5", "n": "3"},
-        reduction="k = 1, m = 5: three records give L = 3 candidates, two records give L = 2; the supports are disjoint, so no eps is enough",
+        reduction="k = 1, m = 5: three records give L = 3 candidates, two records give L = 2; the supports are disjoint, so no "
+        "eps is enough",
         consequence=Consequence.WRONG,
         effect="the number of rounds publishes the number of records. Assumptions 4.1 and 4.2 are about a fixed L",
         correction="a public bound N of n, or a private one: L = ceil(k ln N) (docs/metric-clustering.md, Theorems 3 to 5)",
@@ -49,7 +50,8 @@ CLAIMS = (
     Claim(
         id="ghazi-2024-theorem-1.5-privacy",
         source="Appendix G.2, 'Theorem 4.4 immediately implies that this algorithm is eps-DP', with the rounds of Theorem G.1",
-        statement="Pr[three candidates selected from 3 records] <= e^eps Pr[... from 2 records], after Poisson sampling with p = 1 - e^-eps",
+        statement="Pr[three candidates selected from 3 records] <= e^eps Pr[... from 2 records], after Poisson sampling with p = "
+        "1 - e^-eps",
         goals=(Goals("(1 - exp(-e))**3 <= exp(e)*0", "e in (0, oo)", first="e = 1"),),
         reduction="k = 1, m = 5: three candidates need three records in the sample, which has probability p^3, or 0 if there are two",
         consequence=Consequence.WRONG,
@@ -88,7 +90,8 @@ CLAIMS = (
             Goals("(r - Min(r, a)) + (r - Min(r, a + u)) >= r - a", "r in [0, 1]; a in [0, 1]; u in [0, 1]"),
             Goals("(r - Min(r, a)) + 0 >= r - a", "r in [0, 1]; a in [0, 1]"),
         ),
-        reduction="k = 2, distances a <= a + u to the optimal centres; other centres add terms >= 0, and a centre already chosen adds 0 to both",
+        reduction="k = 2, distances a <= a + u to the optimal centres; other centres add terms >= 0, and a centre already chosen "
+        "adds 0 to both",
     ),
     Claim(
         id="ghazi-2024-equation-25",
@@ -154,7 +157,8 @@ CLAIMS = (
         statement="a constant c bounds cost(S; D) = n/2 by c log n in the instance",
         against=(Goals("16*c**2/2 > c*log(16*c**2)", "c in [1, oo)"),),
         instance={"c": "1", "n": "16"},
-        reduction="n records at n candidates at distance 1 from each other and 1/2 from S = {c}: cost(S; D) = n/2, and D~ has all weight at c "
+        reduction="n records at n candidates at distance 1 from each other and 1/2 from S = {c}: cost(S; D) = n/2, and D~ has all "
+        "weight at c "
         "but for L - 1 single records, so the right side is O(log n). For every constant c, n = 16 c^2 is too large",
         consequence=Consequence.TYPO,
         effect="(26) bounds cost(T; D) by OPT + error, not by the error; the next line has OPT again",

@@ -54,7 +54,8 @@ CLAIMS = (
         goals=(Goals("p*(1000*n) == n", "p in (0, 1); n in (0, oo)", first="p = 1/2, n = 1"),),
         reduction="n stands for n~/2^r",
         consequence=Consequence.GAP,
-        effect="the proof is about another algorithm. With the printed one p_r tau_r < 500 eps n_min for every r, so for small eps sets pass by "
+        effect="the proof is about another algorithm. With the printed one p_r tau_r < 500 eps n_min for every r, so for small "
+        "eps sets pass by "
         "noise alone, where (19) is to exclude it",
         correction="the threshold tau_r = n~/2^r, with n_min raised; or fresh thresholds, docs/set-cover.md, Theorem 4",
     ),
@@ -213,7 +214,8 @@ CLAIMS = (
             Goals("2*t >= t", "t in (0, oo)"),
         ),
         instance={"t": "1", "c": "2"},
-        reduction="two equal sets of c = 2 tau_r sampled elements: the first is chosen, the second has no uncovered element and noise up to "
+        reduction="two equal sets of c = 2 tau_r sampled elements: the first is chosen, the second has no uncovered element and "
+        "noise up to "
         "tau_r/2 (by (19) it is less), so it remains, with |D_s,r cap S_i| = 2 tau_r",
         consequence=Consequence.TYPO,
         effect="only uncovered elements are counted by the algorithm, and only they are needed; likewise 'i not in I' and "
@@ -242,7 +244,8 @@ CLAIMS = (
         source="Appendix E, display after Claim E.1, second inequality (the O made explicit)",
         statement="0.1 q tau_R/p_R <= 9100 SetCov log(m)/eps for tau_R < 2 n_min = 200 log m and p_R = 1 - e^(-eps/4)",
         goals=(Goals("0.1*100*(2*100)*e <= 9100*(1 - exp(-e/4))", "e in [0, 1]"),),
-        reduction="times eps p_R, divided by SetCov log m. beta is missing because n_min has none; with n_min = 800 log2(m/beta) it is there, and 72800 instead of 9100",
+        reduction="times eps p_R, divided by SetCov log m. beta is missing because n_min has none; with n_min = 800 log2(m/beta) "
+        "it is there, and 72800 instead of 9100",
     ),
     Claim(
         id="ghazi-2024-equation-22",

@@ -14,7 +14,8 @@ CLAIMS = (
         goals=(Goals("T/(T - f) <= 1", "T in [2, oo); f in [0, 1/2]", first="T = 3, f = 1/2"),),
         reduction="1/eta = T - f, f the distance to the next integer; at the witness eta = 2/5",
         consequence=Consequence.WRONG,
-        effect="an element that is chosen in each step gets y_u = 1.2 for eta = 0.4: y is outside the matroid polytope, where neither F^mult "
+        effect="an element that is chosen in each step gets y_u = 1.2 for eta = 0.4: y is outside the matroid polytope, where "
+        "neither F^mult "
         "nor SwapRound is defined. It costs no privacy",
         correction="steps of size 1/T",
     ),

@@ -54,7 +54,8 @@ CLAIMS = (
         source="Section 5.1.1, 'it is not hard to see that ... Assumption 5.1 and Assumption 5.2 with Delta = k'",
         statement="a user counts at a report only with C_i <= k - 1, so at most k reports; the count is a sum over users of terms >= 0",
         goals=(Goals("(k - 1 - s) + 1 <= k", "k in [1, oo); s in [0, oo)"), Goals("(w + x) - w >= 0", "w in [0, oo); x in [0, 1]")),
-        reduction="C_i = k - 1 - s before the report; x = 1 if the new user has y and is not dropped, which depends on x and the output alone",
+        reduction="C_i = k - 1 - s before the report; x = 1 if the new user has y and is not dropped, which depends on x and the "
+        "output alone",
     ),
     Claim(
         id="ghazi-2024-theorem-5.6-nobody-dropped",

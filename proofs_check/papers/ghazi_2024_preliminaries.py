@@ -18,13 +18,15 @@ CLAIMS = (
         goals=(Goals("0 - c >= c - c", "c in (0, 1]", first="c = 1"),),
         reduction="S = {1}, T = {1, 2}, v = 2: F(S) = c, F(T) = 0 and F(S + v) = F(T), so the left side is -c and the right side 0",
         consequence=Consequence.TYPO,
-        effect="v = an element of T makes every submodular function monotone (T = S + v); nothing changes for the monotone functions of the paper",
+        effect="v = an element of T makes every submodular function monotone (T = S + v); nothing changes for the monotone "
+        "functions of the paper",
         correction="for all v outside T",
     ),
     Claim(
         id="ghazi-2024-footnote-1-corrected",
         source="Footnote 1 (corrected)",
-        statement="with v outside T the cut function of an edge satisfies it; for monotone F both forms agree, as v in T gives 0 on the right",
+        statement="with v outside T the cut function of an edge satisfies it; for monotone F both forms agree, as v in T gives 0 "
+        "on the right",
         goals=(Goals("c - 0 >= 0 - c", "c in (0, 1]"), Goals("g >= 0", "g in [0, oo)")),
         reduction="S = {}, T = {1}, v = 2 is the only case that is no equality; g = F(S + v) - F(S) of a monotone F",
         corrects=("ghazi-2024-footnote-1",),
@@ -45,7 +47,8 @@ CLAIMS = (
             Goals("1 + m*h <= exp(m*h)", "m in [0, 1]; h in [0, oo)"),
             Goals("1 - m*h <= exp(-m*h)", "m in [0, 1]; h in [0, 1]"),
         ),
-        reduction="e^(sz) is convex in z, so at most 1 + z (e^s - 1) on [0, 1]; then one factor 1 + m h, with m = E Z_i and h = e^s - 1 (or 1 - e^-s); factors of "
+        reduction="e^(sz) is convex in z, so at most 1 + z (e^s - 1) on [0, 1]; then one factor 1 + m h, with m = E Z_i and h = "
+        "e^s - 1 (or 1 - e^-s); factors of "
         "independent Z_i multiply",
     ),
     Claim(
@@ -101,7 +104,8 @@ CLAIMS = (
         source="Theorem 2.2, 'the exponential mechanism is (2 eps Delta)-DP'",
         statement="P_D(c)/P_D'(c) <= e^(2 eps Delta)",
         goals=(Goals("exp(e*(1 - x))*exp(e*(1 - y)) <= exp(2*e)", "e in [0, oo); x in [0, 2]; y in [0, 2]"),),
-        reduction="e = eps Delta; the score of c grows by Delta (1 - x), that of another candidate falls by Delta (1 - y); the weight of each "
+        reduction="e = eps Delta; the score of c grows by Delta (1 - x), that of another candidate falls by Delta (1 - y); the "
+        "weight of each "
         "candidate in Z(D') is at most e^(2e - e(1 - x)) times the one in Z(D)",
     ),
     Claim(

@@ -23,7 +23,8 @@ CLAIMS = (
     Claim(
         id="ghazi-2024-theorem-1.2-union",
         source="Section 4.1.1, 'a union bound over all sets ... w.p. at least 1 - beta/2', (2) and (3)",
-        statement="(m + 1)^k sets, alpha = 0.01 eta, zeta = 2000 k log(m/beta)/eta: (m + 1)^k (e^(-alpha zeta) + e^(-alpha zeta/3)) <= beta/2",
+        statement="(m + 1)^k sets, alpha = 0.01 eta, zeta = 2000 k log(m/beta)/eta: (m + 1)^k (e^(-alpha zeta) + e^(-alpha "
+        "zeta/3)) <= beta/2",
         goals=(
             Goals("0.01*h*(2000*k*(l + b)/h) == 20*k*(l + b)", "h in (0, 1]; k in [1, oo); l in [0, oo); b in [0, oo)"),
             Goals("k*log(m + 1) + log(4) + b <= 20/3*k*(log(m) + b)", _SETS),
