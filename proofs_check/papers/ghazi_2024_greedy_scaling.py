@@ -240,6 +240,29 @@ CLAIMS = (
         goals=(Goals("(0.01*t*q + 0.05*q*t)/(0.7*p) < 0.1*q*t/p", _ROUND + "; p in (0, 1]"),),
     ),
     Claim(
+        id="ghazi-2024-theorem-1.4-number-of-sets",
+        source="Appendix E, display after Claim E.1, first inequality, 'j_R <= R q' by (17)",
+        statement="the value of j after R rounds that choose at most q sets each is at most R q",
+        goals=(Goals("1 + R*q*s <= R*q", "R in [1, oo); q in [100, oo); s in [0, 1]", first="R = 1, q = 100, s = 1"),),
+        reduction="R q s sets are chosen; Algorithm 4 starts with j = 1",
+        consequence=Consequence.TYPO,
+        effect="none: j_R is one more than the number of sets that are chosen in the rounds",
+        correction="(j_R - 1) + |D minus S| <= R q + 0.1 q tau_R/p_R",
+    ),
+    Claim(
+        id="ghazi-2024-theorem-1.4-number-of-sets-corrected",
+        source="Appendix E, display after Claim E.1, first inequality (corrected)",
+        statement="j_R - 1 <= R q, and (18) at r = R",
+        goals=(
+            Goals(
+                "(1 + R*q*s) - 1 + 0.1*q*t*u/p <= R*q + 0.1*q*t/p",
+                "R in [1, oo); q in [100, oo); s in [0, 1]; t in (0, oo); u in [0, 1]; p in (0, 1]",
+            ),
+        ),
+        reduction="|D minus S| = u times its bound (18)",
+        corrects=("ghazi-2024-theorem-1.4-number-of-sets",),
+    ),
+    Claim(
         id="ghazi-2024-theorem-1.4-last",
         source="Appendix E, display after Claim E.1, second inequality (the O made explicit)",
         statement="0.1 q tau_R/p_R <= 9100 SetCov log(m)/eps for tau_R < 2 n_min = 200 log m and p_R = 1 - e^(-eps/4)",

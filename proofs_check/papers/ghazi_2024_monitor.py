@@ -15,6 +15,7 @@ CLAIMS = (
         statement="noise from Exp(ln(2)/k) exceeds k log2(2T|Y|/beta) with probability exactly beta/(2T|Y|)",
         goals=(Goals("exp(-(log(2)/k)*(k*log(2*m)/log(2))) == 1/(2*m)", "k in [1, oo); m in [1, oo)"),),
         reduction="m = T|Y|/beta; so ghazi-2024-theorem-5.6-noise is about the natural logarithm only",
+        corrects=("ghazi-2024-theorem-5.6-noise",),
     ),
     Claim(
         id="ghazi-2024-theorem-5.6-two-logarithms",

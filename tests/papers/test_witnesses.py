@@ -168,6 +168,8 @@ FAILS |= {
     "ghazi-2024-equation-19-equality": lambda x: mpmath.log(6, 2) + x < x + mpf("2.6"),
     "ghazi-2024-equation-20-first": lambda q, l, b: log(12 * exp(l) ** q / exp(-b)) > q * log(exp(l) / exp(-b)) + 1,  # noqa: E741
     "ghazi-2024-claim-e.1-remaining": lambda t, c: 0 + t / 2 <= t < c == 2 * t,
+    "ghazi-2024-theorem-1.4-number-of-sets": lambda R, q, s: 1 + R * (q * s) > R * q,
+    "ghazi-2024-theorem-g.2-copies": lambda h, t: mpmath.floor(h + t) != h + t,
     "ghazi-2024-appendix-f-chain-2": lambda c, l, k: c * l * k > l * k,  # noqa: E741
     "ghazi-2024-theorem-g.1-rounds": lambda k, m, n: rounds(k, n) == 3 < m and rounds(k, n - 1) == 2,
     "ghazi-2024-theorem-1.5-privacy": lambda e: (1 - exp(-e)) ** 3 > mpf("0.25") > exp(e) * 0,
