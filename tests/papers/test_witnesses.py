@@ -158,7 +158,7 @@ FAILS |= {
     "ghazi-2024-footnote-1": lambda c: edge_cut(c)({1, 2}) - edge_cut(c)({1}) < edge_cut(c)({1, 2}) - edge_cut(c)({1, 2}),
     "ghazi-2024-theorem-2.1-identical": lambda p, f, g: p * f - p * g == mpf("0.25"),
     "ghazi-2024-assumption-4.2-positive": lambda d: d == 0,
-    "ghazi-2024-algorithm-5-step": lambda T, f: mpmath.ceil(T - f) == T and T * (1 / (T - f)) == mpf("1.2"),
+    "ghazi-2024-algorithm-5-step": lambda T, f: mpmath.ceil(T - f) == T and T / (T - f) > mpf("1.19"),
     "ghazi-2024-lemma-d.6-expectation": swap_rounding_mean_differs,
     "ghazi-2024-lemma-d.6-positive": lambda o, d, h: o + h * o / 2 - (o - d) == 0,
     "ghazi-2024-theorem-1.3-privacy": lambda e: 0 < e < log(2),
