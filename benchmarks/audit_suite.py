@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from accountant.audits import broken_twins, catalogue_cases
+from accountant.audits import broken_twins, catalogue_cases, repeated_cases, repeated_twins
 from profiles.numbers import decimal_text, to_exact
 from proofs_check.audit import AuditResult, Claim, audit
 from proofs_check.audit.suite import SuiteCase, Truth, standard_suite
@@ -85,7 +85,8 @@ def suite_target(case: SuiteCase) -> Target:
 def make_targets(only: str) -> list[tuple[str, Target]]:
     """Return all targets with the name of their group, those whose name contains ``only``."""
     made = [("suite", suite_target(case)) for case in standard_suite()]
-    for group, cases in (("catalogue", catalogue_cases()), ("twin", broken_twins())):
+    groups = (("catalogue", catalogue_cases()), ("repeated", repeated_cases()), ("twin", (*broken_twins(), *repeated_twins())))
+    for group, cases in groups:
         made += [(group, Target(c.name, c.claim, c.truth, not c.broken, c.broken, c.samples if c.broken else None, c.run)) for c in cases]
     return [(group, target) for group, target in made if only in target.name]
 

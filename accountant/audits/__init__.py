@@ -3,6 +3,7 @@
 from accountant.audits.case import AuditCase, ClaimKind
 from accountant.audits.claims import base_claim, certified_bound, sampled_claim, times_claim, worst_case_claim
 from accountant.audits.correct import catalogue_cases
+from accountant.audits.repeated import repeated_cases, repeated_twins
 from accountant.audits.running import (
     ConstrainedSelection,
     PoissonSampled,
@@ -27,6 +28,8 @@ __all__ = [
     "catalogue_cases",
     "certified_bound",
     "repeat",
+    "repeated_cases",
+    "repeated_twins",
     "round_selection",
     "sampled_claim",
     "times_claim",

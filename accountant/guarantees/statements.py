@@ -40,6 +40,9 @@ RULES: dict[str, Basis] = {
     "both directions": Basis(besides="the definition of add/remove privacy"),
     "adaptive composition in each direction": Basis(besides="docs/one-sided.md, Theorem 2: one ordered pair of laws, step by step"),
     "Poisson sampling in each direction": Basis(_TWO_SIDED, "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)"),
+    "an element is covered once": Basis(
+        (*_TWO_SIDED, "ghazi-2024-cover-once-budget"), "docs/set-cover.md, Theorems 1 and 2: laws of independent samples, factor by factor"
+    ),
     "Poisson importance sampling in each direction, worst case over records": Basis(_TWO_SIDED, "docs/one-sided.md, Corollary 1"),
 }
 
@@ -82,5 +85,12 @@ FUNCTIONS: dict[str, Basis] = {
     "accountant.onesided.calibration:calibrate_one_sided": Basis(
         ("ghazi-2024-corollary-3.2", "ghazi-2024-corollary-3.2-largest", "ghazi-2024-corollary-3.2-best-rate"),
         "docs/one-sided.md, Theorem 3",
+    ),
+    "accountant.onesided.rounds:calibrate_rounds": Basis(
+        ("ghazi-2024-calibration-for-rounds", "ghazi-2024-corollary-3.2-best-rate"), "docs/repeated-mechanisms.md, Theorem C"
+    ),
+    "accountant.onesided.repeated:declare_repeated": Basis(
+        ("ghazi-2024-theorem-4.3", "ghazi-2024-theorem-4.3-other-direction", "ghazi-2024-theorem-5.3-rounds"),
+        "docs/repeated-mechanisms.md, Theorems A, A' and B",
     ),
 }

@@ -13,7 +13,10 @@ from proofs_check.papers import (
     fay_2024_sampling,
     fay_2024_weights,
     ghazi_2024_appendix_c,
+    ghazi_2024_heavy_hitters,
+    ghazi_2024_repeated,
     ghazi_2024_sampling,
+    ghazi_2024_setcover,
 )
 from proofs_check.papers.statements import Claim, Paper
 
@@ -26,7 +29,18 @@ PAPERS = (
         "Individualized Privacy Accounting via Subsampling with Applications in Combinatorial Optimization (ICML 2024)",
     ),
 )
-_PARTS = (fay_2024_sampling, fay_2024_weights, fay_2024_kmeans, fay_2024_appendix_a, fay_2023, ghazi_2024_sampling, ghazi_2024_appendix_c)
+_PARTS = (
+    fay_2024_sampling,
+    fay_2024_weights,
+    fay_2024_kmeans,
+    fay_2024_appendix_a,
+    fay_2023,
+    ghazi_2024_sampling,
+    ghazi_2024_repeated,
+    ghazi_2024_appendix_c,
+    ghazi_2024_setcover,
+    ghazi_2024_heavy_hitters,
+)
 
 
 def all_claims(paper: str | None = None) -> tuple[Claim, ...]:

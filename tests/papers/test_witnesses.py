@@ -103,6 +103,11 @@ FAILS = {
     "fay-2023-section-2-noise-split": lambda d, k: d * (d + 1 / k) ** 2 + k**3 * (k * d + 1) ** 2 > (d + k) ** 3 + 100,
     "fay-2023-proposition-6-any-lambda": lambda lam, k: lam * k == 0,
     "fay-2023-proposition-6-bounded": lambda lam: unbounded(lambda z: (exp((1 + z) / (lam + (1 - lam) * z)) - 1) * (lam + (1 - lam) * z)),
+    "ghazi-2024-algorithm-4-count": lambda e: 1 / (1 / (2 * e)) > e / 2 + 1,
+    "ghazi-2024-algorithm-4-epsilon": lambda e, s: 2 * e + e / 2 * (1 - s) > e + mpf("0.9"),
+    "ghazi-2024-equation-19": lambda **v: v["u"] < 1 and log(6) + v["l"] + v["b"] > v["u"] * v["l"] + 2,
+    "ghazi-2024-equation-20": lambda **v: 10 * log(12 * exp(v["b"] + v["q"] * v["l"])) > 5 * v["q"] * v["l"] / log(2) + 100,
+    "ghazi-2024-claim-e.1-sum": lambda q, t: mpf("0.57") * q * t > mpf("0.6") * t + 50,
 }
 
 
@@ -116,6 +121,15 @@ FAILS |= {
     "ghazi-2024-lemma-c.1-sign": lambda h, k, j, y, s: appendix_c_factor(1 + h, (k + j) * y + s, k) > 1 + h * y / (1 + y),
     "ghazi-2024-lemma-c.1-quantifiers": lambda h, g, k: appendix_c_factor(1 + h, g, k) < 1 + h - mpf("0.4"),
     "ghazi-2024-theorem-5.3-sum": lambda e, d: exp(-e * 1) / exp(-e * (1 + d)) > exp(e * 0),
+}
+
+FAILS |= {
+    "ghazi-2024-theorem-5.6-tau": lambda e, u: (1 - exp(-e)) * 1000 * u / e < 1000 * u < 2000 * u,
+    "ghazi-2024-theorem-5.6-zeta": lambda e, k, m: 100 * log(2 * m) > 368 > 190 > (1 - exp(-e)) * 100 * k * log(m) / e,
+    "ghazi-2024-theorem-5.6-noise": lambda u: mpf(2) ** -u == mpf("0.125") > exp(-u),
+    "ghazi-2024-theorem-5.6-reported": lambda p: (mpf("1.4") * p - mpf("0.01")) / (mpf("1.1") * p) < mpf("0.82"),
+    "ghazi-2024-theorem-b.1-filler": lambda n, i: i == n and mpmath.ceil(3 * (i - 1) / n) == 3,
+    "ghazi-2024-theorem-b.1-tight": lambda e, k, u: 1000 * k * u < 1000 * k * u / e,
 }
 
 

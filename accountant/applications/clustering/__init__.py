@@ -1,0 +1,17 @@
+"""Private metric k-median and k-means on public candidates: docs/metric-clustering.md."""
+
+from accountant.applications.clustering.bounds import bound_cost
+from accountant.applications.clustering.private import MetricClustering, PrivateMetricClustering
+from accountant.applications.clustering.records import DistanceRows, Multiplicities
+from accountant.applications.clustering.space import MetricSpace, measure_points, read_distances
+
+__all__ = [
+    "DistanceRows",
+    "MetricClustering",
+    "MetricSpace",
+    "Multiplicities",
+    "PrivateMetricClustering",
+    "bound_cost",
+    "measure_points",
+    "read_distances",
+]

@@ -1,0 +1,139 @@
+"""Records as the mechanism sees them: rows of costs with multiplicities. Each record is read by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from accountant.applications.clustering.drawing import Integers
+from accountant.applications.clustering.space import Array, Costs, MetricSpace
+from accountant.sampler import PoissonSampler
+from profiles import InvalidData
+
+#: More records than this would not fit the exact sums; the guarantee says so.
+MOST_RECORDS = 2**38
+_CHUNK = 2**20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Multiplicities:
+    """Records at candidates, counted: ``counts[i]`` records at candidate i, shape (m,)."""
+
+    counts: ArrayLike
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DistanceRows:
+    """Records that need not be candidates: ``rows[x, c]`` is the distance of record x to candidate c, shape (n, m), not negative."""
+
+    rows: ArrayLike
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """``counts[u]`` records with the costs ``costs[u, c]`` in units of 2^−24, shapes (u,) and (u, m)."""
+
+    costs: Costs
+    counts: Integers
+
+
+Data = ArrayLike | Multiplicities | DistanceRows
+
+
+class Records:
+    """A data set that was read and checked; ``tally`` aggregates it, ``sample`` a fresh Poisson sample of it."""
+
+    __slots__ = ("_counts", "_indices", "_power", "_rows", "_space")
+
+    def __init__(self, space: MetricSpace, power: int, data: Data) -> None:
+        """Raises :class:`InvalidData`. Records beyond the diameter are cut to it; points are moved to a nearest candidate."""
+        self._space, self._power = space, power
+        self._indices: NDArray[np.integer] | None = None
+        self._counts: Integers | None = None
+        self._rows: Array | None = None
+        if isinstance(data, Multiplicities):
+            self._counts = _read_counts(data.counts, space.size)
+        elif isinstance(data, DistanceRows):
+            self._rows = _read_rows(data.rows, space.size)
+        else:
+            found = np.asarray(data)
+            self._indices = space.snap_points(_to_floats(found)) if found.ndim == 2 else _read_indices(found, space.size)
+
+    def tally(self) -> Tally:
+        """Return all records."""
+        if self._rows is not None:
+            return Tally(self._space.scale_costs(self._rows, self._power), np.ones(len(self._rows), dtype=np.int64))
+        return self._aggregate(self._count(self._all()))
+
+    def sample(self, p: float, sampler: PoissonSampler) -> Tally:
+        """Return the records that are selected, each with probability exactly ``p``, independently."""
+        if self._rows is not None:
+            kept = self._rows[sampler.select(np.full(len(self._rows), p))]
+            return Tally(self._space.scale_costs(kept, self._power), np.ones(len(kept), dtype=np.int64))
+        return self._aggregate(self._count(part[sampler.select(np.full(len(part), p))] for part in self._all()))
+
+    def _all(self) -> Iterator[NDArray[np.integer]]:
+        """Yield the candidate of every record, in chunks."""
+        if self._indices is not None:
+            for start in range(0, len(self._indices), _CHUNK):
+                yield self._indices[start : start + _CHUNK]
+        elif self._counts is not None:
+            for candidate in np.flatnonzero(self._counts).tolist():
+                left = int(self._counts[candidate])
+                while left:
+                    yield np.full(min(left, _CHUNK), candidate, dtype=np.intp)
+                    left -= min(left, _CHUNK)
+
+    def _count(self, parts: Iterator[NDArray[np.integer]]) -> Integers:
+        counts = np.zeros(self._space.size, dtype=np.int64)
+        for part in parts:
+            counts += np.bincount(part, minlength=self._space.size)
+        return counts
+
+    def _aggregate(self, counts: Integers) -> Tally:
+        present = np.flatnonzero(counts)
+        return Tally(self._space.scale_costs(self._space.distances[present], self._power), counts[present])
+
+
+def _read_indices(found: NDArray[np.generic], size: int) -> NDArray[np.integer]:
+    if found.size == 0 and found.ndim == 1:
+        return np.empty(0, dtype=np.intp)
+    if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
+        raise InvalidData(
+            f"records must be candidate numbers (integers of one dimension), points (two dimensions), Multiplicities or DistanceRows, but "
+            f"{found.dtype} of {found.ndim} dimensions was found; convert them"
+        )
+    if int(found.min()) < 0 or int(found.max()) >= size:
+        raise InvalidData(f"candidate numbers must lie in 0, ..., {size - 1}, but another one was found; correct the data")
+    return found.astype(np.intp, copy=False)
+
+
+def _read_counts(values: ArrayLike, size: int) -> Integers:
+    found = np.asarray(values)
+    if found.shape != (size,) or not np.issubdtype(found.dtype, np.integer) or int(found.min()) < 0:
+        raise InvalidData(
+            f"multiplicities must be {size} integers of at least 0, one a candidate, but {found.dtype} of shape {found.shape} or a "
+            "negative number was found; count the records"
+        )
+    if sum(found.tolist()) > MOST_RECORDS:
+        raise InvalidData("more than 2**38 records were found; split the data")
+    return found.astype(np.int64)
+
+
+def _read_rows(values: ArrayLike, size: int) -> Array:
+    found = _to_floats(np.asarray(values))
+    if found.ndim != 2 or found.shape[1] != size:
+        raise InvalidData(f"distance rows must have shape (n, {size}), one column a candidate, but {found.shape} was found; give them so")
+    if bool(np.isnan(found).any()) or bool((found < 0).any()):
+        raise InvalidData("distances of records must not be negative or NaN, but another entry was found; correct the data")
+    return found
+
+
+def _to_floats(found: NDArray[np.generic]) -> Array:
+    try:
+        return np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidData(f"records must be numbers, but entries of type {found.dtype} were found; convert them") from None

@@ -1,0 +1,149 @@
+"""A public finite metric space, and what it costs to serve a record from a candidate: exact integers, a function of the record alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import KDTree
+from scipy.spatial.distance import cdist
+
+from profiles import InvalidArgument, InvalidData
+
+Array = NDArray[np.float64]
+Costs = NDArray[np.int32]
+
+#: Costs are multiples of 2^−24 of the largest one: sums over records are then exact integers, in whatever order they are added.
+UNITS = 2**24
+_NORMS = (1.0, 2.0, np.inf)
+_BLOCK = 2**18
+#: Coordinates beyond it are moved to it: squares of differences then stay finite in up to 10^7 dimensions.
+_REACH = 1e150
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MetricSpace:
+    """Claim: ``distances`` are finite and not negative; symmetric and 0 on the diagonal where one of the two functions below made it.
+
+    ``distances`` in the unit of the user, shape (m, m), entries at most ``diameter`` > 0; ``candidates``: the points of the candidates,
+    shape (m, d), and the tree that finds the nearest, where there are points. The triangle inequality matters for the error only.
+    """
+
+    distances: Array
+    diameter: float
+    candidates: Array | None = field(default=None)
+    tree: KDTree | None = field(default=None, repr=False)
+    norm: float = 2.0
+
+    def __post_init__(self) -> None:
+        shape, entries = np.shape(self.distances), np.asarray(self.distances)
+        if len(shape) != 2 or shape[0] != shape[1] or not shape[0] or entries.dtype != np.float64:
+            raise InvalidData(f"distances must be a square float64 matrix of at least one row, but shape {shape} was found; give d(i, j)")
+        if not bool(np.isfinite(entries).all()) or float(entries.min()) < 0:
+            raise InvalidData("distances must be finite and not negative, but another entry was found; correct the matrix")
+        if not 0 < self.diameter < np.inf:
+            raise InvalidArgument(f"the diameter must be positive and finite, but {self.diameter} was found; give a public bound")
+
+    @property
+    def size(self) -> int:
+        """The number of candidates, m."""
+        return len(self.distances)
+
+    def scale_costs(self, distances: Array, power: int) -> Costs:
+        """Return min(1, d/diameter)^power in units of 2^−24, rounded to nearest, entry by entry."""
+        shares = np.minimum(distances, self.diameter) / self.diameter
+        if power == 2:
+            shares *= shares
+        shares *= UNITS
+        return np.rint(shares, out=shares).astype(np.int32)
+
+    def snap_points(self, points: Array) -> NDArray[np.intp]:
+        """Return the number of a nearest candidate of each row, found row by row, so that it depends on that row alone."""
+        if self.tree is None or self.candidates is None:
+            raise InvalidData("points were given, but the space was made from distances; give indices, or make it with measure_points")
+        if points.ndim != 2 or points.shape[1] != self.candidates.shape[1] or not bool(np.isfinite(points).all()):
+            raise InvalidData(
+                f"records must be finite points with {self.candidates.shape[1]} columns, but an array of shape {points.shape} or one with "
+                "NaN or infinity was found; correct the data"
+            )
+        if not len(points):
+            return np.empty(0, dtype=np.intp)
+        # a distance that overflows would have no nearest candidate
+        return np.asarray(self.tree.query(np.clip(points, -_REACH, _REACH), p=self.norm)[1], dtype=np.intp)
+
+
+def read_distances(distances: ArrayLike, *, diameter: float | None = None, triangle: bool = False) -> MetricSpace:
+    """Return the space of a public matrix of distances d(i, j), shape (m, m).
+
+    ``diameter``: a public bound; larger distances are cut to it (min(d, Δ) is a metric again). None takes the largest entry, which is
+    public because the matrix is. ``triangle`` also checks d(i, j) ≤ d(i, l) + d(l, j) up to 10^−9 of the diameter, in O(m³).
+    Raises :class:`InvalidData`.
+
+    >>> read_distances([[0, 3], [3, 0]]).diameter
+    3.0
+    """
+    matrix = np.array(distances, dtype=np.float64)
+    MetricSpace(matrix, 1.0)
+    if not bool((matrix == matrix.T).all()):
+        raise InvalidData("distances must be symmetric, but d(i, j) and d(j, i) differ somewhere; use (d + d.T)/2 if rounding did it")
+    if bool(np.diagonal(matrix).any()):
+        raise InvalidData("the distance of a candidate to itself must be 0, but another entry was found on the diagonal; correct it")
+    bound = _read_diameter(float(matrix.max()), diameter)
+    np.minimum(matrix, bound, out=matrix)
+    if triangle:
+        _check_triangle(matrix, bound)
+    matrix.setflags(write=False)
+    return MetricSpace(matrix, bound)
+
+
+def measure_points(points: ArrayLike, *, norm: float = 2, diameter: float | None = None) -> MetricSpace:
+    """Return the space of public candidate points under the l1, l2 or max norm (``norm`` 1, 2 or math.inf), ``points`` of shape (m, d).
+
+    Records may then be points as well: each is moved to a nearest candidate. ``diameter`` as in :func:`read_distances`.
+    Raises :class:`InvalidData`, :class:`InvalidArgument`.
+
+    >>> measure_points([[0.0, 0.0], [3.0, 4.0]]).diameter
+    5.0
+    """
+    found = np.array(points, dtype=np.float64)
+    if found.ndim != 2 or 0 in found.shape or not bool(np.isfinite(found).all()):
+        raise InvalidData(
+            f"candidates must be finite points of shape (m, d), but shape {found.shape}, NaN or infinity was found; give them"
+        )
+    if norm not in _NORMS:
+        raise InvalidArgument(f"the norm must be 1, 2 or math.inf, but {str(norm)[:40]} was found; measure the distances yourself")
+    if float(np.abs(found).max()) > _REACH:
+        raise InvalidData(f"the coordinates of candidates must not exceed {_REACH}, but a larger one was found; rescale the points")
+    with np.errstate(over="ignore"):
+        half = np.triu(cdist(found, found, metric="minkowski", p=norm) if np.isfinite(norm) else cdist(found, found, "chebyshev"), 1)
+    matrix = half + half.T
+    bound = _read_diameter(float(matrix.max()), diameter)
+    np.minimum(matrix, bound, out=matrix)
+    for array in (matrix, found):
+        array.setflags(write=False)
+    return MetricSpace(matrix, bound, found, KDTree(found), float(norm))
+
+
+def _read_diameter(largest: float, given: float | None) -> float:
+    if given is None:
+        return largest or 1.0
+    value = float(given)
+    if not 0 < value < np.inf:
+        raise InvalidArgument(f"the diameter must be positive and finite, but {value} was found; give a public bound of the distances")
+    return value
+
+
+def _check_triangle(matrix: Array, diameter: float) -> None:
+    slack = 1e-9 * diameter
+    rows = max(1, _BLOCK // len(matrix))
+    for start in range(0, len(matrix), rows):
+        block = matrix[start : start + rows]
+        for middle in range(len(matrix)):
+            bad = block > block[:, middle, np.newaxis] + matrix[middle] + slack
+            if bool(bad.any()):
+                i, j = (int(item[0]) for item in np.nonzero(bad))
+                raise InvalidData(
+                    f"the triangle inequality fails: d({start + i}, {j}) > d({start + i}, {middle}) + d({middle}, {j}); give a metric, or "
+                    "leave the check out where the error bound is not needed"
+                )

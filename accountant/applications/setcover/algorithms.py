@@ -1,0 +1,209 @@
+"""The algorithms: each turns public numbers (ε, the number of sets, the calibration) into a program. Proofs: docs/set-cover.md."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from accountant.applications.setcover.program import (
+    ExponentialStage,
+    GreedyStage,
+    Program,
+    Stage,
+    ThresholdPass,
+    add_groups,
+    cover_once,
+    make_group,
+)
+from accountant.guarantees import AnyGuarantee
+from accountant.onesided import calibrate_one_sided, largest_epsilon0
+from profiles import InvalidArgument, to_exact
+
+CALIBRATIONS = ("optimal", "per-round", "corollary")
+#: The constants of Theorem 4: thresholds t_s = FACTOR·log(6 m 2^s/β); a round takes at most PICKS·OPT sets, and leaves at most
+#: REMAIN·OPT·t_s/p_s elements; a round with n·p_s at most IDLE·t_s takes none.
+FACTOR, PICKS, REMAIN, IDLE = Fraction(33, 4), Fraction(51, 5), Fraction(7, 2), Fraction(9, 20)
+MOST_ELEMENTS = 2**60
+
+
+class Algorithm(Protocol):
+    """A way to make a permutation of the sets."""
+
+    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:
+        """Return the program for a target ε. Raises :class:`InvalidArgument`, :class:`InvalidTarget`."""
+
+    def declare(self, program: Program, calibration: str) -> AnyGuarantee:
+        """Return what the program guarantees."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyGreedy:
+    """Greedy on one sample; each set gets noise once, and keeps it: no budget is split, and there is one noise for each set.
+
+    Source: docs/set-cover.md, Theorem 1 (not in the paper).
+    """
+
+    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:  # noqa: ARG002 - the same for any number of sets
+        """Return one group with one greedy stage."""
+        return _single("set cover by noisy greedy", epsilon, calibration, (GreedyStage(),))
+
+    def declare(self, program: Program, calibration: str) -> AnyGuarantee:  # noqa: ARG002 - one group: nothing is composed
+        """Return the guarantee of the only group."""
+        return cover_once(program)
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedExponential:
+    """The exponential mechanism again and again on one sample. Source: Ghazi et al. 2024, Appendix F."""
+
+    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:  # noqa: ARG002 - the same for any number of sets
+        """Return one group with one stage."""
+        return _single("set cover by the repeated exponential mechanism", epsilon, calibration, (ExponentialStage(),))
+
+    def declare(self, program: Program, calibration: str) -> AnyGuarantee:  # noqa: ARG002 - one group: nothing is composed
+        """Return the guarantee of the only group."""
+        return cover_once(program)
+
+
+@dataclass(frozen=True, slots=True)
+class OneSampleScaling:
+    """Greedy scaling on one sample: passes with thresholds N, N/2, N/4, ... down to the size of the noise, then a greedy stage.
+
+    ``max_elements`` N is a public guess of the number of elements; a wrong one costs utility, never privacy. Source: docs/set-cover.md,
+    Theorem 1: one sample for all passes is private without any split of the budget.
+    """
+
+    max_elements: int = 2**40
+    beta: object = "0.05"
+
+    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:
+        """Return one group: passes, then a greedy stage."""
+        largest, beta = read_elements(self.max_elements), read_beta(self.beta)
+        pair = _calibrate(epsilon, calibration)
+        last = math.ceil(math.log(sets / float(beta)) / float(pair[1])) + 1
+        thresholds = [last]
+        while 2 * thresholds[-1] <= largest:
+            thresholds.append(2 * thresholds[-1])
+        stages: tuple[Stage, ...] = (*(ThresholdPass(value) for value in reversed(thresholds)), GreedyStage())
+        return Program("set cover by greedy scaling on one sample", (make_group(*pair, stages),))
+
+    def declare(self, program: Program, calibration: str) -> AnyGuarantee:  # noqa: ARG002 - one group: nothing is composed
+        """Return the guarantee of the only group."""
+        return cover_once(program)
+
+
+@dataclass(frozen=True, slots=True)
+class FreshSampleScaling:
+    """Greedy scaling with a fresh sample for each threshold: Algorithm 4, repaired. The last round is a greedy stage.
+
+    Round s = S, ..., 0 has the threshold t_s = ⌈factor · log(6 m 2^s / β)⌉ and the share ε_s ∝ t_s 2^−s of ε, p_s = 1 − e^−ε_s. S is the
+    first with 7 t_S/p_S ≥ ``max_elements``, a public guess of n. With the factor 8.25 or more Theorem 4 of docs/set-cover.md holds.
+    A wrong guess costs utility, never privacy.
+    """
+
+    max_elements: int = 2**40
+    beta: object = "0.05"
+    factor: object = FACTOR
+
+    def thresholds(self, sets: int, rounds: int) -> list[int]:
+        """Return t_0, ..., t_rounds (rounded up from binary64 logarithms)."""
+        beta, factor = read_beta(self.beta), read_factor(self.factor)
+        return [math.ceil(float(factor) * (math.log(6 * sets / float(beta)) + s * math.log(2)) + 1e-9) for s in range(rounds + 1)]
+
+    def shares(self, epsilon: Fraction, sets: int) -> list[Fraction]:
+        """Return ε_0, ..., ε_S, which add up to ε."""
+        largest = read_elements(self.max_elements)
+        for rounds in range(64):
+            thresholds = self.thresholds(sets, rounds)
+            weights = [Fraction(value, 2**s) for s, value in enumerate(thresholds)]
+            shares = [epsilon * weight / sum(weights) for weight in weights]
+            if 2 * REMAIN * thresholds[-1] / min(Fraction(1), shares[-1]) >= largest:
+                return shares
+        return shares
+
+    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:
+        """Return the groups of rounds S, ..., 0."""
+        shares = self.shares(epsilon, sets)
+        thresholds = self.thresholds(sets, len(shares) - 1)
+        groups = []
+        for s in reversed(range(len(shares))):
+            pair = _calibrate(shares[s], calibration)
+            budget = largest_epsilon0(epsilon, Fraction(pair[0])) if calibration == "optimal" else pair[1]
+            groups.append(make_group(pair[0], budget, (ThresholdPass(thresholds[s]) if s else GreedyStage(),)))
+        return Program("set cover by greedy scaling on fresh samples", tuple(groups))
+
+    def declare(self, program: Program, calibration: str) -> AnyGuarantee:
+        """Return the guarantee: by Theorem 2 for the optimal calibration, by basic composition for the others."""
+        return cover_once(program) if calibration == "optimal" else add_groups(program)
+
+    def bound_cost(self, epsilon: object, sets: int, elements: int, optimum: int) -> float:
+        """Return what the cost is at most with probability 1 − β (Theorem 4; any calibration, factor at least 8.25, n ≤ N).
+
+            OPT (10.2 A + 3.5 t_0/p_0),    A = the number of rounds s ≥ 0 with n p_s > 0.45 t_s.
+
+        Raises :class:`InvalidArgument` where the theorem does not speak of these options.
+        """
+        if read_factor(self.factor) < FACTOR or elements > read_elements(self.max_elements):
+            raise InvalidArgument(
+                "the bound needs a factor of at least 8.25 and at most max_elements elements, but others were found; change them"
+            )
+        target, total = to_exact(epsilon, "epsilon"), len(self.shares(to_exact(epsilon, "epsilon"), sets))
+        thresholds = self.thresholds(sets, total - 1)
+        program = self.plan(target, sets, "optimal")
+        rates = [group.p for group in reversed(program.groups)]
+        active = sum(elements * p * (1 + 1e-9) > float(IDLE) * t for p, t in zip(rates, thresholds, strict=True))
+        return optimum * (float(PICKS) * active + float(REMAIN) * thresholds[0] / rates[0]) * (1 + 1e-9)
+
+
+def read_calibration(value: object) -> str:
+    """Return one of the calibrations. Raises :class:`InvalidArgument`."""
+    if value not in CALIBRATIONS:
+        raise InvalidArgument(f"the calibration must be one of {', '.join(CALIBRATIONS)}, but {str(value)[:40]!r} was found; choose one")
+    return str(value)
+
+
+def read_elements(value: object) -> int:
+    """Return a public bound of the number of elements. Raises :class:`InvalidArgument`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= MOST_ELEMENTS:
+        raise InvalidArgument(f"max_elements must be an integer from 1 to 2**60, but {str(value)[:40]!r} was found; give a public number")
+    return int(value)
+
+
+def read_beta(value: object) -> Fraction:
+    """Return a probability of failure in [2^−64, 1). Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
+    exact = to_exact(value, "beta")
+    if not Fraction(1, 2**64) <= exact < 1:
+        raise InvalidArgument("beta must lie between 2**-64 and 1, but another number was found; give a probability such as '0.05'")
+    return exact
+
+
+def read_factor(value: object) -> Fraction:
+    """Return the factor of the thresholds, in [0.01, 1000]. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
+    exact = to_exact(value, "the factor")
+    if not Fraction(1, 100) <= exact <= 1000:
+        raise InvalidArgument("the factor must lie between 0.01 and 1000, but another number was found; 8.25 is what the theorem needs")
+    return exact
+
+
+def _calibrate(epsilon: Fraction, calibration: str) -> tuple[float, Fraction]:
+    plan = calibrate_one_sided(epsilon, choice="corollary" if calibration == "corollary" else "optimal")
+    return plan.p, plan.epsilon0
+
+
+def _single(name: str, epsilon: Fraction, calibration: str, stages: tuple[Stage, ...]) -> Program:
+    return Program(name, (make_group(*_calibrate(epsilon, calibration), stages),))
+
+
+__all__ = [
+    "CALIBRATIONS",
+    "Algorithm",
+    "FreshSampleScaling",
+    "NoisyGreedy",
+    "OneSampleScaling",
+    "RepeatedExponential",
+    "read_calibration",
+]

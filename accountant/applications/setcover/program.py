@@ -1,0 +1,144 @@
+"""What an algorithm for set cover does, as public data: groups of stages, one Poisson sample a group; and what it guarantees."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, Derivation, TwoSidedDP, discharge
+from accountant.guarantees.theorem import Notion, conclude
+from accountant.onesided import amplify_minus, amplify_plus, compose_directions, declare_add_dp, subsample
+from accountant.sampled.amplification import round_up
+from profiles import InvalidArgument, Undecided, decimal_text
+from profiles.mechanisms.interface import EXACT_ARITHMETIC
+from proofs_check.enclosures import ball, upper_fraction, working_precision
+
+PAGE = "docs/set-cover.md"
+PUBLIC = (
+    "the number of sets, their names and order, epsilon and the options of the algorithm are public: chosen without looking at the elements"
+)
+ONLY_OUTPUT = "nothing but the permutation is seen of a run: neither the sample nor its size, nor the running time"
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdPass:
+    """One pass over the remaining sets in a public order: a set is taken if its count plus fresh noise reaches ``threshold``."""
+
+    threshold: int
+
+
+@dataclass(frozen=True, slots=True)
+class GreedyStage:
+    """Noise is drawn once for each remaining set; the largest count plus noise is taken again and again, while it is at least ``floor``."""
+
+    floor: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExponentialStage:
+    """The exponential mechanism again and again until no set remains."""
+
+
+Stage = ThresholdPass | GreedyStage | ExponentialStage
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Stages on one Poisson sample of rate ``p``, with integer noise P[G ≥ j] = decay^j: a binary64 number, decay ≥ e^−epsilon0."""
+
+    p: float
+    epsilon0: Fraction
+    stages: tuple[Stage, ...]
+    decay: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether every draw has exactly the stated law."""
+        return not any(isinstance(stage, ExponentialStage) for stage in self.stages)
+
+
+def make_group(p: float, epsilon0: Fraction, stages: tuple[Stage, ...]) -> Group:
+    """Return a group whose noise costs at most ``epsilon0`` (nats) where a record goes. Raises :class:`InvalidArgument`."""
+    with working_precision(256):
+        end = upper_fraction((-ball(epsilon0)).exp())
+    if end is None or not stages or not 0 < p < 1 or epsilon0 <= 0:
+        raise InvalidArgument("a group needs stages, a probability in (0, 1) and a budget above 0, but others were found; correct them")
+    decay = round_up(end)
+    if not decay < 1.0:
+        raise InvalidArgument("the budget of a group is too small for noise in binary64; raise epsilon")
+    return Group(p, epsilon0, stages, decay)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Groups that run one after the other, each on a fresh sample of all elements; sets that none takes follow in the public order."""
+
+    name: str
+    groups: tuple[Group, ...]
+
+    @property
+    def hypotheses(self) -> tuple[str, ...]:
+        """What the guarantees take for granted about the implementation and its use."""
+        arithmetic = () if all(group.exact for group in self.groups) else (EXACT_ARITHMETIC,)
+        return (PUBLIC, ONLY_OUTPUT, *arithmetic)
+
+
+def cover_once(program: Program) -> AnyGuarantee:
+    """If a record is charged in one group only, the plus losses do not add up: the whole has the losses
+
+        plus = max_g log(1 + p_g (e^epsilon0_g − 1)),    minus = Σ_g −log(1 − p_g).
+
+    Every output covers an element for the first time in at most one group g*: before g* a larger sample makes the group's output less
+    likely, after g* the element does not matter. Source: docs/set-cover.md, Theorem 2.
+    """
+    parts = [_sample_group(group, program, index) for index, group in enumerate(program.groups)]
+    plus = max(amplify_plus(group.epsilon0, group.p) for group in program.groups)
+    minus = [amplify_minus(None, group.p) for group in program.groups]
+    bound = TwoSidedDP(plus, sum((value for value in minus if value is not None), Fraction(0)))
+    if None in minus or bound.minus is None:
+        raise Undecided("a sample that keeps every element has no finite loss; use a smaller probability")
+    shown = f"epsilon_plus <= {decimal_text(plus, 12, round_up=True)}, epsilon_minus <= {decimal_text(bound.minus, 12, round_up=True)}"
+    derivation = Derivation("an element is covered once", f"{PAGE}, Theorem 2", shown, (), tuple(part.derivation for part in parts))
+    return conclude(
+        program.name,
+        Notion.ADD_REMOVE_DP,
+        bound,
+        derivation,
+        hypotheses=[text for part in parts for text in part.hypotheses],
+        discharged=[item for part in parts for item in part.discharged],
+    )
+
+
+def add_groups(program: Program) -> AnyGuarantee:
+    """The losses of the groups, each a mechanism on a sample, add up in each direction (basic composition)."""
+    return compose_directions(program.name, [_sample_group(group, program, index) for index, group in enumerate(program.groups)])
+
+
+def _sample_group(group: Group, program: Program, index: int) -> AnyGuarantee:
+    names = {
+        ThresholdPass: "threshold pass",
+        GreedyStage: "greedy with noise drawn once",
+        ExponentialStage: "repeated exponential mechanism",
+    }
+    kinds = list(dict.fromkeys(names[type(stage)] for stage in group.stages))
+    subject = f"{program.name}, group {index + 1} of {len(program.groups)} ({', then '.join(kinds)})"
+    alone = declare_add_dp(subject, group.epsilon0, source=f"{PAGE}, Theorem 1", hypotheses=program.hypotheses)
+    return discharge(
+        subsample(alone, group.p), ONE_ANALYSIS, "a run draws each sample itself, uses it for one group, and returns nothing else of it"
+    )
+
+
+__all__ = [
+    "ONLY_OUTPUT",
+    "PAGE",
+    "PUBLIC",
+    "ExponentialStage",
+    "GreedyStage",
+    "Group",
+    "Program",
+    "Stage",
+    "ThresholdPass",
+    "add_groups",
+    "cover_once",
+    "make_group",
+]

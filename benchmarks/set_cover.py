@@ -1,0 +1,84 @@
+"""Private set cover: cost of the algorithms beside greedy without privacy, and seconds: `python -m benchmarks.set_cover [scale]`."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+
+from accountant.applications.setcover import (
+    FreshSampleScaling,
+    NoisyGreedy,
+    OneSampleScaling,
+    PrivateSetCover,
+    RepeatedExponential,
+    SetSystem,
+    cover_cost,
+    greedy_cover,
+    gupta_cover,
+)
+
+ALGORITHMS = {
+    "noisy greedy": NoisyGreedy(),
+    "scaling, one sample": OneSampleScaling(),
+    "scaling, fresh samples": FreshSampleScaling(),
+    "scaling, fresh, factor 1.5": FreshSampleScaling(factor="1.5"),
+    "repeated exponential": RepeatedExponential(),
+}
+
+
+def plant(n: int, m: int, k: int, rng: np.random.Generator) -> SetSystem:
+    """Let k sets cover everything, with sizes that fall by a factor of 100; each element is in 3 of the other sets as well."""
+    sizes = np.geomspace(100, 1, k)
+    own = rng.choice(k, size=n, p=sizes / sizes.sum())
+    others = rng.integers(k, m, size=(n, 3))
+    names = rng.permutation(m)
+    return SetSystem.from_pairs(np.repeat(np.arange(n), 4), names[np.column_stack([own, others]).ravel()], m)
+
+
+def spread(n: int, m: int, degree: int, rng: np.random.Generator) -> SetSystem:
+    """Each element is in ``degree`` sets, popular ones more often (Zipf, exponent 0.8)."""
+    weights = 1 / np.arange(1, m + 1) ** 0.8
+    items = rng.permutation(m)[rng.choice(m, size=n * degree, p=weights / weights.sum())]
+    return SetSystem.from_pairs(np.repeat(np.arange(n), degree), items, m)
+
+
+def compare(name: str, system: SetSystem, repeats: int, rng: np.random.Generator) -> None:
+    """Print mean costs for three epsilons and three calibrations."""
+    anyhow = np.mean([cover_cost(rng.permutation(system.sets), system) for _ in range(repeats)])
+    print(f"\n{name}: n = {system.elements}, m = {system.sets}; greedy {cover_cost(greedy_cover(system), system)}, any order {anyhow:.1f}")
+    for epsilon in ("0.1", "0.5", "1"):
+        for label, algorithm in ALGORITHMS.items():
+            costs = []
+            for calibration in ("optimal", "per-round", "corollary"):
+                plan = PrivateSetCover(epsilon, system.sets, algorithm, calibration)
+                costs.append(np.mean([cover_cost(plan.run(system, rng, bits=rng).permutation, system) for _ in range(repeats)]))
+            print(f"  epsilon {epsilon:4} {label:28}" + "".join(f"{cost:9.1f}" for cost in costs))
+        others = [np.mean([cover_cost(gupta_cover(system, float(epsilon), d, rng), system) for _ in range(repeats)]) for d in (1e-3, 1e-6)]
+        print(f"  epsilon {epsilon:4} Gupta et al., delta 1e-3 and 1e-6 {others[0]:9.1f}{others[1]:9.1f}")
+
+
+def measure(n: int, m: int, rng: np.random.Generator) -> None:
+    """Print seconds of one run each, and of greedy without privacy."""
+    system = spread(n, m, 5, rng)
+    start = time.perf_counter()
+    cost = cover_cost(greedy_cover(system), system)
+    plain = time.perf_counter() - start
+    print(f"\nn = {n}, m = {m}, degree 5: greedy {plain:.2f} s, cost {cost}")
+    for label, algorithm in ALGORITHMS.items():
+        start = time.perf_counter()
+        found = PrivateSetCover(1, m, algorithm).run(system, rng)
+        seconds = time.perf_counter() - start
+        print(f"  {label:28}{seconds:7.2f} s  ({seconds / plain:4.1f} times greedy)  cost {cover_cost(found.permutation, system)}")
+
+
+if __name__ == "__main__":
+    generator = np.random.default_rng(20_240)
+    if sys.argv[1:] == ["scale"]:
+        for elements, sets in ((10_000, 1_000), (100_000, 10_000), (1_000_000, 100_000)):
+            measure(elements, sets, generator)
+    else:
+        compare("planted cover of 20 sets", plant(20_000, 500, 20, generator), 20, generator)
+        compare("planted cover of 20 sets, many elements", plant(1_000_000, 500, 20, generator), 2, generator)
+        compare("spread", spread(100_000, 1_000, 5, generator), 5, generator)

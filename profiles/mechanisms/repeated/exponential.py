@@ -1,0 +1,187 @@
+"""The repeated exponential mechanism: rounds of it, each choosing candidates and scores by what came out before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.errors import InvalidArgument
+from profiles.mechanisms.interface import check_call
+from profiles.mechanisms.repeated.choice import ExponentialChoice, draw_gumbel
+from profiles.mechanisms.repeated.exponentials import enclose_exp
+from profiles.mechanisms.repeated.interface import (
+    Arithmetic,
+    hypotheses,
+    read_arithmetic,
+    read_candidate,
+    read_candidates,
+    read_exact,
+    read_pair,
+    read_rate,
+    read_rounds,
+    read_scores,
+    read_select,
+)
+from profiles.mechanisms.repeated.laws import STOPPED, Ends, Law, collect_law
+from profiles.mechanisms.repeated.randomness import open_digits
+from profiles.numbers import ExactLike, exact_text
+
+Score = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedExponential:
+    """Claim (Theorem A of docs/repeated-mechanisms.md): the output (c_1, ..., c_L) is ε₀-add-DP, that is, P(M(D) ∈ S) ≤ e^ε₀ P(M(D′) ∈ S)
+    where D is D′ and one record more, if for every such pair
+
+        Assumption 4.1   q_i(c; D) ≥ q_i(c; D′) for every round and every candidate that is offered in it;
+        Assumption 4.2   Σ_i (q_i(c_i; D) − q_i(c_i; D′)) ≤ Δ for every sequence of outputs.
+
+    In round i, ``select((c_1, ..., c_{i−1}))`` returns the candidates and a score function, or None to stop; candidate c is chosen with
+    probability proportional to exp(ε₀/Δ · q_i(c; D)). Candidates are a sequence, or an integer n for 0, ..., n − 1; ``score(data)``
+    returns one number for each, as an array. Scores are taken as the exact numbers that they are: integers, binary64 numbers or fractions.
+
+    ``rounds`` is the largest number of rounds L, ``epsilon0`` ε₀ (nats), ``sensitivity`` Δ (unit of the scores): exact positive numbers.
+    ``arithmetic``: "exact" has the law of the claim for the scores as computed; "floating-point" adds Gumbel noise in binary64.
+
+    Source: Ghazi et al. 2024, Algorithm 1 and Theorem 4.3. Raises :class:`InvalidArgument`, :class:`InvalidNumber`; :meth:`run` and the
+    others also :class:`InvalidData` for scores that are not finite numbers.
+
+    >>> def select(chosen):
+    ...     left = [word for word in ("a", "b", "c") if word not in chosen]
+    ...     return left, lambda data: [sum(word in row for row in data) if not chosen else 0 for word in left]
+    >>> mechanism = RepeatedExponential(select=select, rounds=2, epsilon0=1, sensitivity=1)
+    >>> mechanism.run(["ab", "b", "bc"], np.random.default_rng(4))
+    ('b', 'c')
+    """
+
+    name: ClassVar[str] = "repeated exponential mechanism"
+    source: ClassVar[str] = "Ghazi et al. 2024, Theorem 4.3"
+
+    select: Callable[[tuple[Any, ...]], Any]
+    rounds: int
+    epsilon0: ExactLike
+    sensitivity: ExactLike
+    arithmetic: Arithmetic | str = Arithmetic.EXACT
+    rate: Fraction = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        epsilon, delta, rate = read_rate(self.epsilon0, self.sensitivity)
+        found = {
+            "select": read_select(self.select), "rounds": read_rounds(self.rounds), "epsilon0": epsilon, "sensitivity": delta,
+            "rate": rate, "arithmetic": read_arithmetic(self.arithmetic),
+        }  # fmt: skip
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def assumptions(self) -> tuple[str, str]:
+        """What has to be proved of the scores: Assumptions 4.1 and 4.2, as this mechanism needs them."""
+        most = exact_text(read_exact(self.sensitivity))
+        return (
+            "Assumption 4.1: adding a record lowers no score of any candidate that select offers (for the scores as they are computed)",
+            (
+                f"Assumption 4.2: adding a record raises the scores of the chosen candidates by at most {most} in total over the rounds, "
+                "whatever is chosen (for the scores as they are computed)"
+            ),
+        )
+
+    @property
+    def hypotheses(self) -> tuple[str, ...]:
+        """What the claim takes for granted."""
+        return hypotheses(read_arithmetic(self.arithmetic), self.assumptions)
+
+    def spend(self, sensitivity: ExactLike) -> Fraction:
+        """Return what a record costs whose own sum in Assumption 4.2 is at most ``sensitivity``: ε₀·Δ(x)/Δ nats, for adding it."""
+        _, _, rate = read_rate(1, sensitivity)
+        return self.rate / rate
+
+    def offer(self, previous: tuple[Any, ...]) -> tuple[Any, Score] | None:
+        """Return candidates and score function of the round after ``previous``, None where the mechanism stops."""
+        if len(previous) >= self.rounds:
+            return None
+        offered = self.select(previous)
+        if offered is None:
+            return None
+        candidates, score = read_pair(offered, "candidates and a score function")
+        if not callable(score):
+            raise InvalidArgument(
+                f"a score function of the data set was expected from select, but {type(score).__name__} was found; return a function"
+            )
+        return read_candidates(candidates), score
+
+    def run(self, data: Any, rng: object) -> tuple[Any, ...]:
+        """Return one output: the chosen candidates, in order.
+
+        ``rng``: a generator, or (for exact arithmetic) any source of random bits, such as ``accountant.sampler.open_bits()``.
+        """
+        previous: tuple[Any, ...] = ()
+        draw = self._drawer(rng)
+        while (offered := self.offer(previous)) is not None:
+            candidates, score = offered
+            index = draw(read_scores(score(data), len(candidates)))
+            previous = (*previous, read_candidate(candidates, index))
+        return previous
+
+    def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """Return ``size`` independent outputs as positions among the candidates, −1 after a stop, shape (size, rounds)."""
+        check_call(rng, size)
+        found = np.full((size, self.rounds), STOPPED, dtype=np.int64)
+        digits, exact = open_digits(rng), self.arithmetic is Arithmetic.EXACT
+        waiting: list[tuple[tuple[Any, ...], NDArray[np.intp]]] = [((), np.arange(size))]
+        while waiting:
+            previous, rows = waiting.pop()
+            offered = self.offer(previous)
+            if offered is None or not len(rows):
+                continue
+            candidates, score = offered
+            scores = read_scores(score(dataset), len(candidates))
+            if exact:
+                choice = ExponentialChoice(scores, self.rate)
+                drawn = np.array([choice.draw(digits) for _ in rows])
+            else:
+                drawn = draw_gumbel(scores, self.rate, rng, len(rows))
+            found[rows, len(previous)] = drawn
+            chosen = np.unique(drawn).tolist()
+            waiting += [((*previous, read_candidate(candidates, index)), rows[drawn == index]) for index in chosen]
+        return found
+
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """Same as :meth:`sample`: the interface that audits judge."""
+        return self.sample(dataset, rng, size)
+
+    def law(self, data: Any, bits: int = 128) -> Law:
+        """Return the probability of every output on ``data``, enclosed: positions of the chosen candidates → (lower, upper).
+
+        For small instances: all sequences are listed. Raises :class:`InvalidArgument` for more than 100,000 of them.
+        """
+        return collect_law(self._laws((), (), (Fraction(1), Fraction(1)), data, bits))
+
+    def _laws(
+        self, previous: tuple[Any, ...], path: tuple[int, ...], weight: Ends, data: Any, bits: int
+    ) -> Iterator[tuple[tuple[int, ...], Ends]]:
+        offered = self.offer(previous)
+        if offered is None:
+            yield path, weight
+            return
+        candidates, score = offered
+        choice = ExponentialChoice(read_scores(score(data), len(candidates)), self.rate)
+        ends = [enclose_exp(choice.exponent(index), bits) for index in range(len(candidates))]
+        below, above = sum(lo for lo, _ in ends), sum(hi for _, hi in ends)
+        for index, (lo, hi) in enumerate(ends):
+            # lo/(lo + the others' upper ends) is a lower end, as w/(w + v) grows in w and falls in v.
+            share = Fraction(lo, lo + above - hi) if lo else Fraction(0), Fraction(hi, hi + below - lo)
+            following = (*previous, read_candidate(candidates, index))
+            yield from self._laws(following, (*path, index), (weight[0] * share[0], weight[1] * share[1]), data, bits)
+
+    def _drawer(self, rng: object) -> Callable[[Any], int]:
+        if self.arithmetic is Arithmetic.EXACT:
+            digits = open_digits(rng)
+            return lambda scores: ExponentialChoice(scores, self.rate).draw(digits)
+        check_call(rng, 1)
+        return lambda scores: int(draw_gumbel(scores, self.rate, rng, 1)[0])  # type: ignore[arg-type]

@@ -1,0 +1,132 @@
+"""What the two repeated mechanisms share: how select answers, what is taken for granted, and reading numbers without rounding them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from profiles.errors import InvalidArgument, InvalidData
+from profiles.mechanisms.interface import EXACT_ARITHMETIC
+from profiles.numbers import ExactLike, exact_text, to_exact
+
+PUBLIC_CONSTANTS = "select, the number of rounds, epsilon0 and the sensitivity are public: chosen without looking at the data"
+SELECT = (
+    "what select returns is a function of the earlier outputs alone, and what a function that it returns computes is a finite number that "
+    "depends on the data set it is given alone"
+)
+
+#: Rates λ = ε₀/Δ outside of [1/MOST_RATE, MOST_RATE] are refused, so that λ as a float has a relative error of 2⁻⁵³ at most.
+MOST_RATE = Fraction(2) ** 900
+MOST_ROUNDS = 10**7
+
+
+class Arithmetic(Enum):
+    """How the sampler computes: its law is exactly the theorem's, or that of binary64 noise."""
+
+    EXACT = "exact"
+    FLOATING_POINT = "floating-point"
+
+
+def read_arithmetic(value: object) -> Arithmetic:
+    """Return the kind of arithmetic. Raises :class:`InvalidArgument`."""
+    try:
+        return Arithmetic(value)
+    except ValueError:
+        raise InvalidArgument(f"arithmetic must be 'exact' or 'floating-point', but {str(value)[:40]!r} was found; choose one") from None
+
+
+def read_rounds(value: object) -> int:
+    """Return the number of rounds. Raises :class:`InvalidArgument`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= MOST_ROUNDS:
+        raise InvalidArgument(
+            f"the number of rounds must be an integer from 1 to {MOST_ROUNDS}, but {str(value)[:40]!r} was found; give a public number"
+        )
+    return int(value)
+
+
+def read_rate(epsilon0: ExactLike, sensitivity: ExactLike) -> tuple[Fraction, Fraction, Fraction]:
+    """Return ε₀, Δ and λ = ε₀/Δ as exact numbers. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
+    epsilon, delta = to_exact(epsilon0, "epsilon0"), to_exact(sensitivity, "the sensitivity")
+    for value, what in ((epsilon, "epsilon0"), (delta, "the sensitivity")):
+        if value <= 0:
+            raise InvalidArgument(f"{what} must be positive, but {exact_text(value)} was found; give a positive number")
+    rate = epsilon / delta
+    if not 1 / MOST_RATE <= rate <= MOST_RATE:
+        raise InvalidArgument("epsilon0/sensitivity must lie between 2**-900 and 2**900 to be run, but another value was found; rescale")
+    return epsilon, delta, rate
+
+
+def read_select(value: object) -> Callable[..., Any]:
+    """Return select. Raises :class:`InvalidArgument` where it cannot be called."""
+    if not callable(value):
+        raise InvalidArgument(f"select must be a function of the earlier outputs, but {type(value).__name__} was found; pass a function")
+    return value
+
+
+def read_pair(offered: object, what: str) -> tuple[Any, Any]:
+    """Return the two parts of what select returned. Raises :class:`InvalidArgument`."""
+    if not isinstance(offered, tuple) or len(offered) != 2:
+        raise InvalidArgument(f"select must return {what} or None to stop, but {type(offered).__name__} was found; return a pair")
+    return offered
+
+
+def read_candidates(given: object) -> Sequence[Any]:
+    """Return the candidates: a sequence that is not empty, or ``range(n)`` for an integer n. Raises :class:`InvalidArgument`."""
+    if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
+        given = range(int(given))
+    if not hasattr(given, "__len__") or not hasattr(given, "__getitem__") or isinstance(given, (str, bytes, dict)):
+        raise InvalidArgument(
+            f"candidates must be a sequence or their number, but {type(given).__name__} was found; return a list, a range or an array"
+        )
+    candidates: Any = given
+    if len(candidates) < 1:
+        raise InvalidArgument("a round needs at least one candidate, but none was offered; return None to stop")
+    return candidates  # type: ignore[no-any-return]
+
+
+def read_candidate(candidates: Sequence[Any], index: int) -> Any:
+    """Return one candidate, as a Python number where it is an entry of an array."""
+    found = candidates[index]
+    return found.item() if isinstance(found, np.generic) else found
+
+
+def read_scores(given: object, count: int) -> np.ndarray[Any, Any]:
+    """Return the scores as an array of int64, float64 or Python numbers (exact fractions), shape (count,); no value is changed.
+
+    Raises :class:`InvalidData` where they are not ``count`` finite real numbers; infinite ones are refused, −∞ too: leave a candidate out
+    of the list instead, by what is public.
+    """
+    array = np.asarray(given)
+    if array.shape != (count,):
+        raise InvalidData(f"{count} scores of one round were expected, but an array of shape {array.shape} was found; score each candidate")
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64) if array.dtype != np.uint64 else _read_objects(array.tolist())
+    if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
+        wide = array.astype(np.float64)
+        if not np.isfinite(wide).all():
+            raise InvalidData("scores must be finite, but NaN or an infinite one was found; leave candidates out by public rules instead")
+        return wide
+    if array.dtype.kind == "O":
+        return _read_objects(array.tolist())
+    raise InvalidData(f"scores must be real numbers, but the type {array.dtype} was found; return integers, doubles or fractions")
+
+
+def _read_objects(values: list[Any]) -> np.ndarray[Any, Any]:
+    found = np.empty(len(values), dtype=object)
+    found[:] = [to_exact(value, "a score") for value in values]
+    return found
+
+
+def read_exact(value: object) -> Fraction:
+    """Return one number of an array of :func:`read_scores` as an exact fraction."""
+    return value if isinstance(value, Fraction) else to_exact(value, "a score")
+
+
+def hypotheses(arithmetic: Arithmetic, assumptions: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what a mechanism takes for granted."""
+    noise = (EXACT_ARITHMETIC,) if arithmetic is Arithmetic.FLOATING_POINT else ()
+    return (*assumptions, SELECT, PUBLIC_CONSTANTS, *noise)

@@ -1,0 +1,201 @@
+"""Repeated above-threshold: in each round, whether a value and exponential noise exceed a threshold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from profiles.errors import InvalidArgument, InvalidData
+from profiles.mechanisms.interface import check_call
+from profiles.mechanisms.repeated.exponentials import draw_exp, enclose_exp
+from profiles.mechanisms.repeated.interface import (
+    Arithmetic,
+    hypotheses,
+    read_arithmetic,
+    read_exact,
+    read_pair,
+    read_rate,
+    read_rounds,
+    read_select,
+)
+from profiles.mechanisms.repeated.laws import STOPPED, Ends, Law, collect_law
+from profiles.mechanisms.repeated.randomness import open_digits
+from profiles.numbers import ExactLike, exact_text, to_exact
+
+Value = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedThreshold:
+    """Claim (Theorem B of docs/repeated-mechanisms.md): the answers (o_1, ..., o_L) are ε₀-add-DP, that is, P(M(D) ∈ S) ≤ e^ε₀ P(M(D′) ∈ S)
+    where D is D′ and one record more, if for every such pair
+
+        Assumption 5.1   h_i(D) ≥ h_i(D′) for every round;
+        Assumption 5.2   Σ over rounds with o_i = ⊤ of (h_i(D) − h_i(D′)) ≤ Δ for every sequence of answers.
+
+    In round i, ``select((o_1, ..., o_{i−1}))`` returns a function h_i of the data and a threshold τ_i, or None to stop; the answer is
+    ⊤ (True) where h_i(D) + θ_i > τ_i with θ_i ~ Exp(ε₀/Δ), that is with probability min(1, e^(−ε₀/Δ·(τ_i − h_i(D)))), independently.
+    Nothing else of the noise is released, so that exact arithmetic draws the answer by this probability.
+    Removing a record has no finite ε: ⊥ can have probability 0 with the record only. Subsample before use.
+
+    ``rounds`` is the largest number of rounds L, ``epsilon0`` ε₀ (nats), ``sensitivity`` Δ (unit of the values): exact positive numbers.
+    ``arithmetic``: "exact" has the law of the claim for the values as computed; "floating-point" adds noise in binary64.
+
+    Source: Ghazi et al. 2024, Algorithm 2 and Theorem 5.3. Raises :class:`InvalidArgument`, :class:`InvalidNumber`; :meth:`run` and the
+    others also :class:`InvalidData` for values that are not finite numbers.
+
+    >>> def select(answers):
+    ...     return (lambda data: sum(row == len(answers) for row in data)), 2
+    >>> RepeatedThreshold(select=select, rounds=2, epsilon0=8, sensitivity=1).run([0, 0, 0, 1], np.random.default_rng(4))
+    (True, False)
+    """
+
+    name: ClassVar[str] = "repeated above-threshold"
+    source: ClassVar[str] = "Ghazi et al. 2024, Theorem 5.3"
+
+    select: Callable[[tuple[bool, ...]], Any]
+    rounds: int
+    epsilon0: ExactLike
+    sensitivity: ExactLike
+    arithmetic: Arithmetic | str = Arithmetic.EXACT
+    rate: Fraction = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        epsilon, delta, rate = read_rate(self.epsilon0, self.sensitivity)
+        found = {
+            "select": read_select(self.select), "rounds": read_rounds(self.rounds), "epsilon0": epsilon, "sensitivity": delta,
+            "rate": rate, "arithmetic": read_arithmetic(self.arithmetic),
+        }  # fmt: skip
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def assumptions(self) -> tuple[str, str]:
+        """What has to be proved of the values: Assumptions 5.1 and 5.2, as this mechanism needs them."""
+        most = exact_text(read_exact(self.sensitivity))
+        return (
+            "Assumption 5.1: adding a record lowers no value that select asks for (for the values as they are computed)",
+            (
+                f"Assumption 5.2: adding a record raises the values whose answer is above by at most {most} in total over the rounds, "
+                "whatever the answers (for the values as they are computed)"
+            ),
+        )
+
+    @property
+    def hypotheses(self) -> tuple[str, ...]:
+        """What the claim takes for granted."""
+        return hypotheses(read_arithmetic(self.arithmetic), self.assumptions)
+
+    def spend(self, sensitivity: ExactLike) -> Fraction:
+        """Return what a record costs whose own sum in Assumption 5.2 is at most ``sensitivity``: ε₀·Δ(x)/Δ nats, for adding it."""
+        _, _, rate = read_rate(1, sensitivity)
+        return self.rate / rate
+
+    def offer(self, previous: tuple[bool, ...]) -> tuple[Value, Fraction] | None:
+        """Return value function and threshold of the round after ``previous``, None where the mechanism stops."""
+        if len(previous) >= self.rounds:
+            return None
+        offered = self.select(previous)
+        if offered is None:
+            return None
+        value, threshold = read_pair(offered, "a function of the data set and a threshold")
+        if not callable(value):
+            raise InvalidArgument(
+                f"a function of the data set was expected from select, but {type(value).__name__} was found; return a function"
+            )
+        return value, to_exact(threshold, "a threshold")
+
+    def exponent(self, value: object, threshold: Fraction) -> Fraction:
+        """Return γ = ε₀/Δ·(τ − h)⁺ with P(⊤) = e^−γ. Raises :class:`InvalidData` where h is not a finite real number."""
+        return compute_exponent(value, threshold, self.rate)
+
+    def run(self, data: Any, rng: object) -> tuple[bool, ...]:
+        """Return one output: True where the answer is above.
+
+        ``rng``: a generator, or (for exact arithmetic) any source of random bits, such as ``accountant.sampler.open_bits()``.
+        """
+        if self.arithmetic is Arithmetic.EXACT:
+            digits = open_digits(rng)
+        else:
+            check_call(rng, 1)
+        answers: list[bool] = []
+        while (offered := self.offer(tuple(answers))) is not None:
+            gamma = self.exponent(offered[0](data), offered[1])
+            answers.append(draw_exp(gamma, digits) if self.arithmetic is Arithmetic.EXACT else bool(_draw_noisy(gamma, rng, 1)[0]))
+        return tuple(answers)
+
+    def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """Return ``size`` independent outputs: 1 for ⊤, 0 for ⊥, −1 after a stop, shape (size, rounds)."""
+        check_call(rng, size)
+        found = np.full((size, self.rounds), STOPPED, dtype=np.int64)
+        digits = open_digits(rng)
+        waiting: list[tuple[tuple[bool, ...], NDArray[np.intp]]] = [((), np.arange(size))]
+        while waiting:
+            previous, rows = waiting.pop()
+            offered = self.offer(previous)
+            if offered is None or not len(rows):
+                continue
+            gamma = self.exponent(offered[0](dataset), offered[1])
+            if self.arithmetic is Arithmetic.EXACT:
+                above = np.array([draw_exp(gamma, digits) for _ in rows])
+            else:
+                above = _draw_noisy(gamma, rng, len(rows))
+            found[rows, len(previous)] = above
+            waiting += [((*previous, answer), rows[above == answer]) for answer in (False, True)]
+        return found
+
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """Same as :meth:`sample`: the interface that audits judge."""
+        return self.sample(dataset, rng, size)
+
+    def law(self, data: Any, bits: int = 128) -> Law:
+        """Return the probability of every output on ``data``, enclosed: answers, 1 for ⊤ and 0 for ⊥ → (lower, upper).
+
+        For small instances. Raises :class:`InvalidArgument` for more than 100,000 outputs.
+        """
+        return collect_law(self._laws((), (Fraction(1), Fraction(1)), data, bits))
+
+    def _laws(self, previous: tuple[bool, ...], weight: Ends, data: Any, bits: int) -> Iterator[tuple[tuple[int, ...], Ends]]:
+        offered = self.offer(previous)
+        if offered is None:
+            yield tuple(int(answer) for answer in previous), weight
+            return
+        lo, hi = (Fraction(end, 1 << bits) for end in enclose_exp(self.exponent(offered[0](data), offered[1]), bits))
+        for answer, (low, high) in ((True, (lo, hi)), (False, (1 - hi, 1 - lo))):
+            yield from self._laws((*previous, answer), (weight[0] * low, weight[1] * high), data, bits)
+
+
+def compute_exponent(value: object, threshold: Fraction, rate: Fraction) -> Fraction:
+    """Return λ·(τ − h)⁺ as an exact number. Raises :class:`InvalidData` where h is not a finite real number."""
+    if isinstance(value, (float, np.floating)) and not math.isfinite(value):
+        raise InvalidData("a value that is compared with a threshold must be finite, but NaN or an infinite one was found; correct it")
+    return rate * max(threshold - to_exact(value, "a value"), Fraction(0))
+
+
+def draw_above(value: object, threshold: ExactLike, rate: ExactLike, rng: object) -> bool:
+    """Return whether h + θ > τ with θ ~ Exp(λ): True with probability exactly min(1, e^(−λ(τ − h))), for exact numbers h, τ and λ > 0.
+
+    ``rng``: a generator or a source of random bits. Raises :class:`InvalidArgument`, :class:`InvalidNumber`, :class:`InvalidData`.
+
+    >>> draw_above(5, 5, "0.1", np.random.default_rng(1))
+    True
+    """
+    exact = to_exact(rate, "the rate")
+    if exact <= 0:
+        raise InvalidArgument(f"the rate of the noise must be positive, but {exact_text(exact)} was found; give a positive number")
+    return draw_exp(compute_exponent(value, to_exact(threshold, "a threshold"), exact), open_digits(rng))
+
+
+def _draw_noisy(gamma: Fraction, rng: Any, size: int) -> NDArray[np.bool_]:
+    """Return whether standard exponential noise exceeds γ, shape (size,), in binary64; γ = 0 is exceeded always."""
+    try:
+        least = float(gamma)
+    except OverflowError:
+        least = math.inf
+    return np.asarray(rng.standard_exponential(size) >= least) if least else np.ones(size, dtype=np.bool_)
