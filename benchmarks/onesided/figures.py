@@ -19,6 +19,7 @@ mpl.use("Agg")
 
 Style = tuple[str, str, str]
 _BLUE, _GREEN, _ORANGE, _PINK, _SKY, _RED, _GREY = "#0072B2", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#D55E00", "grey"
+_UPRIGHT = "dotted"  # a bound on what is drawn to the right: an upright line
 _NAMES = {"epsilon": "ε", "m": "m", "k": "k", "items": "|Y|, items", "users": "users", "hidden": "users of a hidden candidate"}
 
 
@@ -90,12 +91,21 @@ _HARD: dict[str, Style] = {
 def _draw(axis: Axes, rows: Sequence[Row], panel: Panel, styles: dict[str, Style], column: str) -> None:
     mine = [row for row in rows if all(row.get(name) == value for name, value in panel.where.items())]
     for method, style in styles.items():
-        draw_band(axis, style, quartiles([row for row in mine if row["method"] == method], panel.over, column))
+        chosen = [row for row in mine if row["method"] == method]
+        if style[1] == _UPRIGHT:
+            for row in chosen:
+                axis.axvline(row[panel.over], color=style[0], ls=_UPRIGHT, lw=1, label=style[2])
+        else:
+            draw_band(axis, style, quartiles(chosen, panel.over, column))
     axis.set(xscale="log", xlabel=_NAMES[panel.over])
     if panel.over == "k":
         ticks = sorted({row["k"] for row in mine})
         axis.set_xticks(ticks, [str(tick) for tick in ticks])
     axis.xaxis.set_minor_formatter(NullFormatter())
+    if panel.over == "users":
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        axis.xaxis.set_minor_formatter(LogFormatter(minor_thresholds=(2, 0.4)))
+        axis.tick_params(which="both", axis="x", labelsize=7)
     axis.set_title(panel.title, fontsize=9)
     axis.grid(visible=True, alpha=0.3, lw=0.5)
 
@@ -254,7 +264,7 @@ def plot_hard(rows: Sequence[Row], out: Path) -> None:
         groups.setdefault(tuple(row[name] for name in ("sweep", "k", "epsilon", "items", "method", "users")), []).append(row["value"])
     names = ("sweep", "k", "epsilon", "items", "method", "users")
     shares = [{**dict(zip(names, place, strict=True)), "value": sum(values) / len(values)} for place, values in groups.items()]
-    marks = [{**row, "users": row["value"], "value": height} for row in rows if not row["users"] for height in (0.0,)]
+    marks = [{**row, "users": row["value"]} for row in rows if not row["users"]]
     panels = [
         Panel(f"k = {k}, ε = {epsilon}, |Y| = 1,000, T = 20", "users", {"sweep": sweep, "k": k, "epsilon": epsilon})
         for sweep, k, epsilon in (("epsilon", 3, "0.1"), ("epsilon", 3, "1"), ("k", 20, "1"))
@@ -263,10 +273,10 @@ def plot_hard(rows: Sequence[Row], out: Path) -> None:
         "optimal": (_BLUE, "-", "ours, two fillers"),
         "corollary": (_SKY, "--", "the same, corollary (ε₀ = ln 2)"),
         "nothing": (_GREEN, "-", "ours, nothing else in the stream"),
-        "planned-optimal": (_BLUE, "", "proved error"),
-        "planned-corollary": (_SKY, "", "proved, corollary"),
-        "planned-nothing": (_GREEN, "", "proved, nothing else"),
-        "limit-optimal": (_RED, "", "no ε-DP algorithm before"),
+        "planned-optimal": (_BLUE, _UPRIGHT, "proved error"),
+        "planned-corollary": (_SKY, _UPRIGHT, "proved, corollary"),
+        "planned-nothing": (_GREEN, _UPRIGHT, "proved, nothing else"),
+        "limit-optimal": (_RED, _UPRIGHT, "no ε-DP algorithm before"),
     }
     plot([*shares, *marks], panels, styles, out / "hitters-hard.png", label="path read right (share of runs)", ends=(-0.05, 1.05))
 
