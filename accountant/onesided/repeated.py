@@ -33,8 +33,8 @@ def declare_repeated(
 
     The assumptions are open hypotheses. ``check`` is what :func:`proofs_check.repeated.check_assumptions` or ``search_violation`` found:
     it is noted in the derivation. It discharges them only where it proved both and ``domain``, the declared universe of all data
-    sets, is the one that was checked; then that data sets come from it is a hypothesis instead, and ε⁻ is the smaller number that
-    the check gives, if it does. Source: Ghazi et al. 2024, Theorems 4.3 and 5.3; docs/repeated-mechanisms.md, Theorems A, A′ and B.
+    sets, is the one that was checked; then that data sets come from it, and that the functions do on them what they did in the check's
+    form (its ``assemble``), are hypotheses instead, and ε⁻ is the smaller number that the check gives, if it does. Source: Ghazi et al. 2024, Theorems 4.3 and 5.3; docs/repeated-mechanisms.md, Theorems A, A′ and B.
 
     Raises :class:`InvalidArgument` where the check is of another mechanism or refuted an assumption, or the domain is not the checked one.
     """
@@ -56,11 +56,11 @@ def declare_repeated(
         return found
     for assumption in mechanism.assumptions:
         found = discharge(found, assumption, f"exhaustive check of the declared universe: {check.tried}")
-    return assume(found, [text for text in (domain.statement, domain.order_statement) if text is not None])
+    return assume(found, [text for text in (domain.statement, domain.order_statement, check.form_statement) if text is not None])
 
 
 def _require_mechanism(mechanism: object) -> None:
-    if not isinstance(mechanism, (RepeatedExponential, RepeatedThreshold)):
+    if type(mechanism) not in _THEOREMS:  # a subclass may run something else
         raise InvalidArgument(
             f"a RepeatedExponential or RepeatedThreshold was expected, but {type(mechanism).__name__} was found; make one of them"
         )

@@ -218,6 +218,35 @@ def test_multisets_add_a_hypothesis_about_order() -> None:
     assert any("order of the records" in text for text in found.hypotheses)
 
 
+def test_a_check_in_another_form_of_the_data_leaves_that_as_a_hypothesis() -> None:
+    """Found as a proved epsilon of 1 for a mechanism whose exact epsilon is 9.98: the check had seen empty data sets only."""
+
+    def select(_chosen):
+        return 2, lambda rows: [sum(rows), 0]
+
+    def forget(_records):
+        return ()
+
+    mechanism, domain = made(select=select), FiniteDomain((1, 5), 2)
+    blind = check_assumptions(mechanism, domain, assemble=forget)
+    assert blind.proved
+    assert exact_epsilon(mechanism.law, [1, 5], max_size=2).minus.epsilon.lower > 9.98
+    found = declare_repeated(mechanism, check=blind, domain=domain)
+    assert any("forget" in text for text in found.hypotheses)
+    usual = made()
+    closed = declare_repeated(usual, check=check_assumptions(usual, DOMAIN), domain=DOMAIN)
+    assert any(text.endswith("as: tuple") for text in closed.hypotheses)
+
+
+def test_a_subclass_gets_no_guarantee() -> None:
+    class Other(RepeatedExponential):
+        def run(self, data, rng):
+            return tuple(data)
+
+    with pytest.raises(InvalidArgument, match="Other was found"):
+        declare_repeated(Other(select=coverage, rounds=2, epsilon0=1, sensitivity=1))
+
+
 def test_checks_of_something_else_discharge_nothing() -> None:
     mechanism = made()
     check = check_assumptions(mechanism, DOMAIN)
