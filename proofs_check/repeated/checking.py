@@ -123,7 +123,7 @@ class AssumptionCheck:
     @property
     def form_statement(self) -> str:
         """What else has to hold for what is run: the check saw data sets in one form only."""
-        return f"the functions that select returns compute, on the data that they are given, what they do on the same records as: {self.form}"
+        return f"the functions that select returns compute on the data they are given what they do on the same records as: {self.form}"
 
     @property
     def proved(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 from fractions import Fraction
@@ -338,9 +339,24 @@ def test_kinds_of_data_and_unusable_ones() -> None:
             version.run(["a"], rng, bits=bits)
     assert version.run(["a"], 4, bits=5).outputs
     with pytest.raises(InvalidArgument, match="about this mechanism"):
-        SubsampledRepeated(made(epsilon0=5), version.plan, declare_repeated(made(epsilon0=5)))
+        SubsampledRepeated(made(epsilon0=5), version.plan)
+
+
+def test_the_guarantee_is_of_the_mechanism_that_runs() -> None:
+    """Found as an epsilon of 1 for fifty rounds without a sample: the guarantee was that of the one round it had been made for."""
+    version = subsampled_exponential(select=coverage, rounds=1, sensitivity=1, epsilon=1, calibration="rounds")
     with pytest.raises(InvalidArgument, match="about this mechanism"):
-        SubsampledRepeated(version.mechanism, version.plan, declare_repeated(made(epsilon0=1)))
+        dataclasses.replace(version, mechanism=dataclasses.replace(version.mechanism, rounds=50))
+    finer = dataclasses.replace(version, mechanism=dataclasses.replace(version.mechanism, sensitivity="0.01"))
+    assert any("at most 0.01 in total" in text for text in finer.guarantee.hypotheses)
+    mechanism = made()
+    check = check_assumptions(mechanism, DOMAIN)
+    plan = calibrate_rounds("2", 2)
+    closed = SubsampledRepeated(dataclasses.replace(mechanism, epsilon0=plan.epsilon0), plan, check, DOMAIN)
+    assert not set(mechanism.assumptions) & set(closed.guarantee.hypotheses)
+    other = dataclasses.replace(closed.mechanism, select=functools.partial(coverage))
+    with pytest.raises(InvalidArgument, match="another select"):
+        dataclasses.replace(closed, mechanism=other)
 
 
 # --- calibration for a number of rounds ------------------------------------------------------------------------------------------
