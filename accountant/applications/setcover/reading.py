@@ -21,7 +21,7 @@ def read_pairs(path: str | Path, sets: int | Sequence[Any], *, element: str = "e
 
     ``sets`` is the PUBLIC list of sets: their number, where the file numbers them from 0, or their names; set i of the system is
     ``sets[i]``. It is never read off the file, because which sets occur there depends on the elements. Elements may be called anything;
-    what they are called is not kept.
+    what they are called is not kept. In a CSV file names are texts as written: "07" and "7" are two elements, whatever the others are called.
 
     Raises :class:`UnreadableFile`, and :class:`InvalidData` for missing columns or values, and for sets that are not in the list.
     """
@@ -43,7 +43,11 @@ def _read(place: Path, columns: list[str]) -> Any:
             schema = pq.read_schema(place)
             _require(schema.names, columns, place.name)
             return pq.read_table(place, columns=columns)
-        table = pyarrow.csv.read_csv(place)
+        with pyarrow.csv.open_csv(place) as reader:
+            text = dict.fromkeys(reader.schema.names, pa.string())
+        # a type that is guessed from all rows would make what one element is called depend on the others
+        converting = pyarrow.csv.ConvertOptions(column_types=text, strings_can_be_null=True, null_values=[""])
+        table = pyarrow.csv.read_csv(place, convert_options=converting)
     except (OSError, pa.ArrowInvalid) as error:
         raise UnreadableFile(f"{place.name} could not be read as {place.suffix or 'CSV'}: {str(error).splitlines()[0][:120]}") from None
     _require(table.column_names, columns, place.name)
@@ -57,21 +61,33 @@ def _require(found: Sequence[str], columns: Sequence[str], label: str) -> None:
 
 
 def _numbers(names: Any, label: str) -> Any:
+    if _is_text(names.type):
+        try:
+            names = pc.cast(pc.utf8_trim_whitespace(names), pa.int64())
+        except pa.ArrowInvalid:
+            raise InvalidData(
+                f"the sets of {label} must be integers if only their number is given, but others were found; name them"
+            ) from None
     if not pa.types.is_integer(names.type):
         raise InvalidData(f"the sets of {label} must be integers if only their number is given, but {names.type} was found; name them")
     return pc.cast(names, pa.int64()).to_numpy(zero_copy_only=False)
 
 
 def _find(names: Any, sets: Sequence[Any], label: str) -> Any:
-    if len(set(sets)) != len(sets):
+    if len({str(name) for name in sets}) != len(sets):
         raise InvalidData("the public list of sets has a name twice; name each set once")
     try:
-        found = pc.index_in(names, value_set=pa.array(list(sets), type=names.type))
+        known = [str(name) for name in sets] if _is_text(names.type) else list(sets)
+        found = pc.index_in(names, value_set=pa.array(known, type=names.type))
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise InvalidData(f"the public names of the sets are not of the type {names.type} of {label}; give names of that type") from None
     if found.null_count:
         raise InvalidData(f"{label} has sets that are not in the public list of {len(sets)} sets; complete the list, or drop these rows")
     return found.to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def _is_text(kind: Any) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 __all__ = ["read_pairs"]

@@ -175,6 +175,19 @@ def test_files(tmp_path):
         read_pairs(tmp_path / "gap.csv", ["a"])
 
 
+def test_what_an_element_is_called_does_not_depend_on_the_others(tmp_path):
+    """Found with types that are guessed from all rows: the fourth element split the first three, which had been one."""
+    rows = "element,set\n007,0\n7,1\n07,2\n"
+    (tmp_path / "few.csv").write_text(rows, encoding="utf-8")
+    (tmp_path / "more.csv").write_text(rows + "abc,0\n", encoding="utf-8")
+    for sets in (3, [0, 1, 2], ["0", "1", "2"]):
+        few, more = (read_pairs(tmp_path / name, sets).rows() for name in ("few.csv", "more.csv"))
+        assert few == [(0,), (1,), (2,)]
+        assert more == [*few, (0,)]
+    (tmp_path / "names.csv").write_text("element,set\nNA,null\nb,NA\n", encoding="utf-8")
+    assert read_pairs(tmp_path / "names.csv", ["NA", "null"]).rows() == [(1,), (0,)]
+
+
 def test_comparisons():
     rng = np.random.default_rng(5)
     system = SetSystem.from_rows([rng.choice(12, size=3, replace=False).tolist() for _ in range(400)], sets=12)
