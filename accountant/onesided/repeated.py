@@ -101,7 +101,8 @@ class SubsampledRepeated:
 
     Made by :func:`subsampled_exponential` and :func:`subsampled_threshold`. All fields are public constants; ``base`` is the
     guarantee of this mechanism without a sample, as :func:`declare_repeated` derives it with ``check`` and ``domain``. A data set is
-    a sequence of records or an array with a row for each; :meth:`run` gives select's functions a list, a tuple or an array of the selected ones, as the data set is.
+    a sequence of records or an array with a row for each; :meth:`run` gives select's functions a list, a tuple or an array of the selected
+    ones, as the data set is.
 
     Source: Ghazi et al. 2024, Theorems 4.4 and 5.4; docs/one-sided.md, Theorem 1. Raises :class:`InvalidArgument` where the plan does
     not make this mechanism ``plan.target``-DP, and what :func:`declare_repeated` raises.
@@ -116,9 +117,9 @@ class SubsampledRepeated:
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", declare_repeated(self.mechanism, check=self.check, domain=self.domain))
         bound = subsample(self.base, self.plan.p).bound
-        if not isinstance(bound, TwoSidedDP) or bound.plus is None or bound.minus is None or bound.epsilon > self.plan.target:
+        if not isinstance(bound, TwoSidedDP) or bound.epsilon is None or bound.epsilon > self.plan.target:
             raise InvalidArgument(
-                "the plan is not about this mechanism (its epsilon0 and rounds); make it with subsampled_exponential or subsampled_threshold"
+                "the plan is not about this mechanism (its epsilon0, its rounds); make it by subsampled_exponential or _threshold"
             )
 
     @property

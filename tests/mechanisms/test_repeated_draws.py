@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from profiles.errors import InvalidArgument
+from profiles.errors import InvalidArgument, InvalidData
 from profiles.mechanisms.repeated import ExponentialChoice, draw_below, draw_exp, draw_geometric, draw_gumbel, enclose_exp, open_digits
 from profiles.mechanisms.repeated.choice import _round_down
 from profiles.mechanisms.repeated.interface import read_exact, read_scores
@@ -76,6 +76,18 @@ def test_integers_below_a_bound_are_uniform_and_digits_are_not_wasted() -> None:
     assert draw_below(2**40, Script((2**40 - 1) << 24, 2)) == 2**40 - 1
     with pytest.raises(InvalidArgument):
         draw_below(0, digits)
+
+
+def test_integers_among_floats_are_not_rounded() -> None:
+    """Found: NumPy makes binary64 numbers of both lists, which moved 2^53 + 1 by one, a whole sensitivity."""
+    for scores in ([2**53 + 1, 0.5], (2**63, -1), [np.uint64(2**63 + 1), 0.5], [0.5, -(2**60) - 1]):
+        assert [read_exact(score) for score in read_scores(scores, 2)] == [
+            Fraction(score if isinstance(score, float) else int(score)) for score in scores
+        ]
+    with pytest.raises(InvalidData, match="shape"):
+        read_scores(0.5, 2)
+    with pytest.raises(InvalidData, match="shape"):
+        read_scores([[2**53 + 1, 0.5]], 2)
 
 
 @pytest.mark.parametrize("rate", [Fraction(3, 2), Fraction(1, 3), Fraction(7, 100)])

@@ -21,7 +21,7 @@ def read_pairs(path: str | Path, sets: int | Sequence[Any], *, element: str = "e
 
     ``sets`` is the PUBLIC list of sets: their number, where the file numbers them from 0, or their names; set i of the system is
     ``sets[i]``. It is never read off the file, because which sets occur there depends on the elements. Elements may be called anything;
-    what they are called is not kept. In a CSV file names are texts as written: "07" and "7" are two elements, whatever the others are called.
+    what they are called is not kept. In a CSV file names are texts as written: "07" and "7" are two elements.
 
     Raises :class:`UnreadableFile`, and :class:`InvalidData` for missing columns or values, and for sets that are not in the list.
     """
