@@ -94,6 +94,8 @@ class SetSystem:
         n = last + 1 if count is None else count
         if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
             raise InvalidArgument(f"count must be an integer of at least 0, but {str(count)[:40]!r} was found; give the number of elements")
+        if n > MOST_SETS:
+            raise InvalidData(f"at most {MOST_SETS} elements are possible, but their numbers reach beyond; number them from 0")
         if rows.size and (int(rows.min()) < 0 or last >= n):
             raise InvalidData(f"elements must be numbered from 0 to {n - 1}, but another number was found; number them so")
         if columns.size and not (int(columns.min()) >= 0 and int(columns.max()) < total):

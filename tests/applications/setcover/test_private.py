@@ -108,10 +108,6 @@ def test_the_bound_of_theorem_4():
         ({"sets": 0}, InvalidArgument),
         ({"sets": True}, InvalidArgument),
         ({"calibration": "best"}, InvalidArgument),
-        ({"algorithm": FreshSampleScaling(0)}, InvalidArgument),
-        ({"algorithm": FreshSampleScaling(beta=1)}, InvalidArgument),
-        ({"algorithm": FreshSampleScaling(factor=0)}, InvalidArgument),
-        ({"algorithm": OneSampleScaling(max_elements=2.5)}, InvalidArgument),
     ],
 )
 def test_what_is_refused(change, error):
@@ -186,6 +182,17 @@ def test_what_an_element_is_called_does_not_depend_on_the_others(tmp_path):
         assert more == [*few, (0,)]
     (tmp_path / "names.csv").write_text("element,set\nNA,null\nb,NA\n", encoding="utf-8")
     assert read_pairs(tmp_path / "names.csv", ["NA", "null"]).rows() == [(1,), (0,)]
+
+
+def test_options_are_refused_where_they_are_given():
+    for wrong in ({"beta": 2}, {"beta": 1}, {"beta": 0}, {"max_elements": 0}, {"max_elements": True}, {"max_elements": 2.5}):
+        for algorithm in (OneSampleScaling, FreshSampleScaling):
+            with pytest.raises(InvalidArgument):
+                algorithm(**wrong)
+    with pytest.raises(InvalidArgument):
+        FreshSampleScaling(factor=0)
+    with pytest.raises(InvalidData, match="elements are possible"):
+        SetSystem.from_pairs(np.array([2**63 - 1]), [1], 3)
 
 
 def test_comparisons():
