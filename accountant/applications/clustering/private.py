@@ -76,6 +76,10 @@ class PrivateMetricClustering:
     calibration: Literal["optimal", "corollary"] = "optimal"
 
     def __post_init__(self) -> None:
+        if type(self.space) is not MetricSpace:  # a subclass may make costs beyond one of a record
+            raise InvalidArgument(
+                f"a MetricSpace is needed, but {type(self.space).__name__} was found; make one with read_distances or measure_points"
+            )
         _require_integer(self.k, "k", 1, self.space.size, "the number of candidates")
         _require_integer(self.power, "the power", 1, 2, "k-means")
         if sum(item is not None for item in (self.rounds, self.n_bound, self.size_share)) != 1:

@@ -85,7 +85,7 @@ class PrivateSetCover:
         gives the public order of the sets, and the draws of :class:`RepeatedExponential`. Raises :class:`InvalidData`,
         :class:`InvalidArgument`.
         """
-        if not isinstance(system, SetSystem) or system.sets != read_sets(self.sets):
+        if type(system) is not SetSystem or system.sets != read_sets(self.sets):
             raise InvalidData(
                 f"a SetSystem with {self.sets} sets is needed, but another object or number was found; make one with from_rows"
             )

@@ -203,3 +203,11 @@ def test_comparisons():
     assert cover_cost(gupta_cover(system, 0.9, 1e-3, rng), system) >= upper
     with pytest.raises(InvalidArgument):
         gupta_cover(system, 0.9, 0.5, rng)
+
+
+def test_a_subclass_of_the_data_is_refused():
+    class Other(SetSystem):
+        pass
+
+    with pytest.raises(InvalidData):
+        PrivateSetCover(1, 3).run(Other.from_rows([[0]], 3), np.random.default_rng(1))
