@@ -51,6 +51,12 @@ class Group:
     stages: tuple[Stage, ...]
     decay: float
 
+    def __post_init__(self) -> None:
+        with working_precision(256):
+            enough = bool(ball(Fraction(self.decay)) >= (-ball(self.epsilon0)).exp())
+        if not (enough and self.decay < 1):
+            raise InvalidArgument("the decay of a group must lie in [e^-epsilon0, 1), but another was found; make it with make_group")
+
     @property
     def exact(self) -> bool:
         """Whether every draw has exactly the stated law."""

@@ -14,6 +14,7 @@ from accountant.applications.setcover.law import enumerate_noise, find_law, samp
 from accountant.applications.setcover.private import _run_group
 from accountant.applications.setcover.program import ExponentialStage, GreedyStage, Group, Program, ThresholdPass
 from accountant.sampler.bernoulli import PoissonSampler
+from profiles import InvalidArgument
 from proofs_check.exact import exact_epsilon
 
 A = Fraction(1, 3)  # e^-epsilon0
@@ -132,9 +133,9 @@ def test_representatives_of_the_noise(cap, shifts):
 def test_what_runs_has_the_exact_law(name):
     """Chi-square against the exact law, 1500 runs; a false alarm has probability below 1e-7."""
     system, size = SetSystem.from_rows([[0, 1], [1], [2], [1, 2]], sets=3), 1500
-    chosen = Group(0.5, Fraction(1), STAGES[name], 0.36787944117144233 if name == "exponential" else float(A))
-    decay = Fraction(0.36787944117144233) if name == "exponential" else A
-    law = find_law(Program("tiny", (chosen,)), system.rows(), 3, decays=[decay])
+    budget, decay = (Fraction(1), 0.36787944117144233) if name == "exponential" else (Fraction(11, 10), float(A))
+    chosen = Group(0.5, budget, STAGES[name], decay)
+    law = find_law(Program("tiny", (chosen,)), system.rows(), 3, decays=[Fraction(decay) if name == "exponential" else A])
     sampler, rng, found = PoissonSampler(11), np.random.default_rng(12), dict.fromkeys(law, 0)
     for _ in range(size):
         taken = np.zeros(3, dtype=bool)
@@ -154,3 +155,9 @@ def test_no_neighbours_exceed_the_guarantee(algorithm):
     for found in (worst.plus, worst.minus):
         assert 1 < found.ratio <= Fraction("2.718281828459045")  # below e
     assert plan.guarantee.bound.epsilon <= 1
+
+
+def test_a_group_has_no_less_noise_than_its_budget_allows():
+    for decay in (0.36, 0.36787944117144228, 1.0, 0.0):
+        with pytest.raises(InvalidArgument, match="decay"):
+            Group(0.5, Fraction(1), (GreedyStage(),), decay)
