@@ -224,3 +224,12 @@ def test_a_subclass_of_the_space_is_refused_and_the_form_is_a_hypothesis():
     with pytest.raises(InvalidArgument, match="Other was found"):
         PrivateMetricClustering(Other(usual.distances, usual.diameter), k=1, epsilon=1, rounds=2)
     assert FORM in PrivateMetricClustering(usual, k=1, epsilon=1, rounds=2).guarantee.hypotheses
+
+
+def test_the_largest_and_the_least_budgets_run_or_are_refused():
+    """Found as overflows inside a run: e^rate for a large epsilon, and noise beyond binary64 for a tiny one."""
+    space = read_distances([[0, 1], [1, 0]])
+    assert np.isfinite(PrivateMetricClustering(space, k=1, epsilon=10_000, rounds=2).run([0, 1], None).weights).all()
+    for options in ({"epsilon": "1e-310", "histogram": "full"}, {"epsilon": 1, "split": "1e-400"}):
+        with pytest.raises(InvalidTarget, match="2\\^-900"):
+            PrivateMetricClustering(space, k=1, rounds=1, **options)
