@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from accountant.applications.submodular.choosing import ExponentialChoice
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.interface import (
     EXACT_GAINS,
@@ -26,6 +25,7 @@ from accountant.onesided import OneSidedCalibration, calibrate_one_sided, declar
 from accountant.sampler import BitSource, PoissonSampler, open_bits
 from accountant.sampler.bits import GeneratorBits, repeats
 from profiles import InvalidArgument, to_exact
+from profiles.draws import ExponentialDraws
 from profiles.numbers import ExactLike
 
 _SOURCE = "docs/submodular.md, Theorem 1; Ghazi et al. 2024, Theorem 4.3 and Section 4.1.1"
@@ -74,9 +74,9 @@ class OneSidedGreedy:
     def select(self, function: DecomposableFunction, bits: BitSource) -> tuple[int, ...]:
         """Return the candidates alone, drawn with ``bits``. Raises :class:`InvalidArgument` where k exceeds their number."""
         self.check(function)
-        choice = ExponentialChoice(Fraction(self.epsilon0) / function.resolution, bits)  # type: ignore[arg-type]
+        draws = ExponentialDraws(Fraction(self.epsilon0) / function.resolution, bits)  # type: ignore[arg-type]
         rounds = start_rounds(function)
-        return tuple(rounds.draw(choice) for _ in range(self.k))
+        return tuple(rounds.draw(draws) for _ in range(self.k))
 
     def check(self, function: DecomposableFunction) -> None:
         """Refuse what is no decomposable function, or has too few candidates: both are public."""
@@ -105,7 +105,7 @@ class PrivateGreedy:
     >>> instance = CoverageInstance.from_sets([[0]] * 40 + [[1, 2]] * 30, candidates=4)
     >>> answer = PrivateGreedy(2, "1").run(instance, 7, bits=8)
     >>> answer.selected, answer.guarantee.bound.epsilon <= 1
-    ((0, 1), True)
+    ((0, 2), True)
     """
 
     k: int
