@@ -16,8 +16,7 @@ from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import Array, MetricSpace
 from accountant.guarantees import AnyGuarantee
 from accountant.onesided.calibration import read_target
-from accountant.sampler import PoissonSampler, open_bits
-from accountant.sampler.bits import repeats
+from accountant.sampler import open_sources
 from profiles import InvalidArgument, to_exact
 from profiles.draws import RandomDigits, draw_discrete_laplace, draw_geometric
 from profiles.numbers import ExactLike
@@ -115,19 +114,13 @@ class PrivateMetricClustering:
         """The guarantee of :meth:`run` before it is known where the random bits come from."""
         return derive_guarantee(self.budget)
 
-    def run(self, data: Data, rng: np.random.Generator | None, *, bits: object = None) -> MetricClustering:
+    def run(self, data: Data, rng: object = None, *, bits: object = None) -> MetricClustering:
         """Return private centres for ``data``: candidate numbers (n,), points (n, d), :class:`Multiplicities` or :class:`DistanceRows`.
 
-        ``rng`` makes the draws of selection and noise (None: the operating system's secure source), ``bits`` those of the sample (None:
-        secure; a seed or a generator for tests). All draws are exact. Raises :class:`InvalidData`, :class:`InvalidArgument`.
+        ``rng`` makes the draws of selection and noise, ``bits`` those of the sample: each None (the operating system's secure source), a
+        seed, or a :class:`numpy.random.Generator`. All draws are exact. Raises :class:`InvalidData`, :class:`InvalidArgument`.
         """
-        if rng is not None and not isinstance(rng, np.random.Generator):
-            raise InvalidArgument(
-                f"rng must be a numpy.random.Generator, or None for a secure source, but {type(rng).__name__} was found; give one"
-            )
-        source, sampler = open_bits(rng), PoissonSampler(bits)
-        if rng is not None and repeats(sampler.source, rng):
-            raise InvalidArgument("rng and bits have the same seed, so that noise and sample would use the same bits; give two seeds")
+        source, sampler = open_sources(rng, bits)
         budget = self.budget
         guarantee = derive_guarantee(budget, digits=source.hypothesis, sampling=None if budget.plan is None else sampler.source.hypothesis)
         records = Records(self.space, self.power, data)

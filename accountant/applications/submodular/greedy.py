@@ -22,8 +22,7 @@ from accountant.applications.submodular.rounds import start_rounds
 from accountant.applications.submodular.weighted import WeightedCoverage
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, assume, discharge
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, declare_add_dp, realise_draws, subsample
-from accountant.sampler import BitSource, PoissonSampler, open_bits
-from accountant.sampler.bits import GeneratorBits, repeats
+from accountant.sampler import BitSource, open_bits, open_sources
 from profiles import InvalidArgument, to_exact
 from profiles.draws import ExponentialDraws
 from profiles.numbers import ExactLike
@@ -139,11 +138,7 @@ class PrivateGreedy:
         """
         inner, plan = self.inner, self.plan
         inner.check(function)
-        sampler, draws = PoissonSampler(bits), open_bits(rng)
-        if isinstance(draws, GeneratorBits) and repeats(sampler.source, draws.rng):
-            raise InvalidArgument(
-                "the sample and the choices would be drawn with the same random numbers; give two seeds, or one generator"
-            )
+        draws, sampler = open_sources(rng, bits)
         kept = sampler.select(np.full(function.users, plan.p))
         sample = function.restrict(kept)
         if (sample.candidates, sample.resolution) != (function.candidates, function.resolution):

@@ -183,8 +183,10 @@ def test_unusable_options(options, error, words):
 
 def test_unusable_generators():
     model = PrivateMetricClustering(SPACE, 2, 1, rounds=2)
-    with pytest.raises(InvalidArgument, match="rng must be"):
-        model.run([0], 7)
+    with pytest.raises(InvalidArgument, match="Generator"):
+        model.run([0], "7")
+    with pytest.raises(InvalidArgument, match="same seed"):
+        model.run([0], 7, bits=7)
     with pytest.raises(InvalidArgument, match="same seed"):
         model.run([0], np.random.default_rng(7), bits=7)
 
