@@ -71,7 +71,8 @@ def test_integers_below_a_bound_are_uniform_and_digits_are_not_wasted() -> None:
     assert len(found) == 5
     assert chisquare(found).pvalue > ALARM
     assert draw_below(1, Script(0, 0)) == 0
-    assert draw_below(2**40, Script((2**40 - 1) << 24, 2)) == 2**40 - 1
+    assert draw_below(2**40, Script(2**40 - 1, 2)) == 2**40 - 1
+    assert draw_below(3, Script((2**32 - 1) << 32 | 7, 2)) == 1  # 2³² − 1 = 3·1431655765 is rejected
     with pytest.raises(InvalidArgument):
         draw_below(0, digits)
 

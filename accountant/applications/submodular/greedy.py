@@ -104,7 +104,7 @@ class PrivateGreedy:
     >>> instance = CoverageInstance.from_sets([[0]] * 40 + [[1, 2]] * 30, candidates=4)
     >>> answer = PrivateGreedy(2, "1").run(instance, 7, bits=8)
     >>> answer.selected, answer.guarantee.bound.epsilon <= 1
-    ((0, 2), True)
+    ((0, 1), True)
     """
 
     k: int
