@@ -80,7 +80,7 @@ class PrivateSetCover:
         ``bits`` gives samples and noise, ``rng`` the public order of the sets, which breaks ties: each None (the operating system's secure
         source), a seed, or a :class:`numpy.random.Generator`. Raises :class:`InvalidData`, :class:`InvalidArgument`.
         """
-        if not isinstance(system, CoverageInstance) or system.candidates != read_sets(self.sets):
+        if type(system) is not CoverageInstance or system.candidates != read_sets(self.sets):
             raise InvalidData(
                 f"a CoverageInstance with {self.sets} sets is needed, but another object or number was found; make one with from_sets"
             )
