@@ -46,9 +46,10 @@ def lay_out(found: Sequence[tuple[str, Entry]], confidence: str, seed: int) -> I
     refuted = sum(entry.verdict == "REFUTED" for _, entry in found)
     shared = max(entry.tests for _, entry in found)
     yield ""
+    error = exact_text(1 - Fraction(confidence))
     text = (
         f"{_count(len(found), 'claim')} in {_count(len({test for test, _ in found}), 'test')}, {refuted} refuted. The probability that an "
-        f"audit refutes any true claim of this session is at most {exact_text(1 - Fraction(confidence))}, if the outputs of a call are independent; the error is "
+        f"audit refutes any true claim of this session is at most {error}, if the outputs of a call are independent; the error is "
         f"divided among {_count(shared, 'test')}. Consistent does not mean that a claim is true. Seed: --pdp-seed {seed}"
     )
     yield from textwrap.wrap(text, _WIDTH, break_on_hyphens=False)

@@ -29,31 +29,28 @@ def adversarial_weights() -> st.SearchStrategy[float]:
     return st.sampled_from(_WEIGHTS)
 
 
-@st.composite
-def points(draw: st.DrawFn, domain: RecordBall | Any = RecordBall()) -> Floats:  # noqa: B008 - frozen
+def points(domain: RecordBall | Any = RecordBall()) -> st.SearchStrategy[Floats]:  # noqa: B008 - frozen
     """Return a strategy for records of a ball (or of a mechanism's domain), shape (d,); shrinks to 0."""
     ball = _ball(domain)
     largest = ball.largest()
-    entries = draw(st.lists(st.floats(-largest, largest), min_size=ball.dimension, max_size=ball.dimension))
-    return ball.confine(np.array(entries))
+    entries = st.lists(st.floats(-largest, largest), min_size=ball.dimension, max_size=ball.dimension)
+    return entries.map(lambda found: ball.confine(np.array(found)))
 
 
-@st.composite
 def weighted_datasets(
-    draw: st.DrawFn,
     domain: RecordBall | Any = RecordBall(),  # noqa: B008 - frozen
     *,
     min_size: int = 0,
     max_size: int = 5,
     weights: st.SearchStrategy[float] | None = None,
-) -> Weighted:
+) -> st.SearchStrategy[Weighted]:
     """Return a strategy for weighted data sets (points of shape (n, d), weights of shape (n,)), as every mechanism takes them.
 
     ``domain`` is a :class:`RecordBall`, or a mechanism of the catalogue, whose domain is taken. Shrinks to the empty data set.
     """
     ball = _ball(domain)
-    rows = draw(st.lists(st.tuples(points(ball), weights or _weights()), min_size=min_size, max_size=max_size))
-    return _table(rows, ball)
+    rows = st.lists(st.tuples(points(ball), weights or _weights()), min_size=min_size, max_size=max_size)
+    return rows.map(lambda found: _table(found, ball))
 
 
 @st.composite
@@ -80,31 +77,32 @@ def adversarial_datasets(draw: st.DrawFn, domain: RecordBall | Any = RecordBall(
     return _table(rows, ball)
 
 
-@st.composite
 def neighboring_pairs(
-    draw: st.DrawFn,
     domain: RecordBall | Any = RecordBall(),  # noqa: B008 - frozen
     *,
     max_size: int = 5,
     weights: st.SearchStrategy[float] | None = None,
     datasets: st.SearchStrategy[Weighted] | None = None,
     larger_first: bool = False,
-) -> NeighboringPair:
+) -> st.SearchStrategy[NeighboringPair]:
     """Return a strategy for pairs of data sets that differ by one weighted record, added or removed, at any position.
 
     ``datasets`` gives the smaller one (:func:`adversarial_datasets`, say). With ``larger_first`` the record is always removed, as a
     one-sided claim (add-DP) needs it. Shrinks to the record 0 of weight 1, removed from a data set that holds nothing else.
     """
     ball = _ball(domain)
-    record, weight = draw(points(ball)), draw(weights or _weights())
-    base, base_weights = draw(datasets or weighted_datasets(ball, max_size=max_size, weights=weights))
-    row = draw(st.integers(0, len(base)))
-    added = False if larger_first else draw(st.booleans())
-    larger = np.insert(base, row, record, axis=0), np.insert(base_weights, row, weight)
-    return NeighboringPair(larger, row, removed=not added)
+    bases = datasets or weighted_datasets(ball, max_size=max_size, weights=weights)
+    added = st.just(value=False) if larger_first else st.booleans()
+    return st.builds(_insert, bases, points(ball), weights or _weights(), st.integers(0, 2**16), added)
 
 
 _weights = weights
+
+
+def _insert(base: Weighted, record: Floats, weight: float, place: int, added: bool) -> NeighboringPair:  # noqa: FBT001 - drawn
+    row = place % (len(base[0]) + 1)
+    larger = np.insert(base[0], row, record, axis=0), np.insert(base[1], row, weight)
+    return NeighboringPair(larger, row, removed=not added)
 
 
 def _ball(domain: Any) -> RecordBall:

@@ -108,15 +108,21 @@ def unchecked_profiles(draw: st.DrawFn, *, max_terms: int = 3) -> Profile:
 
 
 def _product(draw: st.DrawFn, coefficient: str, growth: str) -> str:
-    number, corner = as_factor(draw(positive_numbers())), as_factor(1 + draw(positive_numbers()))
-    factor = coefficient.replace("{k}", number)
-    term = growth.replace("{c}", corner).replace("{p}", "p")
-    return f"{factor}*{term}" if factor else term
+    if "{k}" in coefficient:
+        coefficient = coefficient.replace("{k}", as_factor(draw(positive_numbers())))
+    if "{c}" in growth:
+        growth = growth.replace("{c}", as_factor(1 + draw(positive_numbers())))
+    term = growth.replace("{p}", "p")
+    return f"{coefficient}*{term}" if coefficient else term
 
 
 def _declare(draw: st.DrawFn, text: str, z: Statistic, *, free: bool) -> Profile:
     used = free_symbols(parse_expression(text))
-    constants = {name: draw(parameters(name, free=free, low=Fraction(name == "p"))) for name in ("a", "p") if name in used}
-    values = {name: p.value if p.value is not None else "positive" if p.bounds is None else list(p.bounds) for name, p in constants.items()}
+    constants: dict[str, Parameter] = {
+        name: draw(parameters(name, free=free, low=Fraction(name == "p"))) for name in ("a", "p") if name in used
+    }
+    values: dict[str, object] = {
+        name: p.value if p.value is not None else "positive" if p.bounds is None else list(p.bounds) for name, p in constants.items()
+    }
     record = {"z": [exact_text(z.lo), exact_text(z.hi)]} if "z" in used else {}
     return declare("generated", text, record=record, parameters=values)

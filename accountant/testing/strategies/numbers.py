@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ _SHORT = [
 ]
 
 
+@cache
 def positive_numbers() -> st.SearchStrategy[Fraction]:
     """Return a strategy for positive numbers; shrinks to 1."""
     return st.integers(1, 20).map(Fraction) | st.sampled_from(_SHORT)
