@@ -29,7 +29,7 @@ ROUND = 200
 Function = Callable[[Mapping[str, Any]], Any]
 NAMES = {
     "exp": mpmath.exp, "log": mpmath.log, "sqrt": mpmath.sqrt, "sin": mpmath.sin, "cos": mpmath.cos, "Abs": abs, "Max": max, "Min": min,
-    "pi": mpmath.pi, "Piecewise": lambda *pairs: next(value() for value, holds in pairs if holds),
+    "pi": mpmath.pi, "Piecewise": lambda *pairs: next(value for value, holds in pairs if holds),
 }  # fmt: skip
 
 
@@ -39,6 +39,8 @@ def compile_text(epsilon: str) -> Function:
 
     class Exact(ast.NodeTransformer):
         def visit_Constant(self, node: ast.Constant) -> ast.AST:
+            if isinstance(node.value, bool):
+                return node
             return ast.copy_location(ast.Call(ast.Name("mpf", ast.Load()), [ast.Constant(str(node.value))], []), node)
 
     tree = ast.fix_missing_locations(Exact().visit(ast.parse(epsilon, mode="eval")))

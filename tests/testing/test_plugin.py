@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from importlib.metadata import entry_points
 from types import SimpleNamespace
 
 import pytest
@@ -12,16 +11,6 @@ from accountant.testing import plugin
 
 pytest_plugins = ["pytester"]
 
-INSTALLED = any(entry.value == "accountant.testing.plugin" for entry in entry_points(group="pytest11"))
-ARGUMENTS = [
-    "-p",
-    "no:cacheprovider",
-    "-p",
-    "no:xdist",
-    "-W",
-    "ignore::pytest.PytestAssertRewriteWarning",
-    *([] if INSTALLED else ["-p", "accountant.testing.plugin"]),
-]
 FILE = """
 import pytest
 
@@ -40,15 +29,15 @@ def test_other():
 
 
 @pytest.fixture
-def run(pytester):
+def run(pytester, plugin_arguments):
     def of(text, *arguments):
         pytester.makepyfile(test_it=text)
-        return pytester.runpytest_inprocess(*ARGUMENTS, *arguments)
+        return pytester.runpytest_inprocess(*plugin_arguments, *arguments)
 
     return of
 
 
-def test_a_failure_tells_pair_event_bound_and_how_to_repeat_it(run, pytester):
+def test_a_failure_tells_pair_event_bound_and_how_to_repeat_it(run, pytester, plugin_arguments):
     first = run(FILE, "--pdp-samples", "3000")
     first.assert_outcomes(passed=2, failed=1)
     text = first.stdout.str()
@@ -60,7 +49,7 @@ def test_a_failure_tells_pair_event_bound_and_how_to_repeat_it(run, pytester):
     ):
         assert words in text
     (command,) = re.findall(r"pytest test_it.py::test_wrong [^\n]*", re.sub(r"\\\nE *", "", text))
-    again = pytester.runpytest_inprocess(*ARGUMENTS, *command.split()[1:])
+    again = pytester.runpytest_inprocess(*plugin_arguments, *command.split()[1:])
     again.assert_outcomes(failed=1)
     shown = re.findall(r"(?:VIOLATED|event [AB]|fixed sample|seed ).*", text)
     assert len(shown) >= 5

@@ -49,7 +49,7 @@ def weighted_datasets(
     ``domain`` is a :class:`RecordBall`, or a mechanism of the catalogue, whose domain is taken. Shrinks to the empty data set.
     """
     ball = _ball(domain)
-    rows = st.lists(st.tuples(points(ball), weights or _weights()), min_size=min_size, max_size=max_size)
+    rows = st.lists(st.tuples(points(ball), _weights() if weights is None else weights), min_size=min_size, max_size=max_size)
     return rows.map(lambda found: _table(found, ball))
 
 
@@ -91,9 +91,9 @@ def neighboring_pairs(
     one-sided claim (add-DP) needs it. Shrinks to the record 0 of weight 1, removed from a data set that holds nothing else.
     """
     ball = _ball(domain)
-    bases = datasets or weighted_datasets(ball, max_size=max_size, weights=weights)
+    bases = weighted_datasets(ball, max_size=max_size, weights=weights) if datasets is None else datasets
     added = st.just(value=False) if larger_first else st.booleans()
-    return st.builds(_insert, bases, points(ball), weights or _weights(), st.integers(0, 2**16), added)
+    return st.builds(_insert, bases, points(ball), _weights() if weights is None else weights, st.integers(0, 2**16), added)
 
 
 _weights = weights
