@@ -6,6 +6,9 @@ from importlib.metadata import entry_points
 
 import pytest
 
+import accountant.testing.checking
+import accountant.testing.strategies  # noqa: F401 - a session inside a test forgets what it imported, and NumPy cannot be imported twice
+
 _INSTALLED = any(entry.value == "accountant.testing.plugin" for entry in entry_points(group="pytest11"))
 _QUIET = ["-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
 

@@ -73,7 +73,7 @@ def test_the_table_of_the_session(run):
 def test_nothing_is_printed_where_nothing_is_tested(run):
     found = run("def test_it():\n    pass\n")
     assert "privacy claims" not in found.stdout.str()
-    assert "pdp" not in found.stdout.str().replace("--pdp", "")
+    assert "seed" not in found.stdout.str()
 
 
 LEVELS = """
