@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -243,7 +244,10 @@ class ClaimChecker:
                 raise ClaimRefuted(self._words(mechanism, pair, result, settings))
         if not found:
             self._not_audited(label, str(constant), pairs[0])
-        self._tell_audits(label, found, "consistent")
+        visible = math.log(max(result.samples for _, result in found))
+        seen = any(pair.claim.epsilon <= visible for pair, _ in found if pair.claim.epsilon)
+        trivial = all(not pair.claim.epsilon for pair, _ in found)
+        self._tell_audits(label, found, "consistent" if seen or trivial else "too large")
         return found
 
     def _words(self, mechanism: Any, pair: Pair, result: AuditResult, options: Any) -> str:

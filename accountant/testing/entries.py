@@ -6,6 +6,7 @@ import json
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from fractions import Fraction
 
 from profiles.numbers import exact_text
@@ -18,7 +19,8 @@ _WIDTH = 80
 class Entry:
     """A claim that a test looked at: what, the verdict, and for an audit the lower bound beside the claim (of the closest pair).
 
-    Verdicts: consistent, REFUTED, proved, unknown, not audited. ``tests`` is the number of tests that share the session's error.
+    Verdicts: consistent, REFUTED, proved, unknown, not audited; too large is a claim that so few outputs could not have refuted.
+    ``tests`` is the number of tests that share the session's error.
     """
 
     claim: str
@@ -42,7 +44,8 @@ def lay_out(found: Sequence[tuple[str, Entry]], confidence: str, seed: int) -> I
     """Yield the lines of the table, at most 80 columns, and what it means."""
     yield _line("test", "claim", "epsilon>=", "claimed", "verdict")
     for test, entry in found:
-        yield _line(_tail(test, _TEST - 1), _head(entry.claim, _CLAIM - 1), entry.bound, entry.claimed, entry.verdict)
+        bound, claimed = _fit(entry.bound, ROUND_FLOOR), _fit(entry.claimed, ROUND_CEILING)
+        yield _line(_tail(test, _TEST - 1), _head(entry.claim, _CLAIM - 1), bound, claimed, entry.verdict)
     refuted = sum(entry.verdict == "REFUTED" for _, entry in found)
     shared = max(entry.tests for _, entry in found)
     yield ""
@@ -57,6 +60,11 @@ def lay_out(found: Sequence[tuple[str, Entry]], confidence: str, seed: int) -> I
 
 def _line(test: str, claim: str, bound: str, claimed: str, verdict: str) -> str:
     return f"{test:<{_TEST}}{claim:<{_CLAIM}}{bound:>{_NUMBER}}{claimed:>{_NUMBER}} {verdict}"
+
+
+def _fit(text: str, rounding: str) -> str:
+    """Return a number that fits into its column, rounded to its side."""
+    return text if len(text) < _NUMBER else f"{Context(prec=3, rounding=rounding).create_decimal(text):E}"
 
 
 def _count(number: int, what: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -16,6 +17,7 @@ from accountant.testing import ClaimChecker, ClaimRefuted, NotAudited
 from accountant.testing import checking as module
 from accountant.testing.candidates import Candidates
 from accountant.testing.checking import Settings
+from accountant.testing.entries import _fit
 from accountant.testing.spending import Budget, divide
 from profiles import InvalidArgument, declare
 from profiles.mechanisms import KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
@@ -103,6 +105,14 @@ def test_plain_callables_and_their_statistics(checker):
     )  # fmt: skip
     with pytest.raises(ClaimRefuted):
         checker.assert_satisfies(noisy_sum, declare("too good", "w*z/4", record={"z": [0, 3]}))
+
+
+def test_claims_that_could_not_be_refuted_are_told_apart(checker, notes):
+    checker.assert_satisfies(noisy_sum, declare("large", "w*(9 + z)", record={"z": [0, 3]}), samples=200)
+    checker.assert_satisfies(noisy_sum, PROFILE, records=[[0.0]], samples=200, weighted=True)
+    assert [entry.verdict for entry in notes] == ["too large", "consistent"]
+    assert [len(_fit(text, ROUND_CEILING)) <= 8 for text in ("1074000000", "0.00001234567", "123456.789")] == [True] * 3
+    assert _fit("1074000000", ROUND_CEILING) == "1.08E+9"
 
 
 def test_one_sided_claims(checker):
