@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import math
+import random
 from fractions import Fraction
 
 import numpy as np
@@ -35,13 +36,22 @@ from profiles.mechanisms import KNormSum, WeightedLloyd
 from profiles.mechanisms.datasets import compute_norms
 from proofs_check.admission import admit
 
-QUICK = settings(max_examples=25, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(
+    derandomize=True, max_examples=25, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow]
+)
 SMALL = settings(max_examples=500, deadline=None, database=None)
 FIRST = settings(SMALL, phases=[Phase.generate])
+
+
+def find_small(strategy, wanted, **options):
+    """Return the example that Hypothesis ends with, the same in every run."""
+    return find(strategy, wanted, random=random.Random(3), **options)
+
+
 SUM = declare("sum", "w*z/b", record={"z": [0, 4]}, parameters={"b": 3})
 
 
-@settings(QUICK, max_examples=6, derandomize=True)
+@settings(QUICK, max_examples=6)
 @given(profiles(max_terms=1))
 def test_profiles_are_admitted(profile):
     admit(profile)
@@ -62,7 +72,7 @@ def test_unchecked_profiles_are_sometimes_refused():
             return True
         return False
 
-    assert refused(find(unchecked_profiles(), refused, settings=FIRST))
+    assert refused(find_small(unchecked_profiles(), refused, settings=FIRST))
 
 
 @pytest.mark.parametrize(
@@ -75,23 +85,23 @@ def test_unchecked_profiles_are_sometimes_refused():
     ids=["kink", "pieces", "record"],
 )
 def test_profiles_shrink(wanted, text):
-    found = find(profiles(), wanted, settings=SMALL)
+    found = find_small(profiles(), wanted, settings=SMALL)
     assert found.text == text
     assert not found.parameters
     assert [(s.lo, s.hi) for s in found.record] in ([], [(0, 1)])
 
 
 def test_parameters_shrink_to_numbers_and_can_be_kept_to_them():
-    assert find(parameters(), lambda _: True, settings=SMALL).value == 1
-    assert find(parameters(), lambda p: p.bounds is not None, settings=SMALL).bounds == (1, 2)
+    assert find_small(parameters(), lambda _: True, settings=SMALL).value == 1
+    assert find_small(parameters(), lambda p: p.bounds is not None, settings=SMALL).bounds == (1, 2)
     with pytest.raises(NoSuchExample):
-        find(parameters(free=False), lambda p: p.value is None, settings=settings(SMALL, max_examples=50))
+        find_small(parameters(free=False), lambda p: p.value is None, settings=settings(SMALL, max_examples=50))
 
 
 def test_an_unknown_family_is_named():
     with pytest.raises(InvalidArgument, match="'quadratic' is not known; known are linear"):
-        find(profiles(families=["quadratic"]), lambda _: True, settings=FIRST)
-    assert "exp" in find(profiles(families=["exponential"], max_terms=1), lambda _: True, settings=FIRST).text
+        find_small(profiles(families=["quadratic"]), lambda _: True, settings=FIRST)
+    assert "exp" in find_small(profiles(families=["exponential"], max_terms=1), lambda _: True, settings=FIRST).text
 
 
 RANGES = st.tuples(st.fractions(-5, 5), st.fractions(0, 5)).map(lambda ends: (ends[0], ends[0] + ends[1]))
@@ -147,7 +157,7 @@ def test_pairs_differ_by_the_record_that_they_name(pair):
 
 
 def test_pairs_shrink_and_can_be_pasted():
-    found = find(neighboring_pairs(KNormSum(beta_sum=1)), lambda _: True, settings=SMALL)
+    found = find_small(neighboring_pairs(KNormSum(beta_sum=1)), lambda _: True, settings=SMALL)
     assert repr(found) == "NeighboringPair(([[0.0, 0.0]], [1.0]), row=0, removed=True)"
     again = eval(repr(found))
     assert isinstance(again, NeighboringPair)
@@ -155,7 +165,7 @@ def test_pairs_shrink_and_can_be_pasted():
 
 def test_one_sided_pairs_have_the_larger_data_set_first():
     with pytest.raises(NoSuchExample):
-        find(neighboring_pairs(larger_first=True), lambda pair: not pair.removed, settings=settings(SMALL, max_examples=50))
+        find_small(neighboring_pairs(larger_first=True), lambda pair: not pair.removed, settings=settings(SMALL, max_examples=50))
 
 
 def test_the_claim_of_a_pair_is_that_of_its_record():
@@ -171,7 +181,7 @@ def test_domains_are_those_of_the_mechanisms():
     lloyd = WeightedLloyd(initial_centres=((0.0, 0.0, 0.0),), radius=2, p=1)
     assert RecordBall.of(lloyd) == RecordBall(3, 2, 1)
     for data in (weighted_datasets(lloyd, min_size=2), adversarial_datasets(lloyd)):
-        table, _ = find(data, lambda found: len(found[0]) >= 2, settings=FIRST)
+        table, _ = find_small(data, lambda found: len(found[0]) >= 2, settings=FIRST)
         assert (compute_norms(table, 1) <= 2).all()
 
 
@@ -187,7 +197,7 @@ def test_domains_are_those_of_the_mechanisms():
     ids=["duplicates", "ties", "huge weights", "subnormal", "next to 1"],
 )
 def test_adversarial_data_have_every_border(wanted):
-    find(adversarial_datasets(RecordBall(2, 4, 2)), wanted, settings=FIRST)
+    find_small(adversarial_datasets(RecordBall(2, 4, 2)), wanted, settings=FIRST)
 
 
 @QUICK
