@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from accountant.report import AuditEvidence, Evidence
 
 NAME = "report"
-HELP = "Write one self-contained HTML file for an auditor: profile, verdicts with proofs, certified epsilon, certificates, open hypotheses, plots."
+HELP = "Write one self-contained HTML file for an auditor: profile, proofs, certified epsilon, certificates, open hypotheses, plots."
 EXAMPLE = "Example: pdp report examples/lloyd.toml --target-epsilon 20 --out report.html"
 _MOST_TITLE = 200
 
@@ -108,7 +108,7 @@ def _source(reference: str) -> tuple[str, str | None]:
     from profiles.files import MAX_FILE_BYTES, read_text  # noqa: PLC0415
 
     path = Path(reference)
-    if not (reference.endswith(".toml") or ":" not in reference or os.path.exists(reference)):  # noqa: PTH110 - as profiles.load decides
+    if not (reference.endswith(".toml") or ":" not in reference or os.path.exists(reference)):
         return "", None
     return path.name, read_text(path, MAX_FILE_BYTES)
 
@@ -129,6 +129,8 @@ def _command(profile: str, *options: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _tell(evidence: Evidence, out: Path, text: str, seed: int | None, *, as_json: bool) -> None:
+    from proofs_check.audit.report import bound_texts  # noqa: PLC0415
+
     derived, audited = evidence.derived, evidence.audit
     size = len(text.encode())
     if as_json:
@@ -156,4 +158,4 @@ def _tell(evidence: Evidence, out: Path, text: str, seed: int | None, *, as_json
     for item in evidence.certificates:
         print_line(f"certificate {item.name}: {'accepted' if item.report.accepted else 'rejected'} by the kernel")
     if audited is not None:
-        print_line(f"audit: {audited.result.finding.value}, epsilon >= {audited.result.epsilon_lower:.4g} (seed {seed})")
+        print_line(f"audit: {audited.result.finding.value}, epsilon >= {bound_texts(audited.result)[0]} (seed {seed})")

@@ -1,7 +1,7 @@
 """Line charts as inline SVG: no styles of their own (the page's classes colour them), no scripts, the same bytes every time.
 
-Matplotlib, which draws the pictures of ``pdp audit --plot``, is not used here: its SVG carries inline styles and fixed colours, which a strict
-Content-Security-Policy forbids and a dark page cannot change; and a report must not need an extra.
+Matplotlib, which draws the pictures of ``pdp audit --plot``, is not used here: its SVG carries inline styles and fixed colours, which a
+strict Content-Security-Policy forbids and a dark page cannot change; and a report must not need an extra.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from accountant.report.elements import Child, Element, make
 WIDTH, HEIGHT = 440, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 14, 46
 #: A positive range is drawn on a logarithmic axis where its ends are so far apart.
-_LONG = 40.0
+_LONG = 200.0
 _MOST_TICKS = 6
 #: Colours and dash patterns that the page's classes define.
 STYLES = 4

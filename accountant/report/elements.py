@@ -1,7 +1,7 @@
-"""HTML as a tree of elements: what is text is escaped by the serialiser, so that no profile can add markup to a report.
+r"""HTML as a tree of elements: what is text is escaped by the serialiser, so that no profile can add markup to a report.
 
 Statement: :func:`make` is the only way in which strings enter a report. It makes characters that cannot be seen (control and format
-characters, lone surrogates) visible as ``\\u202e``, and :func:`serialise` escapes ``&``, ``<`` and ``>`` in text and ``&`` and ``"`` in
+characters, lone surrogates) visible as ``\u202e``, and :func:`serialise` escapes ``&``, ``<`` and ``>`` in text and ``&`` and ``"`` in
 attributes. Names of elements and attributes come from this package alone.
 """
 
@@ -15,12 +15,12 @@ from xml.etree import ElementTree
 from profiles.errors import InvalidArgument
 
 Element: TypeAlias = ElementTree.Element
-Child: TypeAlias = "str | Element | None | Iterable[Child]"
+Child: TypeAlias = "str | Element | Iterable[Child] | None"
 
 #: A line break behind these keeps the source readable and changes nothing on the page.
 _BLOCKS = {
-    "article", "dd", "details", "div", "dl", "dt", "figure", "footer", "h1", "h2", "h3", "h4", "header", "li", "link", "main", "meta", "nav",
-    "ol", "p", "pre", "section", "style", "summary", "table", "tbody", "thead", "title", "tr", "ul",
+    "article", "dd", "details", "div", "dl", "dt", "figure", "footer", "h1", "h2", "h3", "h4", "header", "li", "link", "main", "meta",
+    "nav", "ol", "p", "pre", "section", "style", "summary", "table", "tbody", "thead", "title", "tr", "ul",
 }  # fmt: skip
 _NAME = re.compile(r"[a-z][a-zA-Z0-9-]*\Z")
 

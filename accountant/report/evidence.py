@@ -1,4 +1,4 @@
-"""What a report is about, gathered once: the profile, the verdicts, the guarantee, the certificates with the kernel's verdict, the audit."""
+"""What a report is about, gathered once: profile, verdicts, guarantee, certificates with the kernel's verdict, audit."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from accountant.epsilon import DerivedEpsilon, derive_epsilon
-from profiles import Declaration, Infeasible, Profile, Undecided, load
+from profiles import Declaration, Infeasible, Profile, Undecided, load, parse_expression
+from profiles.terms import Term
 from proofs_check.audit.results import AuditResult, Finding
 from proofs_check.certificates import to_file_text
 from proofs_check.explain import Explanation, explain_all
@@ -47,7 +48,9 @@ class AuditEvidence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """Everything that a report tells. ``derived`` is None where no ε could be certified, and ``obstacle`` says why then."""
+    """Everything that a report tells. ``derived`` is None where no ε could be certified, and ``obstacle`` says why then;
+    ``written`` is the expression of q with the names of its constants, where there is one.
+    """
 
     declaration: Declaration
     target: Fraction
@@ -57,6 +60,7 @@ class Evidence:
     obstacle: str
     refuted: bool
     certificates: tuple[EmbeddedCertificate, ...]
+    written: Term | None = None
     audit: AuditEvidence | None = None
     source_name: str = ""
     source_text: str | None = None
@@ -111,18 +115,25 @@ def gather(
         obstacle,
         refuted,
         _certificates(verification, derived),
+        _written(declaration, rule, q),
         audit,
         source_name,
         source_text,
     )
 
 
+def _written(declaration: Declaration, rule: str | None, q: str | None) -> Term | None:
+    if q is not None:
+        return parse_expression(q, "q")
+    return declaration.sampling.q if rule is None and declaration.sampling is not None else None
+
+
 def _certificates(verification: Verification, derived: DerivedEpsilon | None) -> tuple[EmbeddedCertificate, ...]:
     made = []
     if derived is not None and derived.bound.evidence.certificate is not None and derived.bound.evidence.checked_by_kernel:
-        made.append(_embed("epsilon", "the certified bounds of ψ over all records", to_file_text(derived.certificate())))
+        made.append(_embed("bounds", "the certified bounds of ψ over all records", to_file_text(derived.certificate())))
     decided = [name for name, decision in verification.decisions.items() if decision.verdict is not Verdict.UNKNOWN]
-    about = "that ε is defined and not negative" + (", and the verdicts on " + ", ".join(decided) if decided else "")
+    about = "the claim that ε is defined and not negative" + (", and the verdicts on " + ", ".join(decided) if decided else "")
     made.append(_embed("conditions", about, to_file_text(verification.certificate())))
     return tuple(made)
 

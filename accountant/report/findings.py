@@ -35,8 +35,8 @@ def conditions(evidence: Evidence) -> Element:
     return section(
         "conditions",
         "Conditions",
-        make("p", "Each is about all records of the declared ranges, all weights w ≥ 1 where it says so, and all values of parameters without a number. "
-             "Refuted means: not for all of them; the witness is one exception. Unknown means neither."),
+        make("p", "Each is about all records of the declared ranges, all weights w ≥ 1 where it says so, and all values of parameters "
+             "without a number. Refuted means: not for all of them; the witness is one exception. Unknown means neither."),
         table("Verdicts", ("condition", "verdict", "checked by kernel"), rows),
         _article(evidence, _WELL_DEFINED, "The premise of everything else", None),
         [_article(evidence, name, CONDITIONS[name].source, decision) for name, decision in decisions.items()],
@@ -128,7 +128,8 @@ def audit(evidence: Evidence) -> Element | None:
     violated = result.finding is Finding.VIOLATED
     compared = f"ε(D, D′) is at least {bound} nats with {confidence_text(result)} confidence; at most {claimed} was claimed."
     ending = " The claim is refuted for this pair." if violated else (
-        " This run does not refute the claim. That does not mean that the claim is true: a leak in a rarer event or on another pair looks the same."
+        " This run does not refute the claim. That does not mean that the claim is true: a leak in a rarer event or on another pair "
+        "looks the same."
     )  # fmt: skip
     return section(
         "audit",
@@ -172,7 +173,7 @@ def _events(found: AuditEvidence) -> Element | None:
             rows.append((f"{name} on {label}", event.words, f"{seen} of {of}", f"from {low} to {high}"))
     if not rows:
         return None
-    caption = "Events that tell D and D′ apart, among outputs that nothing had looked at; each interval holds with the audit's confidence by itself"
+    caption = "Events that tell D and D′ apart, among fresh outputs; each interval holds with the audit's confidence by itself"
     return table(caption, ("event", "in words", "seen", "its probability (rounded outward)"), rows)
 
 

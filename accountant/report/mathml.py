@@ -25,11 +25,11 @@ _GREEK = {
     "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "zeta": "ζ", "eta": "η", "theta": "θ", "kappa": "κ", "lambda": "λ", "nu": "ν",
     "xi": "ξ", "rho": "ρ", "sigma": "σ", "tau": "τ", "phi": "φ", "chi": "χ", "omega": "ω",
 }  # fmt: skip
-#: Names of the theory: letter, primes or star, arguments.
+#: Names of the theory: letter, primes or star, arguments as they are written.
 _THEORY = {
-    "epsilon(w, x)": ("ε", "", "w, x"), "epsilon(1, x)": ("ε", "", "1, x"), "epsilon'(w, x)": ("ε", "′", "w, x"),
-    "epsilon'(1, x)": ("ε", "′", "1, x"), "epsilon''(w, x)": ("ε", "″", "w, x"), "epsilon*": ("ε", "*", ""), "mu(x)": ("μ", "", "x"),
-    "v(x)": ("v", "", "x"), "e(x)": ("e", "", "x"), "epsilon(1/q(x), x)": ("ε", "", "1/q(x), x"), "q(x)": ("q", "", "x"),
+    "epsilon(w, x)": ("ε", "", "w,x"), "epsilon(1, x)": ("ε", "", "1,x"), "epsilon'(w, x)": ("ε", "′", "w,x"),
+    "epsilon'(1, x)": ("ε", "′", "1,x"), "epsilon''(w, x)": ("ε", "″", "w,x"), "epsilon*": ("ε", "*", ""), "mu(x)": ("μ", "", "x"),
+    "v(x)": ("v", "", "x"), "e(x)": ("e", "", "x"), "epsilon(1/q(x), x)": ("ε", "", "1/q(x),x"), "q(x)": ("q", "", "x"),
     "psi(x)": ("ψ", "", "x"),
 }  # fmt: skip
 
@@ -45,23 +45,36 @@ def term_math(term: Term) -> Element:
 
 
 def formula_math(formula: Formula) -> list[Child]:
-    """Return a formula as a row of pieces; a long one is cut, and says so."""
-    pieces: list[Child] = []
-    sign, cut_away = "", 0
+    """Return a formula: in one piece if it is short, else as a row of pieces. A long one is cut, and says so."""
+    shown: list[Term | str] = []
+    cut_away = 0
     for part in formula.parts:
         if isinstance(part, str):
-            sign = part
+            shown.append(part)
             continue
         short = cut(part)
         cut_away += weigh(part) if short is not part else 0
-        for operator, summand in _summands(short):
-            if pieces:
-                pieces.append(" ")
-            pieces.append(_piece(_RELATIONS[sign] if sign else operator, summand, sign or operator))
-            sign = ""
-    if cut_away:
-        pieces.append(f" [cut: about {cut_away} characters in full]")
-    return pieces
+        shown.append(short)
+    whole = sum(3 if isinstance(part, str) else _width(part) for part in shown)
+    pieces: list[Child] = [_in_one(shown)] if whole <= _PHONE else list(_in_pieces(shown))
+    return [*pieces, f" [cut: about {cut_away} characters in full]"] if cut_away else pieces
+
+
+def _in_one(parts: Sequence[Term | str]) -> Element:
+    return make("math", [_operator(_RELATIONS[part]) if isinstance(part, str) else _print(part)[0] for part in parts])
+
+
+def _in_pieces(parts: Sequence[Term | str]) -> Iterator[Child]:
+    sign, first = "", True
+    for part in parts:
+        if isinstance(part, str):
+            sign = part
+            continue
+        for operator, summand in _summands(part):
+            if not first:
+                yield " "
+            yield _piece(_RELATIONS[sign] if sign else operator, summand, sign or operator)
+            sign, first = "", False
 
 
 def equation(*parts: Term | str) -> list[Child]:
@@ -196,11 +209,17 @@ def _name(name: str) -> Element:
     if name in _THEORY:
         letter, mark, arguments = _THEORY[name]
         shown = make("msup", make("mi", letter), make("mo", mark)) if mark else make("mi", letter)
-        return make("mrow", shown, _parenthesised([make("mi", arguments, mathvariant="normal")])) if arguments else shown
+        return make("mrow", shown, _parenthesised([_token(sign) for sign in arguments])) if arguments else shown
     head, _, tail = name.partition("_")
     if head and tail:
         return make("msub", _letter(head), make("mtext", tail))
     return _letter(name)
+
+
+def _token(sign: str) -> Element:
+    if sign == ",":
+        return make("mo", sign, separator="true")
+    return make("mi" if sign.isalpha() else "mn" if sign.isdigit() else "mo", sign)
 
 
 def _letter(name: str) -> Element:

@@ -15,8 +15,8 @@ _GLOSSES: dict[str, str] = {
     IN_RANGE: "A record outside the declared ranges is not covered by the bound. Clip or reject such records before anything else is done.",
     PUBLIC_STATISTICS: "The statistics of a record must not be computed from other private records, as they would be with a centre "
     "or a scale that was estimated from the data.",
-    "every returned weight satisfies the constraint of Problem 7": "The weights in use must be feasible. Those of pdp weights and pdp sample "
-    "are, in exact arithmetic.",
+    "every returned weight satisfies the constraint of Problem 7": "The weights in use must be feasible. Those of pdp weights and pdp "
+    "sample are, in exact arithmetic.",
     "the data are centred by a public centre": "A centre that was computed from the private data is not covered by the bound.",
 }
 
@@ -35,9 +35,10 @@ def explain_hypothesis(hypothesis: str) -> str:
 #: What the verdicts are needed for, told beside each of them.
 USES: dict[str, str] = {
     "assumption-8": "Needed for privacy-constrained sampling: without it some record breaks the target even with weight 1.",
-    "assumption-9": "Needed for a largest feasible weight at every record: without it some record has feasible weights as large as you like.",
+    "assumption-9": "Needed for a largest feasible weight at every record: without it some record has feasible weights as large as "
+    "you like.",
     "assumption-11": "Needed for the fast search of optimal weights (Algorithm 1 of the paper) and for its running time.",
     "proposition-16": "Informative: where it holds, sampling with a slightly larger weight than 1 lowers the loss of the record.",
-    "proposition-17": "Informative: where it holds, the loss of a record after sampling is at least what it is without sampling: sampling saves work, "
-    "not privacy.",
+    "proposition-17": "Informative: where it holds, the loss of a record after sampling is at least what it is without sampling: sampling "
+    "saves work, not privacy.",
 }

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from accountant.report.charts import Chart, Line, draw
-from accountant.report.curves import Curve, Sizes, loss_curves, other_values, shown_statistics, sizes, weight_curves
 from accountant.report.curves import MOST_GRID as MOST_GRID_STATISTICS
+from accountant.report.curves import Curve, Sizes, loss_curves, other_values, shown_statistics, sizes, weight_curves
 from accountant.report.elements import Child, Element, make
 from accountant.report.evidence import Evidence
 from accountant.report.wording import down, exactly, fold, section, table, up
@@ -34,7 +34,10 @@ def plots(evidence: Evidence) -> Element:
     if left_out:
         made.append(make("p", f"{left_out} more statistics have no plot, to keep the report short."))
     made.append(_attempt_sizes(evidence))
-    lead = "Lines join certified points. Between the points they are drawings; nothing is claimed there. The certified bound above covers every record."
+    lead = (
+        "Lines join certified points. Between the points they are drawings; nothing is claimed there. The certified bound above covers "
+        "every record."
+    )
     return section("plots", "Plots", make("p", lead), make("div", made, class_="plots"))
 
 
@@ -53,9 +56,9 @@ def _loss(evidence: Evidence, statistic: Statistic) -> Element:
     curves = loss_curves(evidence, statistic)
     if not curves:
         return _missing(f"The loss of a record against {statistic.name}", "no point of it could be enclosed")
-    levels = [] if evidence.derived is None else [("certified upper bound for all records", float(evidence.derived.bound.upper))]
+    levels = [] if evidence.derived is None else [("certified upper bound for all records", evidence.derived.bound.upper)]
     if evidence.derived is None or evidence.derived.bound.upper != evidence.target:
-        levels.append(("target ε*", float(evidence.target)))
+        levels.append(("target ε*", evidence.target))
     title = f"The loss of a record against {statistic.name}"
     return _figure(evidence, statistic, f"loss-{statistic.name}", title, "privacy loss (nats)", curves, tuple(levels))
 
@@ -69,15 +72,22 @@ def _weights(evidence: Evidence, statistic: Statistic) -> Element:
 
 
 def _figure(
-    evidence: Evidence, statistic: Statistic, id_: str, title: str, y_label: str, curves: list[Curve], levels: tuple[tuple[str, float], ...]
+    evidence: Evidence,
+    statistic: Statistic,
+    id_: str,
+    title: str,
+    y_label: str,
+    curves: list[Curve],
+    levels: tuple[tuple[str, Fraction], ...],
 ) -> Element:
     held = [f"{name} = {exactly(value)}" for name, value in other_values(evidence).items() if name != statistic.name]
     caption = title + (f" (others held at {', '.join(held)})" if held else "")
-    told = f"{caption}. " + " ".join(_told(curve) for curve in curves) + "".join(f" {name}: {value:.6g}." for name, value in levels)
+    texts = [(name, up(value)) for name, value in levels]
+    told = f"{caption}. " + " ".join(_told(curve) for curve in curves) + "".join(f" {name}: {text}." for name, text in texts)
     lines = tuple(
         Line(curve.name, tuple((float(s.x), _drawn(s.upper if curve.round_up else s.lower)) for s in curve.samples)) for curve in curves
     )
-    chart = Chart(f"plot-{id_}", caption, told, statistic.name, y_label, lines, levels)
+    chart = Chart(f"plot-{id_}", caption, told, statistic.name, y_label, lines, tuple((name, float(value)) for name, value in levels))
     return make(
         "figure",
         make("figcaption", caption),
@@ -92,8 +102,14 @@ def _drawn(value: Fraction) -> float:
 
 
 def _told(curve: Curve) -> str:
-    values = [sample.upper for sample in curve.samples]
-    return f"{curve.name} runs from {float(values[0]):.4g} to {float(values[-1]):.4g}, between {float(min(values)):.4g} and {float(max(values)):.4g}."
+    values = [sample.upper if curve.round_up else sample.lower for sample in curve.samples]
+    first, last, least, most = (_sided(curve, value) for value in (values[0], values[-1], min(values), max(values)))
+    side = "up" if curve.round_up else "down"
+    return f"{curve.name} goes from {first} to {last}; its points lie between {least} and {most}, rounded {side}."
+
+
+def _sided(curve: Curve, value: Fraction) -> str:
+    return up(value, _PLOT_DIGITS) if curve.round_up else down(value, _PLOT_DIGITS)
 
 
 def _numbers(x_name: str, curves: list[Curve]) -> Element:
@@ -106,7 +122,7 @@ def _numbers(x_name: str, curves: list[Curve]) -> Element:
         cells: list[Child] = []
         for curve, samples in zip(curves, known, strict=True):
             found = samples.get(x)
-            cells.append("–" if found is None else up(found.upper, _PLOT_DIGITS) if curve.round_up else down(found.lower, _PLOT_DIGITS))
+            cells.append("–" if found is None else _sided(curve, found.upper if curve.round_up else found.lower))
         rows.append((_place(x), *cells))
     return table("Some of the points; – where there is no finite number", columns, rows, numeric=True)
 
@@ -125,25 +141,27 @@ def _attempt_sizes(evidence: Evidence) -> Element | None:
         found = sizes(evidence)
     except _REASONS as error:
         return _missing(title, str(error))
-    return _sizes_figure(evidence, title, found) if found.mean.samples else None
+    return _sizes_figure(title, found) if found.mean.samples else None
 
 
-def _sizes_figure(evidence: Evidence, title: str, found: Sizes) -> Element:
+def _sizes_figure(title: str, found: Sizes) -> Element:
     lines = [Line(found.mean.name, tuple((float(s.x), float(s.upper)) for s in found.mean.samples))]
     if found.rule is not None:
         lines.append(Line("this report's rule, at its certified bound", ((float(found.rule.x), float(found.rule.upper)),)))
     caption = f"{title}, as a share of {found.records} records spread evenly over the declared ranges"
     first, last = found.mean.samples[0], found.mean.samples[-1]
-    told = f"{caption}. It falls from {float(first.upper):.4g} at {float(first.x):.4g} nats to {float(last.upper):.4g} at {float(last.x):.4g} nats."
+    ends = [f"{up(end.upper, _PLOT_DIGITS)} at {_place(end.x)} nats" for end in (first, last)]
+    told = f"{caption}. It falls from {ends[0]} to {ends[1]}, rounded up."
     chart = Chart(
         "plot-size", caption, told, "target ε* (nats)", "share of the records", tuple(lines), log_x=found.rule is None or found.rule.x > 0
     )
-    rows = [(_place(s.x), up(s.upper, _PLOT_DIGITS)) for s in (*found.mean.samples[::4], last) if s is not last or True]
+    rows = [(_place(s.x), up(s.upper, _PLOT_DIGITS)) for s in (*found.mean.samples[::4], last)]
+    columns = ("target ε*", "share with the largest feasible weights (rounded up)")
     note = (
         "Your data are not spread like that. For your records: pdp weights --target-size M --data FILE tells the target, and the weights."
     )
     return make(
         "figure", make("figcaption", caption), draw(chart), make("p", note, class_="note"),
-        fold(f"Numbers of this plot: {title}", table("Some of the points", ("target ε*", "share with the largest feasible weights (rounded up)"), dict.fromkeys(rows), numeric=True)),
+        fold(f"Numbers of this plot: {title}", table("Some of the points", columns, dict.fromkeys(rows), numeric=True)),
         class_="plot",
     )  # fmt: skip

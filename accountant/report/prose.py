@@ -27,8 +27,13 @@ def statement(explanation: Explanation) -> Element:
     """Return what a condition says, as a paragraph."""
     sentence = say(explanation.statement)
     if sentence and isinstance(sentence[0], str):
-        sentence[0] = sentence[0][:1].upper() + sentence[0][1:]
+        sentence[0] = capitalised(sentence[0])
     return make("p", sentence, class_="statement")
+
+
+def capitalised(text: str) -> str:
+    """Return a sentence with a capital first letter, unless it starts with a letter that stands for something."""
+    return text[:1].upper() + text[1:] if text[:1].isascii() else text
 
 
 def steps(explanation: Explanation) -> Element:

@@ -10,16 +10,17 @@ from accountant.report.elements import Child, Element, make
 from accountant.report.evidence import EmbeddedCertificate, Evidence
 from accountant.report.mathml import equation, term_math
 from accountant.report.plainly import explain_hypothesis
-from accountant.report.wording import badge, down, exactly, facts, factor, fold, point, section, table, up
+from accountant.report.wording import badge, down, exactly, factor, facts, fold, point, section, table, up
+from accountant.sampling import describe_rules
 from profiles.profile import Parameter
-from profiles.terms import Term, symbol
+from profiles.terms import Term, free_symbols, number, symbol
 from proofs_check.papers.registry import find_claim
 from proofs_check.trust import axioms_behind
 
 _MOST_SHOWN = 60_000
 _PSI: Term = symbol("psi(x)")
 _Q: Term = symbol("q(x)")
-_ONE: Term = ("num", 1)
+_ONE: Term = number(1)
 
 
 def result(evidence: Evidence) -> Element:
@@ -33,12 +34,13 @@ def result(evidence: Evidence) -> Element:
     else:
         bound, hypotheses = derived.bound, derived.guarantee.hypotheses
         at_most = factor(bound.upper)
+        which: Child = [", which is at most ", at_most, "."] if at_most is not None else "."
         said = [
             make("p", make("math", make("mi", "ε"), make("mo", "≤"), make("mn", up(bound.upper))), " nats", class_="headline"),
             make(
-                "p", f"For {derived.guarantee.notion.value}: whoever sees the output, adding or removing any one record of the declared ranges "
-                "changes the probability of whatever they see by a factor of at most ",
-                make("math", make("msup", make("mi", "e"), make("mi", "ε"))), f", which is at most {at_most}." if at_most else ".",
+                "p", f"Notion: {derived.guarantee.notion.value}. Adding or removing any one record of the declared ranges changes the "
+                "probability of every event of the output by a factor of at most ",
+                make("math", make("msup", make("mi", "e"), make("mi", "ε"))), which,
             ),
             make("p", _condition_of(len(hypotheses)), class_="warning" if hypotheses else None),
             facts(_bound_facts(evidence)),
@@ -49,9 +51,9 @@ def result(evidence: Evidence) -> Element:
 def _condition_of(count: int) -> list[Child]:
     if not count:
         return ["No hypothesis is open."]
-    ending = "is" if count == 1 else "es are"
-    return ["This holds ", make("strong", "only if"), f" {count} hypothes{ending} true that nobody has discharged. They are part of the result: ",
-            make("a", "read them", href="#hypotheses"), "."]  # fmt: skip
+    ending = "is is" if count == 1 else "es are"
+    open_ = f" {count} hypothes{ending} true that nobody has discharged. They are part of the result: "
+    return ["This holds ", make("strong", "only if"), open_, make("a", "read them", href="#hypotheses"), "."]
 
 
 def _bound_facts(evidence: Evidence) -> list[tuple[Child, Child]]:
@@ -103,22 +105,22 @@ def hypotheses(evidence: Evidence) -> Element:
 
 def _hypothesis(name: str) -> Element:
     gloss = explain_hypothesis(name)
-    return make("li", make("strong", name[:1].upper() + name[1:]), make("p", gloss) if gloss else None)
+    return make("li", make("strong", name), make("p", gloss) if gloss else None)
 
 
 def promise(evidence: Evidence) -> Element:
     """Return the profile: formula, statistics, parameters, where it is proved."""
     profile = evidence.profile
     statistics = [
-        (make("code", item.name), exactly(item.lo), exactly(item.hi), "yes" if item.name in _used(evidence) else "no")
+        (make("code", item.name), exactly(item.lo), exactly(item.hi), "yes" if item.name in free_symbols(profile.epsilon) else "no")
         for item in profile.record
     ]
     parameters = [(make("code", item.name), _parameter(item)) for item in profile.parameters]
     return section(
         "profile",
         "The mechanism's promise",
-        make("p", "For all data sets, adding or removing one record x with weight w changes the probability of any output by a factor of at most ",
-             make("math", make("msup", make("mi", "e"), make("mrow", make("mi", "ε"), make("mo", "("), make("mi", "w, x"), make("mo", ")")))), ", with"),
+        make("p", "For all data sets, adding or removing one record x with weight w changes the probability of every event of the output by "
+             "a factor of at most ", term_math(("pow", symbol("e"), symbol("epsilon(w, x)"))), ", with"),
         make("p", equation(symbol("epsilon(w, x)"), "=", profile.epsilon), class_="display"),
         facts(
             [
@@ -134,12 +136,6 @@ def promise(evidence: Evidence) -> Element:
         table("Constants of the mechanism", ("parameter", "value"), parameters) if parameters else make("p", "None."),
         _source(evidence),
     )  # fmt: skip
-
-
-def _used(evidence: Evidence) -> frozenset[str]:
-    from profiles.terms import free_symbols  # noqa: PLC0415
-
-    return free_symbols(evidence.profile.epsilon)
 
 
 def _parameter(parameter: Parameter) -> str:
@@ -165,19 +161,23 @@ def sampling(evidence: Evidence) -> Element:
         return section("sampling", "Sampling rule", make("p", "No bound after sampling was derived, so no rule is shown."))
     rule = derived.rule
     loss: Term = ("log", ("add", _ONE, ("mul", _Q, ("add", ("exp", symbol("epsilon(1/q(x), x)")), ("neg", _ONE)))))
-    selects: Child = (
-        equation(_Q, "=", rule.q)
-        if rule.q is not None
-        else [term_math(_Q), " = 1/w*(x), where w*(x) is the largest weight of the record with ", *equation(_PSI, "<=", symbol("epsilon*"))]
-    )
+    if rule.q is None:
+        feasible = equation(_PSI, "<=", symbol("epsilon*"))
+        drawn: Child = [term_math(_Q), " = 1/w*(x), where w*(x) is the largest weight of the record with ", feasible]
+    else:
+        both = () if evidence.written is None or evidence.written == rule.q else (evidence.written, "=")
+        drawn = equation(_Q, "=", *both, rule.q)
     constants = [(make("code", name), exactly(value)) for name, value in rule.constants]
+    formulas = {name: formula for name, formula, _ in describe_rules()}
+    named = f"{rule.name}: q(x) = {formulas[rule.name]}" if rule.name in formulas else "given as an expression"
     return section(
         "sampling",
         "Sampling rule",
-        make("p", "Each record is selected independently with probability ", selects, ", and a selected record gets the weight 1/q(x)."),
+        make("p", "Each record is selected independently of the others, and a selected record gets the weight 1/q(x). Its probability is"),
+        make("p", drawn, class_="display"),
         make("p", "The loss of a record after sampling is then (Theorem 6 of Fay et al. 2024)"),
         make("p", equation(_PSI, "=", loss), class_="display"),
-        facts([("Rule", rule.name), ("Source", rule.source)]),
+        facts([("Rule", named), ("Source", rule.source)]),
         table("Public constants of the rule", ("constant", "value"), constants) if constants else None,
     )
 
@@ -218,9 +218,10 @@ def certificates(evidence: Evidence) -> Element:
     return section(
         "certificates",
         "Certificates",
-        make("p", "The independent kernel (Python's standard library only) read each certificate again while this report was written. To check "
-             "one yourself, download it and run ", make("code", "pdp check FILE"), " or ", make("code", "python -m proofs_check.kernel FILE"),
-             ". What you have to believe when it is accepted is the page docs/trust.md of the package."),
+        make("p", "The independent kernel (Python's standard library only) read each certificate again while this report was written. To "
+             "check one yourself, download it and run ", make("code", "pdp check FILE"), " or ",
+             make("code", "python -m proofs_check.kernel FILE"), ". What you have to believe then is on the page docs/trust.md "
+             "of the package."),
         [_certificate(evidence, certificate) for certificate in evidence.certificates],
     )  # fmt: skip
 
@@ -244,7 +245,8 @@ def _certificate(evidence: Evidence, certificate: EmbeddedCertificate) -> Elemen
     name = f"{slug(evidence.profile.name)}-{certificate.name}.json"
     return make(
         "article",
-        make("h3", f"Certificate of {certificate.about}"),
+        make("h3", f"Certificate of the {certificate.name}"),
+        make("p", f"It is about {certificate.about}.", class_="note"),
         facts(
             [
                 ("Kernel's verdict", verdict),

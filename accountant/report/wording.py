@@ -32,11 +32,16 @@ def exactly(value: Fraction) -> str:
     return text if len(text) <= 40 else f"between {down(value)} and {up(value)}"
 
 
-def factor(epsilon: Fraction) -> str:
-    """Return a number that is at least e^ε, of two digits, "" where it would not mean anything to anybody."""
+def factor(epsilon: Fraction) -> Element | None:
+    """Return a number that is at least e^ε, of three digits; None where it would not mean anything to anybody."""
     if epsilon > 60:
-        return ""
-    return up(Fraction(math.exp(float(epsilon))) * (1 + Fraction(1, 10**9)), 3)
+        return None
+    text = up(Fraction(math.exp(float(epsilon))) * (1 + Fraction(1, 10**9)), 3)
+    if len(text) <= 6:
+        return make("math", make("mn", text))
+    digits = text.rstrip("0")
+    shown = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
+    return make("math", make("mn", shown), make("mo", "·"), make("msup", make("mn", "10"), make("mn", str(len(text) - 1))))
 
 
 def badge(verdict: str) -> Element:
