@@ -17,6 +17,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 14, 46
 #: A positive range is drawn on a logarithmic axis where its ends are so far apart.
 _LONG = 200.0
 _MOST_TICKS = 6
+#: Heights beyond this are drawn there, so that a range has a finite width.
+_FAR = 1e250
 #: Colours and dash patterns that the page's classes define.
 STYLES = 4
 
@@ -90,15 +92,15 @@ def draw(chart: Chart) -> Element:
     """Return the chart as a figure: picture, legend and caption."""
     points = [point for line in chart.lines for point in line.points]
     x_axis = _axis([x for x, _ in points], _LEFT, WIDTH - _RIGHT, log=chart.log_x)
-    heights = [y for _, y in points] + [y for _, y in chart.levels]
-    log_y = not chart.from_zero and min(heights) > 0 and max(heights) > _LONG * min(heights)
+    heights = [min(y, _FAR) for _, y in points] + [min(y, _FAR) for _, y in chart.levels]
+    log_y = not chart.from_zero and min(heights) > 1 / _FAR and max(heights) > _LONG * min(heights)
     y_axis = _axis([*heights, *([0.0] if not log_y else [])], HEIGHT - _BOTTOM, _TOP, log=log_y, headroom=True)
     picture = make(
         "svg",
         make("title", chart.title, id=f"{chart.id}-title"),
         make("desc", chart.told, id=f"{chart.id}-desc"),
         make("g", _grid(x_axis, y_axis), class_="axes", aria_hidden="true"),
-        make("g", [_level(k, y_axis.at(value)) for k, (_, value) in enumerate(chart.levels)]),
+        make("g", [_level(k, y_axis.at(min(value, _FAR))) for k, (_, value) in enumerate(chart.levels)]),
         make("g", [_draw_line(k, line, x_axis, y_axis) for k, line in enumerate(chart.lines)]),
         make("text", chart.x_label + (" (log scale)" if x_axis.log else ""), class_="label", x=(_LEFT + WIDTH - _RIGHT) / 2, y=HEIGHT - 8),
         make(
@@ -144,7 +146,7 @@ def _grid(x_axis: _Axis, y_axis: _Axis) -> list[Child]:
 
 
 def _draw_line(index: int, line: Line, x_axis: _Axis, y_axis: _Axis) -> list[Child]:
-    places = [(_number(x_axis.at(x)), _number(y_axis.at(y))) for x, y in line.points]
+    places = [(_number(x_axis.at(x)), _number(y_axis.at(min(y, _FAR)))) for x, y in line.points]
     path, before = f"M{places[0][0]} {places[0][1]}", places[0][1]
     for x, y in places[1:]:
         path += f"L{x} {before}L{x} {y}" if line.stepped else f"L{x} {y}"

@@ -208,7 +208,7 @@ def _name(name: str) -> Element:
         return make("mo", "⋯")
     if name in _THEORY:
         letter, mark, arguments = _THEORY[name]
-        shown = make("msup", make("mi", letter), make("mo", mark)) if mark else make("mi", letter)
+        shown = make("msup", make("mi", letter), make("mo", mark)) if mark == "*" else make("mi", letter + mark)
         return make("mrow", shown, _parenthesised([_token(sign) for sign in arguments])) if arguments else shown
     head, _, tail = name.partition("_")
     if head and tail:

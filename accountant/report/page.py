@@ -92,7 +92,7 @@ def _again(evidence: Evidence, date: str, command: Sequence[str]) -> Element:
         "again",
         "To make this report again",
         make("p", "The same command with the same versions gives the same file."),
-        make("pre", "\n" + shlex.join(command), tabindex="0", role="region", aria_label="command"),
+        make("pre", "\n" + shlex.join(command), tabindex="0", role="group", aria_label="command"),
         facts(
             [
                 ("Date", date),

@@ -92,7 +92,7 @@ def _figure(
         "figure",
         make("figcaption", caption),
         draw(chart),
-        fold(f"Numbers of this plot: {title}", _numbers(statistic.name, curves)),
+        fold("Numbers of this plot", _numbers(title, statistic.name, curves)),
         class_="plot",
     )
 
@@ -112,7 +112,7 @@ def _sided(curve: Curve, value: Fraction) -> str:
     return up(value, _PLOT_DIGITS) if curve.round_up else down(value, _PLOT_DIGITS)
 
 
-def _numbers(x_name: str, curves: list[Curve]) -> Element:
+def _numbers(title: str, x_name: str, curves: list[Curve]) -> Element:
     columns = [x_name, *(f"{curve.name} (rounded {'up' if curve.round_up else 'down'})" for curve in curves)]
     known = [{sample.x: sample for sample in curve.samples} for curve in curves]
     places = sorted({x for samples in known for x in samples})
@@ -124,7 +124,7 @@ def _numbers(x_name: str, curves: list[Curve]) -> Element:
             found = samples.get(x)
             cells.append("–" if found is None else _sided(curve, found.upper if curve.round_up else found.lower))
         rows.append((_place(x), *cells))
-    return table("Some of the points; – where there is no finite number", columns, rows, numeric=True)
+    return table(f"{title}: some of the points; – where there is no finite number", columns, rows, numeric=True)
 
 
 def _place(x: Fraction) -> str:
@@ -162,6 +162,6 @@ def _sizes_figure(title: str, found: Sizes) -> Element:
     )
     return make(
         "figure", make("figcaption", caption), draw(chart), make("p", note, class_="note"),
-        fold(f"Numbers of this plot: {title}", table("Some of the points", columns, dict.fromkeys(rows), numeric=True)),
+        fold("Numbers of this plot", table(f"{title}: some of the points", columns, dict.fromkeys(rows), numeric=True)),
         class_="plot",
     )  # fmt: skip

@@ -119,8 +119,8 @@ def promise(evidence: Evidence) -> Element:
     return section(
         "profile",
         "The mechanism's promise",
-        make("p", "For all data sets, adding or removing one record x with weight w changes the probability of every event of the output by "
-             "a factor of at most ", term_math(("pow", symbol("e"), symbol("epsilon(w, x)"))), ", with"),
+        make("p", "For all data sets, adding or removing one record x with weight w changes the probability of every event of the output "
+             "by a factor of at most ", term_math(("pow", symbol("e"), symbol("epsilon(w, x)"))), ", with"),
         make("p", equation(symbol("epsilon(w, x)"), "=", profile.epsilon), class_="display"),
         facts(
             [
@@ -268,7 +268,7 @@ def _listing(text: str, label: str) -> Element:
     shown = text.replace("\r\n", "\n")
     if len(shown) > _MOST_SHOWN:
         return make("p", f"It has {len(shown)} characters, which is too much to show here; download it.")
-    return make("pre", "\n" + shown, tabindex="0", role="region", aria_label=label)
+    return make("pre", "\n" + shown, tabindex="0", role="group", aria_label=label)
 
 
 def download(text: str, name: str, kind: str) -> Element:

@@ -39,9 +39,12 @@ def factor(epsilon: Fraction) -> Element | None:
     text = up(Fraction(math.exp(float(epsilon))) * (1 + Fraction(1, 10**9)), 3)
     if len(text) <= 6:
         return make("math", make("mn", text))
-    digits = text.rstrip("0")
-    shown = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
-    return make("math", make("mn", shown), make("mo", "·"), make("msup", make("mn", "10"), make("mn", str(len(text) - 1))))
+    if "e" in text:
+        shown, exponent = text.split("e")
+    else:
+        digits, exponent = text.rstrip("0"), str(len(text) - 1)
+        shown = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
+    return make("math", make("mn", shown), make("mo", "·"), make("msup", make("mn", "10"), make("mn", exponent)))
 
 
 def badge(verdict: str) -> Element:
@@ -69,7 +72,7 @@ def table(caption: str, columns: Sequence[Child], rows: Iterable[Sequence[Child]
     head = make("thead", make("tr", [make("th", column, scope="col") for column in columns]))
     body = make("tbody", [make("tr", make("th", first, scope="row"), [make("td", cell) for cell in rest]) for first, *rest in rows])
     made = make("table", make("caption", caption), head, body, class_="numeric" if numeric else None)
-    return make("div", made, class_="scroll", tabindex="0", role="region", aria_label=caption)
+    return make("div", made, class_="scroll", tabindex="0", role="group", aria_label=caption)
 
 
 def point(values: Mapping[str, Fraction]) -> list[Child]:
