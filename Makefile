@@ -90,6 +90,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.sampler
 	$(BIN)/python -m benchmarks.lloyd
 	$(BIN)/python -m benchmarks.greedy
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.matroids
 
 # Audits of the standard suite, of the accountant's claims about the catalogue and of its broken twins: fails on a false alarm or a miss.
 SAMPLES ?= 20000

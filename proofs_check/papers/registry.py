@@ -13,6 +13,7 @@ from proofs_check.papers import (
     fay_2024_sampling,
     fay_2024_weights,
     ghazi_2024_appendix_c,
+    ghazi_2024_heavy_hitters,
     ghazi_2024_repeated,
     ghazi_2024_sampling,
     ghazi_2024_setcover,
@@ -38,6 +39,7 @@ _PARTS = (
     ghazi_2024_repeated,
     ghazi_2024_appendix_c,
     ghazi_2024_setcover,
+    ghazi_2024_heavy_hitters,
 )
 
 

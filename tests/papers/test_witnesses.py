@@ -123,6 +123,15 @@ FAILS |= {
     "ghazi-2024-theorem-5.3-sum": lambda e, d: exp(-e * 1) / exp(-e * (1 + d)) > exp(e * 0),
 }
 
+FAILS |= {
+    "ghazi-2024-theorem-5.6-tau": lambda e, u: (1 - exp(-e)) * 1000 * u / e < 1000 * u < 2000 * u,
+    "ghazi-2024-theorem-5.6-zeta": lambda e, k, m: 100 * log(2 * m) > 368 > 190 > (1 - exp(-e)) * 100 * k * log(m) / e,
+    "ghazi-2024-theorem-5.6-noise": lambda u: mpf(2) ** -u == mpf("0.125") > exp(-u),
+    "ghazi-2024-theorem-5.6-reported": lambda p: (mpf("1.4") * p - mpf("0.01")) / (mpf("1.1") * p) < mpf("0.82"),
+    "ghazi-2024-theorem-b.1-filler": lambda n, i: i == n and mpmath.ceil(3 * (i - 1) / n) == 3,
+    "ghazi-2024-theorem-b.1-tight": lambda e, k, u: 1000 * k * u < 1000 * k * u / e,
+}
+
 
 def test_every_refuted_claim_is_written_down_here():
     assert sorted(FAILS) == sorted(REFUTED)

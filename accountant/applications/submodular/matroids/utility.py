@@ -1,0 +1,170 @@
+"""How good the private set is: Theorem 1.3 of Ghazi et al. 2024 with every constant, proved in docs/matroids.md (Theorems 3 to 5)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb, fmpz
+
+from accountant.applications.submodular.matroids.matroid import require_count
+from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy
+from accountant.applications.submodular.matroids.objective import UNIT
+from accountant.sampled.amplification import round_down, round_up
+from profiles import InvalidArgument, to_exact
+from profiles.numbers import ExactLike, exact_text
+from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
+
+_BITS = 192
+
+
+@dataclass(frozen=True, slots=True)
+class UtilityBound:
+    """F_D(S) ≥ ``ratio``·OPT − ``error``, OPT = max F_D over independent sets, except with probability ``failure`` (None: in expectation).
+
+    ``ratio`` is rounded down and ``error``, in users, up. ``hypotheses``: what is taken for granted of the matroid and the function.
+    """
+
+    ratio: float
+    error: float
+    failure: Fraction | None
+    hypotheses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Public constants for a ratio of at least 1 − 1/e − η before the error of draws, with failure β: see :func:`choose_parameters`."""
+
+    rounds: int
+    roundings: int
+    alpha: Fraction
+
+
+def choose_parameters(eta: ExactLike, beta: ExactLike) -> Parameters:
+    """Return T = ⌈1/η⌉, h = ⌈ln(6/β)/ln(1 + η/4)⌉ and α = η/6, for η and β in (0, 1).
+
+    Then ρ_T ≥ 1 − 1/e − 0.24η, τ ≤ η/4 and (1 − α)/(1 + α) ≥ 1 − η/3, hence :func:`bound_utility` has a ratio of at least 1 − 1/e − η
+    for the closed form. Source: docs/matroids.md, Theorem 5. Raises :class:`InvalidArgument`.
+
+    >>> choose_parameters("0.3", "0.05")
+    Parameters(rounds=4, roundings=67, alpha=Fraction(1, 20))
+    """
+    slack, failure = _read_open(eta, "eta"), _read_open(beta, "beta")
+    with working_precision(_BITS):
+        roundings = math.ceil(_upper((ball(6 / failure)).log() / ball(slack / 4).log1p()))
+    return Parameters(math.ceil(1 / slack), roundings, slack / 6)
+
+
+def bound_utility(mechanism: PrivateMatroidGreedy, *, beta: ExactLike, users: int, alpha: ExactLike = Fraction(1, 10)) -> UtilityBound:
+    """Return ratio and error of ``mechanism`` on at most ``users`` users, except with probability β.
+
+    With ρ = 1 − (1 + 1/T)^−T, b = β/6, N the number of sets of size k, p and ε₁ + ε₂ = ε₀ those of the mechanism, and
+    γ = ln(mkT/b)/ε₁ + users·(kT + 1)/2^36, τ = b^(−1/h) − 1, λ as below,
+
+        A = ρ(1 − 2kTλ) − τ                    E = ρkTγ + ln(h/b)/ε₂
+        ratio = A(1 − α)/(1 + α)               error = (E + (2 + α)² ln(N/b)/(8α) + A ln(1/b)/(2α))/((1 + α)p).
+
+    λ = 0 for the closed form; for s draws it is the positive root of sλ² = 2L(1/T + λ/3), L = ln(2mN'/b), where N' counts the points that
+    greedy can pass. ``alpha`` in (0, 1] is a choice of the analysis: the algorithm does not know it. A ratio below 0 is returned as 0.
+    Source: docs/matroids.md, Theorem 5. Raises :class:`InvalidArgument`.
+    """
+    failure, slack = _read_open(beta, "beta"), to_exact(alpha, "alpha")
+    if not 0 < slack <= 1:
+        raise InvalidArgument(f"alpha must lie in (0, 1], but {exact_text(slack)} was found; give a small positive number")
+    size, rank, rounds = mechanism.matroid.size, mechanism.matroid.rank, mechanism.rounds
+    steps, h, part = rank * rounds, mechanism.roundings, failure / 6
+    if not rank:
+        return _trivial(mechanism, failure)
+    with working_precision(_BITS):
+        greedy, selection = mechanism.budgets
+        rho, log = _ratio(rounds), _log(1 / part)
+        gamma = (_log(size * steps) + log) / ball(greedy) + _rounding(users, steps)
+        error = rho * steps * gamma
+        if selection:
+            error += (_log(h) + log) / ball(selection) + _rounding(users, 0)
+        tau = (log / h).expm1()
+        spread = ball(Fraction(0)) if mechanism.draws is None else _spread(mechanism.draws, size, rounds, steps, log)
+        kept = rho * (1 - 2 * steps * spread) - tau
+        if not kept > 0:
+            return UtilityBound(0.0, 0.0, failure, _hypotheses(mechanism))
+        width = ball(slack)
+        error += (2 + width) ** 2 * (_log(math.comb(size, rank)) + log) / (8 * width) + kept * log / (2 * width)
+        error /= (1 + width) * ball(Fraction(mechanism.plan.p))
+        return _bound(mechanism, kept * (1 - width) / (1 + width), error, failure)
+
+
+def bound_expectation(mechanism: PrivateMatroidGreedy, *, users: int, rate: ExactLike = Fraction(1, 5)) -> UtilityBound:
+    """Return ratio and error of the expected F_D(S), for the closed form of the multilinear extension.
+
+    ratio = ρκ, κ = r/(e^r − 1); error = κ(ρkT(ln m/ε₁ + users·(kT + 1)/2^36) + ln h/ε₂ + ln N/r)/p. No τ is lost: the mean of the
+    best of h roundings is at least that of one. ``rate`` r > 0 is a choice of the analysis.
+    Source: docs/matroids.md, Theorem 4. Raises :class:`InvalidArgument` for a mechanism with draws.
+    """
+    tilt = to_exact(rate, "the rate")
+    if mechanism.draws is not None or not 0 < tilt <= 10:
+        raise InvalidArgument("the expectation is bounded for the closed form (draws=None) and a rate in (0, 10]; use bound_utility")
+    rank, rounds = mechanism.matroid.rank, mechanism.rounds
+    if not rank:
+        return _trivial(mechanism, None)
+    with working_precision(_BITS):
+        greedy, selection = mechanism.budgets
+        rho, factor = _ratio(rounds), ball(tilt) / ball(tilt).expm1()
+        steps = rank * rounds
+        error = rho * steps * (_log(mechanism.matroid.size) / ball(greedy) + _rounding(users, steps))
+        if selection:
+            error += _log(mechanism.roundings) / ball(selection) + _rounding(users, 0)
+        error += _log(math.comb(mechanism.matroid.size, rank)) / ball(tilt)
+        return _bound(mechanism, rho * factor, error * factor / ball(Fraction(mechanism.plan.p)), None)
+
+
+def _ratio(rounds: int) -> arb:
+    """Return ρ_T = 1 − (1 + 1/T)^−T."""
+    return ball(1 - Fraction(rounds, rounds + 1) ** rounds)
+
+
+def _log(value: int | Fraction) -> arb:
+    return arb(fmpz(value)).log() if isinstance(value, int) else ball(value).log()
+
+
+def _rounding(users: int, steps: int) -> arb:
+    return ball(Fraction(require_count(users, "the number of users", least=0) * (steps + 1), UNIT))
+
+
+def _spread(draws: int, size: int, rounds: int, steps: int, log: arb) -> arb:
+    """Return λ: by Bernstein, no gain of s draws is off by more than λ·OPT at any of C(m + kT − 1, kT − 1) points."""
+    count = _log(2 * size * math.comb(size + steps - 1, steps - 1)) + log
+    third = 2 * count / 3
+    root: arb = (third + (third**2 + 8 * draws * count / rounds).sqrt()) / (2 * draws)
+    return root
+
+
+def _bound(mechanism: PrivateMatroidGreedy, ratio: arb, error: arb, failure: Fraction | None) -> UtilityBound:
+    low = lower_fraction(ratio)
+    return UtilityBound(round_down(max(Fraction(0), low or Fraction(0))), round_up(_upper(error)), failure, _hypotheses(mechanism))
+
+
+def _trivial(mechanism: PrivateMatroidGreedy, failure: Fraction | None) -> UtilityBound:
+    """The empty set is the only independent one."""
+    return UtilityBound(1.0, 0.0, failure, _hypotheses(mechanism))
+
+
+def _hypotheses(mechanism: PrivateMatroidGreedy) -> tuple[str, ...]:
+    return (*mechanism.matroid.hypotheses, *mechanism.function.hypotheses, *mechanism.function.utility_hypotheses)
+
+
+def _upper(value: arb) -> Fraction:
+    found = upper_fraction(value)
+    if found is None:
+        raise InvalidArgument("the bound is too large for its constants; give fewer rounds or a larger epsilon")
+    return found
+
+
+def _read_open(value: ExactLike, what: str) -> Fraction:
+    exact = to_exact(value, what)
+    if not 0 < exact < 1:
+        raise InvalidArgument(f"{what} must lie in (0, 1), but {exact_text(exact)} was found; give a number between")
+    return exact
+
+
+__all__ = ["Parameters", "UtilityBound", "bound_expectation", "bound_utility", "choose_parameters"]
