@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from accountant.report.elements import Child, Element, make
 
-WIDTH, HEIGHT = 440, 300
-_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 14, 46
+WIDTH, HEIGHT = 380, 270
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 14, 14, 46
 #: A positive range is drawn on a logarithmic axis where its ends are so far apart.
 _LONG = 200.0
 _MOST_TICKS = 6

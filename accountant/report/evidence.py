@@ -77,7 +77,8 @@ class Evidence:
         violated = self.audit is not None and self.audit.result.finding is Finding.VIOLATED
         if rejected or violated or self.refuted:
             return 1
-        return 3 if self.derived is None else 0
+        open_premise = self.derived is not None and "assumption-8 holds" in self.derived.guarantee.hypotheses
+        return 3 if self.derived is None or open_premise else 0
 
 
 def gather(
@@ -102,7 +103,12 @@ def gather(
     derived, obstacle, refuted = None, "", False
     try:
         derived = derive_epsilon(
-            declaration, rule=chosen, q=q, constants=constants, target_epsilon=target_epsilon if chosen == CONSTRAINED else None
+            declaration,
+            rule=chosen,
+            q=q,
+            constants=constants,
+            target_epsilon=target_epsilon if chosen == CONSTRAINED else None,
+            conditions=verification,
         )
     except (Infeasible, Undecided) as error:
         obstacle, refuted = str(error), isinstance(error, Infeasible)

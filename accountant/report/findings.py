@@ -104,6 +104,11 @@ def _convexity(evidence: Evidence) -> Element:
 
 def _consequences(evidence: Evidence) -> list[Child]:
     made: list[Child] = [make("h3", "What follows")]
+    derived = evidence.derived
+    if derived is not None and derived.rule.q is None:
+        said = "The bound of this report needs less than these theorems: only that every weight in use satisfies the constraint ψ ≤ ε*. "
+        said += "Weight 1 does at every record under assumption-8. The theorems are about the largest weights and how to find them."
+        made.append(make("p", said))
     for found in evidence.verification.consequences:
         told: list[tuple[Child, Child]] = [(name, badge(verdict)) for name, verdict in found.conditions]
         told.append(("Rests on", make("ul", [make("li", item) for item in found.open_hypotheses])))

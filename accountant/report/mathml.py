@@ -18,7 +18,7 @@ from proofs_check.explain.cutting import cut, weigh
 
 _ADD, _MUL, _POW, _ATOM = range(4)
 #: Widths in characters: what fits on a phone, and on a printed page.
-_PHONE, _PAGE = 30, 72
+_PHONE, _PAGE = 30, 90
 
 _RELATIONS = {">=": "≥", "<=": "≤", ">": ">", "<": "<", "=": "="}
 _GREEK = {

@@ -8,8 +8,10 @@ from accountant.sampling.rules import IN_RANGE, PUBLIC_STATISTICS
 _GLOSSES: dict[str, str] = {
     EXACT_REALS: "The proof is about real numbers. Noise in floating point can give away more than it says, above all in its last bits. "
     "Ask whether outputs are rounded or the noise is drawn exactly; an audit with --bits looks for such leaks.",
-    DEFINED: "The loss must be a number that is not negative at every record and weight. It was not proved by the kernel here.",
-    PROBABILITY: "The rule must give a probability above 0 and at most 1 to every record. It was not proved here.",
+    DEFINED: "The loss must be a number that is not negative, at every record and weight. This derivation does not discharge it; the claim "
+    "well-defined among the conditions below says whether the kernel has proved it.",
+    PROBABILITY: "The rule must give a probability above 0 and at most 1 to every record. This derivation does not discharge it: a record "
+    "whose weight may be infinite has probability 0, and is never in the sample.",
     INDEPENDENT: "Every record must be drawn by a coin of its own with exactly this probability, by whatever software draws the sample. "
     "pdp sample does so, and writes a certificate of it.",
     IN_RANGE: "A record outside the declared ranges is not covered by the bound. Clip or reject such records before anything else is done.",

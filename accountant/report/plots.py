@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from accountant.report.charts import Chart, Line, draw
 from accountant.report.curves import MOST_GRID as MOST_GRID_STATISTICS
-from accountant.report.curves import Curve, Sizes, loss_curves, other_values, shown_statistics, sizes, weight_curves
-from accountant.report.elements import Child, Element, make
+from accountant.report.curves import POINTS, Curve, Sizes, loss_curves, other_values, shown_statistics, sizes, weight_curves
+from accountant.report.elements import Child, Element, add, make
 from accountant.report.evidence import Evidence
 from accountant.report.wording import down, exactly, fold, section, table, up
 from profiles import Infeasible, InvalidArgument, InvalidProfile, InvalidTarget, Statistic, Undecided
@@ -68,7 +68,10 @@ def _weights(evidence: Evidence, statistic: Statistic) -> Element:
     title = f"Weights against {statistic.name}, for the target ε* = {exactly(evidence.target)}"
     if not curves:
         return _missing(title, "every weight is infinite: such records never need to be in the sample")
-    return _figure(evidence, statistic, f"weights-{statistic.name}", title, "weight w", curves, ())
+    found = _figure(evidence, statistic, f"weights-{statistic.name}", title, "weight w", curves, ())
+    if len(curves[-1].samples) <= POINTS:
+        add(found, make("p", "Records with an infinite weight are left out: they never need to be in the sample.", class_="note"))
+    return found
 
 
 def _figure(
@@ -129,7 +132,7 @@ def _numbers(title: str, x_name: str, curves: list[Curve]) -> Element:
 
 def _place(x: Fraction) -> str:
     text = exactly(x)
-    return text if len(text) <= 12 else f"about {float(x):.8g}"
+    return text if len(text) <= 12 else f"≈ {float(x):.8g}"
 
 
 def _attempt_sizes(evidence: Evidence) -> Element | None:

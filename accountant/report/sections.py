@@ -199,7 +199,7 @@ def _node(found: Derivation) -> Element:
     basis = found.basis
     facts_: list[tuple[Child, Child]] = [("Concludes", make("code", found.conclusion)), ("By", found.statement)]
     if found.claims:
-        facts_.append(("Claims of the certificate", ", ".join(found.claims)))
+        facts_.append(("Claims of the certificate, or method", ", ".join(found.claims)))
     if basis.claims:
         facts_.append(("Proved statements", make("ul", [_claim(claim) for claim in basis.claims])))
     if basis.besides:

@@ -76,9 +76,6 @@ def test_a_report_of_a_profile_file(report, tmp_path, monkeypatch):
     assert all(cell.get("scope") in ("row", "col") for cell in page.all("th"))
     assert len(page.all("figure")) == 3
 
-    again = report(LLOYD, "--target-epsilon", 20)
-    assert again.html == page.html
-
 
 def test_hostile_text_stays_text(report):
     page = report(HOSTILE, "--target-epsilon", "0.3", "--title", "<script>window.pwned = 1</script>\"'", name="x.toml")
@@ -120,7 +117,7 @@ def test_what_the_kernel_rejects_is_told(report, monkeypatch):
 
 
 def test_several_statistics(report):
-    page = report('name = "p"\nepsilon = "w*a + 0*b"\n[record]\na = [0.25, 1]\nb = [0, 1]\n', "-e", 2, "--q", "1/4 + a/4")
+    page = report('name = "p"\nepsilon = "w*a + 0*b"\n[record]\na = [0.25, 1]\nb = [0, 1]\n', "-e", 2, "--q", "1/2")
     assert "The loss of a record against a (others held at b = " in page.text
     assert len(page.all("figure")) == 5
 
