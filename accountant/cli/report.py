@@ -110,7 +110,7 @@ def _source(reference: str) -> tuple[str, str | None]:
     path = Path(reference)
     if not (reference.endswith(".toml") or ":" not in reference or os.path.exists(reference)):
         return "", None
-    return path.name, read_text(path, MAX_FILE_BYTES)
+    return path.stem, read_text(path, MAX_FILE_BYTES)
 
 
 def _audit(reference: str, samples: str, dataset: str | None, neighbor: str | None, seed: int | None) -> AuditEvidence:

@@ -149,7 +149,7 @@ def _source(evidence: Evidence) -> Child:
         return None
     return fold(
         "The profile file, as it was read",
-        download(evidence.source_text, evidence.source_name, "text/plain"),
+        download(evidence.source_text, f"{slug(evidence.source_name)}.toml", "text/plain"),
         _listing(evidence.source_text, "profile file"),
     )
 
