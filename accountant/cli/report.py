@@ -50,16 +50,20 @@ def main(
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command; the exit code is 0 (an ε is certified), 1 (refuted, rejected or violated) or 3 (undecided)."""
+    from accountant.cli.foreign import quiet_output  # noqa: PLC0415
     from accountant.report import gather, render_page  # noqa: PLC0415
     from profiles import load  # noqa: PLC0415
 
     check_writable(out)
+    if out.exists() and Path(profile).exists() and out.samefile(profile):
+        raise InvalidArgument("--out names the profile file itself, which would be lost; name another file")
     made_on, shown_title = _date(date), _title(title)
     if audit_samples is None and (dataset is not None or neighbor is not None or seed is not None):
         raise InvalidArgument("--dataset, --neighbor or --seed was given, but they belong to an audit; add --audit-samples N")
     used_seed = None if audit_samples is None else secrets.randbits(53) if seed is None else seed
     source_name, source_text = _source(profile)
-    declaration = load(profile)
+    with quiet_output():
+        declaration = load(profile)
     audited = None if audit_samples is None else _audit(profile, audit_samples, dataset, neighbor, used_seed)
     evidence = gather(
         declaration,

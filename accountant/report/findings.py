@@ -191,7 +191,7 @@ def _trace(found: AuditEvidence) -> Element | None:
         lines.append(Line("fixed sample (valid at the end)", ((float(result.outputs), result.fixed),)))
     if not lines:
         return None
-    claimed = float(result.claim.epsilon)
+    claimed = float(min(result.claim.epsilon, Fraction(10**100)))
     chart = Chart(
         "audit-chart",
         "The audit's lower bound as outputs came in",

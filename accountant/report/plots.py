@@ -90,7 +90,7 @@ def _figure(
     lines = tuple(
         Line(curve.name, tuple((float(s.x), _drawn(s.upper if curve.round_up else s.lower)) for s in curve.samples)) for curve in curves
     )
-    chart = Chart(f"plot-{id_}", caption, told, statistic.name, y_label, lines, tuple((name, float(value)) for name, value in levels))
+    chart = Chart(f"plot-{id_}", caption, told, statistic.name, y_label, lines, tuple((name, _drawn(value)) for name, value in levels))
     return make(
         "figure",
         make("figcaption", caption),

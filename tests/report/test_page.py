@@ -143,6 +143,19 @@ def test_unusable_options_leave_no_file(pdp, tmp_path, options):
     assert not out.exists()
 
 
+def test_the_profile_is_not_overwritten(pdp, tmp_path):
+    profile = tmp_path / "p.toml"
+    profile.write_text('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, 1]\n')
+    assert pdp("report", profile, "-e", 2, "--out", profile).refused()
+    assert profile.read_text().startswith("name")
+
+
+def test_huge_numbers_have_a_report(report):
+    page = report('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, 1e300]\n', "-e", "1e6", "--q", "1/2", code=3)
+    assert "No ε is certified" in page.text
+    assert "could not be drawn" in page.text
+
+
 def test_unwritable_places_are_refused_before_the_work(pdp, tmp_path, monkeypatch):
     monkeypatch.setattr("accountant.report.gather", lambda *_, **__: pytest.fail("it worked first"))
     assert pdp("report", "nothing.toml", "-e", "2", "--out", tmp_path / "no" / "r.html").refused()
