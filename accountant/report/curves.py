@@ -25,7 +25,7 @@ from profiles.profile import WEIGHT
 from profiles.terms import Term, number, substitute, symbol
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 
-POINTS = 100
+POINTS = 128
 TARGETS = 24
 #: Statistics that get plots of their own, and those that a grid of records is laid over.
 MOST_STATISTICS, MOST_GRID = 4, 5
@@ -62,15 +62,15 @@ class Sizes:
 
 
 def grid(statistic: Statistic, points: int = POINTS) -> list[Fraction]:
-    """Return values from end to end of a statistic's range, as decimals between the ends."""
+    """Return binary64 numbers from end to end of a statistic's range, so that all curves have the same records."""
     width = statistic.hi - statistic.lo
-    return [statistic.lo + width * k / points for k in range(points + 1)] if width else [statistic.lo]
+    return [Fraction(_inside(statistic, statistic.lo + width * k / points)) for k in range(points + 1)] if width else [statistic.lo]
 
 
 def other_values(evidence: Evidence) -> dict[str, Fraction]:
-    """Return where the statistics that are not on the axis are held: at the worst record, or else at the upper ends."""
+    """Return where the statistics that are not on the axis are held: beside the worst record, or else beside the upper ends."""
     at = {} if evidence.derived is None else dict(evidence.derived.bound.evidence.at)
-    return {statistic.name: at.get(statistic.name, statistic.hi) for statistic in evidence.profile.record}
+    return {item.name: Fraction(_inside(item, at.get(item.name, item.hi))) for item in evidence.profile.record}
 
 
 def loss_curves(evidence: Evidence, statistic: Statistic) -> list[Curve]:
@@ -156,18 +156,14 @@ def _optimal(evidence: Evidence, statistic: Statistic) -> list[tuple[dict[str, F
     """Return records along a statistic, as binary64 numbers, with their largest feasible weights; None where that is infinite."""
     profile = evidence.profile
     premise = prove_premise(profile, evidence.target)
-    records = [{name: _inside(profile, name, value) for name, value in record.items()} for _, record in _records(evidence, statistic)]
-    columns = {item.name: np.array([record[item.name] for record in records]) for item in profile.record}
+    records = [record for _, record in _records(evidence, statistic)]
+    columns = {item.name: np.array([float(record[item.name]) for record in records]) for item in profile.record}
     weights = prepare_solver(profile, evidence.target, premise=premise).solve(columns).weights
-    return [
-        ({name: Fraction(value) for name, value in record.items()}, Fraction(float(weight)) if math.isfinite(weight) else None)
-        for record, weight in zip(records, weights, strict=True)
-    ]
+    return [(record, Fraction(float(weight)) if math.isfinite(weight) else None) for record, weight in zip(records, weights, strict=True)]
 
 
-def _inside(profile: Profile, name: str, value: Fraction) -> float:
+def _inside(item: Statistic, value: Fraction) -> float:
     """Return a binary64 number beside ``value`` that lies in the declared range."""
-    item = next(statistic for statistic in profile.record if statistic.name == name)
     nearest = float(value)
     if Fraction(nearest) > item.hi:
         return math.nextafter(nearest, -math.inf)

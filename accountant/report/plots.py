@@ -11,12 +11,12 @@ from accountant.report.curves import POINTS, Curve, Sizes, loss_curves, other_va
 from accountant.report.elements import Child, Element, add, make
 from accountant.report.evidence import Evidence
 from accountant.report.wording import down, exactly, fold, section, table, up
-from profiles import Infeasible, InvalidArgument, InvalidProfile, InvalidTarget, Statistic, Undecided
+from profiles import Infeasible, InvalidArgument, InvalidData, InvalidProfile, InvalidTarget, Statistic, Undecided
 
 #: Every which point of a curve is in the table below it.
-_EVERY = 10
+_EVERY = 16
 _PLOT_DIGITS = 6
-_REASONS = (Infeasible, Undecided, InvalidProfile, InvalidArgument, InvalidTarget)
+_REASONS = (Infeasible, Undecided, InvalidProfile, InvalidArgument, InvalidData, InvalidTarget)
 
 
 def plots(evidence: Evidence) -> Element:
@@ -83,7 +83,7 @@ def _figure(
     curves: list[Curve],
     levels: tuple[tuple[str, Fraction], ...],
 ) -> Element:
-    held = [f"{name} = {exactly(value)}" for name, value in other_values(evidence).items() if name != statistic.name]
+    held = [f"{name} = {_place(value)}" for name, value in other_values(evidence).items() if name != statistic.name]
     caption = title + (f" (others held at {', '.join(held)})" if held else "")
     texts = [(name, up(value)) for name, value in levels]
     told = f"{caption}. " + " ".join(_told(curve) for curve in curves) + "".join(f" {name}: {text}." for name, text in texts)

@@ -67,6 +67,7 @@ def test_a_report_of_a_profile_file(report, tmp_path, monkeypatch):
         assert claim in page.text
     assert "not met by this bound" in page.text
     assert f"pdp report {tmp_path}/profile.toml --target-epsilon 20 --date 2026-01-31 --out report.html" in page.text
+    assert "<td>–</td>" not in page.html.split('<section id="plots"')[1]  # all curves of a plot have their points at the same records
     levels = [level for level, _ in page.headings]
     assert levels[:2] == [1, 2]
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
@@ -141,6 +142,11 @@ def test_unusable_options_leave_no_file(pdp, tmp_path, options):
     profile.write_text('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, 1]\n')
     assert pdp("report", profile, "--out", out, *options).refused()
     assert not out.exists()
+
+
+def test_a_range_without_a_binary_number_has_no_plots(report):
+    page = report('name = "p"\nepsilon = "w*(a + b)"\n[record]\na = [0, 1]\nb = ["0.1", "0.1"]\n', "-e", 2)
+    assert "could not be drawn" in page.text
 
 
 def test_the_profile_is_not_overwritten(pdp, tmp_path):
