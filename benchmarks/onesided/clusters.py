@@ -45,7 +45,9 @@ def run_clusters(task: Task) -> list[Row]:
         rows.append({"method": "approximate", "seed": seed, "value": relative(run_approximate(space, counts, k, power, spent, rng))})
         if key["exchanges"] and k > 1:
             rows.append({"method": "exchanges", "seed": seed, "value": relative(run_exchanges(space, counts, k, power, spent, rng))})
-        rows.append({"method": "random", "seed": seed, "value": relative(rng.choice(space.size, k, replace=False))})
+        rows.append(
+            {"method": "random", "seed": seed, "value": relative(np.random.default_rng([seed, 6]).choice(space.size, k, replace=False))}
+        )
     scale = space.diameter**power
     bound = bound_cost(models["optimal"], best * scale, records, BETA) / scale
     rows.append({"method": "bound", "seed": 0, "value": bound / best})

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from accountant.applications.clustering import MetricSpace, measure_points
 from accountant.applications.clustering.solver import solve_weighted
-from accountant.applications.setcover import SetSystem, bound_optimum, cover_cost, greedy_cover
+from accountant.applications.setcover import bound_optimum, cover_cost, greedy_cover
 from accountant.applications.submodular import CoverageInstance, lazy_greedy, selection_value
 from benchmarks.metric_clustering import make_data
 from benchmarks.set_cover import plant, spread
@@ -86,14 +86,13 @@ def maximise(instance: CoverageInstance, capacities: NDArray[np.float64], most: 
 
 
 @lru_cache(maxsize=2)
-def cover(name: str, n: int = 0, m: int = 0, k: int = 0) -> SetSystem:
-    """Return a set system: ``digits`` and ``ijcnn1`` as in :func:`coverage`; ``planted`` and ``spread`` of ``benchmarks.set_cover``."""
+def cover(name: str, n: int = 0, m: int = 0, k: int = 0) -> CoverageInstance:
+    """Return elements and their sets: a :func:`coverage` of real data; ``planted`` and ``spread`` of ``benchmarks.set_cover``."""
     if name == "planted":
         return plant(n, m, k, np.random.default_rng(_SEED))
     if name == "spread":
         return spread(n, m, DEGREE, np.random.default_rng(_SEED))
-    instance = coverage(name)
-    return SetSystem(instance.starts, instance.items.astype(np.int64), instance.candidates)
+    return coverage(name)
 
 
 @lru_cache(maxsize=16)
