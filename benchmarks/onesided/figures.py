@@ -222,7 +222,7 @@ def plot_cover(rows: Sequence[Row], out: Path) -> None:
     panels = [
         Panel("planted, n = 20,000, m = 500, k = 20", "epsilon", {"instance": "planted", "sweep": "epsilon", "m": 500}),
         Panel("spread, n = 20,000, m = 500", "epsilon", {"instance": "spread", "sweep": "epsilon"}),
-        Panel("digits, n = 1,797, m = 64", "epsilon", {"instance": "digits"}),
+        Panel("digits, n = 1,765, m = 64", "epsilon", {"instance": "digits"}),
         Panel("ijcnn1, n = 49,990, m = 768", "epsilon", {"instance": "ijcnn1"}),
         Panel("planted, n = 20,000, ε = 0.3, k = 20", "m", {"instance": "planted", "sweep": "m"}),
         Panel("planted, n = 20,000, ε = 0.3, m = 500", "k", {"instance": "planted", "sweep": "k"}),

@@ -78,7 +78,7 @@ def _greedy(chosen: argparse.Namespace) -> list[Task]:
     for name in _real("greedy", quick=chosen.quick):
         k = 8 if name == "digits" else 20
         base = {"instance": name, "n": 0, "m": 0, "k": k, "epsilon": "0.1"}
-        tasks += sweep("greedy", base, "epsilon", ("0.1", "1") if chosen.quick else ("0.001", "0.003", *EPSILONS[:5]), seeds)
+        tasks += sweep("greedy", base, "epsilon", ("0.1",) if chosen.quick else ("0.001", "0.003", *EPSILONS[:5]), seeds)
         if not chosen.quick:
             tasks += sweep("greedy", base, "k", (1, 2, 4, 8, 16, 32), seeds)
     n, sizes = (500, (30, 100)) if chosen.quick else (5_000, (30, 100, 300, 1_000, 3_000, 10_000, 30_000))
@@ -98,10 +98,9 @@ def _matroid(chosen: argparse.Namespace) -> list[Task]:
     seeds, quick = _seeds(chosen, 2, 10, 50), chosen.quick
     digits = {"instance": "digits", "n": 0, "m": 64, "k": 8}
     decoys = {"instance": "decoys", "n": 20 if quick else 1_000, "m": 0, "k": 4 if quick else 20}
-    tasks = sweep("matroid", digits, "epsilon", ("1",) if quick else EPSILONS, seeds)
-    tasks += sweep("matroid", decoys, "epsilon", ("1",) if quick else EPSILONS, seeds)
     if quick:
-        return tasks
+        return sweep("matroid", decoys, "epsilon", ("1", "3"), seeds)
+    tasks = [task for base in (digits, decoys) for task in sweep("matroid", base, "epsilon", EPSILONS, seeds)]
     skewed = {"instance": "skewed", "n": 20_000, "m": 1_000, "k": 10, "epsilon": "0.3"}
     tasks += sweep("matroid", skewed, "m", (100, 300, 1_000, 3_000, 10_000), seeds)
     return tasks + sweep("matroid", skewed, "k", (2, 4, 10, 20, 40, 80), seeds)
