@@ -1,0 +1,25 @@
+"""What the site adds to Sphinx: mathematics as MathML, the reference pages, the plots, and docstrings with formulas in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from _site import docstrings, mathml, plots, reference
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Tie the parts to the events of a build."""
+    app.add_html_math_renderer("mathml", (mathml.visit_inline, None), (mathml.visit_block, None))
+    app.connect("builder-inited", _write_pages)
+    app.connect("source-read", plots.insert)
+    app.connect("autodoc-process-docstring", docstrings.escape)
+    app.connect("missing-reference", docstrings.find_target)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _write_pages(app: Any) -> None:
+    folder = Path(app.srcdir) / "_generated"
+    folder.mkdir(exist_ok=True)
+    reference.write(folder)
+    plots.draw_all(folder)
