@@ -14,7 +14,7 @@ author = "the pdp-accountant authors"
 project_copyright = "2026, the pdp-accountant authors"
 release = version = installed_version("pdp-accountant")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.githubpages", "_site"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.githubpages", "_site"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_site", "_static"]
 nitpicky = False  # types of other libraries have no page here; links between pages are checked all the same
@@ -30,8 +30,6 @@ autodoc_type_aliases = {name: name for name in ("ArrayLike", "Exact", "ExactLike
 autodoc_typehints_format = "short"
 python_maximum_signature_line_length = 90
 add_module_names = False
-napoleon_google_docstring = False
-napoleon_use_ivar = True
 
 html_theme = "furo"
 html_title = "pdp-accountant"

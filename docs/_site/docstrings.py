@@ -14,12 +14,20 @@ def escape(_app: Any, what: str, _name: str, found: object, _options: object, li
     """Escape the characters of formulas, except in code, roles and examples; a constant does not get the docstring of its type."""
     if what == "data" and found.__doc__ == type(found).__doc__:
         lines[:] = [""]
+    _flatten_headings(lines)
     example = False
     for index, line in enumerate(lines):
         example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
         if not example:
             parts = _KEPT.split(line)
             lines[index] = "".join(part if place % 2 else _escape_marks(part) for place, part in enumerate(parts))
+
+
+def _flatten_headings(lines: list[str]) -> None:
+    """Turn the underlined headings of an estimator's docstring into plain lines: they are no sections of a page."""
+    for index in range(len(lines) - 1, 0, -1):
+        if lines[index] and set(lines[index]) == {"-"}:
+            lines[index - 1 : index + 1] = [f"``{lines[index - 1].strip()}``", ""]
 
 
 def _escape_marks(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The reference: a page for each public package, from ``__all__`` and the docstrings; an object is described on the first page that has it."""
+"""The reference: a page for each public package, from ``__all__`` and the docstrings. An object stands on the first page that has it."""
 
 from __future__ import annotations
 
