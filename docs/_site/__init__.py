@@ -14,6 +14,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("builder-inited", _write_pages)
     app.connect("source-read", plots.insert)
     app.connect("autodoc-process-docstring", docstrings.escape)
+    app.connect("autodoc-process-signature", docstrings.shorten_types)
     app.connect("missing-reference", docstrings.find_target)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 

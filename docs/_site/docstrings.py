@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 _KEPT = re.compile(r"(``.+?``|:\w+:`[^`]+`)")
+_ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
 _PAGE = re.compile(r"\bdocs/([\w-]+)\.md\b")
 _MARKS = re.compile(r"\||(?<=\w)_(?=\W|$)|\*")
 
@@ -23,11 +24,16 @@ def escape(_app: Any, what: str, _name: str, found: object, _options: object, li
             lines[index] = "".join(part if place % 2 else _escape_marks(part) for place, part in enumerate(parts))
 
 
+def shorten_types(_app: Any, _what: str, _name: str, _object: object, _options: object, signature: str, returned: str) -> tuple[str, str]:
+    """Show the names of type aliases as they are written."""
+    return tuple(_ALIAS.sub(r"\g<1>", text) if text else text for text in (signature, returned))  # type: ignore[return-value]
+
+
 def _flatten_headings(lines: list[str]) -> None:
     """Turn the underlined headings of an estimator's docstring into plain lines: they are no sections of a page."""
     for index in range(len(lines) - 1, 0, -1):
         if lines[index] and set(lines[index]) == {"-"}:
-            lines[index - 1 : index + 1] = [f"``{lines[index - 1].strip()}``", ""]
+            lines[index - 1 : index + 1] = [f".. rubric:: {lines[index - 1].strip()}", ""]
 
 
 def _escape_marks(text: str) -> str:
