@@ -9,9 +9,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.documentation.pages import DOCS, PAGES, ROOT, blocks_of, commands_of
 
 from accountant.cli.main import invoke
+from tests.documentation.pages import DOCS, PAGES, ROOT, blocks_of, commands_of
 
 #: Pages whose blocks are run by a test that looks at their results as well.
 TESTED_ELSEWHERE = {

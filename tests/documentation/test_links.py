@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from tests.documentation.pages import DOCS, PAGES, Block, anchors_of, blocks_of, links_of
 
 
