@@ -25,7 +25,13 @@ if TYPE_CHECKING:
 
 NAME = "audit"
 HELP = "Run an implementation on two neighboring data sets and compare a lower confidence bound on epsilon with what is claimed."
-EXAMPLE = "Example: pdp audit profiles.mechanisms.laplace_sum:default --dataset '[1, 2.5]' --neighbor '[1]' --samples 20000"
+EXAMPLE = """\b
+Examples:
+  pdp audit profiles.mechanisms.laplace_sum:default \\
+    --dataset "[1, 2.5]" --neighbor "[1]" --samples 2000
+  pdp audit profiles.mechanisms.laplace_sum:default --claimed 3 \\
+    --dataset "[1, 2.5]" --neighbor "[1]" --samples 2000 --seed 1
+"""
 
 EXIT = {"consistent": 0, "violated": 1}
 

@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 NAME = "claims"
 HELP = "List what the papers state, line by line, with verdicts, witnesses and corrections. A refuted statement is a result, not a failure."
-EXAMPLE = "Example: pdp claims --refuted    pdp claims --explain fay-2024-equation-4"
+EXAMPLE = """\b
+Examples:
+  pdp claims --explain fay-2024-equation-4
+  pdp claims --refuted
+  pdp claims --paper fay-2023
+"""
 
 _SHORT = {"damaged in extraction": "damaged"}
 
@@ -26,10 +31,15 @@ def main(
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.cli.progress import show_progress  # noqa: PLC0415
     from proofs_check.papers import Status, all_claims, find_claim, judge  # noqa: PLC0415
 
     claims = (find_claim(explain),) if explain is not None else all_claims(paper)
-    found = [judge(claim.id) for claim in claims]
+    found: list[Judgement] = []
+    with show_progress("judging", "statements") as report:
+        for claim in claims:
+            report(len(found), len(claims))
+            found.append(judge(claim.id))
     if refuted:
         found = [judgement for judgement in found if judgement.status is Status.REFUTED]
     if json:

@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 NAME = "verify"
 HELP = "Decide the conditions of the theory for a profile: proved, refuted with a witness, or unknown with the reason."
-EXAMPLE = "Example: pdp verify examples/lloyd.toml --target-epsilon 20 --certificate lloyd.json"
+EXAMPLE = """\b
+Examples:
+  pdp verify profiles.mechanisms.lloyd:default --target-epsilon 10
+  pdp verify examples/lloyd.toml -e 20 --certificate lloyd.json
+  pdp verify examples/lloyd.toml -e 20 -c assumption-11 --explain
+"""
 
 EXIT = {"proved": 0, "refuted": 1, "unknown": 3}
 
@@ -37,12 +42,15 @@ def main(
     """Run the command; the exit code is 0 (all proved), 1 (something refuted) or 3 (something unknown)."""
     if latex and not explain:
         raise InvalidArgument("--latex was given without --explain, which it is the form of; add --explain")
+    from accountant.cli.progress import show_progress  # noqa: PLC0415
     from profiles import load  # noqa: PLC0415
     from proofs_check.certificates import to_file_text  # noqa: PLC0415
     from proofs_check.explain import explain_all, to_latex, to_latex_lines, to_lines, to_paragraphs  # noqa: PLC0415
     from proofs_check.verify import verify  # noqa: PLC0415
 
-    verification = verify(load(profile).profile, target_epsilon, condition)
+    declared = load(profile).profile
+    with show_progress("deciding", "conditions") as tell:
+        verification = verify(declared, target_epsilon, condition, progress=lambda done, total, _: tell(done, total))
     if certificate is not None:
         write_whole(certificate, to_file_text(verification.certificate()))
     report = verification.to_json()
@@ -72,12 +80,13 @@ def _add_explanations(report: dict[str, Any], verification: Verification, to_tex
 def _print(report: dict[str, Any]) -> None:
     rows = []
     for name, decision in report["conditions"].items():
-        witness = decision["witness"]
-        shown = ", ".join(f"{key} = {value}" for key, value in witness.items()) if witness else ""
         why = decision["reason"] or decision["method"]
-        rows.append((name, decision["verdict"], "yes" if decision["checked_by_kernel"] else "no", shown, why))
+        if decision["witness"]:
+            shown = ", ".join(f"{key} = {value}" for key, value in decision["witness"].items())
+            why = f"{why}: {shown}" if why.startswith("witness") else f"{why}; witness: {shown}"
+        rows.append((name, decision["verdict"], "yes" if decision["checked_by_kernel"] else "no", why))
     title = f"{report['profile']}, target epsilon {report['target_epsilon']}"
-    print_table(title, ("condition", "verdict", "checked by kernel", "witness", "method or reason"), rows)
+    print_table(title, ("condition", "verdict", "checked by\nkernel", "method, witness or reason"), rows)
     _print_region(report["conditions"].get("proposition-16"))
     _print_convexity(report["strong_convexity"])
     for name, consequence in report["consequences"].items():
