@@ -1,0 +1,157 @@
+"""Heavy hitters that shift over time, reported with pure differential privacy for whole users (docs/heavy-hitters.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from accountant.applications.heavyhitters.domain import PublicDomain, read_domain
+from accountant.applications.heavyhitters.membership import MEMBERSHIPS, PSEUDORANDOM, Membership
+from accountant.applications.heavyhitters.streams import cut_records
+from accountant.applications.heavyhitters.watching import Setting, StepReport, Watch
+from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, discharge
+from accountant.onesided import OneSidedCalibration, calibrate_one_sided, declare_add_dp, realise_draws, subsample
+from accountant.sampler.bits import SECURE_BITS, open_bits
+from profiles import InvalidArgument
+from proofs_check.enclosures import ball, upper_fraction, working_precision
+
+PUBLIC = "k, the threshold, the domain of the items and the time steps are public: nothing about them was chosen by looking at the data"
+WELL_FORMED = (
+    "the stream is well-formed (records sorted by time, one id for all records of a user, no missing values): whether it is refused is "
+    "not covered"
+)
+_SOURCE = "docs/heavy-hitters.md, Theorem 1; Ghazi et al. 2024, Theorem 5.3"
+_MOST = 2**31
+
+Outside = Literal["ignore", "refuse"]
+
+
+@dataclass(frozen=True, slots=True)
+class HeavyHitterAnswer:
+    """The reports of every public time step, and the guarantee of all of them together."""
+
+    reports: tuple[StepReport, ...]
+    guarantee: AnyGuarantee
+
+
+@dataclass(frozen=True, slots=True)
+class HeavyHitterMonitor:
+    """Claim: the reports of one pass are ``epsilon``-differentially private for adding or removing a user with all records.
+
+    An item is reported at a time step if the number of its users in the Poisson sample, users with k contributions to earlier reports
+    left out, plus noise of the law Exp(ε₀/k) exceeds ``threshold``. An item that is counted ``threshold`` times is surely reported; one
+    that nobody has, with probability e^(−ε₀·threshold/k).
+
+    ``k`` contributions a user, at least 1; ``epsilon`` target in nats, exact; ``threshold`` a count of users *in the sample* (an
+    integer of at least 1: :func:`plan_threshold` finds it); ``domain`` all items, a range or list, public; ``times`` all time steps,
+    a range or an increasing list of integers, public; ``calibration`` optimal or corollary (:func:`calibrate_one_sided`);
+    ``membership`` stored (exact; keeps every user seen) or keyed (keeps users of reports only; supposes a pseudorandom function);
+    ``outside``: records outside the domain or times are ignored, which the guarantee covers, or refused, which it does not.
+
+    Source: Ghazi et al. 2024, Algorithm 3 and Theorem 5.6, repaired. Raises :class:`InvalidArgument`, :class:`InvalidTarget`.
+
+    >>> monitor = HeavyHitterMonitor(k=1, epsilon=1, threshold=8, domain=["a", "b"], times=range(2))
+    >>> stream = [(user, 0, "a") for user in range(40)] + [(user, 1, "b") for user in range(40, 80)]
+    >>> [report.items for report in monitor.run(stream, bits=7).reports]
+    [('a',), ('b',)]
+    """
+
+    k: int
+    epsilon: object
+    threshold: int
+    domain: Any
+    times: Any
+    calibration: str = "optimal"
+    membership: Membership = "stored"
+    outside: Outside = "ignore"
+    plan: OneSidedCalibration = field(init=False, repr=False, compare=False)
+    _domain: PublicDomain = field(init=False, repr=False, compare=False)
+    _times: PublicDomain = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        require_count(self.k, "k")
+        require_count(self.threshold, "the threshold")
+        if self.membership not in MEMBERSHIPS:
+            raise InvalidArgument(
+                f"membership must be one of {', '.join(MEMBERSHIPS)}, but {str(self.membership)[:40]!r} was found; choose one"
+            )
+        if self.outside not in ("ignore", "refuse"):
+            raise InvalidArgument(f"outside must be ignore or refuse, but {str(self.outside)[:40]!r} was found; choose one")
+        object.__setattr__(self, "plan", calibrate_one_sided(self.epsilon, choice=self.calibration))
+        object.__setattr__(self, "_domain", read_domain(self.domain))
+        object.__setattr__(self, "_times", read_times(self.times))
+
+    @property
+    def rate(self) -> Fraction:
+        """The rate λ = ε₀/k of the noise, for each user."""
+        return self.plan.epsilon0 / self.k
+
+    @property
+    def guarantee(self) -> AnyGuarantee:
+        """The guarantee of one pass with the secure source of random bits. It does not depend on the data."""
+        return self._derive(SECURE_BITS)
+
+    @property
+    def expected_noise_reports(self) -> Fraction:
+        """An upper bound of the expected number of reported pairs (time, item) among those that nobody has: T·|Y|·e^(−λ·threshold)."""
+        with working_precision(128):
+            tail = upper_fraction((-ball(self.rate * self.threshold)).exp())
+        return len(self._domain) * len(self._times) * (Fraction(1) if tail is None else tail)
+
+    def start(self, *, bits: object = None) -> Watch:
+        """Return a new pass, which takes records by ``push`` and gives reports; every pass spends epsilon anew.
+
+        ``bits`` is the source of all randomness, of the sample and of the noise: None (secure), a seed or Generator for tests.
+        """
+        source = open_bits(bits)
+        setting = Setting(
+            self.k, self.threshold, self.rate, self.plan.p, self._domain, self._times, self.membership, self.outside == "refuse"
+        )
+        return Watch(setting, source, self._derive(source.hypothesis))
+
+    def watch(self, stream: Iterable[Any], *, bits: object = None) -> Iterator[StepReport]:
+        """Yield the report of each public time step, in order, as soon as a record of a later time tells that it is complete.
+
+        ``stream``: triples (user, time, item) sorted by time, or batches (:func:`open_stream`). Only the current time step is held.
+        Raises like ``Watch.push``.
+        """
+        watch = self.start(bits=bits)
+        for batch in cut_records(stream):
+            yield from watch.iterate(batch.times, batch.users, batch.items)
+        yield from watch.iterate_rest()
+
+    def run(self, stream: Iterable[Any], *, bits: object = None) -> HeavyHitterAnswer:
+        """Return all reports of one pass with their guarantee. Raises like ``Watch.push``."""
+        source = open_bits(bits)
+        return HeavyHitterAnswer(tuple(self.watch(stream, bits=source)), self._derive(source.hypothesis))
+
+    def _derive(self, bits: str) -> AnyGuarantee:
+        one_sided = declare_add_dp(
+            f"THRESHMONITOR with k = {self.k}, threshold {self.threshold} (a record is a user with the whole stream)",
+            self.plan.epsilon0,
+            source=_SOURCE,
+            hypotheses=(PUBLIC, WELL_FORMED, *((PSEUDORANDOM,) if self.membership == "keyed" else ())),
+        )
+        sampled = realise_draws(subsample(one_sided, self.plan.p), bits)
+        return discharge(sampled, ONE_ANALYSIS, "each pass draws its own sample and releases its reports alone")
+
+
+def read_times(times: object) -> PublicDomain:
+    """Return the public time steps: a range, or a list of increasing integers. Raises :class:`InvalidArgument`."""
+    found = read_domain(times if not isinstance(times, range) or times.step == 1 else list(times))
+    if found.span is None and not (found.integers and (np.diff(np.array(found.items, dtype=np.int64)) > 0).all()):
+        raise InvalidArgument("time steps must be increasing integers, but others were found; number the time steps in their order")
+    return found
+
+
+def require_count(value: object, what: str, most: int = _MOST) -> None:
+    """Refuse anything but an integer from 1 to ``most``."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
+        raise InvalidArgument(f"{what} must be an integer from 1 to {most}, but {str(value)[:40]!r} was found; give one in that range")
+
+
+__all__ = ["PUBLIC", "WELL_FORMED", "HeavyHitterAnswer", "HeavyHitterMonitor", "StepReport", "Watch", "read_times"]

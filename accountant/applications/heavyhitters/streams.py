@@ -1,0 +1,154 @@
+"""Streams of (user, time, item): an iterator of triples, or the columns of a Parquet or CSV file or Arrow table, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from accountant.dataset import Source, open_dataset
+from profiles import InvalidArgument, InvalidData
+
+#: At most so many triples of one time are taken together; a record of a later time ends a batch at once.
+_TOGETHER = 8192
+_ROWS = 262_144
+
+Kind = Literal["integer", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class StreamBatch:
+    """Consecutive records, sorted by time: three columns of one length."""
+
+    users: Any
+    times: Any
+    items: Any
+
+
+@dataclass(frozen=True, slots=True)
+class StreamFile:
+    """The records of a table in batches; can be iterated again. Made by :func:`open_stream`."""
+
+    source: Source
+    user: str
+    time: str
+    item: str
+    user_kind: Kind | None
+    item_kind: Kind | None
+
+    def __iter__(self) -> Iterator[StreamBatch]:
+        for batch in self.source.batches(()):
+            table, label = batch.table, self.source.label
+            if table is None:
+                raise InvalidArgument(f"a stream needs named columns, but {label} has none; give a CSV or Parquet file or an Arrow table")
+            columns = [_column(table, name, label) for name in (self.user, self.time, self.item)]
+            kinds: tuple[Kind | None, ...] = (self.user_kind, "integer", self.item_kind)
+            names = (self.user, self.time, self.item)
+            read = [_read(*item, label, batch.first_row) for item in zip(columns, names, kinds, strict=True)]
+            yield StreamBatch(*read)
+
+
+def open_stream(
+    data: Any,
+    *,
+    user: str = "user",
+    time: str = "time",
+    item: str = "item",
+    users: Kind | None = None,
+    items: Kind | None = None,
+    batch_rows: int = _ROWS,
+) -> StreamFile:
+    """Return the stream of a Parquet or CSV file (also compressed) or an Arrow table, sorted by time, read in batches.
+
+    ``user``, ``time``, ``item`` name its columns. Times are integers. Users and items are integers or texts as the column says; in a
+    CSV file they are texts as written ("07" and "7" are two users) unless ``users`` or ``items`` says integer.
+    Raises :class:`UnreadableFile`; when it is iterated, :class:`InvalidData` for a missing column or value, NaN, fractions.
+    """
+    for what, kind in (("users", users), ("items", items)):
+        if kind not in (None, "integer", "text"):
+            raise InvalidArgument(f"{what} must be integer or text, but {str(kind)[:40]!r} was found; choose one")
+    return StreamFile(open_dataset(data, batch_rows=batch_rows), user, time, item, users, items)
+
+
+def cut_records(stream: Iterable[Any]) -> Iterator[StreamBatch]:
+    """Yield batches of a stream: its own, or triples (user, time, item) of one time together. Raises :class:`InvalidData`."""
+    users: list[Any] = []
+    items: list[Any] = []
+    current: Any = None
+    for record in stream:
+        if isinstance(record, StreamBatch):
+            if users:
+                raise InvalidData("a stream must consist of triples or of batches, but both were found; pass one kind")
+            yield record
+            continue
+        try:
+            user, time, item = record
+        except (TypeError, ValueError):
+            raise InvalidData(f"a record must be a triple (user, time, item), but {str(record)[:60]!r} was found; pass triples") from None
+        if isinstance(time, bool) or not isinstance(time, (int, np.integer)):
+            raise InvalidData(f"a time must be an integer, but {str(time)[:40]!r} was found; number the time steps")
+        if users and (time != current or len(users) >= _TOGETHER):
+            yield StreamBatch(users, current, items)
+            users, items = [], []
+        if time != current:
+            current = time
+        users.append(user)
+        items.append(item)
+    if users:
+        yield StreamBatch(users, current, items)
+
+
+def _column(table: Any, name: str, label: str) -> Any:
+    if name not in table.schema.names:
+        raise InvalidData(
+            f"the column {name!r} was asked for, but {label} has {', '.join(table.schema.names[:12])}; name the columns of user, time, item"
+        )
+    return table.column(name)
+
+
+def _read(column: Any, name: str, kind: Kind | None, label: str, first_row: int) -> Any:
+    """Return a column as an int64 array, or as an array of texts. Raises :class:`InvalidData`."""
+    if column.null_count:
+        row = first_row + int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0])
+        raise InvalidData(f"the column {name!r} of {label} has a missing value in row {row} (rows count from 0); fill or drop it")
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    integers, texts = pa.types.is_integer(column.type), pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    if not (integers or texts):
+        raise InvalidData(
+            f"the column {name!r} of {label} must hold integers or texts, but its type is {column.type} (fractions, NaN and dates cannot "
+            "be told apart exactly); convert it"
+        )
+    if kind == "text" and integers:
+        column = column.cast(pa.string())
+    if kind == "integer" and texts:
+        column = _parse(column, name, label, first_row)
+    if kind == "integer" or (kind is None and integers):
+        return column.to_numpy(zero_copy_only=False)
+    if pc.any(pc.equal(column, "")).as_py():
+        row = first_row + int(np.flatnonzero(pc.equal(column, "").to_numpy(zero_copy_only=False))[0])
+        raise InvalidData(f"the column {name!r} of {label} has an empty text in row {row} (rows count from 0); fill or drop it")
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _parse(column: Any, name: str, label: str, first_row: int) -> Any:
+    try:
+        return pc.cast(pc.utf8_trim_whitespace(column), pa.int64())
+    except pa.ArrowInvalid:
+        row, text = next((row, text) for row, text in enumerate(column.to_pylist()) if not _is_integer(text))
+        raise InvalidData(
+            f"the column {name!r} of {label} must hold integers, but {text[:40]!r} was found in row {first_row + row} (rows count from 0); "
+            "correct it"
+        ) from None
+
+
+def _is_integer(text: str) -> bool:
+    try:
+        pc.cast(pa.scalar(text.strip()), pa.int64())
+    except pa.ArrowInvalid:
+        return False
+    return True

@@ -1,0 +1,182 @@
+"""What is kept of users: how many more reports each may contribute to. 0 stands for users outside the sample and for dropped ones alike."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accountant.applications.heavyhitters.domain import Integers, read_integers
+from accountant.applications.heavyhitters.membership import Decision
+from profiles import InvalidData
+
+#: Records of users that are not in the sample and not on record.
+NOBODY = -1
+_RECENT = 4096
+
+
+class IntegerIndex:
+    """A map from 64-bit integers to slots: two sorted arrays, a large one and one of recent keys, merged when that has grown."""
+
+    __slots__ = ("_keys", "_recent", "_recent_slots", "_slots")
+
+    def __init__(self) -> None:
+        self._keys, self._slots = _no_integers(), _no_integers()
+        self._recent, self._recent_slots = _no_integers(), _no_integers()
+
+    def find(self, users: Integers) -> tuple[Integers, Integers, Integers]:
+        """Return the different users in ascending order, the place of each record among them, and their slots (NOBODY: not known)."""
+        different, places = np.unique(users, return_inverse=True)
+        slots = _search(self._keys, self._slots, different)
+        missing = np.flatnonzero(slots == NOBODY)
+        if missing.size:
+            slots[missing] = _search(self._recent, self._recent_slots, different[missing])
+        return different, places.astype(np.int64, copy=False), slots
+
+    def add(self, users: Integers, slots: Integers) -> None:
+        """Add users in ascending order that are not known."""
+        self._recent, self._recent_slots = _merge(self._recent, self._recent_slots, users, slots)
+        if self._recent.size > max(_RECENT, 8 * math.isqrt(self._keys.size)):
+            self._keys, self._slots = _merge(self._keys, self._slots, self._recent, self._recent_slots)
+            self._recent, self._recent_slots = _no_integers(), _no_integers()
+
+    def renumber(self, slots: Integers) -> None:
+        """Give slot s the number ``slots[s]``; forget the users whose number is NOBODY."""
+        self._keys, self._slots = _merge(self._keys, self._slots, self._recent, self._recent_slots)
+        self._recent, self._recent_slots = _no_integers(), _no_integers()
+        new = slots[self._slots]
+        self._keys, self._slots = self._keys[new != NOBODY], new[new != NOBODY]
+
+    def read(self, users: Any) -> Integers:
+        """Return the users as an array. Raises :class:`InvalidData`."""
+        return read_integers(users, "a user")
+
+
+class TextIndex:
+    """A map from texts to slots."""
+
+    __slots__ = ("_slots",)
+
+    def __init__(self) -> None:
+        self._slots: dict[str, int] = {}
+
+    def find(self, users: list[str]) -> tuple[list[str], Integers, Integers]:
+        """Return the different users in the order of their first records, the place of each record among them, and their slots."""
+        different = dict.fromkeys(users)
+        for place, user in enumerate(different):
+            different[user] = place
+        places = np.fromiter(map(different.__getitem__, users), dtype=np.int64, count=len(users))
+        slots = np.fromiter((self._slots.get(user, NOBODY) for user in different), dtype=np.int64, count=len(different))
+        return list(different), places, slots
+
+    def add(self, users: list[str], slots: Integers) -> None:
+        """Add users that are not known."""
+        self._slots.update(zip(users, slots.tolist(), strict=True))
+
+    def renumber(self, slots: Integers) -> None:
+        """Give slot s the number ``slots[s]``; forget the users whose number is NOBODY."""
+        new = slots.tolist()
+        self._slots = {user: new[slot] for user, slot in self._slots.items() if new[slot] != NOBODY}
+
+    def read(self, users: Any) -> list[str]:
+        """Return the users as a list. Raises :class:`InvalidData`."""
+        values = users.tolist() if isinstance(users, np.ndarray) else list(users)
+        wrong = next((value for value in values if not isinstance(value, str)), None)
+        if wrong is not None or any(value is None for value in values):
+            raise InvalidData(
+                f"a user was expected to be a text, as the first one is, but {type(wrong).__name__} was found; convert the ids or drop "
+                "those records"
+            )
+        return values
+
+
+class UserTable:
+    """Slots of the users on record and what is left to each. Memory: 17 to 24 bytes a user with integer ids, about 150 with texts.
+
+    ``k`` is what a user of the sample may contribute to; ``decision`` says who is in the sample.
+    """
+
+    __slots__ = ("_count", "_decision", "_index", "_k", "_settled", "left")
+
+    def __init__(self, k: int, decision: Decision) -> None:
+        self._k, self._decision = k, decision
+        self._index: IntegerIndex | TextIndex | None = None
+        self._count, self._settled = 0, 1024
+        self.left: NDArray[Any] = np.zeros(1024, dtype=np.min_scalar_type(k))
+
+    def __len__(self) -> int:
+        return self._count
+
+    def slots(self, users: Any) -> Integers:
+        """Return the slot of each record's user, NOBODY for some that are outside the sample. Decides about users who are new.
+
+        Raises :class:`InvalidData`.
+        """
+        if not len(users):
+            return _no_integers()
+        if self._index is None:
+            first = users[0]
+            self._index = TextIndex() if isinstance(first, str) else IntegerIndex()
+        index: Any = self._index
+        different, places, slots = index.find(index.read(users))
+        unknown = np.flatnonzero(slots == NOBODY)
+        if unknown.size:
+            slots[unknown] = self._admit(index, different, unknown)
+        found: Integers = slots[places]
+        return found
+
+    @property
+    def has_doubled(self) -> bool:
+        """Whether it is time to :meth:`forget`: the decision finds users again, and there are twice as many as after the last time."""
+        return not self._decision.remembers and self._count >= 2 * self._settled
+
+    def forget(self, pending: Integers) -> Integers:
+        """Forget users who have contributed to nothing, but for the slots in ``pending``. Returns the new numbers of the slots."""
+        keep = self.left[: self._count] < self._k
+        keep[pending] = True
+        new = np.where(keep, np.cumsum(keep) - 1, NOBODY)
+        if self._index is not None:
+            self._index.renumber(new)
+        kept = int(keep.sum())
+        self.left[:kept] = self.left[: self._count][keep]
+        self._count, self._settled = kept, max(1024, kept)
+        return new
+
+    def _admit(self, index: Any, different: Any, unknown: Integers) -> Integers:
+        chosen = different[unknown] if isinstance(different, np.ndarray) else [different[place] for place in unknown]
+        sampled = self._decision.decide(chosen.tolist() if isinstance(chosen, np.ndarray) else chosen)
+        kept = np.flatnonzero(sampled) if not self._decision.remembers else np.arange(sampled.size)
+        slots = np.full(sampled.size, NOBODY, dtype=np.int64)
+        slots[kept] = np.arange(self._count, self._count + kept.size)
+        if self._count + kept.size > self.left.size:
+            grown = np.zeros(max(2 * self.left.size, self._count + kept.size), dtype=self.left.dtype)
+            grown[: self._count] = self.left[: self._count]
+            self.left = grown
+        self.left[slots[kept]] = np.where(sampled[kept], self._k, 0)
+        self._count += kept.size
+        index.add(chosen[kept] if isinstance(chosen, np.ndarray) else [chosen[place] for place in kept], slots[kept])
+        return slots
+
+
+def _no_integers() -> Integers:
+    return np.empty(0, dtype=np.int64)
+
+
+def _search(keys: Integers, slots: Integers, wanted: Integers) -> Integers:
+    found = np.full(wanted.size, NOBODY, dtype=np.int64)
+    if keys.size:
+        at = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+        hit = keys[at] == wanted
+        found[hit] = slots[at[hit]]
+    return found
+
+
+def _merge(keys: Integers, slots: Integers, more: Integers, more_slots: Integers) -> tuple[Integers, Integers]:
+    if not more.size:
+        return keys, slots
+    if not keys.size:
+        return more, more_slots
+    at = np.searchsorted(keys, more)
+    return np.insert(keys, at, more), np.insert(slots, at, more_slots)

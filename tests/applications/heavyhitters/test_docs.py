@@ -1,0 +1,30 @@
+"""The examples of docs/heavy-hitters.md and of the package's docstrings run, and print what the page says."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import accountant.applications.heavyhitters as package
+
+PAGE = (Path(__file__).parents[3] / "docs" / "heavy-hitters.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.mark.parametrize("name", sorted(module.name for module in pkgutil.iter_modules(package.__path__)))
+def test_examples_of_docstrings(name):
+    assert doctest.testmod(importlib.import_module(f"{package.__name__}.{name}")).failed == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(0, ["59 63 126", "7 ('milk',)\n9 ('tea',)", "epsilon <= 1"]), (1, ["2\n3/32"]), (2, ["True\n24 198"])],
+)
+def test_examples_of_the_page(number, said, capsys):
+    assert len(BLOCKS) == 3
+    exec(compile(BLOCKS[number], "docs/heavy-hitters.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert all(text in printed for text in said), printed
