@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from accountant.cli.completion import complete_claim, complete_paper
 from accountant.cli.options import JsonOption
 from accountant.cli.output import print_json, print_line, print_table
 
@@ -25,9 +26,13 @@ _SHORT = {"damaged in extraction": "damaged"}
 
 
 def main(
-    paper: Annotated[str | None, typer.Option("--paper", metavar="KEY", help="one paper only, such as fay-2024")] = None,
+    paper: Annotated[
+        str | None, typer.Option("--paper", metavar="KEY", help="one paper only, such as fay-2024", autocompletion=complete_paper)
+    ] = None,
     refuted: Annotated[bool, typer.Option("--refuted", help="refuted statements only")] = False,  # noqa: FBT002
-    explain: Annotated[str | None, typer.Option("--explain", metavar="ID", help="everything about one claim")] = None,
+    explain: Annotated[
+        str | None, typer.Option("--explain", metavar="ID", help="everything about one claim", autocompletion=complete_claim)
+    ] = None,
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""

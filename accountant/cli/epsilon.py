@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from accountant.cli.completion import complete_rule
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, parse_assignments
 from accountant.cli.output import print_as_it_is, print_json, print_line
 from accountant.files import write_whole
@@ -24,7 +25,10 @@ Examples:
 def main(
     profile: ProfileArgument,
     rule: Annotated[
-        str | None, typer.Option("--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2, coreset or privacy-constrained")
+        str | None,
+        typer.Option(
+            "--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2, coreset or privacy-constrained", autocompletion=complete_rule
+        ),
     ] = None,
     q: Annotated[str | None, typer.Option("--q", metavar="EXPR", help="selection probability as an expression of the statistics")] = None,
     constant: Annotated[

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from accountant.cli.completion import complete_rule
 from accountant.cli.options import JsonOption, ProfileArgument, parse_assignments
 from accountant.cli.output import print_json, print_line
 
@@ -37,7 +38,9 @@ def main(
     target_size: Annotated[
         str | None, typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon")
     ] = None,
-    rule: Annotated[str | None, typer.Option("--rule", metavar="NAME", help="a sampling rule, as for pdp epsilon")] = None,
+    rule: Annotated[
+        str | None, typer.Option("--rule", metavar="NAME", help="a sampling rule, as for pdp epsilon", autocompletion=complete_rule)
+    ] = None,
     q: Annotated[str | None, typer.Option("--q", metavar="EXPR", help="selection probability as an expression of the statistics")] = None,
     constant: Annotated[
         list[str] | None, typer.Option("--constant", metavar="NAME=VALUE", help="a public constant of the rule (repeatable)")

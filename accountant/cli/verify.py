@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from accountant.cli.completion import complete_condition
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, TargetOption
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
 from accountant.files import write_whole
@@ -32,7 +33,8 @@ def main(
     profile: ProfileArgument,
     target_epsilon: TargetOption,
     condition: Annotated[
-        list[str] | None, typer.Option("--condition", "-c", metavar="NAME", help="decide only this one (repeatable)")
+        list[str] | None,
+        typer.Option("--condition", "-c", metavar="NAME", help="decide only this one (repeatable)", autocompletion=complete_condition),
     ] = None,
     certificate: CertificateOption = None,
     explain: Annotated[bool, typer.Option("--explain", help="print each proof as a person would read it")] = False,  # noqa: FBT002
