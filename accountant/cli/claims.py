@@ -19,7 +19,6 @@ EXAMPLE = """\b
 Examples:
   pdp claims --explain fay-2024-equation-4
   pdp claims --refuted
-  pdp claims --paper fay-2023
 """
 
 _SHORT = {"damaged in extraction": "damaged"}
