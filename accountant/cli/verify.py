@@ -9,7 +9,7 @@ import typer
 
 from accountant.cli.completion import complete_condition
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, TargetOption
-from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
+from accountant.cli.output import console, print_as_it_is, print_json, print_line, print_table
 from accountant.files import write_whole
 from profiles.errors import InvalidArgument
 
@@ -65,7 +65,7 @@ def main(
     else:
         _print(report)
         for explanation in explain_all(verification).values() if explain else ():
-            print_as_it_is("\n" + to_paragraphs(explanation))
+            print_as_it_is("\n" + to_paragraphs(explanation, min(console().width, 120)))
         if certificate is not None:
             print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
     return EXIT[verification.verdict.value]
