@@ -70,8 +70,8 @@ def read_text(path: Path, limit: int) -> str:
     """Return the UTF-8 text of a regular file of at most ``limit`` bytes. Raises :class:`UnreadableFile`."""
     try:
         if not path.is_file():
-            found = "a directory" if path.is_dir() else "nothing"
-            hint = "" if path.is_dir() else suggest_file(path)
+            found = "a directory" if path.is_dir() else "something else" if path.exists() else "nothing"
+            hint = "" if path.exists() else suggest_file(path)
             raise UnreadableFile(f"a file was expected at {str(path)!r}, but {found} is there; check the path{hint}")
         size = path.stat().st_size
         if size > limit:

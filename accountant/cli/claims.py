@@ -9,6 +9,7 @@ import typer
 from accountant.cli.completion import complete_claim, complete_paper
 from accountant.cli.options import JsonOption
 from accountant.cli.output import print_json, print_line, print_table
+from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from proofs_check.papers import Judgement
@@ -38,6 +39,8 @@ def main(
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from proofs_check.papers import Status, all_claims, find_claim, judge  # noqa: PLC0415
 
+    if explain is not None and (refuted or paper is not None):
+        raise InvalidArgument("--explain shows one statement, but --refuted or --paper was given too; leave out one of them")
     claims = (find_claim(explain),) if explain is not None else all_claims(paper)
     found: list[Judgement] = []
     with show_progress("judging", "statements") as report:

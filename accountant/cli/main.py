@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from types import FrameType
+from typing import Annotated
 
 import typer
 
@@ -38,13 +39,24 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Formal privacy accounting for personalized differential privacy. Units of privacy loss are nats.",
     epilog=EXAMPLE,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (verify, weight, weights, sample, epsilon, check, audit, claims, mechanisms):
     app.command(name=command.NAME, help=command.HELP, epilog=command.EXAMPLE)(command.main)
 
 
+def _show_version(asked: bool) -> None:  # noqa: FBT001 - the command line library calls it
+    if asked:
+        from importlib.metadata import version  # noqa: PLC0415
+
+        print(f"pdp-accountant {version('pdp-accountant')}")  # noqa: T201
+        raise typer.Exit
+
+
 @app.callback()
-def _root() -> None:
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)] = False,  # noqa: FBT002
+) -> None:
     """Formal privacy accounting for personalized differential privacy."""
 
 
@@ -100,7 +112,7 @@ def _path(error: Exception) -> str:
 def _describe(error: Exception, text: str) -> str:
     """Return what a usage error says, with the nearest option or command in the words of all other errors."""
     wrong, possible = getattr(error, "option_name", None), getattr(error, "possibilities", None)
-    if wrong is None:
+    if wrong is None or not hasattr(error, "possibilities"):
         return text
     bare = {option.lstrip("-"): option for option in possible or ()}
     near = find_nearest(str(wrong).lstrip("-"), bare)

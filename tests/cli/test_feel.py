@@ -198,6 +198,10 @@ def test_files_send_no_commands_to_a_terminal(pdp, folder):
     assert "\x1b" not in pdp("verify", "\x1b[31m.toml", "-e", "3").err
 
 
-def test_nothing_is_said_as_a_help(capsys):
+def test_nothing_and_its_kin(pdp, folder):
     assert invoke([]) == 0
-    assert "Examples:" in capsys.readouterr().out
+    assert "Examples:" in pdp("-h").out
+    assert re.fullmatch(r"pdp-accountant \d+\.\d+\.\d+\S*\n", pdp("--version").out)
+    assert "requires an argument" in pdp("verify", "examples/lloyd.toml", "-e").err
+    assert "'pdp verify --help'" in pdp("verify").err
+    assert pdp("claims", "--explain", "fay-2024-equation-4", "--refuted").refused()
