@@ -113,4 +113,4 @@ def _explain(*found: Judgement) -> None:
         lines.extend(("corrects", other) for other in claim.corrects)
         for name, text in lines:
             if text:
-                print_line(f"{name + ':':<13}{text}")
+                print_line(f"{name + ':':<14}{text}")
