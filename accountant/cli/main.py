@@ -16,7 +16,7 @@ from typing import Annotated
 
 import typer
 
-from accountant.cli import audit, check, claims, epsilon, mechanisms, sample, verify, weight, weights
+from accountant.cli import audit, check, claims, epsilon, mechanisms, report, sample, verify, weight, weights
 from accountant.cli.output import make_printable
 from profiles.errors import PDPError
 from profiles.suggestions import find_nearest
@@ -41,7 +41,7 @@ app = typer.Typer(
     epilog=EXAMPLE,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (verify, weight, weights, sample, epsilon, check, audit, claims, mechanisms):
+for command in (verify, weight, weights, sample, epsilon, report, check, audit, claims, mechanisms):
     app.command(name=command.NAME, help=command.HELP, epilog=command.EXAMPLE)(command.main)
 
 

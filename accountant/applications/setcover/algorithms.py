@@ -10,7 +10,6 @@ from typing import Protocol
 import numpy as np
 
 from accountant.applications.setcover.program import (
-    ExponentialStage,
     GreedyStage,
     Program,
     Stage,
@@ -57,19 +56,6 @@ class NoisyGreedy:
 
 
 @dataclass(frozen=True, slots=True)
-class RepeatedExponential:
-    """The exponential mechanism again and again on one sample. Source: Ghazi et al. 2024, Appendix F."""
-
-    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:  # noqa: ARG002 - the same for any number of sets
-        """Return one group with one stage."""
-        return _single("set cover by the repeated exponential mechanism", epsilon, calibration, (ExponentialStage(),))
-
-    def declare(self, program: Program, calibration: str) -> AnyGuarantee:  # noqa: ARG002 - one group: nothing is composed
-        """Return the guarantee of the only group."""
-        return cover_once(program)
-
-
-@dataclass(frozen=True, slots=True)
 class OneSampleScaling:
     """Greedy scaling on one sample: passes with thresholds N, N/2, N/4, ... down to the size of the noise, then a greedy stage.
 
@@ -79,6 +65,10 @@ class OneSampleScaling:
 
     max_elements: int = 2**40
     beta: object = "0.05"
+
+    def __post_init__(self) -> None:
+        read_elements(self.max_elements)
+        read_beta(self.beta)
 
     def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:
         """Return one group: passes, then a greedy stage."""
@@ -108,6 +98,11 @@ class FreshSampleScaling:
     max_elements: int = 2**40
     beta: object = "0.05"
     factor: object = FACTOR
+
+    def __post_init__(self) -> None:
+        read_elements(self.max_elements)
+        read_beta(self.beta)
+        read_factor(self.factor)
 
     def thresholds(self, sets: int, rounds: int) -> list[int]:
         """Return t_0, ..., t_rounds (rounded up from binary64 logarithms)."""
@@ -204,6 +199,5 @@ __all__ = [
     "FreshSampleScaling",
     "NoisyGreedy",
     "OneSampleScaling",
-    "RepeatedExponential",
     "read_calibration",
 ]
