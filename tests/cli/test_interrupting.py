@@ -63,9 +63,21 @@ def test_files_are_whole_or_untouched(folder, command, number, code):
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
-@pytest.mark.parametrize("more", [[], ["--processes", "1"]], ids=["here", "in a worker"])
-def test_audits_end_with_their_workers(folder, more):
-    arguments = ["audit", "slow.py:mechanism", "--dataset", "[1]", "--neighbor", "[]", "--claimed", "1", "--plot", "plot.png", *more]
+def test_audits_end_with_their_workers(folder):
+    arguments = [
+        "audit",
+        "slow.py:mechanism",
+        "--dataset",
+        "[1]",
+        "--neighbor",
+        "[]",
+        "--claimed",
+        "1",
+        "--plot",
+        "plot.png",
+        "--processes",
+        "1",
+    ]
     began = time.monotonic()
     found, error = interrupt(folder, arguments, (folder / "started").exists, signal.SIGINT)
     assert (found, error) == (130, "pdp: interrupted; nothing was left half-written\n")
