@@ -20,6 +20,7 @@ exclude_patterns = ["_site", "_static"]
 nitpicky = False  # types of other libraries have no page here; links between pages are checked all the same
 suppress_warnings = ["ref.python"]  # two classes are called Claim; a short name in a signature then leads to one of them
 
+smartquotes = False  # -- begins an option here, not a dash
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4  # the anchors that code hosts make for headings
 html_math_renderer = "mathml"
