@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study study-onesided bench-engines test-engines test-browser audit-suite audit-calibration clean
+.PHONY: run test range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study study-onesided bench-engines test-engines test-browser audit-suite audit-calibration docs clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -61,6 +61,17 @@ guards: $(STAMP)
 INSTANCES ?= 40
 exact-instances: $(STAMP)
 	INSTANCES=$(INSTANCES) $(BIN)/python -m pytest -n 2 -q -k random tests/exact/test_ghazi.py
+
+# The documentation site, into out/site; a warning is an error. Nothing in it is loaded from elsewhere.
+DOCS := $(VENV)/.docs
+$(DOCS): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
+	touch $(DOCS)
+
+docs: $(DOCS)
+	rm -rf $(OUT)/site
+	$(BIN)/python -m sphinx -q -W --keep-going -E -b html -d $(OUT)/site-doctrees docs $(OUT)/site
+	@echo "open $(OUT)/site/index.html"
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -120,4 +131,4 @@ study-onesided: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.onesided --out $(STUDY_ONESIDED_OUT) $(if $(FULL),--full)
 
 clean:
-	rm -rf $(VENV) $(OUT) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OUT) docs/_generated build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -36,8 +38,8 @@ def replace_files(*paths: Path) -> Iterator[tuple[IO[bytes], ...]]:
         with contextlib.ExitStack() as stack:
             streams = []
             for current in paths:
-                handle, name = tempfile.mkstemp(dir=current.parent, prefix=f".{current.name}.", suffix=".tmp")
-                temporaries.append(Path(name))
+                temporaries.append(current.parent / f".{current.name}.{secrets.token_hex(4)}.tmp")  # known before it is there
+                handle = os.open(temporaries[-1], os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o600)
                 streams.append(stack.enter_context(os.fdopen(handle, "wb")))
             current = paths[0]
             yield tuple(streams)
@@ -45,9 +47,10 @@ def replace_files(*paths: Path) -> Iterator[tuple[IO[bytes], ...]]:
                 stream.flush()
                 os.fchmod(stream.fileno(), _mode(current))
                 os.fsync(stream.fileno())
-        for current in paths:
-            temporaries[0].replace(current)
-            temporaries.pop(0)
+        with _uninterrupted():  # all of them or none
+            for current in paths:
+                temporaries[0].replace(current)
+                temporaries.pop(0)
         for folder in {path.parent for path in paths}:
             _sync_folder(folder)
     except OSError as error:
@@ -55,9 +58,29 @@ def replace_files(*paths: Path) -> Iterator[tuple[IO[bytes], ...]]:
             f"the output {current} could not be written ({error.strerror or str(error)[:100]}); check folder, space and rights"
         ) from None
     finally:
-        for temporary in temporaries:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
+        with _uninterrupted():
+            for temporary in temporaries:
+                with contextlib.suppress(OSError):
+                    temporary.unlink()
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let Ctrl-C and a request to end wait until the end of a few renames or removals (in the main thread, the only one they reach)."""
+    waiting: list[int] = []
+    handlers = {}
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    known = {number: handler for number, handler in handlers.items() if handler is not None}
+    for number in known:
+        signal.signal(number, lambda found, _: waiting.append(found))
+    try:
+        yield
+    finally:
+        for number, handler in known.items():
+            signal.signal(number, handler)
+        if waiting:
+            signal.raise_signal(waiting[0])
 
 
 def check_writable(path: Path) -> None:

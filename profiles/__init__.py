@@ -1,26 +1,68 @@
-"""What a mechanism promises: exact, symbolic PDP profiles and the mechanisms that make the promise. Decides nothing."""
+"""What a mechanism promises: exact, symbolic PDP profiles and the mechanisms that make the promise. Decides nothing.
 
-from profiles.composition import compose_adaptively
-from profiles.errors import (
-    Infeasible,
-    InvalidArgument,
-    InvalidData,
-    InvalidExpression,
-    InvalidNumber,
-    InvalidProfile,
-    InvalidSampling,
-    InvalidTarget,
-    NotPrivate,
-    PDPError,
-    SampleUsed,
-    Undecided,
-    UnreadableFile,
-    UnwritableOutput,
-)
-from profiles.files import Declaration, SamplingDeclaration, load, load_file, parse_file
-from profiles.grammar import parse_expression
-from profiles.numbers import decimal_text, exact_text, to_exact
-from profiles.profile import Parameter, Part, Profile, Statistic, Variable, declare
+The names below are loaded when first used: SymPy takes most of a second, which help, completion and checking a file do not need.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from profiles.composition import compose_adaptively
+    from profiles.errors import (
+        Infeasible,
+        InvalidArgument,
+        InvalidData,
+        InvalidExpression,
+        InvalidNumber,
+        InvalidProfile,
+        InvalidSampling,
+        InvalidTarget,
+        NotPrivate,
+        PDPError,
+        SampleUsed,
+        Undecided,
+        UnreadableFile,
+        UnwritableOutput,
+    )
+    from profiles.files import Declaration, SamplingDeclaration, load, load_file, parse_file
+    from profiles.grammar import parse_expression
+    from profiles.numbers import decimal_text, exact_text, to_exact
+    from profiles.profile import Parameter, Part, Profile, Statistic, Variable, declare
+
+_HOME = {
+    "Declaration": "profiles.files",
+    "Infeasible": "profiles.errors",
+    "InvalidArgument": "profiles.errors",
+    "InvalidData": "profiles.errors",
+    "InvalidExpression": "profiles.errors",
+    "InvalidNumber": "profiles.errors",
+    "InvalidProfile": "profiles.errors",
+    "InvalidSampling": "profiles.errors",
+    "InvalidTarget": "profiles.errors",
+    "NotPrivate": "profiles.errors",
+    "PDPError": "profiles.errors",
+    "Parameter": "profiles.profile",
+    "Part": "profiles.profile",
+    "Profile": "profiles.profile",
+    "SampleUsed": "profiles.errors",
+    "SamplingDeclaration": "profiles.files",
+    "Statistic": "profiles.profile",
+    "Undecided": "profiles.errors",
+    "UnreadableFile": "profiles.errors",
+    "UnwritableOutput": "profiles.errors",
+    "Variable": "profiles.profile",
+    "compose_adaptively": "profiles.composition",
+    "decimal_text": "profiles.numbers",
+    "declare": "profiles.profile",
+    "exact_text": "profiles.numbers",
+    "load": "profiles.files",
+    "load_file": "profiles.files",
+    "parse_expression": "profiles.grammar",
+    "parse_file": "profiles.files",
+    "to_exact": "profiles.numbers",
+}
 
 __all__ = [
     "Declaration",
@@ -54,3 +96,14 @@ __all__ = [
     "parse_file",
     "to_exact",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -14,6 +14,7 @@ from typing import Any
 from profiles.errors import InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import is_name, parse_expression
 from profiles.profile import Profile, declare
+from profiles.suggestions import suggest, suggest_file, suggest_reference
 from profiles.terms import RESERVED, Term
 
 MAX_FILE_BYTES = 100_000  # an expression has at most 20,000 characters; TOML parsing takes quadratic time on hostile text
@@ -69,8 +70,9 @@ def read_text(path: Path, limit: int) -> str:
     """Return the UTF-8 text of a regular file of at most ``limit`` bytes. Raises :class:`UnreadableFile`."""
     try:
         if not path.is_file():
-            found = "a directory" if path.is_dir() else "nothing"
-            raise UnreadableFile(f"a file was expected at {str(path)!r}, but {found} is there; check the path")
+            found = "a directory" if path.is_dir() else "something else" if path.exists() else "nothing"
+            hint = "" if path.exists() else suggest_file(path)
+            raise UnreadableFile(f"a file was expected at {str(path)!r}, but {found} is there; check the path{hint}")
         size = path.stat().st_size
         if size > limit:
             raise UnreadableFile(f"{str(path)!r} has {size} bytes, but at most {limit} are accepted; this is probably not the right file")
@@ -93,7 +95,7 @@ def parse_file(text: str, where: str = "the profile") -> Declaration:
         raise UnreadableFile(f"{where} is not a TOML file ({_one_line(error)}); correct it") from None
     for key in table:
         if key not in _KEYS:
-            raise InvalidProfile(f"{where} has the unknown key {key[:60]!r}; known are {', '.join(sorted(_KEYS))}")
+            raise InvalidProfile(f"{where} has the unknown key {key[:60]!r}; known are {', '.join(sorted(_KEYS))}{suggest(key, _KEYS)}")
     for key in ("name", "epsilon"):
         if not isinstance(table.get(key), str):
             raise InvalidProfile(f'{where} needs {key} = "...", but found {_shown(table.get(key))}; add it as text')
@@ -146,6 +148,7 @@ def _load_object(reference: str) -> Declaration:
     except Exception as error:
         raise UnreadableFile(
             f"the object {reference[:80]!r} could not be loaded ({type(error).__name__}: {_one_line(error)}); check module and name"
+            + suggest_reference(module_name, attribute.split("."))
         ) from None
 
 

@@ -13,6 +13,7 @@ import warnings
 
 from profiles.errors import InvalidExpression, InvalidNumber
 from profiles.numbers import to_exact
+from profiles.suggestions import suggest
 from profiles.terms import FUNCTIONS, MAX_EXPONENT, VARIADIC, Term, constant_value, is_long_power, number, symbol
 
 MAX_CHARACTERS = 20_000
@@ -165,7 +166,8 @@ class _Reader:
             if not arguments:
                 raise self._refuse(node, f"a call of {name} without arguments")
             return (VARIADIC[name], *arguments)
-        raise self._refuse(node, "a call of an unknown function; known are exp log sqrt sin cos tan Abs Min Max Piecewise")
+        hint = suggest(name, (*FUNCTIONS, *VARIADIC, "Piecewise"))
+        raise self._refuse(node, f"a call of an unknown function; known are exp log sqrt sin cos tan Abs Min Max Piecewise{hint}")
 
     def _branch(self, node: ast.expr, depth: int, *, last: bool) -> tuple[Term, Term]:
         if not isinstance(node, ast.Tuple) or len(node.elts) != 2:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import keyword
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ import sympy
 from profiles.errors import InvalidExpression, InvalidProfile
 from profiles.grammar import is_name, parse_expression
 from profiles.numbers import exact_text, to_exact
+from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.terms import RESERVED, Term, count_nodes, free_symbols, to_text
 
@@ -130,7 +130,7 @@ class Profile:
         for name in values:
             if name not in known:
                 raise InvalidProfile(
-                    f"parameter {name!r} was given, but {self.name!r} has {_listed(known)}; use one of them{_hint(name, known)}"
+                    f"parameter {name!r} was given, but {self.name!r} has {_listed(known)}; use one of them{suggest(name, known)}"
                 )
         parameters = tuple(
             make_parameter(parameter.name, values[parameter.name]) if parameter.name in values else parameter
@@ -151,7 +151,7 @@ class Profile:
         for name in ranges:
             if name not in known:
                 raise InvalidProfile(
-                    f"statistic {name!r} was given, but {self.name!r} has {_listed(known)}; use one of them{_hint(name, known)}"
+                    f"statistic {name!r} was given, but {self.name!r} has {_listed(known)}; use one of them{suggest(name, known)}"
                 )
         record = tuple(make_statistic(s.name, ranges[s.name]) if s.name in ranges else s for s in self.record)
         parts = tuple(
@@ -205,7 +205,7 @@ def declare(
         known = {WEIGHT, *names}
         raise InvalidProfile(
             f"epsilon uses the symbol {unknown!r}, but only {_listed(known)} are declared; declare it as a statistic or a "
-            f"parameter{_hint(unknown, known)}"
+            f"parameter{suggest(unknown, known)}"
         )
     if WEIGHT not in used and not ignores_weights:
         raise InvalidProfile(
@@ -274,11 +274,6 @@ def _shown(value: object) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(names)) or "nothing"
-
-
-def _hint(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, sorted(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 __all__ = [

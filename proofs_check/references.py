@@ -33,7 +33,8 @@ def load_object(reference: str, what: str = "an object") -> Any:
         if type(error).__module__ == "profiles.errors":
             raise
         text = " ".join(str(error).split())[:200]
-        _refuse(f"{what} {reference[:80]!r} could not be loaded ({type(error).__name__}: {text}); check module and name")
+        hint = _hint(error, module_name, names, is_file=is_file)
+        _refuse(f"{what} {reference[:80]!r} could not be loaded ({type(error).__name__}: {text}); check module and name{hint}")
     return found
 
 
@@ -45,9 +46,11 @@ def _import(name: str) -> ModuleType:
 
 def _run_file(path: Path, what: str) -> ModuleType:
     if not path.is_file():
-        _refuse(f"{what} was expected in the file {str(path)[:200]!r}, but there is no such file; check the path")
+        from profiles.suggestions import suggest_file  # noqa: PLC0415 - worker processes start faster without the profiles
+
+        _refuse(f"{what} was expected in the file {str(path)[:200]!r}, but there is no such file; check the path{suggest_file(path)}")
     path = path.resolve()
-    name = f"file_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
+    name = _file_name(path)
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
@@ -63,6 +66,18 @@ def _run_file(path: Path, what: str) -> ModuleType:
         del sys.modules[name]
         raise
     return module
+
+
+def _hint(error: BaseException, module_name: str, names: list[str], *, is_file: bool) -> str:
+    from profiles.suggestions import suggest_reference  # noqa: PLC0415 - worker processes start faster without the profiles
+
+    if not isinstance(error, (ImportError, AttributeError)):
+        return ""
+    return suggest_reference(_file_name(Path(module_name).resolve()) if is_file else module_name, names)
+
+
+def _file_name(path: Path) -> str:
+    return f"file_{path.stem}_{hashlib.sha256(str(path).encode()).hexdigest()[:12]}"
 
 
 def _refuse(message: str) -> NoReturn:

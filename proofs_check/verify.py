@@ -10,6 +10,7 @@ from typing import Any
 
 from profiles.errors import InvalidArgument, InvalidExpression, PDPError
 from profiles.profile import Profile
+from profiles.suggestions import suggest
 from proofs_check.admission import admit, well_defined_claim
 from proofs_check.certificates import make_certificate
 from proofs_check.conditions import assumption_8, assumption_9, assumption_11, proposition_16, proposition_17
@@ -129,8 +130,16 @@ def decide_in_time(context: Context, name: str, seconds: float = SECONDS_PER_CON
     return found or (Decision(name, Verdict.UNKNOWN, "none", reason=reason), None)
 
 
-def verify(profile: Profile, target_epsilon: object, conditions: Sequence[str] | None = None) -> Verification:
+def verify(
+    profile: Profile,
+    target_epsilon: object,
+    conditions: Sequence[str] | None = None,
+    *,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Verification:
     """Decide conditions of ``profile`` for the target ε* (nats), all of them by default.
+
+    ``progress`` is called before each one with the number of conditions that are decided, the number of all, and the name of the next.
 
     Raises :class:`profiles.InvalidProfile` (ε undefined or negative, with the witness), :class:`profiles.Undecided` (that could not be
     decided), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidArgument` (unknown condition).
@@ -138,12 +147,14 @@ def verify(profile: Profile, target_epsilon: object, conditions: Sequence[str] |
     names = list(CONDITIONS) if not conditions else list(dict.fromkeys(conditions))
     for name in names:
         if name not in CONDITIONS:
-            raise InvalidArgument(f"the condition {name[:60]!r} is not known; known are {', '.join(CONDITIONS)}")
+            raise InvalidArgument(f"the condition {name[:60]!r} is not known; known are {', '.join(CONDITIONS)}{suggest(name, CONDITIONS)}")
     target = to_target(target_epsilon)
     context = Context(admit(profile), target)
     convexity = None
-    decisions = {}
+    decisions: dict[str, Decision] = {}
     for name in names:
+        if progress is not None:
+            progress(len(decisions), len(names), name)
         decisions[name], found = decide_in_time(context, name)
         convexity = found or convexity
     bounds = (None, None) if convexity is None else bound_constant(context, convexity)

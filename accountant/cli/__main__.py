@@ -1,5 +1,5 @@
 """``python -m accountant.cli``: the same as ``pdp``."""
 
-from accountant.cli.main import run
+from accountant.cli.entry import run
 
 run()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from accountant.cli.completion import complete_effort, complete_mechanism, complete_mode, complete_profile
 from accountant.cli.options import JsonOption, parse_assignments
 from accountant.cli.output import print_as_it_is, print_json
 from profiles.errors import InvalidArgument, PDPError, UnwritableOutput
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
 
 NAME = "audit"
 HELP = "Run an implementation on two neighboring data sets and compare a lower confidence bound on epsilon with what is claimed."
-EXAMPLE = "Example: pdp audit profiles.mechanisms.laplace_sum:default --dataset '[1, 2.5]' --neighbor '[1]' --samples 20000"
+EXAMPLE = """\b
+Examples:
+  pdp audit profiles.mechanisms.laplace_sum:default \\
+    --dataset "[1, 2.5]" --neighbor "[1]" --samples 2000
+  pdp audit profiles.mechanisms.laplace_sum:default --claimed 3 \\
+    --dataset "[1, 2.5]" --neighbor "[1]" --samples 2000 --seed 1
+"""
 
 EXIT = {"consistent": 0, "violated": 1}
 
@@ -41,12 +48,23 @@ _SWAPPED = "D' has the record more, so the data sets were swapped: for a one-sid
 
 
 def main(
-    mechanism: Annotated[str, typer.Argument(metavar="MODULE:MECHANISM", help="package.module:object or path/to/file.py:object")],
+    mechanism: Annotated[
+        str,
+        typer.Argument(
+            metavar="MODULE:MECHANISM", help="package.module:object or path/to/file.py:object", autocompletion=complete_mechanism
+        ),
+    ],
     dataset: Annotated[str, typer.Option("--dataset", metavar="D", help="a JSON array, or a CSV, Parquet, NPY or JSON file")],
     neighbor: Annotated[str, typer.Option("--neighbor", metavar="D2", help="the neighboring data set, likewise")],
     claimed: Annotated[str | None, typer.Option("--claimed", metavar="E", help="the claimed epsilon in nats")] = None,
     profile: Annotated[
-        str | None, typer.Option("--profile", metavar="PROFILE", help="claim epsilon(w, x) of the record that is added or removed")
+        str | None,
+        typer.Option(
+            "--profile",
+            metavar="PROFILE",
+            help="claim epsilon(w, x) of the record that is added or removed",
+            autocompletion=complete_profile,
+        ),
     ] = None,
     at: Annotated[
         list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="a statistic of that record, or l1, l2, l2^2, linf (repeatable)")
@@ -56,8 +74,12 @@ def main(
     confidence: Annotated[str, typer.Option("--confidence", metavar="C", help="in (0, 1)")] = _DEFAULTS["--confidence"],
     seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="repeats a run; fresh if it is not given")] = None,
     one_sided: Annotated[bool, typer.Option("--one-sided", help="the claim is add-DP: about adding the record only")] = False,  # noqa: FBT002
-    mode: Annotated[str, typer.Option("--mode", metavar="MODE", help="both, fixed or sequential")] = _DEFAULTS["--mode"],
-    effort: Annotated[str, typer.Option("--effort", metavar="EFFORT", help="fast, normal or thorough")] = _DEFAULTS["--effort"],
+    mode: Annotated[
+        str, typer.Option("--mode", metavar="MODE", help="both, fixed or sequential", autocompletion=complete_mode)
+    ] = _DEFAULTS["--mode"],
+    effort: Annotated[
+        str, typer.Option("--effort", metavar="EFFORT", help="fast, normal or thorough", autocompletion=complete_effort)
+    ] = _DEFAULTS["--effort"],
     statistic: Annotated[
         str | None, typer.Option("--statistic", metavar="MODULE:FUNCTION", help="judge this function of the outputs instead")
     ] = None,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from profiles.errors import InvalidArgument, InvalidData, PDPError, UnreadableFile
 from profiles.files import read_text
 from profiles.mechanisms.datasets import read_weights
+from profiles.suggestions import suggest, suggest_file
 
 if TYPE_CHECKING:
     from profiles.profile import Profile
@@ -85,7 +86,8 @@ def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, give
     names = {statistic.name for statistic in profile.record}
     for name in given:
         if name not in names:
-            raise InvalidArgument(f"--at gives {name!r}, which is no statistic of {profile.name!r}; known are {', '.join(names) or 'none'}")
+            known = f"{', '.join(names) or 'none'}{suggest(name, names)}"
+            raise InvalidArgument(f"--at gives {name!r}, which is no statistic of {profile.name!r}; known are {known}")
     statistics: dict[str, Any] = {name: _norm_or_number(name, value, record) for name, value in given.items()}
     of_mechanism = getattr(mechanism, "statistic", None)
     if names - statistics.keys() and callable(of_mechanism):
@@ -171,7 +173,7 @@ def _read_npy(path: Path) -> Array:
     try:
         return _as_array(np.load(str(path), allow_pickle=False), path.name)
     except FileNotFoundError:
-        raise UnreadableFile(f"the data file {path} does not exist; check the path") from None
+        raise UnreadableFile(f"the data file {path} does not exist; check the path{suggest_file(path)}") from None
     except (ValueError, EOFError, OSError) as error:
         reason = " ".join(str(error).split())[:120]
         raise UnreadableFile(f"{path.name} could not be read as NPY ({reason}); save an array of numbers by numpy.save") from None

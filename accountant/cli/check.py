@@ -17,7 +17,12 @@ NAME = "check"
 HELP = (
     "Check a certificate (or that of a sample) with the kernel (standard library only): exit 0 accepted, 1 rejected with the step's name."
 )
-EXAMPLE = "Example: pdp check lloyd.json"
+EXAMPLE = """\b
+Examples:
+  pdp verify examples/lloyd.toml -e 20 -c assumption-8 --certificate c.json
+  pdp check c.json
+  pdp check c.json --axioms
+"""
 _SAMPLE = "pdp-sample-certificate"
 
 
@@ -36,12 +41,14 @@ def main(
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.cli.progress import show_progress  # noqa: PLC0415
     from profiles.files import read_text  # noqa: PLC0415
     from proofs_check.kernel import check  # noqa: PLC0415
     from proofs_check.trust import axioms_behind  # noqa: PLC0415
 
     text = read_text(file, 1_000_000)
-    report = _check_sample(text) if _SAMPLE in text else check(text)
+    with show_progress("checking"):
+        report = _check_sample(text) if _SAMPLE in text else check(text)
     if json:
         print_json(
             {

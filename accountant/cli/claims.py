@@ -6,30 +6,47 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from accountant.cli.completion import complete_claim, complete_paper
 from accountant.cli.options import JsonOption
 from accountant.cli.output import print_json, print_line, print_table
+from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from proofs_check.papers import Judgement
 
 NAME = "claims"
 HELP = "List what the papers state, line by line, with verdicts, witnesses and corrections. A refuted statement is a result, not a failure."
-EXAMPLE = "Example: pdp claims --refuted    pdp claims --explain fay-2024-equation-4"
+EXAMPLE = """\b
+Examples:
+  pdp claims --explain fay-2024-equation-4
+  pdp claims --refuted
+"""
 
 _SHORT = {"damaged in extraction": "damaged"}
 
 
 def main(
-    paper: Annotated[str | None, typer.Option("--paper", metavar="KEY", help="one paper only, such as fay-2024")] = None,
+    paper: Annotated[
+        str | None, typer.Option("--paper", metavar="KEY", help="one paper only, such as fay-2024", autocompletion=complete_paper)
+    ] = None,
     refuted: Annotated[bool, typer.Option("--refuted", help="refuted statements only")] = False,  # noqa: FBT002
-    explain: Annotated[str | None, typer.Option("--explain", metavar="ID", help="everything about one claim")] = None,
+    explain: Annotated[
+        str | None, typer.Option("--explain", metavar="ID", help="everything about one claim", autocompletion=complete_claim)
+    ] = None,
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.cli.progress import show_progress  # noqa: PLC0415
     from proofs_check.papers import Status, all_claims, find_claim, judge  # noqa: PLC0415
 
+    if explain is not None and (refuted or paper is not None):
+        raise InvalidArgument("--explain shows one statement, but --refuted or --paper was given too; leave out one of them")
     claims = (find_claim(explain),) if explain is not None else all_claims(paper)
-    found = [judge(claim.id) for claim in claims]
+    found: list[Judgement] = []
+    with show_progress("judging", "statements") as report:
+        for claim in claims:
+            report(len(found), len(claims))
+            found.append(judge(claim.id))
     if refuted:
         found = [judgement for judgement in found if judgement.status is Status.REFUTED]
     if json:
@@ -96,4 +113,4 @@ def _explain(*found: Judgement) -> None:
         lines.extend(("corrects", other) for other in claim.corrects)
         for name, text in lines:
             if text:
-                print_line(f"{name + ':':<13}{text}")
+                print_line(f"{name + ':':<14}{text}")

@@ -6,19 +6,29 @@ from typing import Annotated, Any
 
 import typer
 
+from accountant.cli.completion import complete_rule
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, parse_assignments
-from accountant.cli.output import print_json, print_line
+from accountant.cli.output import print_as_it_is, print_json, print_line
 from accountant.files import write_whole
 
 NAME = "epsilon"
 HELP = "Bound sup over records of the sampled profile psi from above and below, prove 0 < q <= 1, and say what the bound rests on."
-EXAMPLE = "Example: pdp epsilon examples/lloyd.toml --rule coreset-l2 --constant m=2000,n=48740,lam=0.5,mean=1.26396"
+EXAMPLE = """\b
+Examples:
+  pdp epsilon profiles.mechanisms.lloyd:default --q "1/10 + z/50"
+  pdp epsilon examples/lloyd.toml --certificate epsilon.json
+  pdp epsilon examples/lloyd.toml --rule coreset-l2 \\
+    --constant m=2000,n=48740,lam=0.5,mean=1.26396
+"""
 
 
 def main(
     profile: ProfileArgument,
     rule: Annotated[
-        str | None, typer.Option("--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2, coreset or privacy-constrained")
+        str | None,
+        typer.Option(
+            "--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2, coreset or privacy-constrained", autocompletion=complete_rule
+        ),
     ] = None,
     q: Annotated[str | None, typer.Option("--q", metavar="EXPR", help="selection probability as an expression of the statistics")] = None,
     constant: Annotated[
@@ -30,17 +40,19 @@ def main(
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.epsilon import derive_epsilon  # noqa: PLC0415
     from proofs_check.certificates import to_file_text  # noqa: PLC0415
 
-    found = derive_epsilon(
-        profile,
-        rule=rule,
-        q=q,
-        constants=parse_assignments(constant or [], "--constant"),
-        target_epsilon=target_epsilon,
-        relative_gap=relative_gap,
-    )
+    with show_progress("enclosing the worst case"):
+        found = derive_epsilon(
+            profile,
+            rule=rule,
+            q=q,
+            constants=parse_assignments(constant or [], "--constant"),
+            target_epsilon=target_epsilon,
+            relative_gap=relative_gap,
+        )
     if certificate is not None:
         write_whole(certificate, to_file_text(found.certificate()))
     if json:
@@ -53,4 +65,4 @@ def main(
 
 
 def _print(found: Any) -> None:
-    print_line(found.render())
+    print_as_it_is(found.render().rstrip())

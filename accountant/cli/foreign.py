@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-#: Seconds before progress is shown, and between two updates.
-_QUIET, _EVERY = 2.0, 0.2
+from accountant.cli.progress import show_progress
 
 
 @contextlib.contextmanager
@@ -38,26 +36,14 @@ def with_progress(mechanism: Callable[..., Any], total: int) -> Iterator[Callabl
     if not sys.stderr.isatty():
         yield mechanism
         return
-    started, shown, done = time.monotonic(), 0.0, 0
+    done = 0
+    with show_progress("audit", "outputs") as report:
 
-    def watched(dataset: Any, rng: np.random.Generator, size: int) -> Any:
-        nonlocal shown, done
-        outputs = mechanism(dataset, rng, size)
-        done += size
-        now = time.monotonic()
-        if now - started > _QUIET and now - shown > _EVERY:
-            shown = now
-            _tell(f"\r{min(done, total)} of at most {total} outputs")
-        return outputs
+        def watched(dataset: Any, rng: np.random.Generator, size: int) -> Any:
+            nonlocal done
+            outputs = mechanism(dataset, rng, size)
+            done += size
+            report(min(done, total), total)
+            return outputs
 
-    try:
         yield watched
-    finally:
-        if shown:
-            _tell("\r\x1b[K")
-
-
-def _tell(text: str) -> None:
-    with contextlib.suppress(OSError):
-        sys.stderr.write(text)
-        sys.stderr.flush()

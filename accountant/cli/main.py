@@ -6,15 +6,31 @@ unknown; 2 the input is not usable.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
+import signal
 import sys
+from types import FrameType
+from typing import Annotated
 
 import typer
 
 from accountant.cli import audit, check, claims, epsilon, mechanisms, report, sample, verify, weight, weights
+from accountant.cli.output import make_printable
 from profiles.errors import PDPError
+from profiles.suggestions import find_nearest
 
-_INTERRUPTED = 130
+_INTERRUPTED, _TERMINATED = 130, 143
+
+EXAMPLE = """\b
+Examples:
+  pdp mechanisms
+  pdp verify profiles.mechanisms.lloyd:default --target-epsilon 10
+  pdp epsilon profiles.mechanisms.lloyd:default --rule uniform --constant rate=0.1
+\b
+Every command has --help with examples of its own, and --json.
+"""
 
 app = typer.Typer(
     name="pdp",
@@ -22,19 +38,41 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Formal privacy accounting for personalized differential privacy. Units of privacy loss are nats.",
+    epilog=EXAMPLE,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (verify, weight, weights, sample, epsilon, report, check, audit, claims, mechanisms):
     app.command(name=command.NAME, help=command.HELP, epilog=command.EXAMPLE)(command.main)
 
 
+def _show_version(asked: bool) -> None:  # noqa: FBT001 - the command line library calls it
+    if asked:
+        from importlib.metadata import version  # noqa: PLC0415
+
+        print(f"pdp-accountant {version('pdp-accountant')}")  # noqa: T201
+        raise typer.Exit
+
+
 @app.callback()
-def _root() -> None:
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)] = False,  # noqa: FBT002
+) -> None:
     """Formal privacy accounting for personalized differential privacy."""
 
 
 def run(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code. Never shows a traceback unless ``PDP_DEBUG`` is set."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that has no letter for epsilon is no reason to fail
+    with contextlib.suppress(ValueError, OSError):
+        signal.signal(signal.SIGTERM, _end)
     sys.exit(invoke(arguments))
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    """End as after Ctrl-C, so that files which are half-written are removed."""
+    sys.exit(_TERMINATED)
 
 
 def invoke(arguments: list[str] | None = None) -> int:
@@ -56,7 +94,7 @@ def invoke(arguments: list[str] | None = None) -> int:
     except Exception as error:
         usage = getattr(error, "format_message", None)  # usage errors of the command line library, under whichever name it ships them
         if callable(usage):
-            return _complain(f"{usage()} (see 'pdp --help')", 2)
+            return _complain(f"{_describe(error, usage())} (see '{_path(error)} --help')", 2)
         if os.environ.get("PDP_DEBUG"):
             raise
         return _complain(
@@ -66,10 +104,25 @@ def invoke(arguments: list[str] | None = None) -> int:
         )
 
 
+def _path(error: Exception) -> str:
+    """Return the command that a usage error is about, such as ``pdp verify``."""
+    return str(getattr(getattr(error, "ctx", None), "command_path", "pdp"))
+
+
+def _describe(error: Exception, text: str) -> str:
+    """Return what a usage error says, with the nearest option or command in the words of all other errors."""
+    wrong, possible = getattr(error, "option_name", None), getattr(error, "possibilities", None)
+    if wrong is None or not hasattr(error, "possibilities"):
+        return text
+    bare = {option.lstrip("-"): option for option in possible or ()}
+    near = find_nearest(str(wrong).lstrip("-"), bare)
+    return f"no such option: {wrong}" + ("" if near is None else f" (did you mean {bare[near]!r}?)")
+
+
 def _interrupted() -> int:
     return _complain("interrupted; nothing was left half-written", _INTERRUPTED)
 
 
 def _complain(message: str, code: int) -> int:
-    print("pdp: " + " ".join(message.split()), file=sys.stderr)  # noqa: T201
+    print("pdp: " + make_printable(" ".join(message.split())), file=sys.stderr)  # noqa: T201
     return code

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from accountant.cli.options import JsonOption
-from accountant.cli.output import print_json, print_line, print_table
+from accountant.cli.output import print_json, print_line
 
 NAME = "mechanisms"
 HELP = "List the mechanisms of the catalogue: profile, source, and the reference to use as PROFILE."
-EXAMPLE = "Example: pdp mechanisms"
+EXAMPLE = """\b
+Examples:
+  pdp mechanisms
+  pdp mechanisms --json
+"""
 
 
 def main(json: JsonOption = False) -> int:  # noqa: FBT002
@@ -28,7 +32,10 @@ def main(json: JsonOption = False) -> int:  # noqa: FBT002
     if json:
         print_json(entries)
         return 0
-    print_table("mechanisms", ("name", "epsilon(w, x)", "source", "reference"),
-                [(e["name"], e["epsilon"], e["source"], e["reference"]) for e in entries])  # type: ignore[misc]  # fmt: skip
+    for entry in entries:
+        print_line(f"{entry['name']}: {entry['summary']}")
+        print_line(f"    epsilon(w, x)  {entry['epsilon']}")
+        print_line(f"    reference      {entry['reference']}")
+        print_line(f"    source         {entry['source']}")
     print_line("verify one with: pdp verify REFERENCE --target-epsilon 3")
     return 0

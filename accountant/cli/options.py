@@ -8,9 +8,12 @@ from typing import Annotated
 
 import typer
 
+from accountant.cli.completion import complete_profile
 from profiles.errors import InvalidArgument
 
-ProfileArgument = Annotated[str, typer.Argument(metavar="PROFILE", help="a profile file (.toml) or package.module:object")]
+ProfileArgument = Annotated[
+    str, typer.Argument(metavar="PROFILE", help="a profile file (.toml) or package.module:object", autocompletion=complete_profile)
+]
 TargetOption = Annotated[
     str, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats, an exact number such as 3 or 0.1")
 ]

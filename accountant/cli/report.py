@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from accountant.cli.completion import complete_rule
 from accountant.cli.options import JsonOption, ProfileArgument, TargetOption, parse_assignments
 from accountant.cli.output import print_json, print_line
 from accountant.files import check_writable, write_whole
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
 
 NAME = "report"
 HELP = "Write one self-contained HTML file for an auditor: profile, proofs, certified epsilon, certificates, open hypotheses, plots."
-EXAMPLE = "Example: pdp report examples/lloyd.toml --target-epsilon 20 --out report.html"
+EXAMPLE = """\b
+Examples:
+  pdp report examples/lloyd.toml --target-epsilon 20 --out report.html
+  pdp report profiles.mechanisms.laplace_sum:default --target-epsilon 8 \\
+    --audit-samples 2000 --seed 1 --out audit.html
+"""
 _MOST_TITLE = 200
 
 
@@ -31,7 +37,10 @@ def main(
     target_epsilon: TargetOption,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="the HTML file to write, whole or not at all")],
     rule: Annotated[
-        str | None, typer.Option("--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2, coreset or privacy-constrained")
+        str | None,
+        typer.Option(
+            "--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2, coreset or privacy-constrained", autocompletion=complete_rule
+        ),
     ] = None,
     q: Annotated[str | None, typer.Option("--q", metavar="EXPR", help="selection probability as an expression of the statistics")] = None,
     constant: Annotated[
@@ -51,6 +60,7 @@ def main(
 ) -> int:
     """Run the command; the exit code is 0 (an ε is certified), 1 (refuted, rejected or violated) or 3 (undecided)."""
     from accountant.cli.foreign import quiet_output  # noqa: PLC0415
+    from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.report import gather, render_page  # noqa: PLC0415
     from profiles import load  # noqa: PLC0415
 
@@ -65,22 +75,24 @@ def main(
     with quiet_output():
         declaration = load(profile)
     audited = None if audit_samples is None else _audit(profile, audit_samples, dataset, neighbor, used_seed)
-    evidence = gather(
-        declaration,
-        target_epsilon,
-        rule=rule,
-        q=q,
-        constants=parse_assignments(constant or [], "--constant"),
-        audit=audited,
-        source_name=source_name,
-        source_text=source_text,
-    )
+    with show_progress("proving"):
+        evidence = gather(
+            declaration,
+            target_epsilon,
+            rule=rule,
+            q=q,
+            constants=parse_assignments(constant or [], "--constant"),
+            audit=audited,
+            source_name=source_name,
+            source_text=source_text,
+        )
     command = _command(
         profile,
         {"--target-epsilon": target_epsilon, "--rule": rule, "--q": q, "--constant": constant or [], "--audit-samples": audit_samples},
         {"--dataset": dataset, "--neighbor": neighbor, "--seed": used_seed, "--title": title, "--date": made_on, "--out": out.name},
     )
-    text = render_page(evidence, title=shown_title or evidence.profile.name, date=made_on, command=command)
+    with show_progress("drawing and writing"):
+        text = render_page(evidence, title=shown_title or evidence.profile.name, date=made_on, command=command)
     write_whole(out, text)
     _tell(evidence, out, text, used_seed, as_json=json)
     return evidence.exit_code

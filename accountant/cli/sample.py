@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from accountant.cli.completion import complete_rule
 from accountant.cli.options import JsonOption, ProfileArgument, parse_assignments
 from accountant.cli.output import print_json, print_line
 
@@ -17,7 +16,13 @@ HELP = (
     "Draw a Poisson importance sample of a data set (CSV, Parquet, NPY): the selected rows with weight and q, whole or not at all, and a "
     "certificate of the epsilon of one analysis of it."
 )
-EXAMPLE = "Example: pdp sample examples/lloyd.toml --target-epsilon 20 --data points.csv --statistic z=l2 --out sample.parquet"
+EXAMPLE = """\b
+Examples:
+  pdp sample examples/lloyd.toml -e 20 --data examples/points.csv \\
+    --statistic z=l2 --out sample.csv
+  pdp sample examples/lloyd.toml --q 1/2 --data examples/points.csv \\
+    --statistic z=l2 --out sample.parquet
+"""
 IncludePrivateOption = Annotated[
     bool, typer.Option("--include-private", help="put figures of this data set into the certificate, which must then not be published")
 ]
@@ -33,7 +38,9 @@ def main(
     target_size: Annotated[
         str | None, typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon")
     ] = None,
-    rule: Annotated[str | None, typer.Option("--rule", metavar="NAME", help="a sampling rule, as for pdp epsilon")] = None,
+    rule: Annotated[
+        str | None, typer.Option("--rule", metavar="NAME", help="a sampling rule, as for pdp epsilon", autocompletion=complete_rule)
+    ] = None,
     q: Annotated[str | None, typer.Option("--q", metavar="EXPR", help="selection probability as an expression of the statistics")] = None,
     constant: Annotated[
         list[str] | None, typer.Option("--constant", metavar="NAME=VALUE", help="a public constant of the rule (repeatable)")
@@ -51,24 +58,26 @@ def main(
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.dataset import parse_statistic  # noqa: PLC0415
     from accountant.sampler import sample_file, to_certificate  # noqa: PLC0415
 
-    summary = sample_file(
-        profile,
-        data,
-        out,
-        certificate=certificate,
-        specs=[parse_statistic(text) for text in statistic or []],
-        source=seed,
-        target_size=target_size,
-        include_private=include_private,
-        progress=_progress(),
-        rule=rule,
-        q=q,
-        constants=parse_assignments(constant or [], "--constant") or None,
-        target_epsilon=target_epsilon,
-    )
+    with show_progress("sample", "records") as report:
+        summary = sample_file(
+            profile,
+            data,
+            out,
+            certificate=certificate,
+            specs=[parse_statistic(text) for text in statistic or []],
+            source=seed,
+            target_size=target_size,
+            include_private=include_private,
+            progress=lambda done: report(done, None),
+            rule=rule,
+            q=q,
+            constants=parse_assignments(constant or [], "--constant") or None,
+            target_epsilon=target_epsilon,
+        )
     found = to_certificate(
         summary.plan, summary.guarantee, summary.source, private=summary.private, publishable=target_size is None and not include_private
     )
@@ -101,14 +110,3 @@ def _print(found: dict[str, Any]) -> None:
 
 def _yes(found: dict[str, Any]) -> str:
     return "yes" if found["checked_by_kernel"] else "no"
-
-
-def _progress() -> Callable[[int], None] | None:
-    if not sys.stderr.isatty():
-        return None
-
-    def show(done: int) -> None:
-        sys.stderr.write(f"\r{done} records")
-        sys.stderr.flush()
-
-    return show

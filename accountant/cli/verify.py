@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from accountant.cli.completion import complete_condition
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, TargetOption
-from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
+from accountant.cli.output import console, print_as_it_is, print_json, print_line, print_table
 from accountant.files import write_whole
 from profiles.errors import InvalidArgument
 
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 
 NAME = "verify"
 HELP = "Decide the conditions of the theory for a profile: proved, refuted with a witness, or unknown with the reason."
-EXAMPLE = "Example: pdp verify examples/lloyd.toml --target-epsilon 20 --certificate lloyd.json"
+EXAMPLE = """\b
+Examples:
+  pdp verify profiles.mechanisms.lloyd:default --target-epsilon 10
+  pdp verify examples/lloyd.toml -e 20 --certificate lloyd.json
+  pdp verify examples/lloyd.toml -e 20 -c assumption-11 --explain
+"""
 
 EXIT = {"proved": 0, "refuted": 1, "unknown": 3}
 
@@ -27,7 +33,8 @@ def main(
     profile: ProfileArgument,
     target_epsilon: TargetOption,
     condition: Annotated[
-        list[str] | None, typer.Option("--condition", "-c", metavar="NAME", help="decide only this one (repeatable)")
+        list[str] | None,
+        typer.Option("--condition", "-c", metavar="NAME", help="decide only this one (repeatable)", autocompletion=complete_condition),
     ] = None,
     certificate: CertificateOption = None,
     explain: Annotated[bool, typer.Option("--explain", help="print each proof as a person would read it")] = False,  # noqa: FBT002
@@ -37,12 +44,15 @@ def main(
     """Run the command; the exit code is 0 (all proved), 1 (something refuted) or 3 (something unknown)."""
     if latex and not explain:
         raise InvalidArgument("--latex was given without --explain, which it is the form of; add --explain")
+    from accountant.cli.progress import show_progress  # noqa: PLC0415
     from profiles import load  # noqa: PLC0415
     from proofs_check.certificates import to_file_text  # noqa: PLC0415
     from proofs_check.explain import explain_all, to_latex, to_latex_lines, to_lines, to_paragraphs  # noqa: PLC0415
     from proofs_check.verify import verify  # noqa: PLC0415
 
-    verification = verify(load(profile).profile, target_epsilon, condition)
+    declared = load(profile).profile
+    with show_progress("deciding", "conditions") as tell:
+        verification = verify(declared, target_epsilon, condition, progress=lambda done, total, _: tell(done, total))
     if certificate is not None:
         write_whole(certificate, to_file_text(verification.certificate()))
     report = verification.to_json()
@@ -55,7 +65,7 @@ def main(
     else:
         _print(report)
         for explanation in explain_all(verification).values() if explain else ():
-            print_as_it_is("\n" + to_paragraphs(explanation))
+            print_as_it_is("\n" + to_paragraphs(explanation, min(console().width, 120)))
         if certificate is not None:
             print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
     return EXIT[verification.verdict.value]
@@ -72,12 +82,13 @@ def _add_explanations(report: dict[str, Any], verification: Verification, to_tex
 def _print(report: dict[str, Any]) -> None:
     rows = []
     for name, decision in report["conditions"].items():
-        witness = decision["witness"]
-        shown = ", ".join(f"{key} = {value}" for key, value in witness.items()) if witness else ""
         why = decision["reason"] or decision["method"]
-        rows.append((name, decision["verdict"], "yes" if decision["checked_by_kernel"] else "no", shown, why))
+        if decision["witness"]:
+            shown = ", ".join(f"{key} = {value}" for key, value in decision["witness"].items())
+            why = f"{why}: {shown}" if why.startswith("witness") else f"{why}; witness: {shown}"
+        rows.append((name, decision["verdict"], "yes" if decision["checked_by_kernel"] else "no", why))
     title = f"{report['profile']}, target epsilon {report['target_epsilon']}"
-    print_table(title, ("condition", "verdict", "checked by kernel", "witness", "method or reason"), rows)
+    print_table(title, ("condition", "verdict", "checked by\nkernel", "method, witness or reason"), rows)
     _print_region(report["conditions"].get("proposition-16"))
     _print_convexity(report["strong_convexity"])
     for name, consequence in report["consequences"].items():

@@ -11,7 +11,11 @@ from accountant.cli.output import print_json, print_line
 
 NAME = "weight"
 HELP = "Compute the largest weight w with psi <= target for one record, rounded to the feasible side, with a certified enclosure."
-EXAMPLE = "Example: pdp weight examples/lloyd.toml --target-epsilon 20 --at z=1.5 --digits 50"
+EXAMPLE = """\b
+Examples:
+  pdp weight profiles.mechanisms.lloyd:default -e 10 --at z=1.5
+  pdp weight examples/lloyd.toml -e 20 --at z=1.5 --digits 50
+"""
 
 
 def main(
@@ -22,10 +26,13 @@ def main(
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.weights.precise import optimal_weight  # noqa: PLC0415
     from profiles import load  # noqa: PLC0415
 
-    found = optimal_weight(load(profile).profile, target_epsilon, parse_assignments(at or [], "--at"), digits).to_json()
+    declared, record = load(profile).profile, parse_assignments(at or [], "--at")
+    with show_progress("searching the optimal weight"):
+        found = optimal_weight(declared, target_epsilon, record, digits).to_json()
     if json:
         print_json(found)
         return 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +14,13 @@ from profiles.errors import InvalidArgument
 
 NAME = "weights"
 HELP = "Compute the optimal weight of every record of a data set (CSV, Parquet, NPY, svmlight), each guaranteed to satisfy psi <= target."
-EXAMPLE = "Example: pdp weights examples/lloyd.toml --target-epsilon 20 --data points.csv --statistic z=l2 --out weights.parquet"
+EXAMPLE = """\b
+Examples:
+  pdp weights examples/lloyd.toml -e 20 --data examples/points.csv \\
+    --statistic z=l2 --out weights.csv
+  pdp weights examples/lloyd.toml --target-size 3 --data examples/points.csv \\
+    --statistic "z=l2(x,y)" --out weights.parquet
+"""
 
 
 DECLARED = "the declared ranges and parameters were fixed without looking at this data set"
@@ -36,6 +40,7 @@ def main(
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.dataset import compute_weights_file, parse_statistic  # noqa: PLC0415
     from accountant.weights.premise import prove_premise  # noqa: PLC0415
     from profiles import decimal_text, exact_text, load, to_exact  # noqa: PLC0415
@@ -44,17 +49,19 @@ def main(
         raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
     declared = load(profile).profile
     specs = [parse_statistic(text) for text in statistic or []]
-    premise = prove_premise(declared, target_epsilon)
-    summary = compute_weights_file(
-        declared,
-        data,
-        out,
-        premise=premise,
-        target_epsilon=None if target_epsilon is None else to_exact(target_epsilon, "the target epsilon"),
-        target_size=None if target_size is None else to_exact(target_size, "the target size"),
-        specs=specs,
-        progress=_progress(),
-    )
+    with show_progress("proving the premise"):
+        premise = prove_premise(declared, target_epsilon)
+    with show_progress("weights", "records") as report:
+        summary = compute_weights_file(
+            declared,
+            data,
+            out,
+            premise=premise,
+            target_epsilon=None if target_epsilon is None else to_exact(target_epsilon, "the target epsilon"),
+            target_size=None if target_size is None else to_exact(target_size, "the target size"),
+            specs=specs,
+            progress=report,
+        )
     found = {
         "profile": declared.name,
         "target_epsilon": exact_text(summary.target_epsilon),
@@ -87,14 +94,3 @@ def main(
 
 def _finite(value: float) -> float | str:
     return value if value < float("inf") else "inf"
-
-
-def _progress() -> Callable[[int, int], None] | None:
-    if not sys.stderr.isatty():
-        return None
-
-    def show(done: int, total: int) -> None:
-        sys.stderr.write(f"\r{done} of {total} records" + ("\n" if done >= total else ""))
-        sys.stderr.flush()
-
-    return show

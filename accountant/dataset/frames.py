@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,6 +11,7 @@ import numpy as np
 from accountant.dataset.specs import LEAST_SQUARE, StatisticSpec
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidData
+from profiles.suggestions import suggest
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,7 @@ def resolve(frame: Frame, name: str) -> str:
     """Return ``name`` if the data has such a column, else raise :class:`InvalidData` with the nearest name."""
     if name in frame.names:
         return name
-    close = difflib.get_close_matches(name, list(frame.names), n=1)
-    hint = f" (did you mean {close[0]!r}?)" if close else ""
+    hint = suggest(name, list(frame.names))
     shown = ", ".join(list(frame.names)[:12]) + (", ..." if len(frame.names) > 12 else "")
     raise InvalidData(f"the column {name!r} was asked for, but {frame.label} has {shown or 'no columns'}; name one of them{hint}")
 

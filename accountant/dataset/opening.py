@@ -14,6 +14,7 @@ from accountant.dataset.frames import Source
 from accountant.dataset.svmlight import SvmlightSource, looks_like_svmlight
 from accountant.dataset.tables import TableSource
 from profiles import InvalidArgument, UnreadableFile
+from profiles.suggestions import suggest_file
 
 BATCH_ROWS = 65_536
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
@@ -67,6 +68,6 @@ def _require_file(path: Path) -> None:
         with path.open("rb"):
             pass
     except FileNotFoundError:
-        raise UnreadableFile(f"the data file {path} does not exist; check the path") from None
+        raise UnreadableFile(f"the data file {path} does not exist; check the path{suggest_file(path)}") from None
     except (OSError, ValueError) as error:
         raise UnreadableFile(f"the data file {path} cannot be read ({str(error)[:100]}); check its permissions") from None

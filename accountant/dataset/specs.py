@@ -49,7 +49,9 @@ def parse_statistic(text: str) -> StatisticSpec:
     """
     name, equals, source = (part.strip() for part in text.partition("="))
     if not equals or not source or not is_name(name):
-        raise InvalidArgument(f"a statistic must be written NAME=COLUMN or NAME=l1|l2|l2^2|linf, but {text[:80]!r} was found")
+        raise InvalidArgument(
+            f"a statistic must be written NAME=COLUMN or NAME=l1|l2|l2^2|linf, but {text[:80]!r} was found; write for example z=l2"
+        )
     match = _NORM.match(source)
     if match is None:
         return StatisticSpec(name, column=source.removeprefix("column:"))

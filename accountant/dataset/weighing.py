@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 import tempfile
@@ -23,6 +22,7 @@ from accountant.weights.vectorised.domain import SHOWN, describe_outside, outsid
 from accountant.weights.vectorised.results import Floats
 from accountant.weights.vectorised.size import epsilon_for_size
 from profiles import InvalidArgument, InvalidData, Profile, UnwritableOutput, to_exact
+from profiles.suggestions import suggest
 
 #: Called with the number of rows weighed so far and the number of all rows.
 Progress = Callable[[int, int], None]
@@ -50,8 +50,7 @@ def complete_specs(profile: Profile, specs: Sequence[StatisticSpec]) -> tuple[St
     given: dict[str, StatisticSpec] = {}
     for spec in specs:
         if spec.name not in names:
-            close = difflib.get_close_matches(spec.name, names, n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            hint = suggest(spec.name, names)
             raise InvalidArgument(
                 f"the statistic {spec.name!r} was given, but {profile.name!r} has {', '.join(names) or 'none'}; use one of them{hint}"
             )

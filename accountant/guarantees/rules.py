@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import Any
@@ -24,6 +23,7 @@ from accountant.guarantees.theorem import (
 from accountant.sampling import SamplingRule, refuse_oracle
 from accountant.worst_case import EpsilonBound, bound_epsilon
 from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, exact_text
+from profiles.suggestions import suggest
 from profiles.symbolic import to_sympy
 from profiles.terms import Term, constant_value, to_text
 
@@ -173,8 +173,7 @@ def discharge(guarantee: AnyGuarantee, hypothesis: str, evidence: str) -> AnyGua
     if not isinstance(evidence, str) or not evidence.strip():
         raise InvalidArgument("discharging a hypothesis needs evidence in words; say why it holds")
     if isinstance(guarantee, Guarantee) or hypothesis not in guarantee.hypotheses:
-        close = difflib.get_close_matches(str(hypothesis), guarantee.hypotheses, n=1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        hint = suggest(str(hypothesis), guarantee.hypotheses)
         raise InvalidArgument(f"{str(hypothesis)[:100]!r} is not an open hypothesis of {guarantee.subject!r}{hint}; give it word for word")
     remaining = [item for item in guarantee.hypotheses if item != hypothesis]
     closed = (*guarantee.discharged, Discharged(hypothesis, evidence.strip(), guarantee.subject))

@@ -9,6 +9,7 @@ from flint import arb
 
 from accountant.sampling.feasibility import exact_value, shown
 from profiles import InvalidSampling, Profile, Statistic, decimal_text
+from profiles.suggestions import suggest
 from profiles.terms import Term, number, symbol
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 
@@ -23,7 +24,9 @@ def norm_statistic(profile: Profile, wanted: str | None) -> Statistic:
     """
     known = {statistic.name: statistic for statistic in profile.record}
     if wanted is not None and wanted not in known:
-        raise InvalidSampling(f"the statistic {wanted!r} was given, but the profile has {_listed(known)}; name one of them")
+        raise InvalidSampling(
+            f"the statistic {wanted!r} was given, but the profile has {_listed(known)}; name one of them{suggest(wanted, known)}"
+        )
     if wanted is None and len(known) != 1:
         raise InvalidSampling(
             f"a coreset rule needs the norm as a statistic, but the profile has {_listed(known)}; say which one with the constant statistic"

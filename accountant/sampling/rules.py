@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +16,7 @@ from accountant.sampling.variance import refuse_oracle
 from profiles import InvalidSampling, InvalidTarget, Profile, SamplingDeclaration, parse_expression, to_exact
 from profiles.grammar import is_name
 from profiles.numbers import exact_text
+from profiles.suggestions import suggest
 from profiles.terms import RESERVED, Term, free_symbols, number, substitute
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def make_rule(
     refuse_oracle(name)
     entry = RULES.get(name) if isinstance(name, str) else None
     if entry is None:
-        raise InvalidSampling(f"the sampling rule {str(name)[:60]!r} is unknown; known are {_listed(RULES)}{_hint(name, RULES)}")
+        raise InvalidSampling(f"the sampling rule {str(name)[:60]!r} is unknown; known are {_listed(RULES)}{suggest(name, RULES)}")
     given = _canonical(constants or {})
     statistic = given.pop("statistic", None) if entry.uses_statistic else None
     if statistic is not None and not isinstance(statistic, str):
@@ -230,7 +230,7 @@ def rule_from_expression(expression: str | Term, profile: Profile, constants: Ma
             raise InvalidSampling(f"q uses the parameter {name!r}, which has no number; give it one, since q must be a public map")
         raise InvalidSampling(
             f"q uses the symbol {name!r}, but only {_listed({*statistics, *known})} are known; "
-            f"declare it as a sampling constant{_hint(name, {*statistics, *known})}"
+            f"declare it as a sampling constant{suggest(name, {*statistics, *known})}"
         )
     q = substitute(term, {name: number(value) for name, value in known.items()})
     check_probability(profile, q)
@@ -266,7 +266,7 @@ def _check_names(entry: RuleEntry, given: Mapping[str, Fraction]) -> None:
     for key in given:
         if key not in known:
             raise InvalidSampling(
-                f"the rule {entry.name!r} has no constant {str(key)[:60]!r}; it takes {_listed(known)}{_hint(key, {*known, *_ALIASES})}"
+                f"the rule {entry.name!r} has no constant {str(key)[:60]!r}; it takes {_listed(known)}{suggest(key, {*known, *_ALIASES})}"
             )
     if any(set(keys) == set(given) for keys in entry.accepts):
         return
@@ -289,8 +289,3 @@ def _check_range(entry: RuleEntry, key: str, value: Fraction) -> None:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(names)) or "none"
-
-
-def _hint(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(str(name), sorted(known), n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

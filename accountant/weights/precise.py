@@ -22,6 +22,7 @@ from profiles.errors import Infeasible, InvalidArgument, InvalidData, InvalidPro
 from profiles.grammar import parse_expression
 from profiles.numbers import decimal_text, exact_text, to_exact
 from profiles.profile import Parameter, Profile
+from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy
 from proofs_check.admission import admit
 from proofs_check.conditions import assumption_9
@@ -114,6 +115,7 @@ def specialise(profile: Profile, record: Mapping[str, object]) -> Profile:
         names = ", ".join(statistic.name for statistic in profile.record) or "none"
         raise InvalidData(
             f"the statistics of {profile.name!r} are {names}, but {_faults(missing, unknown)}; give each exactly once (z=1.5)"
+            + "".join(suggest(name, missing) for name in unknown[:1])
         )
     free = [parameter.name for parameter in profile.free_parameters]
     if free:

@@ -108,7 +108,7 @@ def bound_epsilon(
     refuse_oracle(rule)
     gap = to_exact(relative_gap, "the relative gap")
     if not Fraction(1, 10**40) <= gap < 1:
-        raise InvalidArgument(f"the relative gap must lie in [1e-40, 1), but {gap!s:.40} was found; give for example 1e-9")
+        raise InvalidArgument(f"the relative gap must lie in [1e-40, 1), but {str(relative_gap)[:40]} was found; give for example 1e-9")
     if budget < 1:
         raise InvalidArgument(f"the budget must be at least 1 box, but {budget} was found; raise it")
     if rule.q is None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from profiles.errors import InvalidArgument
 from profiles.numbers import ExactLike, to_exact
+from profiles.suggestions import suggest
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.exact import Bounds, ExactEpsilon
 from proofs_check.audit.fixed import FixedAudit, Tested
@@ -194,8 +195,9 @@ def _choice(kind: Any, value: Any, what: str) -> Any:
     try:
         return kind(value)
     except ValueError:
-        names = ", ".join(member.value for member in kind)
-        raise InvalidArgument(f"{what} must be one of {names}, but {str(value)[:40]!r} was found; choose one") from None
+        names = [member.value for member in kind]
+        hint = suggest(value, names)
+        raise InvalidArgument(f"{what} must be one of {', '.join(names)}, but {str(value)[:40]!r} was found; choose one{hint}") from None
 
 
 def _post_process(mechanism: AuditedMechanism, change: Callable[[Any], Any] | None) -> AuditedMechanism:

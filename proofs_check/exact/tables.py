@@ -23,10 +23,10 @@ _BITS = 128
 class Direction:
     """One direction of indistinguishability: the smallest ε ≥ 0 with P(S) ≤ e^ε Q(S) + δ for all events S.
 
-    ``epsilon``  bounds in nats; both ends are ∞ where no ε suffices.
-    ``ratio``    e^ε exactly; None where it is infinite or the laws are known by enclosures only.
-    ``event``    outcomes S with P(S) = e^ε Q(S) + δ, or P(S) > δ and Q(S) = 0 where ε is infinite; one outcome where δ = 0; empty where
-                 ε = 0. Between enclosures, the event that proves the lower end.
+    * ``epsilon``: bounds in nats; both ends are ∞ where no ε suffices.
+    * ``ratio``: e^ε exactly; None where it is infinite or the laws are known by enclosures only.
+    * ``event``: outcomes S with P(S) = e^ε Q(S) + δ, or P(S) > δ and Q(S) = 0 where ε is infinite; one outcome where δ = 0; empty where
+      ε = 0. Between enclosures, the event that proves the lower end.
     """
 
     epsilon: Bounds

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import lru_cache
 
 from profiles.errors import InvalidArgument
+from profiles.suggestions import suggest
 from proofs_check.papers import (
     fay_2023,
     fay_2024_appendix_a,
@@ -59,7 +59,7 @@ def all_claims(paper: str | None = None) -> tuple[Claim, ...]:
     """Return the claims of one paper (by key), or of all. Raises :class:`InvalidArgument` for an unknown key."""
     keys = [known.key for known in PAPERS]
     if paper is not None and paper not in keys:
-        raise InvalidArgument(f"--paper {paper[:60]!r} is not a known paper; use one of {', '.join(keys)}")
+        raise InvalidArgument(f"--paper {paper[:60]!r} is not a known paper; use one of {', '.join(keys)}{suggest(paper, keys)}")
     return tuple(claim for claim in _by_id().values() if paper is None or claim.paper == paper)
 
 
@@ -67,8 +67,7 @@ def find_claim(claim_id: str) -> Claim:
     """Return the claim with an id. Raises :class:`InvalidArgument` for an unknown one."""
     claims = _by_id()
     if claim_id not in claims:
-        close = difflib.get_close_matches(claim_id, claims, n=1)
-        raise InvalidArgument(f"there is no claim {claim_id[:80]!r}; " + (f"did you mean {close[0]!r}?" if close else "see 'pdp claims'"))
+        raise InvalidArgument(f"there is no claim {claim_id[:80]!r}; see 'pdp claims'{suggest(claim_id, claims)}")
     return claims[claim_id]
 
 

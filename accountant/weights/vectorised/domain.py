@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
 import numpy as np
@@ -12,6 +11,7 @@ from accountant.weights.vectorised.results import Floats
 from accountant.weights.vectorised.rounding import round_down, round_up
 from profiles import InvalidData, Profile, exact_text
 from profiles.profile import Statistic
+from profiles.suggestions import suggest
 
 SHOWN = 3
 
@@ -24,8 +24,7 @@ def as_columns(statistics: Mapping[str, ArrayLike], names: tuple[str, ...]) -> d
     columns: dict[str, Floats] = {}
     for name in names:
         if name not in statistics:
-            close = difflib.get_close_matches(name, list(statistics), n=1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            hint = suggest(name, list(statistics))
             found = ", ".join(sorted(statistics)) or "none"
             raise InvalidData(f"the profile needs the statistic {name!r}, but the data has {found}; add it{hint}")
         raw = np.asarray(statistics[name])

@@ -1,0 +1,87 @@
+"""The reference: a page for each public package, from ``__all__`` and the docstrings. An object stands on the first page that has it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from pathlib import Path
+
+PACKAGES = (
+    "accountant",
+    "profiles",
+    "profiles.mechanisms",
+    "profiles.mechanisms.repeated",
+    "accountant.guarantees",
+    "accountant.sampling",
+    "accountant.sampler",
+    "accountant.dataset",
+    "accountant.calibration",
+    "accountant.sampled",
+    "accountant.worst_case",
+    "accountant.weights.vectorised",
+    "accountant.onesided",
+    "accountant.estimators",
+    "accountant.applications.submodular",
+    "accountant.applications.submodular.matroids",
+    "accountant.applications.setcover",
+    "accountant.applications.clustering",
+    "accountant.applications.heavyhitters",
+    "accountant.testing",
+    "accountant.report",
+    "accountant.audits",
+    "proofs_check.audit",
+    "proofs_check.audit.exact",
+    "proofs_check.audit.suite",
+    "proofs_check.exact",
+    "proofs_check.repeated",
+    "proofs_check.explain",
+    "proofs_check.papers",
+    "proofs_check.kernel",
+    "proofs_check.enclosures",
+)
+_FROM_ELSEWHERE = ("set_fit_request", "set_score_request", "set_predict_request", "set_transform_request", "set_partial_fit_request")
+
+
+def write(folder: Path) -> None:
+    """Write the pages, and the one that lists them."""
+    described: dict[int, str] = {}
+    overview = ["# Reference", "", "Made from the docstrings. The functions that most users need are in `accountant` itself.", ""]
+    overview += ["| package | what it is for |", "| --- | --- |"]
+    for name in PACKAGES:
+        package = importlib.import_module(name)
+        (folder / f"reference-{name}.md").write_text(_page(name, described), encoding="utf-8")
+        first = (inspect.getdoc(package) or "").partition("\n\n")[0].replace("\n", " ")
+        overview.append(f"| [`{name}`](reference-{name}.md) | {first} |")
+    overview += ["", "```{toctree}", ":hidden:", ":maxdepth: 1", "", *(f"reference-{name}" for name in PACKAGES), "```", ""]
+    (folder / "reference.md").write_text("\n".join(overview), encoding="utf-8")
+
+
+def _page(name: str, described: dict[int, str]) -> str:
+    package = importlib.import_module(name)
+    here, elsewhere = [], []
+    for public in package.__all__:
+        found = getattr(package, public)
+        kind = _kind(found)
+        home = described.get(id(found)) if kind != "data" else None
+        if home is not None:
+            elsewhere.append(f"`{public}`: see [`{home}`](reference-{home}.md)")
+            continue
+        described[id(found)] = name
+        here += [f".. auto{kind}:: {name}.{public}", *_options(found, kind), ""]
+    lines = [f"# {name}", "", "```{eval-rst}", f".. automodule:: {name}", "", *here, "```", ""]
+    return "\n".join([*lines, *(f"* {line}" for line in elsewhere), ""])
+
+
+def _kind(found: object) -> str:
+    if inspect.isclass(found):
+        return "exception" if issubclass(found, BaseException) else "class"
+    return "function" if inspect.isroutine(found) else "data"
+
+
+def _options(found: object, kind: str) -> list[str]:
+    if kind == "data":
+        return ["   :no-value:"]
+    if kind != "class":
+        return []
+    hidden = [name for name in _FROM_ELSEWHERE if hasattr(found, name)]
+    return ["   :members:", *([f"   :exclude-members: {', '.join(hidden)}"] if hidden else [])]

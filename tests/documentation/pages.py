@@ -1,0 +1,68 @@
+"""What the tests of the pages share: the pages, their blocks, links and anchors."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")))
+
+_FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"# file: (\S+)\n")
+_LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^()\s]+)\)")
+_EXIT = re.compile(r" # .*?\bexit (\d)")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block: its language and its text."""
+
+    kind: str
+    text: str
+
+    @property
+    def file(self) -> str | None:
+        """The name of the file that the block shows, where its first line says so."""
+        found = _FILE.match(self.text)
+        return None if found is None else found[1]
+
+
+def blocks_of(page: Path) -> list[Block]:
+    return [Block(kind, text) for _, kind, text in _FENCE.findall(page.read_text(encoding="utf-8"))]
+
+
+def prose_of(page: Path) -> str:
+    """Return the page without fenced blocks and code spans, where brackets mean something else."""
+    return re.sub(r"`[^`\n]*`", "``", _FENCE.sub("", page.read_text(encoding="utf-8")))
+
+
+def links_of(page: Path) -> list[str]:
+    return [link for link in _LINK.findall(prose_of(page)) if not re.match(r"\w+:", link)]
+
+
+def anchors_of(page: Path) -> set[str]:
+    """Return the anchors that code hosts and the site make for the headings of a page."""
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    found: set[str] = set()
+    for heading in re.findall(r"^#{1,6} (.+?)\s*$", text, re.MULTILINE):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
+        slug = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+        count = 0
+        while (name := slug if not count else f"{slug}-{count}") in found:
+            count += 1
+        found.add(name)
+    return found
+
+
+def commands_of(block: Block) -> list[tuple[list[str], int | None]]:
+    """Return the commands of a shell block as words, each with the exit code that its comment states, such as ``# exit 1``."""
+    found: list[tuple[list[str], int | None]] = []
+    for line in re.sub(r"\\\n\s*", "", block.text).splitlines():
+        if line.strip() and not line.startswith("#"):
+            stated = _EXIT.search(line)
+            found.append((shlex.split(line, comments=True), int(stated[1]) if stated else None))
+    return found

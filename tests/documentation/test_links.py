@@ -1,0 +1,54 @@
+"""Every link between pages leads somewhere, and every page is in the navigation of the site."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.documentation.pages import DOCS, PAGES, Block, anchors_of, blocks_of, links_of
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_and_anchors_exist(page: Path) -> None:
+    for link in links_of(page):
+        path, _, anchor = link.partition("#")
+        target = page if not path else page.parent / path
+        assert target.exists(), f"{page.name} links to {link}, which does not exist"
+        if anchor:
+            assert anchor in anchors_of(target), f"{page.name} links to {link}, but {target.name} has no such heading"
+
+
+def navigation() -> list[str]:
+    """Return the pages that docs/index.md puts into the navigation, in its order."""
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    trees = re.findall(r"^```\{toctree\}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    entries = [line.strip() for tree in trees for line in tree.splitlines() if line.strip() and not line.startswith(":")]
+    return [found[1] if (found := re.search(r"<(.+)>$", entry)) else entry for entry in entries]
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    listed = navigation()
+    assert len(listed) == len(set(listed))
+    pages = {page.stem for page in DOCS.glob("*.md")} - {"index"}
+    assert pages - set(listed) == set(), "docs/index.md does not list these pages: add each to the list where readers look for it"
+    assert set(listed) - pages == {"_generated/reference"}
+
+
+def test_the_plots_that_pages_ask_for_are_drawn() -> None:
+    drawn = set(re.findall(r'^    "([\w-]+)": _draw', (DOCS / "_site" / "plots.py").read_text(encoding="utf-8"), re.MULTILINE))
+    asked = {name for page in PAGES for name in re.findall(r"^<!-- plot: ([\w-]+):", page.read_text(encoding="utf-8"), re.MULTILINE)}
+    mechanisms = {name for name in asked if name.startswith("mechanism-")}
+    assert asked - mechanisms == drawn
+    assert len(mechanisms) == 4
+
+
+def test_the_reading_of_pages(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A `b`: c's [d](x.md#e)\n\n## Two\n\n## Two\n\n```sh\npdp x # exit 3\n# [no](link.md)\n```\n`[no](y.md)` [f](http://g)\n"
+    )
+    assert links_of(page) == ["x.md#e"]
+    assert anchors_of(page) == {"a-b-cs-d", "two", "two-1"}
+    assert blocks_of(page) == [Block("sh", "pdp x # exit 3\n# [no](link.md)\n")]
