@@ -10,7 +10,10 @@ from profiles.errors import (
     InvalidProfile,
     InvalidSampling,
     InvalidTarget,
+    MissingExtra,
     NotPrivate,
+    NotReplayed,
+    OpenHypotheses,
     PDPError,
     SampleUsed,
     Undecided,
@@ -21,6 +24,7 @@ from profiles.files import Declaration, SamplingDeclaration, load, load_file, pa
 from profiles.grammar import parse_expression
 from profiles.numbers import decimal_text, exact_text, to_exact
 from profiles.profile import Parameter, Part, Profile, Statistic, Variable, declare
+from profiles.stored import read_profile, write_profile
 
 __all__ = [
     "Declaration",
@@ -32,7 +36,10 @@ __all__ = [
     "InvalidProfile",
     "InvalidSampling",
     "InvalidTarget",
+    "MissingExtra",
     "NotPrivate",
+    "NotReplayed",
+    "OpenHypotheses",
     "PDPError",
     "Parameter",
     "Part",
@@ -52,5 +59,7 @@ __all__ = [
     "load_file",
     "parse_expression",
     "parse_file",
+    "read_profile",
     "to_exact",
+    "write_profile",
 ]
