@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study bench-engines test-engines audit-suite audit-calibration clean
+.PHONY: run test range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study bench-engines test-engines test-interop audit-suite audit-calibration clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -19,7 +19,18 @@ run: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -q
-	$(BIN)/python -m pytest -q --doctest-modules accountant profiles proofs_check
+	$(BIN)/python -m pytest -q --doctest-modules --ignore=accountant/interop/opendp.py --ignore=accountant/interop/dp_accounting.py \
+		accountant profiles proofs_check
+
+# Guarantees as OpenDP measurements and dp_accounting events: docs/interoperability.md.
+INTEROP := $(VENV)/.interop
+$(INTEROP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,opendp,dp-accounting]'
+	touch $(INTEROP)
+
+test-interop: $(INTEROP)
+	$(BIN)/python -m pytest -q tests/interop
+	$(BIN)/python -m pytest -q --doctest-modules accountant/interop
 
 # Weights and samples inside DuckDB, Polars and Spark: docs/engines.md. Spark needs Java (Debian: apt-get install openjdk-17-jre-headless).
 ENGINES := $(VENV)/.engines
