@@ -89,7 +89,7 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
         self._certified: dict[Spending, int] = {}
         self._hypotheses: dict[str, None] = {}
         self._has_others = False
-        self._curves: tuple[Curve, Curve] | None = None
+        self._curves: tuple[Curve, ...] | None = None
         self._mixture: Any = None
 
     @property
@@ -111,25 +111,30 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
     def get_epsilon(self, target_delta: float) -> float:
         """Return an ε for which everything composed so far is (ε, target_delta)-differentially private."""
         delta, curves = _read(target_delta, "delta"), self._find_curves()
-        if curves is None:
-            return math.inf if self._contains_non_dp_event else float(self._mix().get_epsilon_for_delta(target_delta))
         with working_precision(BITS):
             ends = [curve.epsilon(delta) for curve in curves]
-        return max(math.inf if end is None else round_up(end) for end in ends)
+        certified = max((math.inf if end is None else round_up(end) for end in ends), default=0.0)
+        if self._contains_non_dp_event:
+            return math.inf
+        return max(certified, float(self._mix().get_epsilon_for_delta(target_delta))) if self._needs_grid(curves) else certified
 
     def get_delta(self, target_epsilon: float) -> float:
         """Return a δ for which everything composed so far is (target_epsilon, δ)-differentially private."""
         epsilon, curves = _read(target_epsilon, "epsilon"), self._find_curves()
-        if curves is None:
-            return 1.0 if self._contains_non_dp_event else float(self._mix().get_delta_for_epsilon(target_epsilon))
         with working_precision(BITS):
-            return max(round_up(curve.delta(epsilon)) for curve in curves)
+            certified = max((round_up(curve.delta(epsilon)) for curve in curves), default=0.0)
+        if self._contains_non_dp_event:
+            return 1.0
+        return max(certified, float(self._mix().get_delta_for_epsilon(target_epsilon))) if self._needs_grid(curves) else certified
 
-    def _find_curves(self) -> tuple[Curve, Curve] | None:
-        """Return the exact curves; None where other events went in, or the composition has too many terms."""
-        if self._curves is None and not self._has_others:
-            self._curves = compose(self._certified.items())
+    def _find_curves(self) -> tuple[Curve, ...]:
+        """Return the exact curves of the certified events, which the whole is never below; none where they have too many terms."""
+        if self._curves is None:
+            self._curves = compose(self._certified.items()) or ()
         return self._curves
+
+    def _needs_grid(self, curves: tuple[Curve, ...]) -> bool:
+        return self._has_others or not curves
 
     def _mix(self) -> Any:
         """Return the privacy loss distribution of everything: dp_accounting's of its own events, and the worst pairs."""
