@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study bench-engines test-engines test-interop dist audit-suite audit-calibration clean
+.PHONY: run test range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study bench-engines test-engines test-interop test-browser dist audit-suite audit-calibration clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -55,6 +55,17 @@ $(ENGINES): $(STAMP)
 
 test-engines: $(ENGINES)
 	$(BIN)/python -m pytest -q tests/engines
+
+# The report in a headless Chromium at two window sizes, in print and in the dark, with axe-core's rules of accessibility.
+# Debian: apt-get install chromium chromium-driver npm.
+BROWSER := $(VENV)/.browser
+$(BROWSER): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,browser]'
+	npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix $(VENV)/axe axe-core@4
+	touch $(BROWSER)
+
+test-browser: $(BROWSER)
+	AXE_CORE=$(VENV)/axe/node_modules/axe-core/axe.min.js $(BIN)/python -m pytest -q -m browser tests/report
 
 # Time a row and peak memory, 10^5 to 10^8 rows from Parquet to Parquet, and the engines at 10^6 and 10^7; needs 8 GB of disk for a while.
 bench-engines: $(ENGINES)

@@ -63,7 +63,10 @@ class DerivedEpsilon:
         }
 
     def _conditions_checked(self) -> bool:
-        return self.conditions is not None and all(decision.checked for decision in self.conditions.decisions.values())
+        if self.conditions is None:
+            return False
+        decisions = self.conditions.decisions
+        return all(name in decisions and decisions[name].checked for name in CONSTRAINED)
 
     def render(self) -> str:
         """Return the guarantee as text for people."""
@@ -78,9 +81,11 @@ def derive_epsilon(
     constants: Mapping[str, object] | None = None,
     target_epsilon: object | None = None,
     relative_gap: object = "1e-9",
+    conditions: Verification | None = None,
 ) -> DerivedEpsilon:
     """Return the add/remove ε-DP guarantee of a profile after sampling by a ``rule`` (its name, or one that was made), an expression
-    ``q`` or the file's own rule.
+    ``q`` or the file's own rule. ``conditions`` are verdicts on this profile for the target that are at hand already; privacy-constrained
+    sampling rests on them then, and nothing is decided twice.
 
     Raises what loading, :func:`accountant.sampling.make_rule`, :func:`accountant.worst_case.bound_epsilon` raise, and
     :class:`profiles.InvalidArgument` if both or no rule is given.
@@ -90,16 +95,18 @@ def derive_epsilon(
     chosen = _choose_rule(declaration, rule, q, constants or {}, target_epsilon)
     hypotheses = dict.fromkeys((EXACT_REALS, *declaration.hypotheses))
     options: dict[str, Any] = {"relative_gap": relative_gap}
-    conditions = None
+    used = None
     if chosen.q is None:
-        conditions = verify(profile, chosen.target_epsilon, CONSTRAINED)
-        verdicts = {name: decision.verdict for name, decision in conditions.decisions.items()}
+        used = verify(profile, chosen.target_epsilon, CONSTRAINED) if conditions is None else conditions
+        if used.profile != profile or used.target != chosen.target_epsilon:
+            raise InvalidArgument("the verdicts that were given are about another profile or target; verify this one, or give none")
+        verdicts = {name: used.decisions[name].verdict for name in CONSTRAINED if name in used.decisions}
         known = {name: verdict is Verdict.PROVED for name, verdict in verdicts.items() if verdict is not Verdict.UNKNOWN}
         options["premises"] = {**known, "feasibility": True}
     guarantee = worst_case(amplify_by_importance_sampling(derive_profile(profile, tuple(hypotheses)), chosen), **options)
     if not isinstance(guarantee.bound, EpsilonDP):
         raise InvalidSampling("the worst case of the sampled profile is not a number; give all parameters of the profile numbers")
-    return DerivedEpsilon(guarantee, guarantee.bound, chosen, profile, conditions)
+    return DerivedEpsilon(guarantee, guarantee.bound, chosen, profile, used)
 
 
 def _choose_rule(

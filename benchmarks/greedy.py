@@ -21,10 +21,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from accountant.applications.submodular import CoverageInstance, PrivateGreedy, epsilon0_for, lazy_greedy, selection_value, utility_bound
-from accountant.applications.submodular.choosing import ExponentialChoice
 from accountant.applications.submodular.greedy import OneSidedGreedy
 from accountant.applications.submodular.rounds import PlainRounds
 from accountant.sampler import open_bits
+from profiles.draws import ExponentialDraws
 
 DEGREE = 7
 SIZES = [
@@ -85,9 +85,9 @@ def plain(repeats: int) -> None:
     instance = CoverageInstance.from_pairs(*pairs(users, candidates), candidates=candidates)
 
     def run() -> None:
-        rounds, choice = PlainRounds(instance), ExponentialChoice(PrivateGreedy(k, 1).plan.epsilon0, open_bits(1))
+        rounds, draws = PlainRounds(instance), ExponentialDraws(PrivateGreedy(k, 1).plan.epsilon0, open_bits(1))
         for _ in range(k):
-            rounds.draw(choice)
+            rounds.draw(draws)
 
     print(f"a pass over all candidates in each round, n = {users}, m = {candidates}, k = {k}: {least(run, repeats):.2f} s")
 

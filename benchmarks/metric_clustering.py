@@ -27,13 +27,13 @@ from fractions import Fraction
 import numpy as np
 
 from accountant.applications.clustering import Multiplicities, PrivateMetricClustering, bound_cost, measure_points
-from accountant.applications.clustering.drawing import draw_choice, draw_laplace
 from accountant.applications.clustering.private import rounds_for
 from accountant.applications.clustering.records import Records
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import UNITS, MetricSpace
 from accountant.sampler import open_bits
+from profiles.draws import ExponentialDraws, draw_discrete_laplace
 
 DELTA = 1e-6
 
@@ -51,11 +51,11 @@ def run_approximate(
     space: MetricSpace, counts: np.ndarray, k: int, power: int, epsilon: float, rng: np.random.Generator
 ) -> tuple[int, ...]:
     """The selection on all records at ε' = (ε/2)/(2 ln(e/δ)), then a histogram at ε/2."""
-    digit = open_bits(rng).digit
+    digits = open_bits(rng)
     tally = Records(space, power, Multiplicities(counts)).tally()
     rounds = rounds_for(int(counts.sum()), k, space.size)
-    chosen = select_candidates(tally, rounds, Fraction(epsilon / 2 / (2 * np.log(np.e / DELTA))), digit)
-    noise = np.array([draw_laplace(Fraction(epsilon / 2), digit) for _ in chosen])
+    chosen = select_candidates(tally, rounds, Fraction(epsilon / 2 / (2 * np.log(np.e / DELTA))), digits)
+    noise = np.array([draw_discrete_laplace(Fraction(epsilon / 2), digits) for _ in chosen])
     weights = np.maximum(count_nearest(tally, chosen) + noise, 0).astype(np.float64)
     return solve_weighted((space.distances[list(chosen)] / space.diameter) ** power, weights, k)
 
@@ -66,7 +66,7 @@ def run_exchanges(space: MetricSpace, counts: np.ndarray, k: int, power: int, ep
     costs = space.scale_costs(space.distances[present], power) / UNITS
     weights = counts[present].astype(np.float64)
     rounds = int(np.ceil(6 * k * np.log(counts.sum())))
-    rate, digit = Fraction(epsilon / (2 * (rounds + 1))) / UNITS, open_bits(rng).digit
+    draws = ExponentialDraws(Fraction(epsilon / (2 * (rounds + 1))) / UNITS, open_bits(rng))
     chosen = rng.choice(space.size, k, replace=False)
     sets, totals = [], []
     for _ in range(rounds + 1):
@@ -80,9 +80,9 @@ def run_exchanges(space: MetricSpace, counts: np.ndarray, k: int, power: int, ep
         kept = np.minimum(costs, first)
         after = weights @ kept + shares @ (np.minimum(costs, second) - kept)
         allowed = np.setdiff1d(np.arange(space.size), chosen)
-        picked = draw_choice(-np.rint(after[:, allowed].ravel() * UNITS).astype(np.int64), rate, digit)
+        picked = draws.among(-np.rint(after[:, allowed].ravel() * UNITS).astype(np.int64))
         chosen[picked // len(allowed)] = allowed[picked % len(allowed)]
-    return tuple(sets[draw_choice(-np.rint(np.array(totals) * UNITS).astype(np.int64), rate, digit)].tolist())
+    return tuple(sets[draws.among(-np.rint(np.array(totals) * UNITS).astype(np.int64))].tolist())
 
 
 def compare(records: int, candidates: int, k: int, power: int, runs: int, epsilons: list[str]) -> None:

@@ -13,7 +13,8 @@ from functools import partial
 
 import numpy as np
 
-from profiles.mechanisms.repeated import ExponentialChoice, RandomDigits, draw_exp, draw_gumbel, open_digits
+from profiles.draws import ExponentialChoice, RandomDigits, draw_exp, open_digits
+from profiles.mechanisms.repeated import draw_gumbel
 from profiles.mechanisms.repeated.interface import read_scores
 
 RATE = Fraction(1313261687, 10**9)

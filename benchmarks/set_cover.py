@@ -4,57 +4,71 @@ from __future__ import annotations
 
 import sys
 import time
+from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 
 from accountant.applications.setcover import (
+    CoverageInstance,
     FreshSampleScaling,
     NoisyGreedy,
     OneSampleScaling,
     PrivateSetCover,
-    RepeatedExponential,
-    SetSystem,
     cover_cost,
     greedy_cover,
     gupta_cover,
 )
+from accountant.applications.submodular import PrivateGreedy
 
 ALGORITHMS = {
     "noisy greedy": NoisyGreedy(),
     "scaling, one sample": OneSampleScaling(),
     "scaling, fresh samples": FreshSampleScaling(),
     "scaling, fresh, factor 1.5": FreshSampleScaling(factor="1.5"),
-    "repeated exponential": RepeatedExponential(),
 }
 
 
-def plant(n: int, m: int, k: int, rng: np.random.Generator) -> SetSystem:
+def plant(n: int, m: int, k: int, rng: np.random.Generator) -> CoverageInstance:
     """Let k sets cover everything, with sizes that fall by a factor of 100; each element is in 3 of the other sets as well."""
     sizes = np.geomspace(100, 1, k)
     own = rng.choice(k, size=n, p=sizes / sizes.sum())
     others = rng.integers(k, m, size=(n, 3))
     names = rng.permutation(m)
-    return SetSystem.from_pairs(np.repeat(np.arange(n), 4), names[np.column_stack([own, others]).ravel()], m)
+    return CoverageInstance.from_pairs(np.repeat(np.arange(n), 4), names[np.column_stack([own, others]).ravel()], candidates=m)
 
 
-def spread(n: int, m: int, degree: int, rng: np.random.Generator) -> SetSystem:
+def spread(n: int, m: int, degree: int, rng: np.random.Generator) -> CoverageInstance:
     """Each element is in ``degree`` sets, popular ones more often (Zipf, exponent 0.8)."""
     weights = 1 / np.arange(1, m + 1) ** 0.8
     items = rng.permutation(m)[rng.choice(m, size=n * degree, p=weights / weights.sum())]
-    return SetSystem.from_pairs(np.repeat(np.arange(n), degree), items, m)
+    return CoverageInstance.from_pairs(np.repeat(np.arange(n), degree), items, candidates=m)
 
 
-def compare(name: str, system: SetSystem, repeats: int, rng: np.random.Generator) -> None:
+def order_exponentially(epsilon: object, system: CoverageInstance, calibration: str, rng: np.random.Generator) -> tuple[int, ...]:
+    """Run the exponential mechanism again and again on one sample: Appendix F of the paper."""
+    choice: Literal["optimal", "corollary"] = "corollary" if calibration == "corollary" else "optimal"
+    return PrivateGreedy(system.candidates, Fraction(str(epsilon)), choice).run(system, rng, bits=rng).selected
+
+
+def compare(name: str, system: CoverageInstance, repeats: int, rng: np.random.Generator) -> None:
     """Print mean costs for three epsilons and three calibrations."""
-    anyhow = np.mean([cover_cost(rng.permutation(system.sets), system) for _ in range(repeats)])
-    print(f"\n{name}: n = {system.elements}, m = {system.sets}; greedy {cover_cost(greedy_cover(system), system)}, any order {anyhow:.1f}")
+    anyhow = np.mean([cover_cost(rng.permutation(system.candidates), system) for _ in range(repeats)])
+    print(
+        f"\n{name}: n = {system.users}, m = {system.candidates}; greedy {cover_cost(greedy_cover(system), system)}, any order {anyhow:.1f}"
+    )
     for epsilon in ("0.1", "0.5", "1"):
         for label, algorithm in ALGORITHMS.items():
             costs = []
             for calibration in ("optimal", "per-round", "corollary"):
-                plan = PrivateSetCover(epsilon, system.sets, algorithm, calibration)
+                plan = PrivateSetCover(epsilon, system.candidates, algorithm, calibration)
                 costs.append(np.mean([cover_cost(plan.run(system, rng, bits=rng).permutation, system) for _ in range(repeats)]))
             print(f"  epsilon {epsilon:4} {label:28}" + "".join(f"{cost:9.1f}" for cost in costs))
+        costs = [
+            np.mean([cover_cost(order_exponentially(epsilon, system, choice, rng), system) for _ in range(repeats)])
+            for choice in ("optimal", "per-round", "corollary")
+        ]
+        print(f"  epsilon {epsilon:4} {'repeated exponential':28}" + "".join(f"{cost:9.1f}" for cost in costs))
         others = [np.mean([cover_cost(gupta_cover(system, float(epsilon), d, rng), system) for _ in range(repeats)]) for d in (1e-3, 1e-6)]
         print(f"  epsilon {epsilon:4} Gupta et al., delta 1e-3 and 1e-6 {others[0]:9.1f}{others[1]:9.1f}")
 
@@ -71,6 +85,10 @@ def measure(n: int, m: int, rng: np.random.Generator) -> None:
         found = PrivateSetCover(1, m, algorithm).run(system, rng)
         seconds = time.perf_counter() - start
         print(f"  {label:28}{seconds:7.2f} s  ({seconds / plain:4.1f} times greedy)  cost {cover_cost(found.permutation, system)}")
+    start = time.perf_counter()
+    order = order_exponentially(1, system, "optimal", rng)
+    seconds = time.perf_counter() - start
+    print(f"  {'repeated exponential':28}{seconds:7.2f} s  ({seconds / plain:4.1f} times greedy)  cost {cover_cost(order, system)}")
 
 
 if __name__ == "__main__":

@@ -1,1 +1,56 @@
-"""Private algorithms that are made of the accountant's rules: each returns an answer together with its guarantee."""
+"""Private algorithms made of the accountant's rules: each returns an answer together with its guarantee (docs/one-sided.md, section 7).
+
+The names below are loaded when first used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from accountant.applications.clustering import PrivateMetricClustering
+    from accountant.applications.heavyhitters import HeavyHitterMonitor
+    from accountant.applications.setcover import PrivateSetCover
+    from accountant.applications.submodular import (
+        CoverageInstance,
+        OneSidedGreedy,
+        PrivateGreedy,
+        WeightedCoverage,
+        read_coverage,
+        read_weighted_coverage,
+    )
+    from accountant.applications.submodular.matroids import PrivateMatroidGreedy
+
+_HOME = {
+    "CoverageInstance": "accountant.applications.submodular",
+    "HeavyHitterMonitor": "accountant.applications.heavyhitters",
+    "OneSidedGreedy": "accountant.applications.submodular",
+    "PrivateGreedy": "accountant.applications.submodular",
+    "PrivateMatroidGreedy": "accountant.applications.submodular.matroids",
+    "PrivateMetricClustering": "accountant.applications.clustering",
+    "PrivateSetCover": "accountant.applications.setcover",
+    "WeightedCoverage": "accountant.applications.submodular",
+    "read_coverage": "accountant.applications.submodular",
+    "read_weighted_coverage": "accountant.applications.submodular",
+}
+
+__all__ = [
+    "CoverageInstance",
+    "HeavyHitterMonitor",
+    "OneSidedGreedy",
+    "PrivateGreedy",
+    "PrivateMatroidGreedy",
+    "PrivateMetricClustering",
+    "PrivateSetCover",
+    "WeightedCoverage",
+    "read_coverage",
+    "read_weighted_coverage",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(home), name)

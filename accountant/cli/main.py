@@ -11,7 +11,7 @@ import sys
 
 import typer
 
-from accountant.cli import audit, check, claims, epsilon, mechanisms, sample, verify, weight, weights
+from accountant.cli import audit, check, claims, epsilon, mechanisms, report, sample, verify, weight, weights
 from profiles.errors import PDPError
 
 _INTERRUPTED = 130
@@ -23,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Formal privacy accounting for personalized differential privacy. Units of privacy loss are nats.",
 )
-for command in (verify, weight, weights, sample, epsilon, check, audit, claims, mechanisms):
+for command in (verify, weight, weights, sample, epsilon, report, check, audit, claims, mechanisms):
     app.command(name=command.NAME, help=command.HELP, epilog=command.EXAMPLE)(command.main)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from accountant.dataset.specs import StatisticSpec
+from accountant.dataset.specs import LEAST_SQUARE, StatisticSpec
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidData
 
@@ -68,7 +68,7 @@ def _compute(frame: Frame, spec: StatisticSpec) -> Floats:
     if not columns:
         raise InvalidData(f"{frame.label} has no numeric columns for the norm {spec.norm}; name columns or use another file")
     total: Floats | None = None
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         for name in columns:
             total = accumulate(total, frame.column(name), str(spec.norm))
     if total is None:
@@ -78,13 +78,20 @@ def _compute(frame: Frame, spec: StatisticSpec) -> Floats:
 
 def accumulate(total: Floats | None, values: Floats, norm: str) -> Floats:
     """Return the running sum (or maximum) of a norm after one more column."""
-    term: Floats = values * values if norm in ("l2", "l2^2") else np.abs(values)
+    term: Floats = _square(values) if norm in ("l2", "l2^2") else np.abs(values)
     if total is None:
         return term
     if norm == "linf":
         return np.maximum(total, term, out=total)
     total += term
     return total
+
+
+def _square(values: Floats) -> Floats:
+    squares: Floats = values * values
+    if squares.size and float(squares.min()) < LEAST_SQUARE:
+        squares[(squares < LEAST_SQUARE) & (values != 0)] = LEAST_SQUARE
+    return squares
 
 
 def finish(total: Floats, norm: str) -> Floats:

@@ -2,13 +2,14 @@
 
 ===========  ==================================================================================================
 ``l1``       s = 0; s ← fl(s + |x_j|) over the columns j in their order in the file
-``l2^2``     s = 0; s ← fl(s + fl(x_j · x_j)) in the same order
+``l2^2``     s = 0; s ← fl(s + max(fl(x_j · x_j), 2^-1000)) in the same order, where x_j ≠ 0
 ``l2``       fl(√s) with the s of ``l2^2``
 ``linf``     the largest |x_j|, exactly
 ===========  ==================================================================================================
 
 The statistic **is** that binary64 number: it is what is compared with the declared range, and what the weights are computed from. It
-differs from the norm over the reals by a relative (d + 1) 2^-53 at most for d columns; declare a range that leaves room for it.
+differs from the norm over the reals by a relative (d + 1) 2^-53 at most for d columns; declare a range that leaves room for it. Squares
+too small for that are raised to 2^-1000: an ``l2`` below 2^-500 √d may be too large by that much, and is never lost.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from dataclasses import dataclass
 from profiles import InvalidArgument
 from profiles.grammar import is_name
 
+#: What the square of an entry that is not 0 is raised to; smaller ones would lose digits, or vanish.
+LEAST_SQUARE = 2.0**-1000
 NORMS = ("l1", "l2", "l2^2", "linf")
 _NORM = re.compile(r"(l1|l2\^2|l2|linf)(?:\((.*)\))?\Z")
 

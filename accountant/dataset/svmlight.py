@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from accountant.dataset.frames import Batch
-from accountant.dataset.specs import StatisticSpec
+from accountant.dataset.specs import LEAST_SQUARE, StatisticSpec
 from profiles import InvalidArgument, InvalidData, UnreadableFile
 
 _MAX_LINE = 1 << 26
@@ -166,7 +166,7 @@ class _Reader:
             return max(map(abs, values), default=0.0)
         total = 0.0
         for value in values:  # not sum(): newer Pythons compensate its rounding
-            total += abs(value) if self.norm == "l1" else value * value
+            total += abs(value) if self.norm == "l1" else max(value * value, LEAST_SQUARE) if value else 0.0
         return math.sqrt(total) if self.norm == "l2" else total
 
 

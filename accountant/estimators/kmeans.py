@@ -35,7 +35,7 @@ from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
 from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_most, require_norms
 from profiles.mechanisms.interface import require_norm
-from profiles.mechanisms.lloyd import MOST_ROUNDS, PUBLIC_CENTRES
+from profiles.mechanisms.lloyd import MOST_ROUNDS, PUBLIC_CENTRES, require_feasible_run
 from profiles.mechanisms.nearest import find_nearest
 from profiles.numbers import ExactLike
 
@@ -223,8 +223,9 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         for name, value in (("n_clusters", self.n_clusters), ("iterations", self.iterations)):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise InvalidArgument(f"{name} must be an integer of at least 1, but {str(value)[:40]!r} was found; give one")
-        if self.iterations > MOST_ROUNDS:
-            raise InvalidArgument(f"iterations must be at most {MOST_ROUNDS}, but {str(self.iterations)[:40]} was found; give fewer")
+            if value > MOST_ROUNDS:
+                raise InvalidArgument(f"{name} must be at most {MOST_ROUNDS}, but {str(value)[:40]} was found; give fewer")
+        require_feasible_run(int(self.iterations), int(self.n_clusters) * dimension)  # before centres are drawn
         radius = widen(to_exact(self.radius, "the radius"))
         evidence = [(IN_RANGE, "each record is moved onto the declared domain by itself")] if self.outside == "project" else []
         if isinstance(self.init, str):

@@ -114,7 +114,7 @@ def largest_epsilon0(target: object, p: object) -> Fraction:
     ``p`` in (0, 1], exact. Source: docs/one-sided.md, Theorem 3. Raises :class:`InvalidTarget`, :class:`InvalidNumber`.
 
     >>> float(largest_epsilon0(1, 1)), float(largest_epsilon0(1, "1/2"))
-    (1.0, 1.4898804956478224)
+    (1.0, 1.4898801256447498)
     """
     epsilon, rate = read_target(target), read_probability(p)
     if rate == 0:

@@ -14,7 +14,7 @@ from accountant.onesided.calibration import OneSidedCalibration, calibrate_one_s
 from accountant.onesided.rounds import RoundsCalibration, calibrate_rounds
 from accountant.onesided.rules import declare_add_dp, declare_directions, realise_draws, subsample
 from accountant.sampler import PoissonSampler
-from accountant.sampler.bits import SEEDED_BITS, BitSource, GeneratorBits, open_bits, repeats
+from accountant.sampler.bits import SEEDED_BITS, BitSource, open_bits, refuse_repeats
 from profiles import InvalidArgument, InvalidData, to_exact
 from profiles.mechanisms.interface import check_call
 from profiles.mechanisms.repeated import Arithmetic, RepeatedExponential, RepeatedThreshold
@@ -158,16 +158,11 @@ class SubsampledRepeated:
         """Return what the choices are drawn with, and what has to be true of it."""
         if self.mechanism.arithmetic is Arithmetic.EXACT and not isinstance(rng, np.random.Generator):
             noise = open_bits(rng)
-            known = noise.rng if isinstance(noise, GeneratorBits) else None
             hypothesis = noise.hypothesis
         else:
             check_call(rng, 1)
-            noise, known, hypothesis = rng, rng, SEEDED_BITS  # type: ignore[assignment]
-        if isinstance(known, np.random.Generator) and repeats(source, known):
-            raise InvalidArgument(
-                "rng and bits have the same seed, so that the choices would repeat the draws of the sample; give another seed, or the "
-                "same generator for both"
-            )
+            noise, hypothesis = rng, SEEDED_BITS  # type: ignore[assignment]
+        refuse_repeats(source, noise)
         return noise, hypothesis
 
 

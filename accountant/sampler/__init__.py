@@ -1,6 +1,6 @@
 """The Poisson importance sampler: exact draws, weights that make the certificate true for the numbers used, samples for one analysis."""
 
-from accountant.sampler.bernoulli import PoissonSampler
+from accountant.sampler.bernoulli import PoissonSampler, open_sources
 from accountant.sampler.bits import BitSource, GeneratorBits, SecureBits, open_bits
 from accountant.sampler.certificate import PrivateFigures, to_certificate
 from accountant.sampler.checking import check_certificate, read_certificate
@@ -27,6 +27,7 @@ __all__ = [
     "draw_batches",
     "draw_sample",
     "open_bits",
+    "open_sources",
     "plan_sample",
     "read_certificate",
     "sample_file",

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.sampler.bits import BLOCK, FIRST_BITS, NEXT_BITS, BitSource, Digits, SecureBits, open_bits
+from accountant.sampler.bits import BLOCK, FIRST_BITS, NEXT_BITS, BitSource, Digits, SecureBits, open_bits, refuse_repeats
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidArgument
 
@@ -114,4 +114,18 @@ class PoissonSampler:
         raise InvalidArgument("a sampler cannot be copied or pickled, because both would use the same random bits; make another one")
 
 
-__all__ = ["BLOCK", "PoissonSampler", "Selected", "decide", "subtract_digits"]
+def open_sources(rng: object, bits: object) -> tuple[BitSource, PoissonSampler]:
+    """Return what choices and noise are drawn with, and what selects the records: independent, or one after the other from one generator.
+
+    ``rng`` and ``bits``: each None (the operating system's secure source), a seed, a :class:`numpy.random.Generator` or a
+    :class:`BitSource`. Raises :class:`InvalidArgument` where one would repeat the other.
+
+    >>> open_sources(None, 7)[0].name
+    'secure source of the operating system'
+    """
+    draws, sampler = open_bits(rng), PoissonSampler(bits)
+    refuse_repeats(sampler.source, draws)
+    return draws, sampler
+
+
+__all__ = ["BLOCK", "PoissonSampler", "Selected", "decide", "open_sources", "subtract_digits"]

@@ -94,6 +94,16 @@ def repeats(source: BitSource, rng: np.random.Generator) -> bool:
     return bool(np.array_equal(mine.generate_state(4, np.uint64), its.generate_state(4, np.uint64)))
 
 
+def refuse_repeats(source: BitSource, other: object) -> None:
+    """Refuse a generator, or a source made of one, that gives the bits of ``source`` again. Raises :class:`InvalidArgument`."""
+    rng = other.rng if isinstance(other, GeneratorBits) else other
+    if isinstance(rng, np.random.Generator) and repeats(source, rng):
+        raise InvalidArgument(
+            "rng and bits have the same seed, so that choices and noise would repeat the draws of the sample; give two seeds, or the same "
+            "generator for both"
+        )
+
+
 def open_bits(source: object = None) -> BitSource:
     """Return the secure source (None), a source seeded with an integer, or that of a :class:`numpy.random.Generator`; pass on any other
     object that has the methods of :class:`BitSource`.

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,24 @@ def _find_libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+_limiting = Lock()
+
+
+@contextmanager
+def _limit_blas() -> Iterator[None]:
+    """Hold the BLAS to one thread, unless another caller does so already: of two limits that overlap, the one that is set second and lifted
+    last would restore the limit of the first, for good. Who goes on when that other caller is done may be slower; no number changes.
+    """
+    if not _limiting.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _find_libraries().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _limiting.release()
+
+
 @contextmanager
 def open_passes(data: WeightedData, threads: int | None = None) -> Iterator[ClusterPasses]:
     """Yield the data set prepared for passes by ``threads`` threads; None: as many as the BLAS of NumPy is allowed to use.
@@ -105,8 +124,7 @@ def open_passes(data: WeightedData, threads: int | None = None) -> Iterator[Clus
     The BLAS itself is held to one thread meanwhile: its products are small, and each thread has its own. The limit is that of the
     process, as in scikit-learn; set it by OMP_NUM_THREADS or threadpoolctl.
     """
-    controller = _find_libraries()
-    allowed = [library["num_threads"] for library in controller.info() if library["user_api"] == "blas"]
+    allowed = [library["num_threads"] for library in _find_libraries().info() if library["user_api"] == "blas"]
     count = min(max(allowed, default=1) if threads is None else threads, len(_cut(len(data.points))))
-    with controller.limit(limits=1, user_api="blas"), ThreadPoolExecutor(count - 1) if count > 1 else nullcontext() as pool:
+    with _limit_blas(), ThreadPoolExecutor(count - 1) if count > 1 else nullcontext() as pool:
         yield ClusterPasses(data, find_reach(data.points), max(1, count), pool)

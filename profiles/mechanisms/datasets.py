@@ -15,6 +15,7 @@ from profiles.numbers import ExactLike, exact_text, to_exact
 
 Array = NDArray[np.float64]
 
+_COLUMNS = 2**12  # terms of one of NumPy's sums of products: longer ones are cut at places that depend on the other rows
 _ROWS = 2**12  # rows a block: temporary arrays of this length stay in a core's cache, and do not grow with the data set
 #: The least radius of a record domain: near the subnormal numbers a norm is not known to a relative error.
 LEAST_RADIUS = 2.0**-1000
@@ -103,18 +104,19 @@ def compute_norms(points: Array, p: float) -> Array:
     """Return ‖x‖_p of each row, 1 ≤ p ≤ ∞, without overflow or underflow of the powers: m · ‖x/m‖_p with m = ‖x‖_∞.
 
     For p = 2 the root of the sum of squares is taken where that sum is in a safe range. Which of the two is used, and every bit of the
-    norm, depends on the row alone: rows are contiguous, and summed one by one.
+    norm, depends on the row alone: rows are contiguous and aligned, and summed one by one.
 
     >>> compute_norms(np.array([[3.0, -4.0], [0.0, 0.0]]), 2).tolist()
     [5.0, 0.0]
     """
     if len(points) > _ROWS:
         return np.concatenate([compute_norms(points[start : start + _ROWS], p) for start in range(0, len(points), _ROWS)])
+    rows: Array = np.require(points, requirements=["C", "A"])
     if p != 2:
-        return _scaled_norms(points, p)
-    rows = np.ascontiguousarray(points)
+        return _scaled_norms(rows, p)
     with np.errstate(over="ignore", under="ignore"):
-        squares: Array = np.einsum("ij,ij->i", rows, rows)
+        parts = [rows[:, start : start + _COLUMNS] for start in range(0, rows.shape[1], _COLUMNS)]
+        squares: Array = sum(np.einsum("ij,ij->i", part, part) for part in parts)
         norms = np.sqrt(squares)
     extreme = np.flatnonzero(~((squares >= _LEAST_SQUARE) & (squares <= _MOST_SQUARE)))
     if extreme.size:

@@ -206,13 +206,17 @@ class WeightedLloyd:
     def _count_rounds(self) -> int:
         """Return T. Raises :class:`InvalidArgument` where a run would take days, or its noise would not fit in memory."""
         rounds = whole_number(self.iterations, "the number of iterations")
-        numbers = rounds * self.centres.size
-        if rounds > MOST_ROUNDS or numbers > MOST_NUMBERS:
-            raise InvalidArgument(
-                f"{rounds} iterations of {numbers} noisy numbers in all were to be run, but at most {MOST_ROUNDS} iterations and "
-                f"{MOST_NUMBERS} numbers can be; lower the number of iterations"
-            )
+        require_feasible_run(rounds, self.centres.size)
         return rounds
+
+
+def require_feasible_run(rounds: int, entries: int) -> None:
+    """Raise :class:`InvalidArgument` where ``rounds`` iterations with k·d = ``entries`` would take days, or their noise too much memory."""
+    if rounds > MOST_ROUNDS or rounds * entries > MOST_NUMBERS:
+        raise InvalidArgument(
+            f"{rounds} iterations of {rounds * entries} noisy numbers in all were to be run, but at most {MOST_ROUNDS} iterations and "
+            f"{MOST_NUMBERS} numbers can be; lower the number of iterations or of centres"
+        )
 
 
 def move_centres(data: WeightedData, centres: Array, noise: LloydNoise, post_processing: PostProcessing) -> Array:

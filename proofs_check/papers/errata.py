@@ -23,10 +23,29 @@ is exact and was confirmed in ball arithmetic and by the rules of the kernel; it
 The consequence is one of: harmless typo; proof gap with a true conclusion; wrong result (the statement, used as printed,
 gives something false).
 
-Which errors cost privacy? The wrong bracket of Algorithm 1, its wrong if-condition and the wrong mu of Equation (4) do not: they
-give weights below the optimal ones, which are feasible but make the sample larger than needed (or numbers below 1, which are no weights).
-These do: a midpoint returned by the bisection, a grid maximum used as a bound, lambda = 0, p < 1, a profile with a jump, and the
-noise scale in the first version's Algorithm 2.
+## Which errors cost privacy
+
+Most do not. These do, whoever implements the printed text (tests/papers/test_demonstrations*.py shows each of them):
+
+| paper | error | what happens |
+| --- | --- | --- |
+| Fay et al. 2024 | the midpoint that Algorithm 1's bisection returns | the weight may be infeasible: more than eps* |
+| | the maximum over a grid as epsilon (Equation 5) | the printed epsilon is too small |
+| | lambda = 0 in Equation (5) | records near the origin get weights without bound: no epsilon |
+| | norms with p < 1 in Proposition 13 | the sum mechanism has no epsilon in two dimensions |
+| | a profile with a jump (Theorem 10) | the supremum of the feasible weights is infeasible |
+| first version, 2023 | the noise scale in Algorithm 2 | 2 nats instead of 1.5, for example |
+| | lambda = 0 in Proposition 6 | as above |
+| Ghazi et al. 2024 | Lap(0.5/eps) for the number of elements in Algorithm 4 | 2 eps are spent on it instead of eps/2 |
+| | ceil(2 k ln n) rounds in Theorems G.1, G.2 and 1.5 | the number of rounds tells n: no epsilon, and sampling does not help |
+
+These cost accuracy, time or a proof, not privacy:
+
+* Fay et al.: the wrong bracket of Algorithm 1, its wrong if-condition and the wrong mu of Equation (4) give weights below the optimal
+  ones, which are feasible but make the sample larger than needed (or numbers below 1, which are no weights).
+* Ghazi et al.: steps of size eta leave the matroid polytope; the thresholds of Algorithm 4 are not those of its proof; the constants of
+  Theorem 5.6 and of (19) and (20) do not prove what they are there for, though other constants do. Lemma 3.1, Corollary 3.2 and Theorems
+  4.3, 4.4, 5.3 and 5.4, on which all the algorithms rest, are right.
 """
 
 

@@ -56,7 +56,7 @@ CLAIMS = (
     ),
     Claim(
         id="ghazi-2024-theorem-5.6-noise",
-        source="Theorem 5.6, proof, Inequality (6)",
+        source="Theorem 5.6, proof, Inequality (6), with log = ln as in '0.5 tau* eps = 2000 k ln(T|Y|/beta)'",
         statement="noise from Exp(ln(2)/k) exceeds k log(2T|Y|/beta) with probability at most beta/(2T|Y|)",
         goals=(Goals("exp(-log(2)*u) <= exp(-u)", "u in (0, oo)", first="u = 3"),),
         reduction="u = log(2T|Y|/beta)",

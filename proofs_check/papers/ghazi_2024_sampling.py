@@ -29,6 +29,7 @@ CLAIMS = (
             Goals("1/(1 - (1 - exp(-e))) == exp(e)", "e in [0, oo)"),
             Goals("1 + (1 - exp(-e))*(exp(log(2)) - 1) <= exp(e)", "e in [0, oo)"),
         ),
+        corrects=("ghazi-2024-theorem-1.3-privacy",),
     ),
     Claim(
         id="ghazi-2024-corollary-3.2-largest",

@@ -13,10 +13,16 @@ from proofs_check.papers import (
     fay_2024_sampling,
     fay_2024_weights,
     ghazi_2024_appendix_c,
+    ghazi_2024_clustering,
+    ghazi_2024_greedy_scaling,
     ghazi_2024_heavy_hitters,
+    ghazi_2024_matroids,
+    ghazi_2024_monitor,
+    ghazi_2024_preliminaries,
     ghazi_2024_repeated,
     ghazi_2024_sampling,
     ghazi_2024_setcover,
+    ghazi_2024_submodular,
 )
 from proofs_check.papers.statements import Claim, Paper
 
@@ -35,11 +41,17 @@ _PARTS = (
     fay_2024_kmeans,
     fay_2024_appendix_a,
     fay_2023,
+    ghazi_2024_preliminaries,
     ghazi_2024_sampling,
     ghazi_2024_repeated,
-    ghazi_2024_appendix_c,
-    ghazi_2024_setcover,
+    ghazi_2024_submodular,
     ghazi_2024_heavy_hitters,
+    ghazi_2024_monitor,
+    ghazi_2024_appendix_c,
+    ghazi_2024_matroids,
+    ghazi_2024_setcover,
+    ghazi_2024_greedy_scaling,
+    ghazi_2024_clustering,
 )
 
 

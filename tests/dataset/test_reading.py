@@ -4,6 +4,7 @@ import bz2
 import gzip
 import math
 import os
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,22 @@ def test_every_format_gives_the_norms_of_the_stated_formula(tmp_path: Path, kind
         for index, norm in enumerate(NORMS):
             got = np.concatenate([batch.statistics[f"z{index}"] for batch in batches])
             assert got.tolist() == [by_formula(row, norm) for row in VALUES.tolist()]
+
+
+@pytest.mark.parametrize("entry", [5e-324, 2.7e-162, 1e-161, 2.0**-500, 1e-120])
+@pytest.mark.parametrize("columns", [1, 3, 50])
+def test_a_norm_is_never_smaller_than_rounding_explains(tmp_path: Path, entry: float, columns: int) -> None:
+    """Squares that underflow would make a record look harmless: a weight for z = 0 is infinite."""
+    row = np.full((1, columns), entry) * np.where(np.arange(columns) % 2, -1.0, 1.0)
+    path = tmp_path / "row.svm"
+    path.write_text("1 " + " ".join(f"{i}:{v!r}" for i, v in enumerate(row[0].tolist(), 1)) + "\n")
+    exact = columns * Fraction(entry) ** 2
+    for norm, power in (("l2", 2), ("l2^2", 1)):
+        found = one_batch(row, f"z={norm}")
+        assert found == one_batch(path, f"z={norm}(-label)")
+        assert Fraction(found[0]) ** power >= exact * (1 - Fraction(columns + 1, 2**52))
+        assert Fraction(found[0]) ** power <= (exact + columns * Fraction(2) ** -1000) * (1 + Fraction(columns + 1, 2**52))
+    assert one_batch(np.zeros((1, columns)), "z=l2") == [0.0]
 
 
 def one_batch(data: object, text: str) -> list[float]:

@@ -300,3 +300,15 @@ def test_a_selector_of_ones_own_does_not_drop_the_hypotheses_of_the_weights():
 def test_absurd_numbers_of_iterations_are_refused_before_any_work() -> None:
     with pytest.raises(InvalidArgument, match="iterations must be at most 100000, but 1000000000 was found; give fewer"):
         DPKMeans(3, epsilon=2, radius="1.5", iterations=10**9, random_state=0).fit(make_blobs(50))
+
+
+@pytest.mark.parametrize(
+    ("clusters", "iterations", "match"),
+    [
+        (10**9, 3, "n_clusters must be at most 100000, but 1000000000 was found; give fewer"),
+        (10**5, 10**4, r"2000000000 noisy numbers .* and 100000000 numbers can be"),
+    ],
+)
+def test_absurd_numbers_of_clusters_are_refused_before_any_work(clusters: int, iterations: int, match: str) -> None:
+    with pytest.raises(InvalidArgument, match=match):
+        DPKMeans(clusters, epsilon=2, radius="1.5", iterations=iterations, random_state=0).fit(make_blobs(50))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from profiles import InvalidData
 from profiles.mechanisms import WeightedLloyd, clusters, lloyd
@@ -137,3 +138,23 @@ def test_errors_name_the_row_of_the_whole_data_set():
     with pytest.raises(InvalidData, match="row 8888 has NaN"):
         mechanism.run(points, None, np.random.default_rng(0))
     assert (read_dataset(points[:7777], 2, 4).weights == 1).all()
+
+
+def test_overlapping_runs_leave_the_blas_with_its_threads() -> None:
+    """The first of two to start is the first to end; the second found a limit of 1, which is not to be restored."""
+
+    def count() -> set[int]:
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    data = read_dataset(np.ones((10, 2)), None)
+    with threadpool_limits(2, user_api="blas"):
+        before = count()
+        first, second = open_passes(data, 1), open_passes(data, 1)
+        first.__enter__()
+        assert count() == {1}
+        second.__enter__()
+        first.__exit__(None, None, None)
+        second.__exit__(None, None, None)
+        assert count() == before
+        with open_passes(data, 1):
+            assert count() == {1}

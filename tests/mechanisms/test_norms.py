@@ -40,6 +40,23 @@ def test_long_arrays_give_the_norms_of_short_ones() -> None:
     assert np.concatenate([compute_norms(points[row : row + 1], 2) for row in range(0, 9_001, 50)]).tobytes() == whole[::50].tobytes()
 
 
+def move_by_a_byte(points: np.ndarray) -> np.ndarray:
+    """Return the same numbers at addresses that no processor likes."""
+    return np.ndarray(points.shape, np.float64, buffer=bytearray(b"\0" + points.tobytes()), offset=1)
+
+
+@pytest.mark.parametrize("p", [1, 1.5, 2, 3, np.inf])
+@pytest.mark.parametrize("columns", [1, 3, 100, 8_193, 20_000])
+def test_rows_of_any_length_and_layout_have_norms_of_their_own(columns: int, p: float) -> None:
+    """NumPy cuts sums of more than 8,192 products in pieces, at places that depend on the number of rows and on the alignment."""
+    points = np.random.default_rng(1).normal(size=(5, columns))
+    whole = compute_norms(points, p)
+    assert np.concatenate([compute_norms(row[np.newaxis], p) for row in points]).tobytes() == whole.tobytes()
+    for other in (np.asfortranarray(points), move_by_a_byte(points), np.repeat(points, 2, axis=1)[:, ::2]):
+        assert compute_norms(other, p).tobytes() == whole.tobytes()
+        assert np.concatenate([compute_norms(other[row : row + 1], p) for row in range(5)]).tobytes() == whole.tobytes()
+
+
 @settings(max_examples=100, deadline=None)
 @given(row=st.lists(ENTRIES, min_size=1, max_size=30))
 def test_norms_are_within_the_stated_rounding(row: list[float]) -> None:

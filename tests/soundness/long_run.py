@@ -15,47 +15,22 @@ from fractions import Fraction
 from typing import Any
 
 import mpmath
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
 
-from profiles import PDPError, declare
+from accountant.testing import profiles, unchecked_profiles
+from profiles import PDPError, Profile
 from proofs_check.verify import verify
 
 DIGITS = 90
 POINTS = 1000
+#: Profiles between two looks at what was found; Hypothesis keeps what it tried, so its memory is bounded by this.
+ROUND = 200
 Function = Callable[[Mapping[str, Any]], Any]
 NAMES = {
     "exp": mpmath.exp, "log": mpmath.log, "sqrt": mpmath.sqrt, "sin": mpmath.sin, "cos": mpmath.cos, "Abs": abs, "Max": max, "Min": min,
-    "pi": mpmath.pi, "Piecewise": lambda *pairs: next(value() for value, holds in pairs if holds),
+    "pi": mpmath.pi, "Piecewise": lambda *pairs: next(value for value, holds in pairs if holds),
 }  # fmt: skip
-
-GROWING = [
-    "w", "w**2", "w**(3/2)", "w**p", "sqrt(w)", "w**(9/10)", "log(1 + w)", "w*log(w)", "w**2/(1 + w)", "w/(1 + w/10)", "sqrt(w**2 + z)",
-    "exp(w/10)", "(exp(a*w) - 1)", "log(1 + a*w)", "log(1 + w**2)", "Max(w, 3)", "Min(w, 4)", "Abs(w - 2)", "log(1 + exp(w))",
-]  # fmt: skip
-SMALL = ["sin(w)/20", "cos(3*w)/50", "1/w", "exp(-w)", "z", "1/(w + z)", "sin(20*w)/300", "exp(-1000*(w - 3)**2)/10", "0", "1"]
-COEFFICIENTS = ["1", "2", "1/2", "3", "1/10", "z", "a", "(1 + z)", "z**2", "a*z", "(exp(1) - 1)"]
-
-
-def random_profile(source: random.Random) -> tuple[str, dict[str, list[str]], dict[str, Any], str]:
-    """Return (epsilon, record, parameters, target)."""
-    parts = [f"{source.choice(COEFFICIENTS)}*{source.choice(GROWING)}" for _ in range(source.choice([1, 1, 2, 2, 3]))]
-    if source.random() < 0.5:
-        parts.append(source.choice(SMALL))
-    epsilon = (" - " if source.random() < 0.1 else " + ").join(parts)
-    if source.random() < 0.15:
-        epsilon = f"{source.choice(['log(1 + ', 'sqrt(', 'exp(-'])}{epsilon})"
-    if "w" not in epsilon.replace("Piecewise", ""):
-        epsilon += " + w"
-    record = {"z": source.choice([["0", "1"], ["0.5", "2"], ["1", "1"], ["0.1", "0.2"], ["3", "4"]])}
-    parameters = {
-        "a": source.choice(["positive", 2, "1/3", ["0.5", "2"]]),
-        "p": source.choice([["1.1", "2"], ["0.6", "0.9"], ["1", "3"], 2]),
-    }
-    used = {name: value for name, value in parameters.items() if name in _names(epsilon)}
-    return epsilon, record, used, source.choice(["1", "1/10", "3", "20"])
-
-
-def _names(text: str) -> set[str]:
-    return {word for word in "".join(c if c.isalnum() or c == "_" else " " for c in text).split() if word.isidentifier()}
 
 
 def compile_text(epsilon: str) -> Function:
@@ -64,6 +39,8 @@ def compile_text(epsilon: str) -> Function:
 
     class Exact(ast.NodeTransformer):
         def visit_Constant(self, node: ast.Constant) -> ast.AST:
+            if isinstance(node.value, bool):
+                return node
             return ast.copy_location(ast.Call(ast.Name("mpf", ast.Load()), [ast.Constant(str(node.value))], []), node)
 
     tree = ast.fix_missing_locations(Exact().visit(ast.parse(epsilon, mode="eval")))
@@ -154,29 +131,54 @@ def contradiction(
     return None
 
 
-def main(seconds: float, seed: int) -> int:
-    """Run for some time; print the counts; return 1 at a contradiction."""
-    source, counts, stop = random.Random(seed), Counter[str](), time.monotonic() + seconds
+class Contradiction(Exception):
+    """A verdict is false."""
+
+
+def examine(profile: Profile, target: str, counts: Counter[str]) -> None:
+    """Verify a profile and confront every verdict with points. Raises :class:`Contradiction`."""
+    try:
+        found = verify(profile, target)
+    except PDPError as refusal:
+        counts[type(refusal).__name__] += 1
+        return
+    record = {s.name: [str(s.lo), str(s.hi)] for s in profile.record}
+    parameters = {
+        p.name: p.value if p.value is not None else "positive" if p.bounds is None else [str(end) for end in p.bounds]
+        for p in profile.parameters
+    }
+    described = (profile.text, record, parameters, target)
+    source, f = random.Random(str(described)), compile_text(profile.text)
+    with mpmath.workdps(DIGITS):
+        for condition, decision in found.decisions.items():
+            counts[decision.verdict.value] += 1
+            if decision.verdict.value == "unknown":
+                sys.stderr.write(f"unknown {condition} {described}\n")
+            problem = contradiction(condition, decision, f, source, described, counts)
+            if problem is not None:
+                raise Contradiction(f"{condition} {decision.verdict.value} {described}: {problem}")
+    counts["profiles"] += 1
+
+
+def main(seconds: float, number: int) -> int:
+    """Run for some time; print the counts; return 1 at a contradiction, which is made as small as Hypothesis can."""
+    counts, stop = Counter[str](), time.monotonic() + seconds
+
+    @settings(max_examples=ROUND, database=None, deadline=None, suppress_health_check=list(HealthCheck), print_blob=False)
+    @given(profiles() | unchecked_profiles(), st.sampled_from(["1", "1/10", "3", "20"]))
+    def run(profile: Profile, target: str) -> None:
+        if time.monotonic() < stop:
+            examine(profile, target, counts)
+
+    rounds = 0
     while time.monotonic() < stop:
-        profile = random_profile(source)
-        epsilon, record, parameters, target = profile
         try:
-            found = verify(declare("random", epsilon, record=record, parameters=parameters), target)
-        except PDPError as refusal:
-            counts[type(refusal).__name__] += 1
-            continue
-        f = compile_text(epsilon)
-        with mpmath.workdps(DIGITS):
-            for condition, decision in found.decisions.items():
-                counts[decision.verdict.value] += 1
-                if decision.verdict.value == "unknown":
-                    sys.stderr.write(f"unknown {condition} {profile}\n")
-                problem = contradiction(condition, decision, f, source, profile, counts)
-                if problem is not None:
-                    sys.stdout.write(f"CONTRADICTION {condition} {decision.verdict.value} {profile}: {problem}\n")
-                    return 1
-        counts["profiles"] += 1
-    sys.stdout.write(f"seed {seed}, {seconds:.0f} s: {dict(counts)}\n")
+            seed(f"{number}, {rounds}")(run)()
+        except Contradiction as found:
+            sys.stdout.write(f"CONTRADICTION {found}\n")
+            return 1
+        rounds += 1
+    sys.stdout.write(f"seed {number}, {seconds:.0f} s: {dict(counts)}\n")
     return 0
 
 

@@ -10,16 +10,15 @@ from typing import Literal
 import numpy as np
 
 from accountant.applications.clustering.budget import Budget, derive_guarantee, divide_budget
-from accountant.applications.clustering.drawing import Digit, draw_geometric, draw_laplace
 from accountant.applications.clustering.records import Data, Records, Tally
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
-from accountant.applications.clustering.space import MetricSpace
+from accountant.applications.clustering.space import Array, MetricSpace
 from accountant.guarantees import AnyGuarantee
 from accountant.onesided.calibration import read_target
-from accountant.sampler import PoissonSampler, open_bits
-from accountant.sampler.bits import repeats
+from accountant.sampler import open_sources
 from profiles import InvalidArgument, to_exact
+from profiles.draws import RandomDigits, draw_discrete_laplace, draw_geometric
 from profiles.numbers import ExactLike
 
 MOST_ROUNDS = 2**20
@@ -115,45 +114,39 @@ class PrivateMetricClustering:
         """The guarantee of :meth:`run` before it is known where the random bits come from."""
         return derive_guarantee(self.budget)
 
-    def run(self, data: Data, rng: np.random.Generator | None, *, bits: object = None) -> MetricClustering:
+    def run(self, data: Data, rng: object = None, *, bits: object = None) -> MetricClustering:
         """Return private centres for ``data``: candidate numbers (n,), points (n, d), :class:`Multiplicities` or :class:`DistanceRows`.
 
-        ``rng`` makes the draws of selection and noise (None: the operating system's secure source), ``bits`` those of the sample (None:
-        secure; a seed or a generator for tests). All draws are exact. Raises :class:`InvalidData`, :class:`InvalidArgument`.
+        ``rng`` makes the draws of selection and noise, ``bits`` those of the sample: each None (the operating system's secure source), a
+        seed, or a :class:`numpy.random.Generator`. All draws are exact. Raises :class:`InvalidData`, :class:`InvalidArgument`.
         """
-        if rng is not None and not isinstance(rng, np.random.Generator):
-            raise InvalidArgument(
-                f"rng must be a numpy.random.Generator, or None for a secure source, but {type(rng).__name__} was found; give one"
-            )
-        source, sampler = open_bits(rng), PoissonSampler(bits)
-        if rng is not None and repeats(sampler.source, rng):
-            raise InvalidArgument("rng and bits have the same seed, so that noise and sample would use the same bits; give two seeds")
+        source, sampler = open_sources(rng, bits)
         budget = self.budget
         guarantee = derive_guarantee(budget, digits=source.hypothesis, sampling=None if budget.plan is None else sampler.source.hypothesis)
         records = Records(self.space, self.power, data)
         everything = tuple(range(self.space.size))
         sample = None if budget.plan is None else records.sample(budget.plan.p, sampler)
-        selected = everything if sample is None or not budget.selection else self._select(sample, budget, source.digit)
+        selected = everything if sample is None or not budget.selection else self._select(sample, budget, source)
         counted = records.tally() if budget.full or sample is None else sample
-        weights = self._weigh(counted, selected, budget, source.digit)
+        weights = self._weigh(counted, selected, budget, source)
         costs = (self.space.distances[list(selected)] / self.space.diameter) ** self.power
         return MetricClustering(solve_weighted(costs, weights, int(self.k)), selected, tuple(weights.tolist()), guarantee)
 
-    def _select(self, sample: Tally, budget: Budget, digit: Digit) -> tuple[int, ...]:
+    def _select(self, sample: Tally, budget: Budget, digits: RandomDigits) -> tuple[int, ...]:
         rounds = self.public_rounds
         if rounds is None:
-            noisy = int(sample.counts.sum()) + draw_geometric(budget.size, digit)
+            noisy = int(sample.counts.sum()) + draw_geometric(budget.size, digits)
             rounds = rounds_for(noisy, int(self.k), self.space.size)
-        return select_candidates(sample, rounds, budget.selection, digit)
+        return select_candidates(sample, rounds, budget.selection, digits)
 
-    def _weigh(self, tally: Tally, selected: tuple[int, ...], budget: Budget, digit: Digit) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def _weigh(self, tally: Tally, selected: tuple[int, ...], budget: Budget, digits: RandomDigits) -> Array:
         """Return noisy counts without their bias, cut at 0, as estimates for all records."""
         exact = count_nearest(tally, selected).tolist()
         rate = budget.histogram
         if budget.full or budget.plan is None:
-            return np.maximum(np.array([count + draw_laplace(rate, digit) for count in exact], dtype=np.float64), 0.0)
+            return np.maximum(np.array([count + draw_discrete_laplace(rate, digits) for count in exact], dtype=np.float64), 0.0)
         bias = 1 / math.expm1(rate)
-        noisy = np.array([count + draw_geometric(rate, digit) for count in exact], dtype=np.float64)
+        noisy = np.array([count + draw_geometric(rate, digits) for count in exact], dtype=np.float64)
         return np.maximum(noisy - bias, 0.0) / budget.plan.p
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from accountant.applications.clustering.drawing import Integers
-from accountant.applications.clustering.space import Array, Costs, MetricSpace
+from accountant.applications.clustering.space import Array, Costs, Integers, MetricSpace
 from accountant.sampler import PoissonSampler
 from profiles import InvalidData
 

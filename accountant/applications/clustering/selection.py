@@ -8,26 +8,26 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.applications.clustering.drawing import Digit, Integers, draw_choice
 from accountant.applications.clustering.records import Tally
-from accountant.applications.clustering.space import UNITS, Costs
+from accountant.applications.clustering.space import UNITS, Costs, Integers
+from profiles.draws import ExponentialDraws, RandomDigits
 
 #: A matrix product of binary64 numbers adds integers exactly while all partial sums stay below this.
 _EXACT = 2**53
 _BLOCK = 2**18
 
 
-def select_candidates(tally: Tally, rounds: int, epsilon: Fraction, digit: Digit) -> tuple[int, ...]:
+def select_candidates(tally: Tally, rounds: int, epsilon: Fraction, digits: RandomDigits) -> tuple[int, ...]:
     """Return T = (c_1, ..., c_L): c_i is drawn from the candidates not yet drawn with probability proportional to exp(ε·q_i(c)).
 
     q_i(c) = cost(T_{i−1}) − cost(T_{i−1} ∪ {c}), where a record costs 1 while nothing is selected. All q_i are exact multiples of 2^−24,
     and the draws are exact. ``rounds`` ≤ m is public. ε-add-DP: docs/metric-clustering.md, Theorem 1; Ghazi et al. 2024, Theorem 4.3.
     """
-    greedy = Greedy(tally)
+    greedy, draws = Greedy(tally), ExponentialDraws(epsilon / UNITS, digits)
     remaining = np.arange(tally.costs.shape[1])
     chosen: list[int] = []
     for _ in range(rounds):
-        place = draw_choice(greedy.gains[remaining], epsilon / UNITS, digit)
+        place = draws.among(greedy.gains[remaining])
         chosen.append(int(remaining[place]))
         remaining = np.delete(remaining, place)
         greedy.take(chosen[-1])

@@ -13,6 +13,7 @@ from profiles import InvalidArgument, InvalidData
 
 Array = NDArray[np.float64]
 Costs = NDArray[np.int32]
+Integers = NDArray[np.int64]
 
 #: Costs are multiples of 2^−24 of the largest one: sums over records are then exact integers, in whatever order they are added.
 UNITS = 2**24

@@ -1,7 +1,7 @@
 """Exact draws of events with probability e^(−λd) for a rational λ: no floating point decides, so that no guarantee has to suppose any.
 
 Claim: with uniform, independent random bits, every answer has exactly the law that its docstring states. A uniform number U is drawn digit
-by digit, and e^(−λd) is enclosed in ball arithmetic; both are refined until the comparison is certain. It ends, because e^(−λd) is
+by digit, and e^(−λd) is enclosed; both are refined until the comparison is certain. It ends, because e^(−λd) is
 irrational for rational λd > 0 (Lindemann), so that no digit of it is ever undecidable. Proofs: docs/heavy-hitters.md, Theorem 3.
 """
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from accountant.applications.heavyhitters.domain import Integers
 from accountant.sampler.bits import FIRST_BITS, NEXT_BITS, BitSource, Digits
 from profiles import InvalidArgument
+from profiles.draws import enclose_exp
 from proofs_check.enclosures import ball, working_precision
 
 Answers = NDArray[np.bool_]
@@ -103,15 +104,12 @@ class TailDraws:
 
     def _leading(self, gap: int, bits: int) -> int:
         """Return ⌊2^bits e^(−λ·gap)⌋."""
-        if gap == 0:
-            return 1 << bits
-        exponent, precision = -self.rate * gap, bits + _GUARD
+        spare = 0
         while True:
-            with working_precision(precision):
-                found = (ball(exponent).exp() * arb(fmpz(2) ** bits)).floor().unique_fmpz()
-            if found is not None:
-                return int(found)
-            precision *= 2
+            spare += _GUARD
+            lo, hi = (end >> spare for end in enclose_exp(self.rate * gap, bits + spare))
+            if lo == hi:
+                return lo
 
     def _settle(self, gap: int, drawn: int) -> bool:
         """Go on where the first digit of U is that of e^(−λ·gap)."""

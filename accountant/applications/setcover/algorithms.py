@@ -10,7 +10,6 @@ from typing import Protocol
 import numpy as np
 
 from accountant.applications.setcover.program import (
-    ExponentialStage,
     GreedyStage,
     Program,
     Stage,
@@ -50,19 +49,6 @@ class NoisyGreedy:
     def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:  # noqa: ARG002 - the same for any number of sets
         """Return one group with one greedy stage."""
         return _single("set cover by noisy greedy", epsilon, calibration, (GreedyStage(),))
-
-    def declare(self, program: Program, calibration: str) -> AnyGuarantee:  # noqa: ARG002 - one group: nothing is composed
-        """Return the guarantee of the only group."""
-        return cover_once(program)
-
-
-@dataclass(frozen=True, slots=True)
-class RepeatedExponential:
-    """The exponential mechanism again and again on one sample. Source: Ghazi et al. 2024, Appendix F."""
-
-    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:  # noqa: ARG002 - the same for any number of sets
-        """Return one group with one stage."""
-        return _single("set cover by the repeated exponential mechanism", epsilon, calibration, (ExponentialStage(),))
 
     def declare(self, program: Program, calibration: str) -> AnyGuarantee:  # noqa: ARG002 - one group: nothing is composed
         """Return the guarantee of the only group."""
@@ -204,6 +190,5 @@ __all__ = [
     "FreshSampleScaling",
     "NoisyGreedy",
     "OneSampleScaling",
-    "RepeatedExponential",
     "read_calibration",
 ]

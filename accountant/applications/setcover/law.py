@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 
-from accountant.applications.setcover.program import ExponentialStage, GreedyStage, Group, Program, ThresholdPass
+from accountant.applications.setcover.program import GreedyStage, Group, Program, ThresholdPass
 from profiles import InvalidArgument
 
 Rows = Sequence[frozenset[int]]
@@ -77,13 +77,8 @@ def _stage_law(stage: object, sample: Rows, sets: int, taken: tuple[int, ...], d
         for item in remaining:
             law = _combine(law, partial(_answer, stage, sample, item, decay=decay))
         return law
-    if isinstance(stage, ExponentialStage):
-        law = {taken: Fraction(1)}
-        for _ in remaining:
-            law = _combine(law, partial(_choose, sample, sets, decay=decay))
-        return law
     if not isinstance(stage, GreedyStage):
-        raise InvalidArgument(f"a stage of a known kind is needed, but {type(stage).__name__} was found; use one of the three")
+        raise InvalidArgument(f"a stage of a known kind is needed, but {type(stage).__name__} was found; use one of the two")
     law = {}
     largest = max([stage.floor, *(_count(sample, taken, item) for item in remaining)])
     for noise, chance in enumerate_noise(remaining, largest + 1, decay):
@@ -95,12 +90,6 @@ def _stage_law(stage: object, sample: Rows, sets: int, taken: tuple[int, ...], d
 def _answer(stage: ThresholdPass, sample: Rows, item: int, before: tuple[int, ...], decay: Fraction) -> Law:
     high = decay ** max(0, stage.threshold - _count(sample, before, item))
     return {(*before, item): high, before: 1 - high}
-
-
-def _choose(sample: Rows, sets: int, before: tuple[int, ...], decay: Fraction) -> Law:
-    weights = {item: (1 / decay) ** _count(sample, before, item) for item in range(sets) if item not in before}
-    total = sum(weights.values())
-    return {(*before, item): weight / total for item, weight in weights.items()}
 
 
 def _greedy(floor: int, sample: Rows, taken: tuple[int, ...], remaining: Sequence[int], noise: Mapping[int, int]) -> tuple[int, ...]:

@@ -9,18 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, read_calibration
-from accountant.applications.setcover.program import ExponentialStage, GreedyStage, Group, Program, ThresholdPass
-from accountant.applications.setcover.selection import Uncovered, draw_geometric, pass_once, pick_exponentially, pick_greedily
-from accountant.applications.setcover.system import Indices, SetSystem, read_sets
+from accountant.applications.setcover.program import GreedyStage, Group, Program, ThresholdPass
+from accountant.applications.setcover.selection import Indices, Uncovered, draw_noise, pass_once, pick_greedily
+from accountant.applications.submodular.coverage import MOST, CoverageInstance
 from accountant.guarantees import AnyGuarantee
 from accountant.onesided import realise_draws
-from accountant.sampler.bernoulli import PoissonSampler
-from accountant.sampler.bits import open_bits, repeats
+from accountant.sampler import PoissonSampler, open_sources
 from profiles import InvalidArgument, InvalidData, InvalidTarget, to_exact
-
-SEEDED_NOISE = (
-    "whoever sees the permutation neither knows nor can guess the state of the generator, nor has seen other numbers drawn with it"
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,13 +33,13 @@ class PrivateSetCover:
     Each element chooses the first set of the permutation that contains it; :func:`cover_cost` counts the sets that are chosen.
 
     * ``epsilon``: the target, nats, exact; ``sets``: the number of sets, public.
-    * ``algorithm``: :class:`NoisyGreedy` (default), :class:`OneSampleScaling`, :class:`FreshSampleScaling`, :class:`RepeatedExponential`.
+    * ``algorithm``: :class:`NoisyGreedy` (default), :class:`OneSampleScaling`, :class:`FreshSampleScaling`.
     * ``calibration``: ``optimal``; ``per-round`` splits the budget over the samples as the paper does, with log(1 + e^ε_s) for each;
       ``corollary`` takes log 2 for each, as the paper does.
 
     Source: docs/set-cover.md, Theorems 1 and 2; Ghazi et al. 2024, Theorem 1.4. Raises :class:`InvalidTarget`, :class:`InvalidArgument`.
 
-    >>> system = SetSystem.from_rows([[0], [0, 1], [2]] * 50, sets=3)
+    >>> system = CoverageInstance.from_sets([[0], [0, 1], [2]] * 50, candidates=3)
     >>> answer = PrivateSetCover(1, sets=3).run(system, np.random.default_rng(1), bits=2)
     >>> answer.permutation.tolist(), bool(answer.guarantee.bound.epsilon <= 1)
     ([0, 2, 1], True)
@@ -78,51 +73,37 @@ class PrivateSetCover:
         """What a run guarantees, before the sources of its random numbers are known."""
         return self.algorithm.declare(self.program, self.calibration)
 
-    def run(self, system: SetSystem, rng: np.random.Generator, *, bits: object = None) -> CoverAnswer:
+    def run(self, system: CoverageInstance, rng: object = None, *, bits: object = None) -> CoverAnswer:
         """Return a permutation of the sets.
 
-        ``bits`` gives the samples and the noise (None: the secure source of the operating system; a seed or a generator for tests); ``rng``
-        gives the public order of the sets, and the draws of :class:`RepeatedExponential`. Raises :class:`InvalidData`,
-        :class:`InvalidArgument`.
+        ``system`` has the sets as candidates and the elements as users: :func:`read_coverage`, or ``CoverageInstance.from_sets``.
+        ``bits`` gives samples and noise, ``rng`` the public order of the sets, which breaks ties: each None (the operating system's secure
+        source), a seed, or a :class:`numpy.random.Generator`. Raises :class:`InvalidData`, :class:`InvalidArgument`.
         """
-        if not isinstance(system, SetSystem) or system.sets != read_sets(self.sets):
+        if type(system) is not CoverageInstance or system.candidates != read_sets(self.sets):
             raise InvalidData(
-                f"a SetSystem with {self.sets} sets is needed, but another object or number was found; make one with from_rows"
+                f"a CoverageInstance with {self.sets} sets is needed, but another object or number was found; make one with from_sets"
             )
-        if not isinstance(rng, np.random.Generator):
-            raise InvalidArgument(
-                f"rng must be a numpy.random.Generator, but {type(rng).__name__} was found; pass numpy.random.default_rng()"
-            )
-        source = open_bits(bits)
-        if repeats(source, rng):
-            raise InvalidArgument("bits and rng are generators with the same seed, which repeat each other; give different ones")
-        sampler = PoissonSampler(source)
+        draws, sampler = open_sources(rng, bits)
         program = self.program
-        order = rng.permutation(system.sets).astype(np.int64)
-        taken: NDArray[np.bool_] = np.zeros(system.sets, dtype=np.bool_)
+        order = np.random.default_rng([draws.digit() for _ in range(8)]).permutation(system.candidates).astype(np.int64)
+        taken: NDArray[np.bool_] = np.zeros(system.candidates, dtype=np.bool_)
         chosen: list[int] = []
         for group in program.groups:
-            chosen += _run_group(group, system, order, taken, sampler, rng)
+            chosen += _run_group(group, system, order, taken, sampler)
         permutation = np.concatenate([np.array(chosen, dtype=np.int64), order[~taken[order]]])
         permutation.setflags(write=False)
-        hypothesis = source.hypothesis if all(group.exact for group in program.groups) else f"{source.hypothesis}; {SEEDED_NOISE}"
-        return CoverAnswer(permutation, realise_draws(self.guarantee, hypothesis))
+        return CoverAnswer(permutation, realise_draws(self.guarantee, sampler.source.hypothesis))
 
 
-def _run_group(
-    group: Group, system: SetSystem, order: Indices, taken: NDArray[np.bool_], sampler: PoissonSampler, rng: np.random.Generator
-) -> list[int]:
+def _run_group(group: Group, system: CoverageInstance, order: Indices, taken: NDArray[np.bool_], sampler: PoissonSampler) -> list[int]:
     """Run the stages of a group on one sample; mark and return the sets taken."""
-    sampled = np.flatnonzero(sampler.select(np.full(system.elements, group.p)))
+    sampled = np.flatnonzero(sampler.select(np.full(system.users, group.p)))
     state = Uncovered(system, sampled, taken)
     chosen: list[int] = []
     for stage in group.stages:
         remaining = order[~taken[order]]
-        if isinstance(stage, ExponentialStage):
-            found = pick_exponentially(state, remaining, float(group.epsilon0), rng)
-        else:
-            noise = draw_geometric(group.decay, remaining.size, sampler)
-            found = _select(stage, state, remaining, noise)
+        found = _select(stage, state, remaining, draw_noise(group.decay, remaining.size, sampler))
         taken[np.array(found, dtype=np.int64)] = True
         chosen += found
     return chosen
@@ -132,6 +113,15 @@ def _select(stage: ThresholdPass | GreedyStage, state: Uncovered, remaining: Ind
     if isinstance(stage, ThresholdPass):
         return pass_once(state, remaining, noise, stage.threshold)
     return pick_greedily(state, remaining, noise, stage.floor)
+
+
+def read_sets(value: object) -> int:
+    """Return a public number of sets. Raises :class:`InvalidArgument`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= MOST:
+        raise InvalidArgument(
+            f"the number of sets must be an integer of at least 1, but {str(value)[:40]!r} was found; give a public number"
+        )
+    return int(value)
 
 
 __all__ = ["CoverAnswer", "PrivateSetCover"]

@@ -10,7 +10,6 @@ from accountant.guarantees.theorem import Notion, conclude
 from accountant.onesided import amplify_minus, amplify_plus, compose_directions, declare_add_dp, subsample
 from accountant.sampled.amplification import round_up
 from profiles import InvalidArgument, Undecided, decimal_text
-from profiles.mechanisms.interface import EXACT_ARITHMETIC
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 PAGE = "docs/set-cover.md"
@@ -34,12 +33,7 @@ class GreedyStage:
     floor: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ExponentialStage:
-    """The exponential mechanism again and again until no set remains."""
-
-
-Stage = ThresholdPass | GreedyStage | ExponentialStage
+Stage = ThresholdPass | GreedyStage
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +44,6 @@ class Group:
     epsilon0: Fraction
     stages: tuple[Stage, ...]
     decay: float
-
-    @property
-    def exact(self) -> bool:
-        """Whether every draw has exactly the stated law."""
-        return not any(isinstance(stage, ExponentialStage) for stage in self.stages)
 
 
 def make_group(p: float, epsilon0: Fraction, stages: tuple[Stage, ...]) -> Group:
@@ -79,8 +68,7 @@ class Program:
     @property
     def hypotheses(self) -> tuple[str, ...]:
         """What the guarantees take for granted about the implementation and its use."""
-        arithmetic = () if all(group.exact for group in self.groups) else (EXACT_ARITHMETIC,)
-        return (PUBLIC, ONLY_OUTPUT, *arithmetic)
+        return (PUBLIC, ONLY_OUTPUT)
 
 
 def cover_once(program: Program) -> AnyGuarantee:
@@ -118,7 +106,6 @@ def _sample_group(group: Group, program: Program, index: int) -> AnyGuarantee:
     names = {
         ThresholdPass: "threshold pass",
         GreedyStage: "greedy with noise drawn once",
-        ExponentialStage: "repeated exponential mechanism",
     }
     kinds = list(dict.fromkeys(names[type(stage)] for stage in group.stages))
     subject = f"{program.name}, group {index + 1} of {len(program.groups)} ({', then '.join(kinds)})"
@@ -132,7 +119,6 @@ __all__ = [
     "ONLY_OUTPUT",
     "PAGE",
     "PUBLIC",
-    "ExponentialStage",
     "GreedyStage",
     "Group",
     "Program",

@@ -12,9 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from accountant.applications.submodular.choosing import ExponentialChoice
 from accountant.applications.submodular.interface import Kept, check_count, check_kept
 from profiles import InvalidData
+from profiles.draws import ExponentialDraws
 
 Indices = NDArray[np.int32]
 Pointers = NDArray[np.int64]
@@ -169,17 +169,17 @@ class CoverageRounds:
         for gain in np.flatnonzero(self._counts).tolist():
             self._members[gain] = array("i", order[ends[gain] - self._counts[gain] : ends[gain]].tobytes())
 
-    def draw(self, choice: ExponentialChoice) -> int:
+    def draw(self, draws: ExponentialDraws) -> int:
         """Return a remaining candidate, drawn by the exponential mechanism, and select it. At least one remains."""
         self._lower_top()
-        low = max(0, self._top - choice.reach)
+        low = max(0, self._top - draws.reach)
         window = self._counts[low : self._top + 1][::-1]
         distances = np.flatnonzero(window)
         counts = window[distances]
         beyond = self._remaining - int(counts.sum())
-        index = choice.levels(distances, counts, beyond, self._levels())
+        index = draws.levels(distances, counts, beyond, self._levels())
         distance = int(distances[index]) if index < len(distances) else next(d for i, (d, _) in enumerate(self._levels()) if i == index)
-        chosen = self._draw_member(self._top - distance, choice)
+        chosen = self._draw_member(self._top - distance, draws)
         self._select(chosen)
         return chosen
 
@@ -193,14 +193,14 @@ class CoverageRounds:
         for gain in np.flatnonzero(self._counts[: self._top + 1])[::-1].tolist():
             yield self._top - gain, int(self._counts[gain])
 
-    def _draw_member(self, gain: int, choice: ExponentialChoice) -> int:
+    def _draw_member(self, gain: int, draws: ExponentialDraws) -> int:
         """Return each member of a group with the same probability: uniform entries of its list, until one is a member."""
         members = self._members[gain]
         if len(members) > 2 * int(self._counts[gain]):
             entries = np.frombuffer(members, dtype=np.int32)
             members = self._members[gain] = array("i", entries[self._gains[entries] == gain].tobytes())
         while True:
-            candidate = members[choice.uniform(len(members))]
+            candidate = members[draws.uniform(len(members))]
             if self._gains[candidate] == gain:
                 return candidate
 

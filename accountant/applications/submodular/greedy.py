@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from accountant.applications.submodular.choosing import ExponentialChoice
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.interface import (
     EXACT_GAINS,
@@ -23,9 +22,9 @@ from accountant.applications.submodular.rounds import start_rounds
 from accountant.applications.submodular.weighted import WeightedCoverage
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, assume, discharge
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, declare_add_dp, realise_draws, subsample
-from accountant.sampler import BitSource, PoissonSampler, open_bits
-from accountant.sampler.bits import GeneratorBits, repeats
+from accountant.sampler import BitSource, open_bits, open_sources
 from profiles import InvalidArgument, to_exact
+from profiles.draws import ExponentialDraws
 from profiles.numbers import ExactLike
 
 _SOURCE = "docs/submodular.md, Theorem 1; Ghazi et al. 2024, Theorem 4.3 and Section 4.1.1"
@@ -74,9 +73,9 @@ class OneSidedGreedy:
     def select(self, function: DecomposableFunction, bits: BitSource) -> tuple[int, ...]:
         """Return the candidates alone, drawn with ``bits``. Raises :class:`InvalidArgument` where k exceeds their number."""
         self.check(function)
-        choice = ExponentialChoice(Fraction(self.epsilon0) / function.resolution, bits)  # type: ignore[arg-type]
+        draws = ExponentialDraws(Fraction(self.epsilon0) / function.resolution, bits)  # type: ignore[arg-type]
         rounds = start_rounds(function)
-        return tuple(rounds.draw(choice) for _ in range(self.k))
+        return tuple(rounds.draw(draws) for _ in range(self.k))
 
     def check(self, function: DecomposableFunction) -> None:
         """Refuse what is no decomposable function, or has too few candidates: both are public."""
@@ -139,11 +138,7 @@ class PrivateGreedy:
         """
         inner, plan = self.inner, self.plan
         inner.check(function)
-        sampler, draws = PoissonSampler(bits), open_bits(rng)
-        if isinstance(draws, GeneratorBits) and repeats(sampler.source, draws.rng):
-            raise InvalidArgument(
-                "the sample and the choices would be drawn with the same random numbers; give two seeds, or one generator"
-            )
+        draws, sampler = open_sources(rng, bits)
         kept = sampler.select(np.full(function.users, plan.p))
         sample = function.restrict(kept)
         if (sample.candidates, sample.resolution) != (function.candidates, function.resolution):

@@ -6,15 +6,15 @@ from typing import Protocol
 
 import numpy as np
 
-from accountant.applications.submodular.choosing import ExponentialChoice
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.interface import DecomposableFunction, read_gains
+from profiles.draws import ExponentialDraws
 
 
 class Rounds(Protocol):
     """What remains to be selected."""
 
-    def draw(self, choice: ExponentialChoice) -> int:
+    def draw(self, draws: ExponentialDraws) -> int:
         """Return a remaining candidate c with probability proportional to exp(λ·gain(c)), and select it."""
 
 
@@ -27,9 +27,10 @@ class PlainRounds:
         self._tracker, self._candidates = function.track(), function.candidates
         self._live = np.ones(self._candidates, dtype=np.bool_)
 
-    def draw(self, choice: ExponentialChoice) -> int:
+    def draw(self, draws: ExponentialDraws) -> int:
         """Return a remaining candidate and select it."""
-        chosen = choice.among(read_gains(self._tracker, self._candidates), self._live)
+        rows = np.flatnonzero(self._live)
+        chosen = int(rows[draws.among(read_gains(self._tracker, self._candidates)[rows])])
         self._tracker.add(chosen)
         self._live[chosen] = False
         return chosen

@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.draws import ExponentialChoice, enclose_exp, open_digits
 from profiles.errors import InvalidArgument
 from profiles.mechanisms.interface import check_call
-from profiles.mechanisms.repeated.choice import ExponentialChoice, draw_gumbel
-from profiles.mechanisms.repeated.exponentials import enclose_exp
+from profiles.mechanisms.repeated.gumbel import draw_gumbel
 from profiles.mechanisms.repeated.interface import (
     Arithmetic,
     hypotheses,
@@ -28,7 +28,6 @@ from profiles.mechanisms.repeated.interface import (
     read_select,
 )
 from profiles.mechanisms.repeated.laws import STOPPED, Ends, Law, collect_law
-from profiles.mechanisms.repeated.randomness import open_digits
 from profiles.numbers import ExactLike, exact_text
 
 Score = Callable[[Any], Any]

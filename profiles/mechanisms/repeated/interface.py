@@ -19,7 +19,7 @@ SELECT = (
     "depends on the data set it is given alone"
 )
 
-#: Rates λ = ε₀/Δ outside of [1/MOST_RATE, MOST_RATE] are refused, so that λ as a float has a relative error of 2⁻⁵³ at most.
+#: Rates λ = ε₀/Δ outside of [1/MOST_RATE, MOST_RATE] are refused, as exact choices refuse them.
 MOST_RATE = Fraction(2) ** 900
 MOST_ROUNDS = 10**7
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.draws import draw_exp, enclose_exp, open_digits
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.mechanisms.interface import check_call
-from profiles.mechanisms.repeated.exponentials import draw_exp, enclose_exp
 from profiles.mechanisms.repeated.interface import (
     Arithmetic,
     hypotheses,
@@ -25,7 +25,6 @@ from profiles.mechanisms.repeated.interface import (
     read_select,
 )
 from profiles.mechanisms.repeated.laws import STOPPED, Ends, Law, collect_law
-from profiles.mechanisms.repeated.randomness import open_digits
 from profiles.numbers import ExactLike, exact_text, to_exact
 
 Value = Callable[[Any], Any]

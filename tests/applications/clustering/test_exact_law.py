@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from accountant.applications.clustering import PrivateMetricClustering, read_distances
-from accountant.applications.clustering.drawing import draw_choice
 from accountant.applications.clustering.records import Records
 from accountant.applications.clustering.selection import count_nearest
 from accountant.applications.clustering.space import UNITS
+from profiles.draws import ExponentialChoice
 
 MOST = 3  # records
 SPACES = {
@@ -167,6 +167,14 @@ def test_selection_alone_attains_its_epsilon_in_the_limit_and_fails_the_other_wa
         assert mpmath.log(without) < -0.5  # the other direction grows with the rounds
 
 
+class Script:
+    def __init__(self, words):
+        self.words = iter(words)
+
+    def digit(self):
+        return next(self.words)
+
+
 def test_the_code_draws_this_law():
     """Every draw of the code is the inverse of the distribution function of the law above."""
     space, data, epsilon = SPACES["line"], (0, 2, 2), Fraction(5, 4)
@@ -179,8 +187,8 @@ def test_the_code_draws_this_law():
         tiny = mpmath.mpf(2) ** -100
         for at in (end * (1 + tiny), (end + law[(candidate,)]) * (1 - tiny)):  # both ends of its part of [0, 1)
             scaled = int(at * mpmath.mpf(2) ** 320)
-            words = iter([(scaled >> (32 * (9 - i))) & (2**32 - 1) for i in range(10)])
-            assert draw_choice(gains, epsilon / UNITS, words.__next__) == candidate
+            words = [(scaled >> (32 * (9 - i))) & (2**32 - 1) for i in range(10)]
+            assert ExponentialChoice(gains, epsilon / UNITS).draw(Script(words)) == candidate
         end += law[(candidate,)]
     for chosen in itertools.permutations(range(3), 2):
         assert tuple(count_nearest(tally, chosen).tolist()) == histogram(space, data, 2, chosen)

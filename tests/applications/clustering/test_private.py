@@ -131,17 +131,18 @@ def test_every_draw_has_the_rate_of_its_budget(form, histogram, monkeypatch):
         original = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *arguments: drawn.append((name, arguments[place])) or original(*arguments))
 
-    record(selection, "draw_choice", 1)
+    made = selection.ExponentialDraws
+    monkeypatch.setattr(selection, "ExponentialDraws", lambda rate, digits: drawn.append(("selection", rate)) or made(rate, digits))
     record(private, "draw_geometric", 0)
-    record(private, "draw_laplace", 0)
+    record(private, "draw_discrete_laplace", 0)
     sampling = Records.sample
     monkeypatch.setattr(Records, "sample", lambda self, p, sampler: drawn.append(("sample", p)) or sampling(self, p, sampler))
     answer = model.run([0, 1, 1], np.random.default_rng(0))
     budget, rounds = model.budget, len(answer.selected)
     expected: list[tuple] = [("sample", budget.plan.p)] if budget.plan else []
     expected += [("draw_geometric", budget.size)] if "size_share" in form else []
-    expected += [("draw_choice", budget.selection / UNITS)] * rounds if budget.selection else []
-    expected += [("draw_laplace" if budget.full else "draw_geometric", budget.histogram)] * rounds
+    expected += [("selection", budget.selection / UNITS)] if budget.selection else []
+    expected += [("draw_discrete_laplace" if budget.full else "draw_geometric", budget.histogram)] * rounds
     assert drawn == expected
 
 
@@ -182,8 +183,10 @@ def test_unusable_options(options, error, words):
 
 def test_unusable_generators():
     model = PrivateMetricClustering(SPACE, 2, 1, rounds=2)
-    with pytest.raises(InvalidArgument, match="rng must be"):
-        model.run([0], 7)
+    with pytest.raises(InvalidArgument, match="Generator"):
+        model.run([0], "7")
+    with pytest.raises(InvalidArgument, match="same seed"):
+        model.run([0], 7, bits=7)
     with pytest.raises(InvalidArgument, match="same seed"):
         model.run([0], np.random.default_rng(7), bits=7)
 

@@ -66,10 +66,10 @@ def test_the_two_assumptions(tally, row, random):
 def test_blocks_do_not_matter(monkeypatch):
     rng = np.random.default_rng(0)
     tally = Tally(rng.integers(0, UNITS + 1, (40, 7)).astype(np.int32), rng.integers(1, 9, 40))
-    expected = [select_candidates(tally, 7, Fraction(1), open_bits(seed).digit) for seed in range(5)]
+    expected = [select_candidates(tally, 7, Fraction(1), open_bits(seed)) for seed in range(5)]
     monkeypatch.setattr(selection, "_BLOCK", 10)
     monkeypatch.setattr(selection, "_EXACT", 0)  # integer products throughout
-    assert [select_candidates(tally, 7, Fraction(1), open_bits(seed).digit) for seed in range(5)] == expected
+    assert [select_candidates(tally, 7, Fraction(1), open_bits(seed)) for seed in range(5)] == expected
     assert all(sorted(found) == list(range(7)) for found in expected)
 
 
@@ -83,4 +83,4 @@ def test_a_tie_goes_to_the_first_selected():
 @pytest.mark.parametrize("count", [1, 2**37])
 def test_large_budgets_take_the_best(count):
     tally = Tally(np.array([[UNITS, 0, UNITS // 2]], dtype=np.int32), np.array([count]))
-    assert select_candidates(tally, 2, Fraction(500), open_bits(1).digit)[0] == 1
+    assert select_candidates(tally, 2, Fraction(500), open_bits(1))[0] == 1

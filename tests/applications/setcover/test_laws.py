@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from accountant.applications.setcover import NoisyGreedy, OneSampleScaling, PrivateSetCover, RepeatedExponential, SetSystem
+from accountant.applications.setcover import CoverageInstance, NoisyGreedy, OneSampleScaling, PrivateSetCover
 from accountant.applications.setcover.law import enumerate_noise, find_law, sample_law
 from accountant.applications.setcover.private import _run_group
-from accountant.applications.setcover.program import ExponentialStage, GreedyStage, Group, Program, ThresholdPass
+from accountant.applications.setcover.program import GreedyStage, Group, Program, ThresholdPass
 from accountant.sampler.bernoulli import PoissonSampler
 from proofs_check.exact import exact_epsilon
 
@@ -23,7 +23,6 @@ STAGES = {
     "greedy": (GreedyStage(),),
     "greedy with a floor": (GreedyStage(2),),
     "passes and greedy": (ThresholdPass(2), GreedyStage()),
-    "exponential": (ExponentialStage(),),
 }
 ROWS = [row for size in range(4) for row in itertools.combinations(range(3), size)]
 
@@ -64,7 +63,6 @@ def test_theorem_1_on_one_sample(stages, sample, row, taken):
 PROGRAMS = {
     "one sample, greedy": [((GreedyStage(),), 0.5)],
     "one sample, passes": [(STAGES["passes"], 0.5)],
-    "one sample, exponential": [(STAGES["exponential"], 0.5)],
     "fresh samples": [((ThresholdPass(2),), 0.25), ((ThresholdPass(1),), 0.5)],
     "fresh samples, then greedy": [((ThresholdPass(2),), 0.25), ((GreedyStage(),), 0.5)],
 }
@@ -128,25 +126,23 @@ def test_representatives_of_the_noise(cap, shifts):
     assert sum(weight for _, weight in enumerate_noise([0, 1, 2], cap, A)) == 1
 
 
-@pytest.mark.parametrize("name", ["greedy", "passes", "exponential", "passes and greedy"])
+@pytest.mark.parametrize("name", ["greedy", "passes", "passes and greedy"])
 def test_what_runs_has_the_exact_law(name):
     """Chi-square against the exact law, 1500 runs; a false alarm has probability below 1e-7."""
-    system, size = SetSystem.from_rows([[0, 1], [1], [2], [1, 2]], sets=3), 1500
-    chosen = Group(0.5, Fraction(1), STAGES[name], 0.36787944117144233 if name == "exponential" else float(A))
-    decay = Fraction(0.36787944117144233) if name == "exponential" else A
-    law = find_law(Program("tiny", (chosen,)), system.rows(), 3, decays=[decay])
-    sampler, rng, found = PoissonSampler(11), np.random.default_rng(12), dict.fromkeys(law, 0)
+    rows, size = [[0, 1], [1], [2], [1, 2]], 1500
+    system = CoverageInstance.from_sets(rows, candidates=3)
+    chosen = group(STAGES[name])
+    law = find_law(Program("tiny", (chosen,)), rows, 3, decays=[A])
+    sampler, found = PoissonSampler(11), dict.fromkeys(law, 0)
     for _ in range(size):
         taken = np.zeros(3, dtype=bool)
-        order = _run_group(chosen, system, np.arange(3), taken, sampler, rng)
+        order = _run_group(chosen, system, np.arange(3), taken, sampler)
         found[(*order, *(item for item in range(3) if not taken[item]))] += 1
     expected = [float(chance) * size for chance in law.values()]
     assert stats.chisquare(list(found.values()), expected).pvalue > 1e-7
 
 
-@pytest.mark.parametrize(
-    "algorithm", [NoisyGreedy(), RepeatedExponential(), OneSampleScaling(4, beta="0.9")], ids=lambda a: type(a).__name__
-)
+@pytest.mark.parametrize("algorithm", [NoisyGreedy(), OneSampleScaling(4, beta="0.9")], ids=lambda a: type(a).__name__)
 def test_no_neighbours_exceed_the_guarantee(algorithm):
     """The very binary64 numbers that run, all data sets of at most three elements: the exact epsilon of both directions."""
     plan = PrivateSetCover(1, sets=2, algorithm=algorithm)

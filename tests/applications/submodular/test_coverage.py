@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant.applications.submodular import CoverageInstance
-from accountant.applications.submodular.choosing import ExponentialChoice
 from accountant.applications.submodular.coverage import CoverageRounds
 from accountant.sampler import open_bits
 from profiles import InvalidArgument, InvalidData
+from profiles.draws import ExponentialDraws
 
 SETS = st.integers(1, 6).flatmap(lambda m: st.tuples(st.just(m), st.lists(st.lists(st.integers(0, m - 1), max_size=4), max_size=8)))
 
@@ -156,14 +156,14 @@ def test_groups_stay_true_over_many_rounds():
     users, items = rng.integers(0, 3000, 15_000), (300 * rng.random(15_000) ** 2).astype(int)
     instance = CoverageInstance.from_pairs(users, items, candidates=300)
     rounds, tracker = CoverageRounds(instance), instance.track()
-    choice, live = ExponentialChoice(Fraction(1, 2), open_bits(3)), np.ones(300, dtype=bool)
+    draws, live = ExponentialDraws(Fraction(1, 2), open_bits(3)), np.ones(300, dtype=bool)
     for _ in range(300):
         assert np.array_equal(rounds._gains[live], tracker.gains[live])
         assert np.array_equal(rounds._counts, np.bincount(tracker.gains[live], minlength=len(rounds._counts)))
         gain = int(tracker.gains[live].max())
         members = [c for c in rounds._members[gain] if rounds._gains[c] == gain]
         assert sorted(members) == np.flatnonzero(live & (tracker.gains == gain)).tolist()
-        chosen = rounds.draw(choice)
+        chosen = rounds.draw(draws)
         assert live[chosen]
         live[chosen] = False
         tracker.add(chosen)

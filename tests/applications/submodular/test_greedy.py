@@ -178,7 +178,7 @@ def test_a_subclass_of_an_instance_proves_nothing():
         (lambda: PrivateGreedy(1, 1, "best"), InvalidArgument, "calibration"),
         (lambda: OneSidedGreedy(1, 0), InvalidArgument, "epsilon0 must be positive"),
         (lambda: PrivateGreedy(1, 1).run([[0]]), InvalidArgument, "decomposable function is needed"),
-        (lambda: PrivateGreedy(1, 1).run(CoverageInstance.from_sets([], candidates=1), 5, bits=5), InvalidArgument, "same random numbers"),
+        (lambda: PrivateGreedy(1, 1).run(CoverageInstance.from_sets([], candidates=1), 5, bits=5), InvalidArgument, "same seed"),
         (lambda: PrivateGreedy(1, 1).run(CoverageInstance.from_sets([], candidates=1), "x"), InvalidArgument, "random bits"),
         (lambda: OneSidedGreedy(1, 1).run(Own(1, [lambda chosen: math.nan])), InvalidData, "finite"),
     ],

@@ -7,10 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from accountant.applications.submodular.choosing import ExponentialChoice
 from accountant.applications.submodular.matroids.matroid import Integers, Matroid, Members
 from accountant.applications.submodular.matroids.objective import Scores
-from accountant.sampler import BitSource
+from profiles.draws import ExponentialChoice, RandomDigits
 
 #: (scores, rate) → index i with probability proportional to exp(rate·scores[i])
 Choose = Callable[[Integers, Fraction], int]
@@ -43,13 +42,6 @@ def run_continuous_greedy(matroid: Matroid, scores: Scores, rounds: int, epsilon
     return tuple(bases)
 
 
-def open_choose(bits: BitSource) -> Choose:
-    """Return the exponential mechanism, drawn exactly from uniform bits (docs/submodular.md, section 4)."""
-    choices: dict[Fraction, ExponentialChoice] = {}
-
-    def choose(scores: Integers, rate: Fraction) -> int:
-        if rate not in choices:
-            choices[rate] = ExponentialChoice(rate, bits)
-        return choices[rate].among(scores, np.ones(scores.size, dtype=np.bool_))
-
-    return choose
+def open_choose(digits: RandomDigits) -> Choose:
+    """Return the exponential mechanism, drawn exactly from uniform digits (docs/repeated-mechanisms.md, section 5)."""
+    return lambda scores, rate: ExponentialChoice(scores, rate).draw(digits)

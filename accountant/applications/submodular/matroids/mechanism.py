@@ -18,8 +18,7 @@ from accountant.applications.submodular.matroids.rounding import swap_round
 from accountant.applications.submodular.matroids.tracked import Tracked
 from accountant.guarantees import ARITHMETIC, ONE_ANALYSIS, AnyGuarantee, assume, discharge
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, declare_add_dp, realise_draws, subsample
-from accountant.sampler import BitSource, PoissonSampler, open_bits
-from accountant.sampler.bits import GeneratorBits, repeats
+from accountant.sampler import BitSource, open_sources
 from profiles import InvalidArgument, InvalidData, exact_text, to_exact
 from profiles.numbers import ExactLike
 
@@ -140,11 +139,7 @@ class PrivateMatroidGreedy:
         of the operating system), a seed, or a :class:`numpy.random.Generator`; both stay secret.
         Raises :class:`InvalidArgument`, :class:`InvalidData`; no message has more than the format of the data in it.
         """
-        sampler, draws = PoissonSampler(bits), open_bits(rng)
-        if isinstance(draws, GeneratorBits) and repeats(sampler.source, draws.rng):
-            raise InvalidArgument(
-                "the sample and the choices would be drawn with the same random numbers; give two seeds, or one generator"
-            )
+        draws, sampler = open_sources(rng, bits)
         users = self.function.read(data)
         count = self.function.count(users)
         most = MOST_UNITS // max(self.function.unit, self.function.score_unit(self.draws))

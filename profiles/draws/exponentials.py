@@ -5,8 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import lru_cache
 
+from profiles.draws.digits import DIGIT_BITS, RandomDigits, draw_below
 from profiles.errors import InvalidArgument
-from profiles.mechanisms.repeated.randomness import DIGIT_BITS, RandomDigits, draw_below
 
 
 def enclose_exp(x: Fraction, bits: int) -> tuple[int, int]:
@@ -93,3 +93,8 @@ def draw_geometric(rate: Fraction, digits: RandomDigits) -> int:
     while draw_exp(one, digits):
         times += 1
     return (start + rate.denominator * times) // rate.numerator
+
+
+def draw_discrete_laplace(rate: Fraction, digits: RandomDigits) -> int:
+    """Return an integer z with probability proportional to e^−(rate·|z|): the difference of two geometric numbers. Raises like it."""
+    return draw_geometric(rate, digits) - draw_geometric(rate, digits)

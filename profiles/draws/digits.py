@@ -48,12 +48,15 @@ def draw_below(bound: int, digits: RandomDigits) -> int:
     """Return an integer that is uniform on 0, ..., ``bound`` − 1, by rejection. Raises :class:`InvalidArgument` for bound < 1."""
     if bound < 1:
         raise InvalidArgument(f"a uniform integer needs a bound of at least 1, but {bound} was found; give a larger one")
-    bits = (bound - 1).bit_length()
-    words = -(-bits // DIGIT_BITS)
+    if bound == 1:
+        return 0
+    size, words = 1 << DIGIT_BITS, 1
+    while size < bound:
+        size, words = size << DIGIT_BITS, words + 1
+    limit = size - size % bound  # the numbers below it fall into equal shares
     while True:
-        value = 0
-        for _ in range(words):
+        value = digits.digit()
+        for _ in range(words - 1):
             value = value << DIGIT_BITS | digits.digit()
-        value >>= words * DIGIT_BITS - bits
-        if value < bound:
-            return value
+        if value < limit:
+            return value % bound

@@ -1,0 +1,148 @@
+"""What a report is about, gathered once: profile, verdicts, guarantee, certificates with the kernel's verdict, audit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from accountant.epsilon import DerivedEpsilon, derive_epsilon
+from profiles import Declaration, Infeasible, Profile, Undecided, load, parse_expression
+from profiles.terms import Term
+from proofs_check.audit.results import AuditResult, Finding
+from proofs_check.certificates import to_file_text
+from proofs_check.explain import Explanation, explain_all
+from proofs_check.kernel import Report as KernelReport
+from proofs_check.kernel import check
+from proofs_check.results import Verdict
+from proofs_check.verify import Verification, verify
+
+CONSTRAINED = "privacy-constrained"
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedCertificate:
+    """A certificate file as it is embedded, and what the kernel said of this very text when the report was made."""
+
+    name: str
+    about: str
+    text: str
+    report: KernelReport
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the file."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AuditEvidence:
+    """An audit of the implementation: its result, the pair in words, what it takes for granted, and the mechanism's reference."""
+
+    result: AuditResult
+    mechanism: str
+    pair: str
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """Everything that a report tells. ``derived`` is None where no ε could be certified, and ``obstacle`` says why then;
+    ``written`` is the expression of q with the names of its constants, where there is one.
+    """
+
+    declaration: Declaration
+    target: Fraction
+    verification: Verification
+    explanations: Mapping[str, Explanation]
+    derived: DerivedEpsilon | None
+    obstacle: str
+    refuted: bool
+    certificates: tuple[EmbeddedCertificate, ...]
+    written: Term | None = None
+    audit: AuditEvidence | None = None
+    source_name: str = ""
+    source_text: str | None = None
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that the report is about."""
+        return self.declaration.profile
+
+    @property
+    def exit_code(self) -> int:
+        """0: an ε is certified; 1: refuted, rejected by the kernel, or violated; 3: undecided. See docs/report.md."""
+        rejected = not all(certificate.report.accepted for certificate in self.certificates)
+        violated = self.audit is not None and self.audit.result.finding is Finding.VIOLATED
+        if rejected or violated or self.refuted:
+            return 1
+        open_premise = self.derived is not None and "assumption-8 holds" in self.derived.guarantee.hypotheses
+        return 3 if self.derived is None or open_premise else 0
+
+
+def gather(
+    reference: str | Profile | Declaration,
+    target_epsilon: object,
+    *,
+    rule: str | None = None,
+    q: str | None = None,
+    constants: Mapping[str, object] | None = None,
+    audit: AuditEvidence | None = None,
+    source_name: str = "",
+    source_text: str | None = None,
+) -> Evidence:
+    """Return the evidence for a profile, the target ε* (nats) and a sampling rule.
+
+    The rule is ``rule``, ``q``, the declaration's own, or else privacy-constrained sampling for the target. That an ε is infeasible or
+    undecided is evidence as well. Raises what loading, verification and :func:`accountant.derive_epsilon` raise for unusable input.
+    """
+    declaration = Declaration(reference) if isinstance(reference, Profile) else load(reference) if isinstance(reference, str) else reference
+    verification = verify(declaration.profile, target_epsilon)
+    chosen = rule if rule is not None or q is not None or declaration.sampling is not None else CONSTRAINED
+    derived, obstacle, refuted = None, "", False
+    try:
+        derived = derive_epsilon(
+            declaration,
+            rule=chosen,
+            q=q,
+            constants=constants,
+            target_epsilon=target_epsilon if chosen == CONSTRAINED else None,
+            conditions=verification,
+        )
+    except (Infeasible, Undecided) as error:
+        obstacle, refuted = str(error), isinstance(error, Infeasible)
+    return Evidence(
+        declaration,
+        verification.target,
+        verification,
+        explain_all(verification),
+        derived,
+        obstacle,
+        refuted,
+        _certificates(verification, derived),
+        _written(declaration, rule, q),
+        audit,
+        source_name,
+        source_text,
+    )
+
+
+def _written(declaration: Declaration, rule: str | None, q: str | None) -> Term | None:
+    if q is not None:
+        return parse_expression(q, "q")
+    return declaration.sampling.q if rule is None and declaration.sampling is not None else None
+
+
+def _certificates(verification: Verification, derived: DerivedEpsilon | None) -> tuple[EmbeddedCertificate, ...]:
+    made = []
+    if derived is not None and derived.bound.evidence.certificate is not None and derived.bound.evidence.checked_by_kernel:
+        made.append(_embed("bounds", "the certified bounds of ψ over all records", to_file_text(derived.certificate())))
+    decided = [name for name, decision in verification.decisions.items() if decision.verdict is not Verdict.UNKNOWN]
+    about = "the claim that ε is defined and not negative" + (", and the verdicts on " + ", ".join(decided) if decided else "")
+    made.append(_embed("conditions", about, to_file_text(verification.certificate())))
+    return tuple(made)
+
+
+def _embed(name: str, about: str, text: str) -> EmbeddedCertificate:
+    return EmbeddedCertificate(name, about, text, check(text))

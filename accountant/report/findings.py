@@ -1,0 +1,206 @@
+"""The sections of a report about the conditions, the constant μ, and the audit."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from accountant.report.charts import Chart, Line, draw
+from accountant.report.elements import Child, Element, make
+from accountant.report.evidence import AuditEvidence, Evidence
+from accountant.report.mathml import equation
+from accountant.report.plainly import USES
+from accountant.report.prose import statement, steps
+from accountant.report.wording import badge, down, facts, fold, point, section, table
+from profiles import InvalidExpression, decimal_text, exact_text, parse_expression
+from profiles.terms import symbol
+from proofs_check.audit.report import bound_texts, confidence_text
+from proofs_check.audit.results import Finding
+from proofs_check.results import Decision
+from proofs_check.strong_convexity import strong_convexity_json
+from proofs_check.verify import CONDITIONS
+
+_WELL_DEFINED = "well-defined"
+_MOST_BOXES = 6
+
+
+def conditions(evidence: Evidence) -> Element:
+    """Return the verdict on each condition with witness or proof, the constant μ, and the theorems that follow."""
+    decisions = evidence.verification.decisions
+    rows = [
+        (make("a", name, href=f"#{name}"), badge(decision.verdict.value), "yes" if decision.checked else "no")
+        for name, decision in decisions.items()
+    ]
+    rows.insert(0, (make("a", _WELL_DEFINED, href=f"#{_WELL_DEFINED}"), badge("proved"), "yes"))
+    return section(
+        "conditions",
+        "Conditions",
+        make("p", "Each is about all records of the declared ranges, all weights w ≥ 1 where it says so, and all values of parameters "
+             "without a number. Refuted means: not for all of them; the witness is one exception. Unknown means neither."),
+        table("Verdicts", ("condition", "verdict", "checked by kernel"), rows),
+        _article(evidence, _WELL_DEFINED, "The premise of everything else", None),
+        [_article(evidence, name, CONDITIONS[name].source, decision) for name, decision in decisions.items()],
+        _convexity(evidence),
+        _consequences(evidence),
+    )  # fmt: skip
+
+
+def _article(evidence: Evidence, name: str, source: str, decision: Decision | None) -> Element:
+    explanation = evidence.explanations[name]
+    verdict = "proved" if decision is None else decision.verdict.value
+    told: list[tuple[Child, Child]] = []
+    if decision is not None:
+        if decision.witness is not None:
+            told.append(("Witness", point(decision.witness)))
+        if decision.reason:
+            told.append(("Reason", decision.reason))
+        told += [
+            ("Method", decision.method),
+            ("Checked by the kernel", "yes" if decision.checked else "no"),
+            *_region(decision.details.get("region")),
+        ]
+    head = {"proved": "The proof", "refuted": "The refutation"}.get(verdict, "What is open")
+    return make(
+        "article",
+        make("h3", name, " ", badge(verdict), id=name),
+        make("p", source, class_="note"),
+        statement(explanation),
+        make("p", USES[name], class_="note") if name in USES else None,
+        facts(told) if told else None,
+        fold(f"{head} in words: {name}", steps(explanation)),
+        class_="condition",
+    )
+
+
+def _region(region: Any) -> list[tuple[Child, Child]]:
+    if not isinstance(region, dict):
+        return []
+    found: list[tuple[Child, Child]] = [("Holds exactly where", make("code", str(region["inequality"])))]
+    for kind, label in (("holds", "Holds on"), ("fails", "Fails on")):
+        boxes = region.get(kind) or []
+        if boxes:
+            shown = [", ".join(f"{name} in [{lo}, {hi}]" for name, (lo, hi) in box.items()) for box in boxes[:_MOST_BOXES]]
+            more = [f"{len(boxes) - _MOST_BOXES} more boxes (pdp verify --json lists them)"] if len(boxes) > _MOST_BOXES else []
+            found.append((label, make("ul", [make("li", make("code", text)) for text in shown], [make("li", text) for text in more])))
+    return found
+
+
+def _convexity(evidence: Evidence) -> Element:
+    found = strong_convexity_json(evidence.profile, evidence.verification.convexity, evidence.verification.constant)
+    if found["formula"] is None:
+        return make("article", make("h3", "The strong convexity constant μ"), make("p", "None was proved."))
+    try:
+        shown: Child = equation(symbol("mu(x)"), "=" if found["exact"] else ">=", parse_expression(found["formula"]))
+    except InvalidExpression:
+        shown = make("code", f"mu_x {'=' if found['exact'] else '>='} {found['formula']}")
+    told: list[tuple[Child, Child]] = [("In the profile grammar", make("code", found["formula"]))]
+    if found["lower_bound"] is not None:
+        told.append(("For all records, μ is at least (rounded down)", found["lower_bound"]))
+    if found["upper_bound"] is not None:
+        told.append(("For some record no constant above this will do (rounded up)", found["upper_bound"]))
+    told.append(("Checked by the kernel", "yes" if found["checked_by_kernel"] else "no"))
+    return make("article", make("h3", "The strong convexity constant μ"), make("p", shown, class_="display"), facts(told))
+
+
+def _consequences(evidence: Evidence) -> list[Child]:
+    made: list[Child] = [make("h3", "What follows")]
+    derived = evidence.derived
+    if derived is not None and derived.rule.q is None:
+        said = "The bound of this report needs less than these theorems: only that every weight in use satisfies the constraint ψ ≤ ε*. "
+        said += "Weight 1 does at every record under assumption-8. The theorems are about the largest weights and how to find them."
+        made.append(make("p", said))
+    for found in evidence.verification.consequences:
+        told: list[tuple[Child, Child]] = [(name, badge(verdict)) for name, verdict in found.conditions]
+        told.append(("Rests on", make("ul", [make("li", item) for item in found.open_hypotheses])))
+        made.append(
+            make(
+                "article",
+                make("h4", found.statement, " ", badge(found.verdict)),
+                make("p", found.text[:1].upper() + found.text[1:] + "."),
+                facts(told),
+            )
+        )
+    return made
+
+
+def audit(evidence: Evidence) -> Element | None:
+    """Return the evidence of the audit, None where there was none."""
+    found = evidence.audit
+    if found is None:
+        return None
+    result = found.result
+    bound, claimed = bound_texts(result)
+    violated = result.finding is Finding.VIOLATED
+    compared = f"ε(D, D′) is at least {bound} nats with {confidence_text(result)} confidence; at most {claimed} was claimed."
+    ending = " The claim is refuted for this pair." if violated else (
+        " This run does not refute the claim. That does not mean that the claim is true: a leak in a rarer event or on another pair "
+        "looks the same."
+    )  # fmt: skip
+    return section(
+        "audit",
+        "Audit of the implementation",
+        make("p", badge(result.finding.value), " ", compared, ending),
+        facts(_audit_facts(found)),
+        _events(found),
+        _trace(found),
+        make("h3", "Taken for granted by the audit"),
+        make("ul", [make("li", item[:1].upper() + item[1:]) for item in found.assumptions]),
+    )
+
+
+def _audit_facts(found: AuditEvidence) -> list[tuple[Child, Child]]:
+    result = found.result
+    told: list[tuple[Child, Child]] = [
+        ("Implementation", make("code", found.mechanism)),
+        ("Pair", found.pair),
+        ("Claim", f"ε ≤ {exact_text(result.claim.epsilon) if len(exact_text(result.claim.epsilon)) <= 24 else bound_texts(result)[1]}"
+         + (f"; {result.claim.source}" if result.claim.source else "")),
+        ("Outputs", f"{result.outputs} on both data sets together"),
+        ("Seed", str(result.seed)),
+    ]  # fmt: skip
+    if result.fixed is not None:
+        told.append(("Bound of the fixed sample (rounded down)", down(Fraction(result.fixed), 4)))
+    if result.sequential is not None:
+        told.append(("Bound of the sequential test (rounded down)", down(Fraction(result.sequential), 4)))
+    if result.refuted_after is not None:
+        told.append(("Refuted after", f"{result.refuted_after} outputs"))
+    return told
+
+
+def _events(found: AuditEvidence) -> Element | None:
+    rows = []
+    for name, event in zip("AB", found.result.events, strict=False):
+        for label, interval, seen, of in (
+            ("D", event.interval_first, event.seen_first, event.of_first),
+            ("D′", event.interval_second, event.seen_second, event.of_second),
+        ):
+            low, high = down(Fraction(interval[0]), 3), decimal_text(Fraction(min(1.0, interval[1])), 3, round_up=True)
+            rows.append((f"{name} on {label}", event.words, f"{seen} of {of}", f"from {low} to {high}"))
+    if not rows:
+        return None
+    caption = "Events that tell D and D′ apart, among fresh outputs; each interval holds with the audit's confidence by itself"
+    return table(caption, ("event", "in words", "seen", "its probability (rounded outward)"), rows)
+
+
+def _trace(found: AuditEvidence) -> Element | None:
+    result = found.result
+    lines = []
+    if len(result.trace) > 1:
+        lines.append(Line("sequential test (valid at any time)", tuple((float(p.outputs), p.bound) for p in result.trace), stepped=True))
+    if result.fixed is not None:
+        lines.append(Line("fixed sample (valid at the end)", ((float(result.outputs), result.fixed),)))
+    if not lines:
+        return None
+    claimed = float(min(result.claim.epsilon, Fraction(10**100)))
+    chart = Chart(
+        "audit-chart",
+        "The audit's lower bound as outputs came in",
+        f"The bound on epsilon against the number of outputs. It ends at {bound_texts(result)[0]}; {bound_texts(result)[1]} was claimed.",
+        "outputs on both data sets together",
+        "lower bound on ε (nats)",
+        tuple(lines),
+        (("claimed", claimed),),
+        log_x=True,
+        from_zero=True,
+    )
+    return make("figure", make("figcaption", chart.title), draw(chart), class_="plot")

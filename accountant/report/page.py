@@ -1,0 +1,114 @@
+"""The page: head with a strict policy, contents, sections, and what is needed to make it again."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import platform
+import shlex
+import sys
+from collections.abc import Sequence
+from importlib import metadata, resources
+
+from accountant.report.elements import Child, Element, make, serialise
+from accountant.report.evidence import Evidence
+from accountant.report.findings import audit, conditions
+from accountant.report.plots import plots
+from accountant.report.sections import certificates, derivation, hypotheses, promise, result, sampling
+from accountant.report.wording import facts, section
+
+_LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
+_PACKAGE = "pdp-accountant"
+
+
+def render_page(evidence: Evidence, *, title: str, date: str, command: Sequence[str]) -> str:
+    """Return the report as the text of one HTML file that loads nothing."""
+    parts = [
+        result(evidence),
+        hypotheses(evidence),
+        promise(evidence),
+        sampling(evidence),
+        derivation(evidence),
+        certificates(evidence),
+        conditions(evidence),
+        plots(evidence),
+        audit(evidence),
+        _again(evidence, date, command),
+    ]
+    sections = [part for part in parts if part is not None]
+    style = resources.files("accountant.report").joinpath("report.css").read_text(encoding="utf-8")
+    body = make(
+        "body",
+        make("a", "Skip to the result", href="#main", class_="skip"),
+        make(
+            "header",
+            make("p", "Privacy report", class_="kind"),
+            make("h1", title),
+            make("p", f"Made on {date} by {_PACKAGE} {version(_PACKAGE)}", class_="note"),
+        ),
+        make(
+            "nav",
+            make("h2", "Contents", id="contents-title"),
+            make("ol", [_entry(part) for part in sections]),
+            aria_labelledby="contents-title",
+        ),
+        make("main", sections, id="main", tabindex="-1"),
+    )
+    return "<!DOCTYPE html>\n" + serialise(make("html", _head(title, style), body, lang="en")) + "\n"
+
+
+def _head(title: str, style: str) -> Element:
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    return make(
+        "head",
+        make("meta", charset="utf-8"),
+        _meta_equiv("Content-Security-Policy", policy),
+        make("meta", name="referrer", content="no-referrer"),
+        make("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        make("meta", name="color-scheme", content="light dark"),
+        make("meta", name="generator", content=f"{_PACKAGE} {version(_PACKAGE)}"),
+        make("title", f"{title} – privacy report"),
+        make("style", style),
+    )
+
+
+def _meta_equiv(name: str, content: str) -> Element:
+    made = make("meta", content=content)
+    made.set("http-equiv", name)
+    return made
+
+
+def _entry(part: Element) -> Element:
+    heading = part.find("h2")
+    return make("li", make("a", "" if heading is None else heading.text or "", href=f"#{part.get('id')}"))
+
+
+def _again(evidence: Evidence, date: str, command: Sequence[str]) -> Element:
+    seed: Child = "none: no random number enters a report without an audit"
+    if evidence.audit is not None:
+        seed = f"{evidence.audit.result.seed}, for the audit alone; no random number enters the bounds"
+    return section(
+        "again",
+        "To make this report again",
+        make("p", "The same command with the same versions gives the same file."),
+        make("pre", "\n" + shlex.join(command), tabindex="0", role="group", aria_label="command"),
+        facts(
+            [
+                ("Date", date),
+                ("Seed", seed),
+                (_PACKAGE, version(_PACKAGE)),
+                (platform.python_implementation(), platform.python_version()),
+                *((name, version(name)) for name in _LIBRARIES),
+                ("Platform", f"{sys.platform}, {platform.machine()}"),
+            ]
+        ),
+    )
+
+
+def version(name: str) -> str:
+    """Return the installed version of a distribution."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "of unknown version"

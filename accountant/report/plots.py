@@ -1,0 +1,170 @@
+"""The section of plots: each with a table of some of its numbers, or with the reason why it cannot be drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from accountant.report.charts import Chart, Line, draw
+from accountant.report.curves import MOST_GRID as MOST_GRID_STATISTICS
+from accountant.report.curves import POINTS, Curve, Sizes, loss_curves, other_values, shown_statistics, sizes, weight_curves
+from accountant.report.elements import Child, Element, add, make
+from accountant.report.evidence import Evidence
+from accountant.report.wording import down, exactly, fold, section, table, up
+from profiles import Infeasible, InvalidArgument, InvalidData, InvalidProfile, InvalidTarget, Statistic, Undecided
+
+#: Every which point of a curve is in the table below it.
+_EVERY = 16
+_PLOT_DIGITS = 6
+_REASONS = (Infeasible, Undecided, InvalidProfile, InvalidArgument, InvalidData, InvalidTarget)
+
+
+def plots(evidence: Evidence) -> Element:
+    """Return the plots of a report."""
+    free = [parameter.name for parameter in evidence.profile.free_parameters]
+    if free:
+        said = f"Plots need numbers for all parameters, but {', '.join(free)} has none: what is proved above holds for all its values."
+        return section("plots", "Plots", make("p", said))
+    made: list[Child] = []
+    for statistic in shown_statistics(evidence.profile):
+        made += [_attempt("The loss of a record", _loss, evidence, statistic), _attempt("Weights", _weights, evidence, statistic)]
+    if not made:
+        made.append(make("p", "The loss does not depend on the record, so there is nothing to plot against a statistic."))
+    left_out = len([item for item in evidence.profile.record if item.lo < item.hi]) - len(shown_statistics(evidence.profile))
+    if left_out:
+        made.append(make("p", f"{left_out} more statistics have no plot, to keep the report short."))
+    made.append(_attempt_sizes(evidence))
+    lead = (
+        "Lines join certified points. Between the points they are drawings; nothing is claimed there. The certified bound above covers "
+        "every record."
+    )
+    return section("plots", "Plots", make("p", lead), make("div", made, class_="plots"))
+
+
+def _attempt(title: str, draw_it: Callable[[Evidence, Statistic], Element], evidence: Evidence, statistic: Statistic) -> Element:
+    try:
+        return draw_it(evidence, statistic)
+    except _REASONS as error:
+        return _missing(f"{title} against {statistic.name}", str(error))
+
+
+def _missing(title: str, reason: str) -> Element:
+    return make("figure", make("figcaption", title), make("p", f"This plot could not be drawn: {reason}."), class_="plot")
+
+
+def _loss(evidence: Evidence, statistic: Statistic) -> Element:
+    curves = loss_curves(evidence, statistic)
+    if not curves:
+        return _missing(f"The loss of a record against {statistic.name}", "no point of it could be enclosed")
+    levels = [] if evidence.derived is None else [("certified upper bound for all records", evidence.derived.bound.upper)]
+    if evidence.derived is None or evidence.derived.bound.upper != evidence.target:
+        levels.append(("target ε*", evidence.target))
+    title = f"The loss of a record against {statistic.name}"
+    return _figure(evidence, statistic, f"loss-{statistic.name}", title, "privacy loss (nats)", curves, tuple(levels))
+
+
+def _weights(evidence: Evidence, statistic: Statistic) -> Element:
+    curves = weight_curves(evidence, statistic)
+    title = f"Weights against {statistic.name}, for the target ε* = {exactly(evidence.target)}"
+    if not curves:
+        return _missing(title, "every weight is infinite: such records never need to be in the sample")
+    found = _figure(evidence, statistic, f"weights-{statistic.name}", title, "weight w", curves, ())
+    if len(curves[-1].samples) <= POINTS:
+        add(found, make("p", "Records with an infinite weight are left out: they never need to be in the sample.", class_="note"))
+    return found
+
+
+def _figure(
+    evidence: Evidence,
+    statistic: Statistic,
+    id_: str,
+    title: str,
+    y_label: str,
+    curves: list[Curve],
+    levels: tuple[tuple[str, Fraction], ...],
+) -> Element:
+    held = [f"{name} = {_place(value)}" for name, value in other_values(evidence).items() if name != statistic.name]
+    caption = title + (f" (others held at {', '.join(held)})" if held else "")
+    texts = [(name, up(value)) for name, value in levels]
+    told = f"{caption}. " + " ".join(_told(curve) for curve in curves) + "".join(f" {name}: {text}." for name, text in texts)
+    lines = tuple(
+        Line(curve.name, tuple((float(s.x), _drawn(s.upper if curve.round_up else s.lower)) for s in curve.samples)) for curve in curves
+    )
+    chart = Chart(f"plot-{id_}", caption, told, statistic.name, y_label, lines, tuple((name, _drawn(value)) for name, value in levels))
+    return make(
+        "figure",
+        make("figcaption", caption),
+        draw(chart),
+        fold("Numbers of this plot", _numbers(title, statistic.name, curves)),
+        class_="plot",
+    )
+
+
+def _drawn(value: Fraction) -> float:
+    return float(min(value, Fraction(10) ** 300))
+
+
+def _told(curve: Curve) -> str:
+    values = [sample.upper if curve.round_up else sample.lower for sample in curve.samples]
+    first, last, least, most = (_sided(curve, value) for value in (values[0], values[-1], min(values), max(values)))
+    side = "up" if curve.round_up else "down"
+    return f"{curve.name} goes from {first} to {last}; its points lie between {least} and {most}, rounded {side}."
+
+
+def _sided(curve: Curve, value: Fraction) -> str:
+    return up(value, _PLOT_DIGITS) if curve.round_up else down(value, _PLOT_DIGITS)
+
+
+def _numbers(title: str, x_name: str, curves: list[Curve]) -> Element:
+    columns = [x_name, *(f"{curve.name} (rounded {'up' if curve.round_up else 'down'})" for curve in curves)]
+    known = [{sample.x: sample for sample in curve.samples} for curve in curves]
+    places = sorted({x for samples in known for x in samples})
+    chosen = dict.fromkeys([*places[::_EVERY], places[-1]])
+    rows = []
+    for x in chosen:
+        cells: list[Child] = []
+        for curve, samples in zip(curves, known, strict=True):
+            found = samples.get(x)
+            cells.append("–" if found is None else _sided(curve, found.upper if curve.round_up else found.lower))
+        rows.append((_place(x), *cells))
+    return table(f"{title}: some of the points; – where there is no finite number", columns, rows, numeric=True)
+
+
+def _place(x: Fraction) -> str:
+    text = exactly(x)
+    return text if len(text) <= 12 else f"≈ {float(x):.8g}"
+
+
+def _attempt_sizes(evidence: Evidence) -> Element | None:
+    profile = evidence.profile
+    if not profile.record or len(profile.record) > MOST_GRID_STATISTICS:
+        return None
+    title = "Expected sample size against the target ε*"
+    try:
+        found = sizes(evidence)
+    except _REASONS as error:
+        return _missing(title, str(error))
+    return _sizes_figure(title, found) if found.mean.samples else None
+
+
+def _sizes_figure(title: str, found: Sizes) -> Element:
+    lines = [Line(found.mean.name, tuple((float(s.x), float(s.upper)) for s in found.mean.samples))]
+    if found.rule is not None:
+        lines.append(Line("this report's rule, at its certified bound", ((float(found.rule.x), float(found.rule.upper)),)))
+    caption = f"{title}, as a share of {found.records} records spread evenly over the declared ranges"
+    first, last = found.mean.samples[0], found.mean.samples[-1]
+    ends = [f"{up(end.upper, _PLOT_DIGITS)} at {_place(end.x)} nats" for end in (first, last)]
+    told = f"{caption}. It falls from {ends[0]} to {ends[1]}, rounded up."
+    chart = Chart(
+        "plot-size", caption, told, "target ε* (nats)", "share of the records", tuple(lines), log_x=found.rule is None or found.rule.x > 0
+    )
+    rows = [(_place(s.x), up(s.upper, _PLOT_DIGITS)) for s in (*found.mean.samples[::4], last)]
+    columns = ("target ε*", "share with the largest feasible weights (rounded up)")
+    note = (
+        "Your data are not spread like that. For your records: pdp weights --target-size M --data FILE tells the target, and the weights."
+    )
+    return make(
+        "figure", make("figcaption", caption), draw(chart), make("p", note, class_="note"),
+        fold("Numbers of this plot", table(f"{title}: some of the points", columns, dict.fromkeys(rows), numeric=True)),
+        class_="plot",
+    )  # fmt: skip

@@ -1,0 +1,284 @@
+"""The sections of a report about the profile, the result and its derivation."""
+
+from __future__ import annotations
+
+import base64
+import re
+
+from accountant.guarantees import Derivation
+from accountant.report.elements import Child, Element, make
+from accountant.report.evidence import EmbeddedCertificate, Evidence
+from accountant.report.mathml import equation, term_math
+from accountant.report.plainly import explain_hypothesis
+from accountant.report.wording import badge, down, exactly, factor, facts, fold, point, section, table, up
+from accountant.sampling import describe_rules
+from profiles.profile import Parameter
+from profiles.terms import Term, free_symbols, number, symbol
+from proofs_check.papers.registry import find_claim
+from proofs_check.trust import axioms_behind
+
+_MOST_SHOWN = 60_000
+_PSI: Term = symbol("psi(x)")
+_Q: Term = symbol("q(x)")
+_ONE: Term = number(1)
+
+
+def result(evidence: Evidence) -> Element:
+    """Return what the report says at a glance."""
+    derived = evidence.derived
+    if derived is None:
+        said: list[Child] = [
+            make("p", badge("refuted" if evidence.refuted else "unknown"), " No ε is certified by this report.", class_="headline"),
+            make("p", f"Why: {evidence.obstacle}."),
+        ]
+    else:
+        bound, hypotheses = derived.bound, derived.guarantee.hypotheses
+        at_most = factor(bound.upper)
+        which: Child = [", which is at most ", at_most, "."] if at_most is not None else "."
+        said = [
+            make("p", make("math", make("mi", "ε"), make("mo", "≤"), make("mn", up(bound.upper))), " nats", class_="headline"),
+            make(
+                "p", f"Notion: {derived.guarantee.notion.value}. Adding or removing any one record of the declared ranges changes the "
+                "probability of every event of the output by a factor of at most ",
+                make("math", make("msup", make("mi", "e"), make("mi", "ε"))), which,
+            ),
+            make("p", _condition_of(len(hypotheses)), class_="warning" if hypotheses else None),
+            facts(_bound_facts(evidence)),
+        ]  # fmt: skip
+    return section("result", "Result", said)
+
+
+def _condition_of(count: int) -> list[Child]:
+    if not count:
+        return ["No hypothesis is open."]
+    ending = "is is" if count == 1 else "es are"
+    open_ = f" {count} hypothes{ending} true that nobody has discharged. They are part of the result: "
+    return ["This holds ", make("strong", "only if"), open_, make("a", "read them", href="#hypotheses"), "."]
+
+
+def _bound_facts(evidence: Evidence) -> list[tuple[Child, Child]]:
+    derived = evidence.derived
+    if derived is None:
+        return []
+    bound = derived.bound
+    found: list[tuple[Child, Child]] = [("Upper bound (rounded up)", f"{up(bound.upper)} nats")]
+    if bound.lower > 0:
+        found.append(
+            (
+                "Lower bound of the worst loss after sampling (rounded down)",
+                [f"{down(bound.lower)} nats, reached at ", point(bound.evidence.at)],
+            )
+        )
+    else:
+        found.append(("Lower bound", "none was derived: the true loss may be smaller"))
+    met = "met" if bound.upper <= evidence.target else "not met by this bound"
+    found.append(("Target ε*", f"{exactly(evidence.target)} nats: {met}"))
+    checked: Child = [badge("accepted"), " by the kernel: see the certificate of the bounds"] if bound.evidence.checked_by_kernel else [
+        f"not by the kernel ({bound.evidence.kernel_reason})",
+        "; it checked the conditions: see their certificate" if derived.conditions is not None else None,
+    ]  # fmt: skip
+    found.append(("Bound checked", checked))
+    found.append(("How it was found", bound.evidence.method))
+    return found
+
+
+def hypotheses(evidence: Evidence) -> Element:
+    """Return the open hypotheses in plain words, and those that were discharged."""
+    derived = evidence.derived
+    if derived is None:
+        names = dict.fromkeys(item for found in evidence.verification.consequences for item in found.open_hypotheses)
+        lead = "No ε is certified. What follows from the proved conditions would still rest on:"
+        return section(
+            "hypotheses", "Hypotheses still open", make("p", lead), make("ul", [_hypothesis(name) for name in names], class_="cards")
+        )
+    guarantee = derived.guarantee
+    lead = "Nobody has proved these. If one of them is false, the bound is void." if guarantee.hypotheses else "None."
+    closed = [make("li", item.hypothesis, make("p", f"Discharged by: {item.evidence}", class_="note")) for item in guarantee.discharged]
+    return section(
+        "hypotheses",
+        "Hypotheses still open",
+        make("p", lead),
+        make("ol", [_hypothesis(name) for name in guarantee.hypotheses], class_="cards") if guarantee.hypotheses else None,
+        [make("h3", "Hypotheses that were discharged"), make("ul", closed)] if closed else None,
+    )
+
+
+def _hypothesis(name: str) -> Element:
+    gloss = explain_hypothesis(name)
+    return make("li", make("strong", name), make("p", gloss) if gloss else None)
+
+
+def promise(evidence: Evidence) -> Element:
+    """Return the profile: formula, statistics, parameters, where it is proved."""
+    profile = evidence.profile
+    statistics = [
+        (make("code", item.name), exactly(item.lo), exactly(item.hi), "yes" if item.name in free_symbols(profile.epsilon) else "no")
+        for item in profile.record
+    ]
+    parameters = [(make("code", item.name), _parameter(item)) for item in profile.parameters]
+    return section(
+        "profile",
+        "The mechanism's promise",
+        make("p", "For all data sets, adding or removing one record x with weight w changes the probability of every event of the output "
+             "by a factor of at most ", term_math(("pow", symbol("e"), symbol("epsilon(w, x)"))), ", with"),
+        make("p", equation(symbol("epsilon(w, x)"), "=", profile.epsilon), class_="display"),
+        facts(
+            [
+                ("In the profile grammar", make("code", f"epsilon = {profile.text}")),
+                ("Where that is proved", profile.source or "no source is named: that it holds is an open hypothesis"),
+            ]
+        ),
+        make("h3", "Record statistics"),
+        table("Statistics through which a record enters, with their closed ranges", ("statistic", "from", "to", "in ε"), statistics)
+        if statistics
+        else make("p", "None: the loss is the same for every record."),
+        make("h3", "Parameters"),
+        table("Constants of the mechanism", ("parameter", "value"), parameters) if parameters else make("p", "None."),
+        _source(evidence),
+    )  # fmt: skip
+
+
+def _parameter(parameter: Parameter) -> str:
+    if parameter.bounds is not None:
+        return f"any number from {exactly(parameter.bounds[0])} to {exactly(parameter.bounds[1])}"
+    return "any positive number" if parameter.value is None else exactly(parameter.value)
+
+
+def _source(evidence: Evidence) -> Child:
+    if evidence.source_text is None:
+        return None
+    return fold(
+        "The profile file, as it was read",
+        download(evidence.source_text, f"{slug(evidence.source_name)}.toml", "text/plain"),
+        _listing(evidence.source_text, "profile file"),
+    )
+
+
+def sampling(evidence: Evidence) -> Element:
+    """Return the sampling rule and the loss after sampling."""
+    derived = evidence.derived
+    if derived is None:
+        return section("sampling", "Sampling rule", make("p", "No bound after sampling was derived, so no rule is shown."))
+    rule = derived.rule
+    loss: Term = ("log", ("add", _ONE, ("mul", _Q, ("add", ("exp", symbol("epsilon(1/q(x), x)")), ("neg", _ONE)))))
+    if rule.q is None:
+        feasible = equation(_PSI, "<=", symbol("epsilon*"))
+        drawn: Child = [term_math(_Q), " = 1/w*(x), where w*(x) is the largest weight of the record with ", feasible]
+    else:
+        both = () if evidence.written is None or evidence.written == rule.q else (evidence.written, "=")
+        drawn = equation(_Q, "=", *both, rule.q)
+    constants = [(make("code", name), exactly(value)) for name, value in rule.constants]
+    formulas = {name: formula for name, formula, _ in describe_rules()}
+    named = f"{rule.name}: q(x) = {formulas[rule.name]}" if rule.name in formulas else "given as an expression"
+    return section(
+        "sampling",
+        "Sampling rule",
+        make("p", "Each record is selected independently of the others, and a selected record gets the weight 1/q(x). Its probability is"),
+        make("p", drawn, class_="display"),
+        make("p", "The loss of a record after sampling is then (Theorem 6 of Fay et al. 2024)"),
+        make("p", equation(_PSI, "=", loss), class_="display"),
+        facts([("Rule", named), ("Source", rule.source)]),
+        table("Public constants of the rule", ("constant", "value"), constants) if constants else None,
+    )
+
+
+def derivation(evidence: Evidence) -> Element:
+    """Return the derivation tree of the guarantee."""
+    if evidence.derived is None:
+        return section("derivation", "Derivation", make("p", "There is none, because no ε is certified."))
+    guarantee = evidence.derived.guarantee
+    return section(
+        "derivation",
+        "Derivation",
+        make("p", f"The guarantee is about: {guarantee.subject}. Each step rests on the steps below it."),
+        make("ul", _node(guarantee.derivation), class_="tree"),
+    )
+
+
+def _node(found: Derivation) -> Element:
+    basis = found.basis
+    facts_: list[tuple[Child, Child]] = [("Concludes", make("code", found.conclusion)), ("By", found.statement)]
+    if found.claims:
+        facts_.append(("Claims of the certificate, or method", ", ".join(found.claims)))
+    if basis.claims:
+        facts_.append(("Proved statements", make("ul", [_claim(claim) for claim in basis.claims])))
+    if basis.besides:
+        facts_.append(("Besides", basis.besides))
+    below = make("ul", [_node(child) for child in found.children]) if found.children else None
+    return make("li", make("div", make("strong", found.rule), facts(facts_), class_="node"), below)
+
+
+def _claim(claim_id: str) -> Element:
+    claim = find_claim(claim_id)
+    return make("li", make("code", claim_id), f" ({claim.source}): {claim.statement}")
+
+
+def certificates(evidence: Evidence) -> Element:
+    """Return the embedded certificates with the kernel's verdicts on these very texts."""
+    return section(
+        "certificates",
+        "Certificates",
+        make("p", "The independent kernel (Python's standard library only) read each certificate again while this report was written. To "
+             "check one yourself, download it and run ", make("code", "pdp check FILE"), " or ",
+             make("code", "python -m proofs_check.kernel FILE"), ". What you have to believe then is on the page docs/trust.md "
+             "of the package."),
+        [_certificate(evidence, certificate) for certificate in evidence.certificates],
+    )  # fmt: skip
+
+
+def _certificate(evidence: Evidence, certificate: EmbeddedCertificate) -> Element:
+    report = certificate.report
+    rows = [
+        (
+            make("code", claim.claim),
+            badge(claim.verdict),
+            claim.bound or "–",
+            ", ".join(claim.rules) or "–",
+            ", ".join(claim.side_conditions) or "–",
+        )
+        for claim in report.claims
+    ]
+    verdict: list[Child] = [badge("accepted" if report.accepted else "rejected")]
+    if not report.accepted:
+        verdict.append(f" at {report.step}: {report.reason}")
+    axioms = axioms_behind(report.claims)
+    name = f"{slug(evidence.profile.name)}-{certificate.name}.json"
+    return make(
+        "article",
+        make("h3", f"Certificate of the {certificate.name}"),
+        make("p", f"It is about {certificate.about}.", class_="note"),
+        facts(
+            [
+                ("Kernel's verdict", verdict),
+                ("SHA-256", make("code", certificate.digest)),
+                ("File", download(certificate.text, name, "application/json")),
+            ]
+        ),
+        table(f"Claims of the certificate {name}", ("claim", "verdict", "bound", "rules used", "side conditions"), rows) if rows else None,
+        fold(
+            "The axioms behind these rules", make("dl", [[make("dt", make("code", key)), make("dd", text)] for key, text in axioms.items()])
+        )
+        if axioms
+        else None,
+        fold("The text of the certificate", _listing(certificate.text, f"text of {name}"), class_="screen-only"),
+    )
+
+
+def _listing(text: str, label: str) -> Element:
+    shown = text.replace("\r\n", "\n")
+    if len(shown) > _MOST_SHOWN:
+        return make("p", f"It has {len(shown)} characters, which is too much to show here; download it.")
+    return make("pre", "\n" + shown, tabindex="0", role="group", aria_label=label)
+
+
+def download(text: str, name: str, kind: str) -> Element:
+    """Return a link that carries a file."""
+    data = base64.b64encode(text.encode("utf-8", "surrogatepass")).decode("ascii")
+    return make(
+        "a", f"download {name}", f" ({len(text.encode('utf-8', 'surrogatepass'))} bytes)", href=f"data:{kind};base64,{data}", download=name
+    )
+
+
+def slug(name: str) -> str:
+    """Return a name that is safe as a file name."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "profile"

@@ -1,0 +1,83 @@
+"""Small pieces that several sections share: numbers with their side, verdicts, tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+
+from accountant.report.elements import Child, Element, make
+from profiles import decimal_text, exact_text
+
+DIGITS = 12
+_TONES = {
+    "proved": "good", "accepted": "good", "consistent": "plain", "refuted": "bad", "rejected": "bad", "violated": "bad", "unknown": "open",
+    "not applicable": "open", "none": "bad",
+}  # fmt: skip
+
+
+def up(value: Fraction, digits: int = DIGITS) -> str:
+    """Return a number rounded up."""
+    return decimal_text(value, digits, round_up=True)
+
+
+def down(value: Fraction, digits: int = DIGITS) -> str:
+    """Return a number rounded down."""
+    return decimal_text(value, digits, round_up=False)
+
+
+def exactly(value: Fraction) -> str:
+    """Return a number exactly where that is short, else as an enclosure."""
+    text = exact_text(value)
+    return text if len(text) <= 40 else f"between {down(value)} and {up(value)}"
+
+
+def factor(epsilon: Fraction) -> Element | None:
+    """Return a number that is at least e^ε, of three digits; None where it would not mean anything to anybody."""
+    if epsilon > 60:
+        return None
+    text = up(Fraction(math.exp(float(epsilon))) * (1 + Fraction(1, 10**9)), 3)
+    if len(text) <= 6:
+        return make("math", make("mn", text))
+    if "e" in text:
+        shown, exponent = text.split("e")
+    else:
+        digits, exponent = text.rstrip("0"), str(len(text) - 1)
+        shown = digits[0] + ("." + digits[1:] if len(digits) > 1 else "")
+    return make("math", make("mn", shown), make("mo", "·"), make("msup", make("mn", "10"), make("mn", exponent)))
+
+
+def badge(verdict: str) -> Element:
+    """Return a verdict as a label; its word says it, the colour only helps."""
+    return make("span", verdict, class_=f"badge {_TONES.get(verdict, 'plain')}")
+
+
+def section(id_: str, title: str, *children: Child) -> Element:
+    """Return a section with its heading."""
+    return make("section", make("h2", title, id=f"{id_}-title"), *children, id=id_, aria_labelledby=f"{id_}-title")
+
+
+def fold(summary: Child, *children: Child, class_: str | None = None) -> Element:
+    """Return a part that opens."""
+    return make("details", make("summary", summary), make("div", *children, class_="inside"), class_=class_)
+
+
+def facts(items: Iterable[tuple[Child, Child]]) -> Element:
+    """Return a list of names with their values."""
+    return make("dl", [[make("dt", name), make("dd", value)] for name, value in items])
+
+
+def table(caption: str, columns: Sequence[Child], rows: Iterable[Sequence[Child]], *, numeric: bool = False) -> Element:
+    """Return a table with a heading for each row (its first cell) and column, in a part of the page that scrolls by itself."""
+    head = make("thead", make("tr", [make("th", column, scope="col") for column in columns]))
+    body = make("tbody", [make("tr", make("th", first, scope="row"), [make("td", cell) for cell in rest]) for first, *rest in rows])
+    made = make("table", make("caption", caption), head, body, class_="numeric" if numeric else None)
+    return make("div", made, class_="scroll", tabindex="0", role="group", aria_label=caption)
+
+
+def point(values: Mapping[str, Fraction]) -> list[Child]:
+    """Return a point, such as a witness, exactly."""
+    made: list[Child] = []
+    for name, value in values.items():
+        made += [", " if made else None, make("code", f"{name} = {exact_text(value)}")]
+    return made or ["at every record"]

@@ -1,0 +1,79 @@
+"""One line of the session's table of claims, and the table."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
+from fractions import Fraction
+
+from profiles.numbers import exact_text
+
+_TEST, _CLAIM, _NUMBER = 30, 20, 9
+_WIDTH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A claim that a test looked at: what, the verdict, and for an audit the lower bound beside the claim (of the closest pair).
+
+    Verdicts: consistent, REFUTED, proved, unknown, not audited; too large is a claim that so few outputs could not have refuted.
+    ``tests`` is the number of tests that share the session's error.
+    """
+
+    claim: str
+    verdict: str
+    bound: str = ""
+    claimed: str = ""
+    pairs: int = 0
+    tests: int = 1
+
+    def to_text(self) -> str:
+        """Return the entry as JSON."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_text(cls, text: str) -> Entry:
+        """Return the entry that :meth:`to_text` wrote."""
+        return cls(**json.loads(text))
+
+
+def lay_out(found: Sequence[tuple[str, Entry]], confidence: str, seed: int) -> Iterator[str]:
+    """Yield the lines of the table, at most 80 columns, and what it means."""
+    yield _line("test", "claim", "epsilon>=", "claimed", "verdict")
+    for test, entry in found:
+        bound, claimed = _fit(entry.bound, ROUND_FLOOR), _fit(entry.claimed, ROUND_CEILING)
+        yield _line(_tail(test, _TEST - 1), _head(entry.claim, _CLAIM - 1), bound, claimed, entry.verdict)
+    refuted = sum(entry.verdict == "REFUTED" for _, entry in found)
+    shared = max(entry.tests for _, entry in found)
+    yield ""
+    error = exact_text(1 - Fraction(confidence))
+    text = (
+        f"{_count(len(found), 'claim')} in {_count(len({test for test, _ in found}), 'test')}, {refuted} refuted. The probability that an "
+        f"audit refutes any true claim of this session is at most {error}, if the outputs of a call are independent; the error is "
+        f"divided among {_count(shared, 'test')}. Consistent does not mean that a claim is true. Seed: --pdp-seed {seed}"
+    )
+    yield from textwrap.wrap(text, _WIDTH, break_on_hyphens=False)
+
+
+def _line(test: str, claim: str, bound: str, claimed: str, verdict: str) -> str:
+    return f"{test:<{_TEST}}{claim:<{_CLAIM}}{bound:>{_NUMBER}}{claimed:>{_NUMBER}} {verdict}"
+
+
+def _fit(text: str, rounding: str) -> str:
+    """Return a number that fits into its column, rounded to its side."""
+    return text if len(text) < _NUMBER else f"{Context(prec=3, rounding=rounding).create_decimal(text):E}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _tail(text: str, width: int) -> str:
+    return text if len(text) <= width else "..." + text[3 - width :]
+
+
+def _head(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 3] + "..."

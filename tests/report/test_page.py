@@ -1,0 +1,181 @@
+"""A report says what was computed, on the safe side, carries its certificates, and loads and runs nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import re
+from fractions import Fraction
+
+import pytest
+
+from accountant.epsilon import derive_epsilon
+from profiles import load
+from proofs_check.kernel import Report, check
+from tests.report.conftest import HOSTILE, LLOYD
+
+_SAFE = {"html", "head", "meta", "title", "style", "body", "a", "header", "p", "h1", "h2", "h3", "h4", "nav", "ol", "ul", "li", "main",
+         "section", "article", "dl", "dt", "dd", "span", "strong", "code", "pre", "div", "table", "caption", "thead", "tbody", "tr", "th",
+         "td", "details", "summary", "figure", "figcaption", "svg", "desc", "g", "path", "line", "circle", "text", "math", "mi", "mn", "mo",
+         "mrow", "mfrac", "msub", "msup", "msqrt", "mspace", "mtext", "mtable", "mtr", "mtd"}  # fmt: skip
+
+
+def _files(page):
+    """The files that a page carries: name → text."""
+    carried = {}
+    for link in page.all("a"):
+        if "download" in link:
+            head, data = link["href"].split(",", 1)
+            assert head.endswith(";base64")
+            carried[link["download"]] = base64.b64decode(data).decode()
+    return carried
+
+
+def _harmless(page):
+    assert {tag for tag, _ in page.tags} <= _SAFE
+    for tag, attributes in page.tags:
+        assert not any(name.startswith("on") or name in ("src", "style", "srcdoc", "action") for name in attributes), (tag, attributes)
+        target = attributes.get("href")
+        assert target is None or target.startswith(("#", "data:application/json;base64,", "data:text/plain;base64,")), target
+    policy = next(meta["content"] for meta in page.all("meta") if meta.get("http-equiv") == "Content-Security-Policy")
+    style = re.search(r"<style>(.*?)</style>", page.html, re.DOTALL)[1]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_a_report_of_a_profile_file(report, tmp_path, monkeypatch):
+    page = report(LLOYD, "--target-epsilon", 20)
+    _harmless(page)
+    derived = derive_epsilon(load(str(tmp_path / "profile.toml")))
+    upper = derived.bound.evidence.upper_text()
+    assert Fraction(upper) >= derived.bound.upper
+    assert f"{upper} nats" in page.text
+    assert derived.bound.evidence.lower_text() in page.text
+    for hypothesis in derived.guarantee.hypotheses:
+        assert hypothesis in page.text
+    assert "5 hypotheses are true that nobody has discharged" in page.text
+    carried = _files(page)
+    assert carried.pop("profile.toml") == LLOYD
+    assert set(carried) == {"weighted-dp-lloyd-bounds.json", "weighted-dp-lloyd-conditions.json"}
+    for text in carried.values():
+        assert check(text).accepted
+        assert hashlib.sha256(text.encode()).hexdigest() in page.text
+    for claim in ("fay-2024-theorem-6-upper-inequality", "epsilon-upper", "epsilon-lower", "well-defined"):
+        assert claim in page.text
+    assert "not met by this bound" in page.text
+    assert f"pdp report {tmp_path}/profile.toml --target-epsilon 20 --date 2026-01-31 --out report.html" in page.text
+    assert "<td>–</td>" not in page.html.split('<section id="plots"')[1]  # all curves of a plot have their points at the same records
+    levels = [level for level, _ in page.headings]
+    assert levels[:2] == [1, 2]
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    identifiers = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
+    assert len(identifiers) == len(set(identifiers))
+    assert all(link["href"][1:] in identifiers for link in page.all("a") if link["href"].startswith("#"))
+    assert all(cell.get("scope") in ("row", "col") for cell in page.all("th"))
+    assert len(page.all("figure")) == 3
+
+
+def test_hostile_text_stays_text(report):
+    page = report(HOSTILE, "--target-epsilon", "0.3", "--title", "<script>window.pwned = 1</script>\"'", name="x.toml")
+    _harmless(page)
+    assert "<script" not in page.html
+    assert "<script>window.pwned = 1</script>\"'" in page.text
+    assert "\\u202eevil \\u0000 javascript:alert(1) &lt;b&gt; &amp; {{7*7}} </math><iframe" in page.text
+    assert "\u202e" not in page.html
+    assert _files(page)["x.toml"] == HOSTILE
+
+
+def test_what_is_infeasible_is_told(report):
+    page = report("profiles.mechanisms.laplace_sum:default", "--target-epsilon", 3, code=1)
+    assert "No ε is certified" in page.text
+    assert "assumption-8 is refuted for the target 3" in page.text
+    assert "z = 4" in page.text
+    assert "nats" not in page.text.split("Hypotheses still open")[1].split("Plots")[0]
+
+
+def test_parameters_without_numbers_have_no_plots(report):
+    page = report('name = "p"\nepsilon = "w*z/b"\n[record]\nz = [0, 1]\n[parameters]\nb = [1, 2]\n', "-e", 2)
+    assert "any number from 1 to 2" in page.text
+    assert "Plots need numbers for all parameters, but b has none" in page.text
+    assert "no source is named" in page.text
+
+
+def test_the_guarantee_of_no_record_statistics(report):
+    page = report("profiles.mechanisms.weighted_count:default", "-e", 3)
+    assert "The loss does not depend on the record" in page.text
+    assert not page.all("figure")
+
+
+def test_what_the_kernel_rejects_is_told(report, monkeypatch):
+    monkeypatch.setattr(
+        "accountant.report.evidence.check", lambda text: Report(accepted=False, step="claims[0]", reason="<it> does not follow")
+    )
+    page = report("profiles.mechanisms.weighted_count:default", "-e", 3, code=1)
+    assert "rejected at claims[0]: <it> does not follow" in page.text
+
+
+def test_several_statistics(report):
+    page = report('name = "p"\nepsilon = "w*a + 0*b"\n[record]\na = [0.25, 1]\nb = [0, 1]\n', "-e", 2, "--q", "1/2")
+    assert "The loss of a record against a (others held at b = " in page.text
+    assert len(page.all("figure")) == 5
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("-e", "0"),
+        ("-e", "three"),
+        ("-e", "2", "--seed", "1"),
+        ("-e", "2", "--audit-samples", "1000"),
+        ("-e", "2", "--date", "yesterday"),
+        ("-e", "2", "--title", " "),
+        ("-e", "2", "--rule", "uniform", "--constant", "m=2,n=1"),
+        ("-e", "2", "--rule", "uniform", "--q", "1/2"),
+        ("-e", "2", "--q", "2"),
+    ],
+)
+def test_unusable_options_leave_no_file(pdp, tmp_path, options):
+    profile, out = tmp_path / "p.toml", tmp_path / "r.html"
+    profile.write_text('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, 1]\n')
+    assert pdp("report", profile, "--out", out, *options).refused()
+    assert not out.exists()
+
+
+def test_a_range_without_a_binary_number_has_no_plots(report):
+    page = report('name = "p"\nepsilon = "w*(a + b)"\n[record]\na = [0, 1]\nb = ["0.1", "0.1"]\n', "-e", 2)
+    assert "could not be drawn" in page.text
+
+
+def test_the_profile_is_not_overwritten(pdp, tmp_path):
+    profile = tmp_path / "p.toml"
+    profile.write_text('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, 1]\n')
+    assert pdp("report", profile, "-e", 2, "--out", profile).refused()
+    assert profile.read_text().startswith("name")
+
+
+def test_huge_numbers_have_a_report(report):
+    page = report('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, 1e300]\n', "-e", "1e6", "--q", "1/2", code=3)
+    assert "No ε is certified" in page.text
+    assert "could not be drawn" in page.text
+
+
+def test_unwritable_places_are_refused_before_the_work(pdp, tmp_path, monkeypatch):
+    monkeypatch.setattr("accountant.report.gather", lambda *_, **__: pytest.fail("it worked first"))
+    assert pdp("report", "nothing.toml", "-e", "2", "--out", tmp_path / "no" / "r.html").refused()
+
+
+def test_the_date_of_the_sources(pdp, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    result = pdp("report", "profiles.mechanisms.weighted_count:default", "-e", "3", "--out", tmp_path / "r.html", "--json")
+    told = result.json()
+    text = (tmp_path / "r.html").read_bytes()
+    assert result.code == 0
+    assert "Made on 1970-01-01" in text.decode()
+    assert told["sha256"] == hashlib.sha256(text).hexdigest()
+    assert told["epsilon"] == {"lower": "3", "upper": "3"}
+    assert told["certificates"]["conditions"]["accepted"] is True
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "soon")
+    assert pdp("report", "profiles.mechanisms.weighted_count:default", "-e", "3", "--out", tmp_path / "r.html").refused()

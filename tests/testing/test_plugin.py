@@ -1,0 +1,181 @@
+"""The pytest plugin: what it counts, prints and repeats."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+
+import pytest
+
+from accountant.testing import plugin
+
+pytest_plugins = ["pytester"]
+
+FILE = """
+import pytest
+
+def count(dataset, rng, size):
+    return len(dataset) + rng.laplace(0.0, 1.0, size)
+
+def test_right(pdp):
+    pdp.assert_epsilon(count, 1, [1, 2], [1])
+
+def test_wrong(pdp):
+    pdp.assert_epsilon(count, "0.5", [1, 2], [1])
+
+def test_other():
+    pass
+"""
+
+
+@pytest.fixture
+def run(pytester, plugin_arguments):
+    def of(text, *arguments):
+        pytester.makepyfile(test_it=text)
+        return pytester.runpytest_inprocess(*plugin_arguments, *arguments)
+
+    return of
+
+
+def test_a_failure_tells_pair_event_bound_and_how_to_repeat_it(run, pytester, plugin_arguments):
+    first = run(FILE, "--pdp-samples", "3000", "--pdp-seed", "8")
+    first.assert_outcomes(passed=2, failed=1)
+    text = first.stdout.str()
+    for words in (
+        "epsilon is at least 0.",
+        "but at most 0.5 was claimed",
+        "D has one record more: x = 2, w = 1",
+        "event A: output at least",
+    ):
+        assert words in text
+    (command,) = re.findall(r"pytest test_it.py::test_wrong [^\n]*", re.sub(r"\\\nE *", "", text))
+    again = pytester.runpytest_inprocess(*plugin_arguments, *command.split()[1:])
+    again.assert_outcomes(failed=1)
+    shown = re.findall(r"(?:VIOLATED|event [AB]|fixed sample|seed ).*", text)
+    assert len(shown) >= 5
+    assert shown == re.findall(r"(?:VIOLATED|event [AB]|fixed sample|seed ).*", again.stdout.str())
+
+
+def test_the_table_of_the_session(run):
+    found = run(FILE, "--pdp-samples", "500", "--pdp-seed", "7", "-k", "right or other")
+    found.stdout.fnmatch_lines(
+        [
+            "*= privacy claims =*", "test *claim *epsilon>= *claimed verdict", "test_it.py::test_right *1-DP * 1 consistent", "",
+            "1 claim in 1 test, 0 refuted.*",
+        ]
+    )  # fmt: skip
+    table = found.stdout.str().partition("privacy claims")[2].partition("\n")[2].partition("\n=")[0]
+    assert max(map(len, table.splitlines())) <= 80
+    assert "at most 0.01," in table
+    assert "--pdp-seed 7" in table
+
+
+def test_nothing_is_printed_where_nothing_is_tested(run):
+    found = run("def test_it():\n    pass\n")
+    assert "privacy claims" not in found.stdout.str()
+    assert "seed" not in found.stdout.str()
+
+
+LEVELS = """
+import pytest
+from pathlib import Path
+
+@pytest.fixture
+def by_fixture(pdp):
+    return pdp
+
+@pytest.fixture(autouse=True)
+def tell(request):
+    yield
+    pdp = request.node.funcargs.get("pdp")
+    if pdp is not None:
+        with Path("levels").open("a") as file:
+            print(request.node.name, pdp._budget.error, pdp._budget.tests, pdp._settings.samples, file=file)
+
+@pytest.mark.parametrize("number", range(3))
+def test_some(pdp, number):
+    pass
+
+def test_indirect(by_fixture):
+    pass
+
+@pytest.mark.pdp(confidence=0.9999, samples=77)
+class TestMarked:
+    def test_strict(self, pdp):
+        pass
+
+    @pytest.mark.pdp(confidence="0.5", samples=88)
+    def test_loose(self, pdp):
+        pass
+
+def test_without():
+    pass
+"""
+
+
+def test_the_error_is_divided_among_the_tests_that_are_run(run, pytester):
+    run(LEVELS, "--pdp-confidence", "0.94").assert_outcomes(passed=7)
+    lines = dict(line.split(" ", 1) for line in (pytester.path / "levels").read_text().splitlines())
+    assert lines["test_some[0]"] == "1/100 6 10000"
+    assert lines["test_strict"] == "1/10000 6 77"
+    assert lines["test_loose"] == "1/100 6 88"
+    (pytester.path / "levels").unlink()
+    run(LEVELS, "--pdp-confidence", "0.94", "-k", "some").assert_outcomes(passed=3, deselected=4)
+    assert (pytester.path / "levels").read_text().splitlines()[0] == "test_some[0] 1/50 3 10000"
+    (pytester.path / "levels").unlink()
+    run(LEVELS, "--pdp-confidence", "0.94", "-k", "some", "--pdp-tests", "30")
+    assert (pytester.path / "levels").read_text().splitlines()[0] == "test_some[0] 1/500 30 10000"
+
+
+def test_settings_of_the_configuration_file(run, pytester):
+    pytester.makeini("[pytest]\npdp_samples = 55\npdp_confidence = 0.9\n")
+    run(LEVELS, "-k", "some")
+    assert (pytester.path / "levels").read_text().splitlines()[0] == "test_some[0] 1/30 3 55"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("def test_it(request):\n    request.getfixturevalue('pdp')\n", "must be an argument of the test"),
+        ("import pytest\n@pytest.mark.pdp(sample=3)\ndef test_it(pdp):\n    pass\n", "takes the keywords confidence"),
+        ("import pytest\n@pytest.mark.pdp(confidence=2)\ndef test_it(pdp):\n    pass\n", "must lie in .0, 1."),
+        ("import pytest\n@pytest.mark.pdp(unknown='maybe')\ndef test_it(pdp):\n    pass\n", "must be report or fail"),
+    ],
+    ids=["asked for late", "keyword", "confidence", "unknown"],
+)
+def test_misuse_is_an_error_in_words(run, text, words):
+    found = run(text)
+    assert found.ret == 1
+    assert re.search(words, found.stdout.str())
+
+
+@pytest.mark.parametrize("option", ["--pdp-confidence=1", "--pdp-samples=3", "--pdp-seed=-1", "--pdp-tests=0", "--pdp-unknown=maybe"])
+def test_bad_options_are_usage_errors(run, option):
+    assert run(FILE, option).ret == pytest.ExitCode.USAGE_ERROR
+
+
+def test_the_marker_is_documented(run):
+    assert "@pytest.mark.pdp(samples=N" in run(FILE, "--markers").stdout.str()
+
+
+@pytest.mark.parametrize(("dist", "times"), [("load", 1), ("each", 4), ("no", 1)])
+def test_workers_get_the_seed_and_divide_where_each_runs_every_test(dist, times):
+    state = plugin._State(12)
+    config = SimpleNamespace(stash={plugin._STATE: state}, getoption=lambda *_: dist)
+    node = SimpleNamespace(config=config, workerinput={"workercount": 4})
+    plugin.pytest_configure_node(node)
+    assert node.workerinput == {"workercount": 4, "pdp_seed": 12, "pdp_times": times}
+    items = [SimpleNamespace(nodeid="a", fixturenames=["pdp"]), SimpleNamespace(nodeid="b", fixturenames=[]), SimpleNamespace(nodeid="c")]
+    worker = SimpleNamespace(stash={plugin._STATE: plugin._State(12)}, workerinput=node.workerinput)
+    plugin.pytest_collection_finish(SimpleNamespace(config=worker, items=items))
+    assert worker.stash[plugin._STATE].tests == times
+    assert worker.stash[plugin._STATE].counted == {"a"}
+
+
+def test_the_group_of_a_worker_does_not_change_the_name():
+    def item(nodeid, *marks):
+        return SimpleNamespace(nodeid=nodeid, get_closest_marker=lambda _: marks[0] if marks else None)
+
+    assert plugin._stable_name(item("t.py::test[a@b]")) == "t.py::test[a@b]"
+    assert plugin._stable_name(item("t.py::test@slow", SimpleNamespace(args=("slow",), kwargs={}))) == "t.py::test"
+    assert plugin._stable_name(item("t.py::test@slow", SimpleNamespace(args=(), kwargs={"name": "slow"}))) == "t.py::test"
