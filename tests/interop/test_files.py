@@ -171,7 +171,7 @@ def _broken_profiles() -> dict[str, tuple[str, type[PDPError]]]:
     def changed(**values: Any) -> str:
         return json.dumps({**whole, **values})
 
-    twice = '{"format": "pdp-profile", "format": "pdp-profile", "version": 1}'
+    twice = json.dumps(whole).replace('"source": ', '"source": "proved", "source": ')
     return {
         "no JSON": ("{", UnreadableFile),
         "a list": ("[]", UnreadableFile),
@@ -352,6 +352,9 @@ MUTANTS: dict[str, Callable[[dict[str, Any]], None]] = {
             to=lambda items: [*items, {"hypothesis": "n and m (or the rate) are public", "evidence": "trust me", "subject": "x"}],
         ),
     ),
+    "evidence reworded": _set("discharged", 0, "evidence", to="claim well-defined, checked by everybody"),
+    "discharged for another mechanism": _set("discharged", 0, "subject", to="every mechanism"),
+    "discharged hypothesis removed": _set("discharged", to=lambda items: items[:1]),
     "rule without its hypotheses": _all(
         _set(*_FIRST, "arguments", "rule", "hypotheses", to=[]),
         _set("hypotheses", to=lambda items: [item for item in items if "public" not in item and "declared range" not in item]),
