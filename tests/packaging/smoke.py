@@ -100,7 +100,7 @@ def check_commands() -> None:
         require("upper" in json.loads(run("epsilon", str(profile), "--q", "1/2", "--json"))["epsilon"], "no epsilon")
         run("weight", str(profile), "--target-epsilon", "2", "--at", "z=1")
         run("verify", str(Path(folder) / "nothing.toml"), "--target-epsilon", "2", code=2)
-        run("report", str(profile), "--target-epsilon", "2", "--out", str(Path(folder) / "report.html"), code=1)
+        run("report", str(profile), "--target-epsilon", "2", "--out", str(Path(folder) / "report.html"))
         require("<style>" in (Path(folder) / "report.html").read_text(encoding="utf-8"), "the report has no style sheet")
     require("Laplace" in run("mechanisms"), "no catalogue")
     run("weight", "profiles.mechanisms.laplace_sum:default", "--target-epsilon", "2", "--at", "z=1")
