@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import json
 import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import accountant
 from accountant import derive_epsilon
 from accountant.guarantees import (
     EXACT_REALS,
@@ -32,6 +35,7 @@ from accountant.guarantees import (
 )
 from accountant.guarantees.theorem import Guarantee, Step
 from accountant.interop import ReadGuarantee, read_guarantee, replay, suppose, write_guarantee
+from accountant.interop.replaying import _CALLS
 from accountant.onesided import (
     both_directions,
     compose_directions,
@@ -553,3 +557,14 @@ def test_a_certificate_is_for_its_own_profile_and_rule_only() -> None:
         recheck_epsilon(SUM.with_record(z=("0.5", 3)), rule, found.certificate)
     with pytest.raises(NotReplayed):
         recheck_epsilon(SUM, make_rule("privacy-constrained", SUM, {}, 1), found.certificate)
+
+
+def test_every_recorded_call_can_be_repeated_or_is_known_not_to_be() -> None:
+    recorded = {
+        node.args[0].value
+        for path in Path(accountant.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Step"
+        if node.args and isinstance(node.args[0], ast.Constant)
+    }
+    assert recorded == {*_CALLS, "realise_sampling"}
