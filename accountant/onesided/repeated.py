@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,8 +33,9 @@ def declare_repeated(
 
     The assumptions are open hypotheses. ``check`` is what :func:`proofs_check.repeated.check_assumptions` or ``search_violation`` found:
     it is noted in the derivation. It discharges them only where it proved both and ``domain``, the declared universe of all data
-    sets, is the one that was checked; then that data sets come from it is a hypothesis instead, and ε⁻ is the smaller number that
-    the check gives, if it does. Source: Ghazi et al. 2024, Theorems 4.3 and 5.3; docs/repeated-mechanisms.md, Theorems A, A′ and B.
+    sets, is the one that was checked; then that data sets come from it, and that the functions do on them what they did in the check's
+    form (its ``assemble``), are hypotheses instead, and ε⁻ is the smaller number that the check gives, if it does.
+    Source: Ghazi et al. 2024, Theorems 4.3 and 5.3; docs/repeated-mechanisms.md, Theorems A, A′ and B.
 
     Raises :class:`InvalidArgument` where the check is of another mechanism or refuted an assumption, or the domain is not the checked one.
     """
@@ -56,11 +57,11 @@ def declare_repeated(
         return found
     for assumption in mechanism.assumptions:
         found = discharge(found, assumption, f"exhaustive check of the declared universe: {check.tried}")
-    return assume(found, [text for text in (domain.statement, domain.order_statement) if text is not None])
+    return assume(found, [text for text in (domain.statement, domain.order_statement, check.form_statement) if text is not None])
 
 
 def _require_mechanism(mechanism: object) -> None:
-    if not isinstance(mechanism, (RepeatedExponential, RepeatedThreshold)):
+    if type(mechanism) not in _THEOREMS:  # a subclass may run something else
         raise InvalidArgument(
             f"a RepeatedExponential or RepeatedThreshold was expected, but {type(mechanism).__name__} was found; make one of them"
         )
@@ -99,23 +100,26 @@ class SubsampledRepeated:
     """Claim: ``mechanism`` on a fresh Poisson sample of rate ``plan.p`` is ``plan.target``-DP (add/remove), under its assumptions.
 
     Made by :func:`subsampled_exponential` and :func:`subsampled_threshold`. All fields are public constants; ``base`` is the
-    guarantee of the mechanism without a sample. A data set is a sequence of records or an array with a row for each;
-    :meth:`run` gives select's functions a list, a tuple or an array of the selected ones, as the data set is.
+    guarantee of this mechanism without a sample, as :func:`declare_repeated` derives it with ``check`` and ``domain``. A data set is
+    a sequence of records or an array with a row for each; :meth:`run` gives select's functions a list, a tuple or an array of the selected
+    ones, as the data set is.
 
-    Source: Ghazi et al. 2024, Theorems 4.4 and 5.4; docs/one-sided.md, Theorem 1.
+    Source: Ghazi et al. 2024, Theorems 4.4 and 5.4; docs/one-sided.md, Theorem 1. Raises :class:`InvalidArgument` where the plan does
+    not make this mechanism ``plan.target``-DP, and what :func:`declare_repeated` raises.
     """
 
     mechanism: RepeatedMechanism
     plan: OneSidedCalibration | RoundsCalibration
-    base: AnyGuarantee
+    check: AssumptionCheck | None = None
+    domain: FiniteDomain | None = None
+    base: AnyGuarantee = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        _require_mechanism(self.mechanism)
-        bound, spent = self.base.bound, to_exact(self.mechanism.epsilon0, "epsilon0")
-        about = isinstance(bound, TwoSidedDP) and bound.plus == spent and self.base.subject == self.mechanism.name
-        if not about or spent > self.plan.epsilon0:
+        object.__setattr__(self, "base", declare_repeated(self.mechanism, check=self.check, domain=self.domain))
+        bound = subsample(self.base, self.plan.p).bound
+        if not isinstance(bound, TwoSidedDP) or bound.epsilon is None or bound.epsilon > self.plan.target:
             raise InvalidArgument(
-                "the plan or the guarantee is not about this mechanism; make it with subsampled_exponential or subsampled_threshold"
+                "the plan is not about this mechanism (its epsilon0, its rounds); make it by subsampled_exponential or _threshold"
             )
 
     @property
@@ -192,7 +196,7 @@ def subsampled_exponential(
     made = RepeatedExponential(
         select=select, rounds=rounds, epsilon0=plan.epsilon0, sensitivity=to_exact(sensitivity, "the sensitivity"), arithmetic=arithmetic
     )
-    return SubsampledRepeated(made, plan, declare_repeated(made, check=check, domain=domain))
+    return SubsampledRepeated(made, plan, check, domain)
 
 
 def subsampled_threshold(
@@ -219,7 +223,7 @@ def subsampled_threshold(
     made = RepeatedThreshold(
         select=select, rounds=rounds, epsilon0=plan.epsilon0, sensitivity=to_exact(sensitivity, "the sensitivity"), arithmetic=arithmetic
     )
-    return SubsampledRepeated(made, plan, declare_repeated(made, check=check, domain=domain))
+    return SubsampledRepeated(made, plan, check, domain)
 
 
 def _count(data: Any) -> int:

@@ -85,13 +85,21 @@ class GeneratorBits:
 
 
 def repeats(source: BitSource, rng: np.random.Generator) -> bool:
-    """Tell whether ``rng`` is another generator with the seed of ``source``, so that it gives the same bits again."""
+    """Tell whether ``rng`` is another generator with the seed or the state of ``source``, so that it gives the same bits again."""
     if not isinstance(source, GeneratorBits) or source.rng is rng or source.rng.bit_generator is rng.bit_generator:
         return False
+    if _are_equal(source.rng.bit_generator.state, rng.bit_generator.state):  # made without a seed sequence, or set to one state
+        return True
     mine, its = (getattr(item.bit_generator, "seed_seq", None) for item in (source.rng, rng))
     if not (isinstance(mine, np.random.SeedSequence) and isinstance(its, np.random.SeedSequence)):
         return False
     return bool(np.array_equal(mine.generate_state(4, np.uint64), its.generate_state(4, np.uint64)))
+
+
+def _are_equal(one: object, other: object) -> bool:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_are_equal(value, other[key]) for key, value in one.items())
+    return bool(np.array_equal(one, other))  # type: ignore[arg-type]
 
 
 def refuse_repeats(source: BitSource, other: object) -> None:

@@ -183,7 +183,8 @@ def measure_gaps(scores: np.ndarray[Any, Any]) -> Floats:
         with np.errstate(over="ignore"):
             return np.asarray(np.subtract(best, scores, dtype=np.float64))
     if scores.dtype.kind in "iu" and int(best) - int(scores.min()) < 2**63:
-        return np.asarray((best - scores).astype(np.float64))
+        wide = scores if scores.dtype == np.uint64 else scores.astype(np.int64, copy=False)  # differences of narrow integers wrap around
+        return np.asarray((wide.max() - wide).astype(np.float64))
     top = _exact(best)
     return np.array([_to_float(top - _exact(value)) for value in scores.tolist()])
 

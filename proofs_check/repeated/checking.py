@@ -105,6 +105,7 @@ class AssumptionCheck:
     does not say that the mechanism violates their conclusion. ``largest_sum`` is the least Δ that would do on the domain,
     ``sums`` the same for every record (the personalised sensitivities Δ(x)), and ``spread`` the largest
     Σ_i (max_c d_i(c) − min_c d_i(c)) of score differences d (Theorem A′; None for thresholds). ``tried``: what was looked at, in words.
+    ``form``: what data sets were made into before the functions saw them, in words.
     """
 
     mechanism: RepeatedMechanism
@@ -117,6 +118,12 @@ class AssumptionCheck:
     largest_sum: Fraction | None = None
     sums: dict[Hashable, Fraction] = field(default_factory=dict)
     spread: Fraction | None = None
+    form: str = "tuple"
+
+    @property
+    def form_statement(self) -> str:
+        """What else has to hold for what is run: the check saw data sets in one form only."""
+        return f"the functions that select returns compute on the data they are given what they do on the same records as: {self.form}"
 
     @property
     def proved(self) -> bool:
@@ -174,6 +181,7 @@ class _Walk:
     def __init__(self, mechanism: RepeatedMechanism, domain: FiniteDomain, assemble: Callable[[tuple[Any, ...]], Any], most: int) -> None:
         self.mechanism, self.domain, self.most = mechanism, domain, most
         self.names = numbers_of(mechanism)
+        self.form = str(getattr(assemble, "__qualname__", type(assemble).__qualname__))
         self.tuples, pairs = domain.pairs()
         self.data = [assemble(data) for data in self.tuples]
         self.larger, self.smaller, self.record = (np.array(column, dtype=np.intp) for column in zip(*pairs, strict=True))
@@ -250,7 +258,7 @@ class _Walk:
             self.mechanism, self.domain, verdicts[0], verdicts[1],
             f"{len(self.larger)} neighbouring pairs and {self.sequences} complete output sequences",
             tuple(self.found[name] for name in self.names if name in self.found), reason,
-            max(sums.values()) if sums else None, sums, self.spread if whole and counted else None,
+            max(sums.values()) if sums else None, sums, self.spread if whole and counted else None, self.form,
         )  # fmt: skip
 
 

@@ -216,3 +216,14 @@ def test_choices_have_the_law_of_the_exponential_mechanism(name: str) -> None:
     judge(np.bincount([drawn.draw(digits) for _ in range(3000)], minlength=len(scores)), shares)
     if name != "wide integers":  # 2⁶² and 2⁶² − 1 are the same double
         judge(np.bincount(draw_gumbel(scores, rate, np.random.default_rng(6), 20_000), minlength=len(scores)), shares)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64])
+def test_scores_of_every_integer_type_have_their_own_differences(kind) -> None:
+    """Found: differences of narrow integers wrapped around, so that the worst of two int32 scores was drawn half of the time."""
+    ends = np.iinfo(kind)
+    scores = np.array([ends.min, ends.max, ends.max - 3], dtype=kind)
+    assert measure_gaps(scores).tolist() == [float(int(ends.max) - int(ends.min)), 0.0, 3.0]
+    digits = open_digits(np.random.default_rng(3))
+    drawn = ExponentialChoice(scores, Fraction(1, 4))
+    assert 0 not in {drawn.draw(digits) for _ in range(200)}

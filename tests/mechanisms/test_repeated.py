@@ -13,6 +13,7 @@ from scipy.stats import chisquare
 from profiles.errors import InvalidArgument, InvalidData, InvalidNumber, PDPError
 from profiles.mechanisms import EXACT_ARITHMETIC
 from profiles.mechanisms.repeated import PUBLIC_CONSTANTS, SELECT, RepeatedExponential, RepeatedThreshold, draw_above, laws
+from profiles.mechanisms.repeated.interface import read_exact, read_scores
 
 ALARM = 1e-7
 DATA = ["ab", "b", "bc", "c", "b"]
@@ -215,3 +216,15 @@ def test_extreme_scores_neither_overflow_nor_warn() -> None:
         assert chisquare(found[[0, 2]]).pvalue > ALARM
         threshold = RepeatedThreshold(select=lambda _: (lambda _: -1e308, 1e308), rounds=1, epsilon0=1, sensitivity=1, arithmetic=kind)
         assert not threshold(None, np.random.default_rng(3), 100).any()
+
+
+def test_integers_among_floats_are_not_rounded() -> None:
+    """Found: NumPy makes binary64 numbers of both lists, which moved 2^53 + 1 by one, a whole sensitivity."""
+    for scores in ([2**53 + 1, 0.5], (2**63, -1), [np.uint64(2**63 + 1), 0.5], [0.5, -(2**60) - 1]):
+        assert [read_exact(score) for score in read_scores(scores, 2)] == [
+            Fraction(score if isinstance(score, float) else int(score)) for score in scores
+        ]
+    with pytest.raises(InvalidData, match="shape"):
+        read_scores(0.5, 2)
+    with pytest.raises(InvalidData, match="shape"):
+        read_scores([[2**53 + 1, 0.5]], 2)

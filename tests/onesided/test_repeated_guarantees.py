@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 from fractions import Fraction
@@ -218,6 +219,35 @@ def test_multisets_add_a_hypothesis_about_order() -> None:
     assert any("order of the records" in text for text in found.hypotheses)
 
 
+def test_a_check_in_another_form_of_the_data_leaves_that_as_a_hypothesis() -> None:
+    """Found as a proved epsilon of 1 for a mechanism whose exact epsilon is 9.98: the check had seen empty data sets only."""
+
+    def select(_chosen):
+        return 2, lambda rows: [sum(rows), 0]
+
+    def forget(_records):
+        return ()
+
+    mechanism, domain = made(select=select), FiniteDomain((1, 5), 2)
+    blind = check_assumptions(mechanism, domain, assemble=forget)
+    assert blind.proved
+    assert exact_epsilon(mechanism.law, [1, 5], max_size=2).minus.epsilon.lower > 9.98
+    found = declare_repeated(mechanism, check=blind, domain=domain)
+    assert any("forget" in text for text in found.hypotheses)
+    usual = made()
+    closed = declare_repeated(usual, check=check_assumptions(usual, DOMAIN), domain=DOMAIN)
+    assert any(text.endswith("as: tuple") for text in closed.hypotheses)
+
+
+def test_a_subclass_gets_no_guarantee() -> None:
+    class Other(RepeatedExponential):
+        def run(self, data, rng):
+            return tuple(data)
+
+    with pytest.raises(InvalidArgument, match="Other was found"):
+        declare_repeated(Other(select=coverage, rounds=2, epsilon0=1, sensitivity=1))
+
+
 def test_checks_of_something_else_discharge_nothing() -> None:
     mechanism = made()
     check = check_assumptions(mechanism, DOMAIN)
@@ -309,9 +339,24 @@ def test_kinds_of_data_and_unusable_ones() -> None:
             version.run(["a"], rng, bits=bits)
     assert version.run(["a"], 4, bits=5).outputs
     with pytest.raises(InvalidArgument, match="about this mechanism"):
-        SubsampledRepeated(made(epsilon0=5), version.plan, declare_repeated(made(epsilon0=5)))
+        SubsampledRepeated(made(epsilon0=5), version.plan)
+
+
+def test_the_guarantee_is_of_the_mechanism_that_runs() -> None:
+    """Found as an epsilon of 1 for fifty rounds without a sample: the guarantee was that of the one round it had been made for."""
+    version = subsampled_exponential(select=coverage, rounds=1, sensitivity=1, epsilon=1, calibration="rounds")
     with pytest.raises(InvalidArgument, match="about this mechanism"):
-        SubsampledRepeated(version.mechanism, version.plan, declare_repeated(made(epsilon0=1)))
+        dataclasses.replace(version, mechanism=dataclasses.replace(version.mechanism, rounds=50))
+    finer = dataclasses.replace(version, mechanism=dataclasses.replace(version.mechanism, sensitivity="0.01"))
+    assert any("at most 0.01 in total" in text for text in finer.guarantee.hypotheses)
+    mechanism = made()
+    check = check_assumptions(mechanism, DOMAIN)
+    plan = calibrate_rounds("2", 2)
+    closed = SubsampledRepeated(dataclasses.replace(mechanism, epsilon0=plan.epsilon0), plan, check, DOMAIN)
+    assert not set(mechanism.assumptions) & set(closed.guarantee.hypotheses)
+    other = dataclasses.replace(closed.mechanism, select=functools.partial(coverage))
+    with pytest.raises(InvalidArgument, match="another select"):
+        dataclasses.replace(closed, mechanism=other)
 
 
 # --- calibration for a number of rounds ------------------------------------------------------------------------------------------

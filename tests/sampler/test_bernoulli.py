@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from accountant.sampler.bernoulli import PoissonSampler, decide, subtract_digits
-from accountant.sampler.bits import BLOCK, FIRST_BITS, NEXT_BITS, SECURE_BITS, SEEDED_BITS, open_bits
+from accountant.sampler.bits import BLOCK, FIRST_BITS, NEXT_BITS, SECURE_BITS, SEEDED_BITS, open_bits, repeats
 from profiles import InvalidArgument
 
 SMALLEST = 2.0**-1074
@@ -167,3 +167,17 @@ def test_a_forked_process_does_not_use_the_bits_of_its_parent(monkeypatch: pytes
     sampler.select(np.array([0.5]))
     assert sampler._digits is not left
     assert sampler._next == 1
+
+
+def test_generators_of_one_state_repeat_each_other():
+    """Found: generators that were made of a key, or set to a state, have no seed in common that could be compared."""
+    keyed = [np.random.Generator(np.random.Philox(key=5)) for _ in range(2)]
+    moved = [np.random.default_rng(seed) for seed in (1, 2)]
+    moved[1].bit_generator.state = moved[0].bit_generator.state
+    twisted = [np.random.Generator(np.random.MT19937()) for _ in range(2)]
+    twisted[1].bit_generator.state = twisted[0].bit_generator.state
+    for one, other in (keyed, moved, twisted):
+        assert repeats(open_bits(one), other)
+        assert not repeats(open_bits(one), one)
+    assert not repeats(open_bits(np.random.default_rng(1)), np.random.default_rng(2))
+    assert not repeats(open_bits(np.random.default_rng(1)), keyed[0])

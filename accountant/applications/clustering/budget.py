@@ -19,6 +19,7 @@ from accountant.onesided import (
 
 PAGE = "docs/metric-clustering.md"
 PUBLIC = "the candidates, their distances, k, the power, the number of rounds or what it is made from, and the split are public"
+FORM = "the records have the declared form (candidate numbers, finite points, distances), or nobody learns that they were refused"
 FEW_RECORDS = "there are fewer than 2^38 records"
 RANDOM_DIGITS = "the random digits of selection and noise are uniform, independent, and unknown to whoever sees the output"
 _SOLVER = "the solution of the weighted instance"
@@ -65,7 +66,7 @@ def derive_guarantee(budget: Budget, *, digits: str = RANDOM_DIGITS, sampling: s
 
     ``digits`` and ``sampling`` are the hypotheses about the random bits; without ``sampling`` the draws of the sample stay a hypothesis.
     """
-    hypotheses = (PUBLIC, FEW_RECORDS, ARITHMETIC, digits)
+    hypotheses = (PUBLIC, FORM, FEW_RECORDS, ARITHMETIC, digits)
     parts: list[AnyGuarantee] = []
     if budget.size:
         parts.append(_declare("number of records with geometric noise", budget.size, "Theorem 3", hypotheses))

@@ -17,11 +17,12 @@ from accountant.applications.clustering.space import Array, MetricSpace
 from accountant.guarantees import AnyGuarantee
 from accountant.onesided.calibration import read_target
 from accountant.sampler import open_sources
-from profiles import InvalidArgument, to_exact
+from profiles import InvalidArgument, InvalidTarget, to_exact
 from profiles.draws import RandomDigits, draw_discrete_laplace, draw_geometric
 from profiles.numbers import ExactLike
 
 MOST_ROUNDS = 2**20
+_LEAST_RATE = Fraction(1, 2**900)
 _HISTOGRAMS = ("sampled", "full")
 
 
@@ -75,6 +76,10 @@ class PrivateMetricClustering:
     calibration: Literal["optimal", "corollary"] = "optimal"
 
     def __post_init__(self) -> None:
+        if type(self.space) is not MetricSpace:  # a subclass may make costs beyond one of a record
+            raise InvalidArgument(
+                f"a MetricSpace is needed, but {type(self.space).__name__} was found; make one with read_distances or measure_points"
+            )
         _require_integer(self.k, "k", 1, self.space.size, "the number of candidates")
         _require_integer(self.power, "the power", 1, 2, "k-means")
         if sum(item is not None for item in (self.rounds, self.n_bound, self.size_share)) != 1:
@@ -88,7 +93,8 @@ class PrivateMetricClustering:
                 raise InvalidArgument(f"{what} must lie strictly between 0 and 1, but {str(value)[:40]} was found; give a share")
         if self.histogram not in _HISTOGRAMS:
             raise InvalidArgument(f"histogram must be 'sampled' or 'full', but {str(self.histogram)[:40]!r} was found; give one of the two")
-        _ = self.budget
+        if any(0 < share < _LEAST_RATE for share in (self.budget.size, self.budget.selection, self.budget.histogram)):
+            raise InvalidTarget("a part of the budget is below 2^-900 nats, whose noise is no binary64 number; raise epsilon or the share")
 
     @property
     def public_rounds(self) -> int | None:
@@ -145,7 +151,7 @@ class PrivateMetricClustering:
         rate = budget.histogram
         if budget.full or budget.plan is None:
             return np.maximum(np.array([count + draw_discrete_laplace(rate, digits) for count in exact], dtype=np.float64), 0.0)
-        bias = 1 / math.expm1(rate)
+        bias = math.exp(-rate) / -math.expm1(-rate)  # 1/(e^rate − 1), which would overflow for large rates
         noisy = np.array([count + draw_geometric(rate, digits) for count in exact], dtype=np.float64)
         return np.maximum(noisy - bias, 0.0) / budget.plan.p
 

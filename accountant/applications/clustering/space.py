@@ -84,7 +84,7 @@ def read_distances(distances: ArrayLike, *, diameter: float | None = None, trian
     >>> read_distances([[0, 3], [3, 0]]).diameter
     3.0
     """
-    matrix = np.array(distances, dtype=np.float64)
+    matrix = _read_floats(distances, "distances")
     MetricSpace(matrix, 1.0)
     if not bool((matrix == matrix.T).all()):
         raise InvalidData("distances must be symmetric, but d(i, j) and d(j, i) differ somewhere; use (d + d.T)/2 if rounding did it")
@@ -107,7 +107,7 @@ def measure_points(points: ArrayLike, *, norm: float = 2, diameter: float | None
     >>> measure_points([[0.0, 0.0], [3.0, 4.0]]).diameter
     5.0
     """
-    found = np.array(points, dtype=np.float64)
+    found = _read_floats(points, "points")
     if found.ndim != 2 or 0 in found.shape or not bool(np.isfinite(found).all()):
         raise InvalidData(
             f"candidates must be finite points of shape (m, d), but shape {found.shape}, NaN or infinity was found; give them"
@@ -126,10 +126,20 @@ def measure_points(points: ArrayLike, *, norm: float = 2, diameter: float | None
     return MetricSpace(matrix, bound, found, KDTree(found), float(norm))
 
 
+def _read_floats(given: ArrayLike, what: str) -> Array:
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidData(f"{what} must be numbers in rows of one length, but something else was found; give an array") from None
+
+
 def _read_diameter(largest: float, given: float | None) -> float:
     if given is None:
         return largest or 1.0
-    value = float(given)
+    try:
+        value = float(given)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgument(f"the diameter must be a number, but {str(given)[:40]!r} was found; give a public bound") from None
     if not 0 < value < np.inf:
         raise InvalidArgument(f"the diameter must be positive and finite, but {value} was found; give a public bound of the distances")
     return value

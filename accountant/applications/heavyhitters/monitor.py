@@ -24,6 +24,10 @@ WELL_FORMED = (
     "the stream is well-formed (records sorted by time, one id for all records of a user, no missing values): whether it is refused is "
     "not covered"
 )
+REFUSED = (
+    "no record has an item outside the domain or a time that is no time step, or nobody learns that the stream was refused for it "
+    "(outside='refuse')"
+)
 _SOURCE = "docs/heavy-hitters.md, Theorem 1; Ghazi et al. 2024, Theorem 5.3"
 _MOST = 2**31
 
@@ -134,7 +138,12 @@ class HeavyHitterMonitor:
             f"THRESHMONITOR with k = {self.k}, threshold {self.threshold} (a record is a user with the whole stream)",
             self.plan.epsilon0,
             source=_SOURCE,
-            hypotheses=(PUBLIC, WELL_FORMED, *((PSEUDORANDOM,) if self.membership == "keyed" else ())),
+            hypotheses=(
+                PUBLIC,
+                WELL_FORMED,
+                *((REFUSED,) if self.outside == "refuse" else ()),
+                *((PSEUDORANDOM,) if self.membership == "keyed" else ()),
+            ),
         )
         sampled = realise_draws(subsample(one_sided, self.plan.p), bits)
         return discharge(sampled, ONE_ANALYSIS, "each pass draws its own sample and releases its reports alone")

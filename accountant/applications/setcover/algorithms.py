@@ -66,6 +66,10 @@ class OneSampleScaling:
     max_elements: int = 2**40
     beta: object = "0.05"
 
+    def __post_init__(self) -> None:
+        read_elements(self.max_elements)
+        read_beta(self.beta)
+
     def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:
         """Return one group: passes, then a greedy stage."""
         largest, beta = read_elements(self.max_elements), read_beta(self.beta)
@@ -94,6 +98,11 @@ class FreshSampleScaling:
     max_elements: int = 2**40
     beta: object = "0.05"
     factor: object = FACTOR
+
+    def __post_init__(self) -> None:
+        read_elements(self.max_elements)
+        read_beta(self.beta)
+        read_factor(self.factor)
 
     def thresholds(self, sets: int, rounds: int) -> list[int]:
         """Return t_0, ..., t_rounds (rounded up from binary64 logarithms)."""

@@ -45,6 +45,12 @@ class Group:
     stages: tuple[Stage, ...]
     decay: float
 
+    def __post_init__(self) -> None:
+        with working_precision(256):
+            enough = bool(ball(Fraction(self.decay)) >= (-ball(self.epsilon0)).exp())
+        if not (enough and self.decay < 1):
+            raise InvalidArgument("the decay of a group must lie in [e^-epsilon0, 1), but another was found; make it with make_group")
+
 
 def make_group(p: float, epsilon0: Fraction, stages: tuple[Stage, ...]) -> Group:
     """Return a group whose noise costs at most ``epsilon0`` (nats) where a record goes. Raises :class:`InvalidArgument`."""

@@ -74,12 +74,15 @@ class CoverageInstance:
     @classmethod
     def from_sets(cls, sets: Iterable[Iterable[int]], *, candidates: int) -> Self:
         """Return the instance of one set of candidates a user. A candidate may be named twice."""
-        rows = [np.asarray(list(items), dtype=object) for items in sets]
-        lengths = [len(row) for row in rows]
-        flat = np.concatenate([np.empty(0, dtype=object), *rows])
-        if not all(isinstance(item, (int, np.integer)) and not isinstance(item, bool) for item in flat):
+        try:
+            rows = [list(items) for items in sets]
+        except TypeError:
+            raise InvalidData("one set of candidates a user is needed, but something else was found; give a list of lists") from None
+        flat = [item for row in rows for item in row]
+        if not all(isinstance(item, (int, np.integer)) and not isinstance(item, bool) and -1 <= item <= MOST for item in flat):
             raise InvalidData("the candidates of a user must be integers, but something else was found; number the candidates from 0")
-        return cls.from_pairs(np.repeat(np.arange(len(rows)), lengths), flat.astype(np.int64), candidates=candidates)
+        lengths = [len(row) for row in rows]
+        return cls.from_pairs(np.repeat(np.arange(len(rows)), lengths), np.array(flat, dtype=np.int64), candidates=candidates)
 
     @classmethod
     def from_pairs(cls, users: Any, items: Any, *, candidates: int) -> Self:

@@ -22,6 +22,7 @@ from accountant.applications.submodular.rounds import start_rounds
 from accountant.applications.submodular.weighted import WeightedCoverage
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, assume, discharge
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, declare_add_dp, realise_draws, subsample
+from accountant.onesided.amplification import MOST_EPSILON
 from accountant.sampler import BitSource, open_bits, open_sources
 from profiles import InvalidArgument, to_exact
 from profiles.draws import ExponentialDraws
@@ -29,6 +30,7 @@ from profiles.numbers import ExactLike
 
 _SOURCE = "docs/submodular.md, Theorem 1; Ghazi et al. 2024, Theorem 4.3 and Section 4.1.1"
 _PROVED = (CoverageInstance, WeightedCoverage)
+_LEAST = Fraction(1, 2**900)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,10 @@ class OneSidedGreedy:
     def __post_init__(self) -> None:
         check_count(self.k, "k", 0)
         exact = to_exact(self.epsilon0, "epsilon0")
-        if exact <= 0:
-            raise InvalidArgument(f"epsilon0 must be positive, but {str(self.epsilon0)[:40]} was found; give a number of nats above 0")
+        if not _LEAST <= exact <= MOST_EPSILON:
+            raise InvalidArgument(
+                f"epsilon0 must be positive, from 2^-900 to {MOST_EPSILON} nats, but {str(self.epsilon0)[:40]} was found; give another"
+            )
         object.__setattr__(self, "epsilon0", exact)
 
     @property

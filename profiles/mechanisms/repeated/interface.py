@@ -103,6 +103,8 @@ def read_scores(given: object, count: int) -> np.ndarray[Any, Any]:
     array = np.asarray(given)
     if array.shape != (count,):
         raise InvalidData(f"{count} scores of one round were expected, but an array of shape {array.shape} was found; score each candidate")
+    if array.dtype.kind == "f" and isinstance(given, (list, tuple)) and any(map(_is_long, given)):
+        return _read_objects(list(given))  # NumPy makes binary64 numbers of integers among floats, and rounds them
     if array.dtype.kind in "iu":
         return array.astype(np.int64) if array.dtype != np.uint64 else _read_objects(array.tolist())
     if array.dtype.kind == "f" and array.dtype.itemsize <= 8:
@@ -113,6 +115,10 @@ def read_scores(given: object, count: int) -> np.ndarray[Any, Any]:
     if array.dtype.kind == "O":
         return _read_objects(array.tolist())
     raise InvalidData(f"scores must be real numbers, but the type {array.dtype} was found; return integers, doubles or fractions")
+
+
+def _is_long(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not -(2**53) <= int(value) <= 2**53
 
 
 def _read_objects(values: list[Any]) -> np.ndarray[Any, Any]:

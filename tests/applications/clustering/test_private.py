@@ -21,9 +21,10 @@ from accountant.applications.clustering import (
     read_distances,
     selection,
 )
+from accountant.applications.clustering.budget import FORM
 from accountant.applications.clustering.law import release_law
 from accountant.applications.clustering.records import Records
-from accountant.applications.clustering.space import UNITS
+from accountant.applications.clustering.space import UNITS, MetricSpace
 from accountant.guarantees import ARITHMETIC, EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, render
 from accountant.guarantees.theorem import Notion
 from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS
@@ -213,3 +214,25 @@ def test_the_error_bound_holds_and_is_monotone(power):
             bound_cost(model, *wrong)
     with pytest.raises(InvalidArgument, match="full"):
         bound_cost(dataclasses.replace(model, histogram="full"), best, 20_000, 0.05)
+
+
+def test_a_subclass_of_the_space_is_refused_and_the_form_is_a_hypothesis():
+    """Found: costs of a space of one's own were not in [0, 1], and Theorem 1 was claimed for them."""
+
+    class Other(MetricSpace):
+        def scale_costs(self, distances, power):
+            return 5 * super().scale_costs(distances, power)
+
+    usual = read_distances([[0, 1], [1, 0]])
+    with pytest.raises(InvalidArgument, match="Other was found"):
+        PrivateMetricClustering(Other(usual.distances, usual.diameter), k=1, epsilon=1, rounds=2)
+    assert FORM in PrivateMetricClustering(usual, k=1, epsilon=1, rounds=2).guarantee.hypotheses
+
+
+def test_the_largest_and_the_least_budgets_run_or_are_refused():
+    """Found as overflows inside a run: e^rate for a large epsilon, and noise beyond binary64 for a tiny one."""
+    space = read_distances([[0, 1], [1, 0]])
+    assert np.isfinite(PrivateMetricClustering(space, k=1, epsilon=10_000, rounds=2).run([0, 1], None).weights).all()
+    for options in ({"epsilon": "1e-310", "histogram": "full"}, {"epsilon": 1, "split": "1e-400"}):
+        with pytest.raises(InvalidTarget, match="2\\^-900"):
+            PrivateMetricClustering(space, k=1, rounds=1, **options)

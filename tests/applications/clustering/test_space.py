@@ -143,3 +143,14 @@ def test_samples_of_counts_and_of_indices_have_the_same_law():
     assert abs(np.mean(sizes) - 12) < 6 * math.sqrt(40 * 0.3 * 0.7 / 300)
     same = [int(Records(SPACE, 1, [2] * 40).sample(0.3, PoissonSampler(seed)).counts.sum()) for seed in range(300)]
     assert same == sizes  # the same bits for the same number of records
+
+
+def test_what_is_no_array_of_numbers_is_refused():
+    """Found as tracebacks of NumPy."""
+    for wrong in ("x", [[0, "a"], [1, 0]], [[0, 1], [1]], None, [[0, 10**400], [10**400, 0]]):
+        with pytest.raises(InvalidData):
+            read_distances(wrong)
+        with pytest.raises(InvalidData):
+            measure_points(wrong)
+    with pytest.raises(InvalidArgument, match="diameter must be a number"):
+        read_distances([[0, 1], [1, 0]], diameter="x")

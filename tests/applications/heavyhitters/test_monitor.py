@@ -14,6 +14,7 @@ from scipy.stats import chi2
 from accountant.applications.heavyhitters import HeavyHitterMonitor, StreamBatch, Watch, report_law, sampled_report_law
 from accountant.applications.heavyhitters.draws import LONGEST_RUN
 from accountant.applications.heavyhitters.membership import KeyedDecision
+from accountant.applications.heavyhitters.monitor import REFUSED
 from accountant.applications.heavyhitters.users import NOBODY, UserTable
 from accountant.guarantees import render
 from accountant.sampler.bits import open_bits
@@ -253,6 +254,8 @@ def test_records_outside_are_ignored_or_refused():
     for record, message in (((1, 10, 77), "outside the public domain"), ((1, 11, 1), "not a public time step")):
         with pytest.raises(InvalidData, match=message):
             HeavyHitterMonitor(**public, outside="refuse").run([record], bits=4)
+    stated = [HeavyHitterMonitor(**public, outside=way).guarantee.hypotheses for way in ("ignore", "refuse")]
+    assert [REFUSED in hypotheses for hypotheses in stated] == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from accountant.applications.setcover.law import enumerate_noise, find_law, samp
 from accountant.applications.setcover.private import _run_group
 from accountant.applications.setcover.program import GreedyStage, Group, Program, ThresholdPass
 from accountant.sampler.bernoulli import PoissonSampler
+from profiles import InvalidArgument
 from proofs_check.exact import exact_epsilon
 
 A = Fraction(1, 3)  # e^-epsilon0
@@ -150,3 +151,9 @@ def test_no_neighbours_exceed_the_guarantee(algorithm):
     for found in (worst.plus, worst.minus):
         assert 1 < found.ratio <= Fraction("2.718281828459045")  # below e
     assert plan.guarantee.bound.epsilon <= 1
+
+
+def test_a_group_has_no_less_noise_than_its_budget_allows():
+    for decay in (0.36, 0.36787944117144228, 1.0, 0.0):
+        with pytest.raises(InvalidArgument, match="decay"):
+            Group(0.5, Fraction(1), (GreedyStage(),), decay)

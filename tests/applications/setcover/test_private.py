@@ -107,10 +107,6 @@ def test_the_bound_of_theorem_4():
         ({"sets": 0}, InvalidArgument),
         ({"sets": True}, InvalidArgument),
         ({"calibration": "best"}, InvalidArgument),
-        ({"algorithm": FreshSampleScaling(0)}, InvalidArgument),
-        ({"algorithm": FreshSampleScaling(beta=1)}, InvalidArgument),
-        ({"algorithm": FreshSampleScaling(factor=0)}, InvalidArgument),
-        ({"algorithm": OneSampleScaling(max_elements=2.5)}, InvalidArgument),
     ],
 )
 def test_what_is_refused(change, error):
@@ -140,6 +136,15 @@ def test_files(tmp_path):
         read_coverage(tmp_path / "pairs.csv", user="element", item="set", candidates=["a"])
     with pytest.raises(InvalidData):
         cover_cost([0, 0, 1], system)
+
+
+def test_options_are_refused_where_they_are_given():
+    for wrong in ({"beta": 2}, {"beta": 1}, {"beta": 0}, {"max_elements": 0}, {"max_elements": True}, {"max_elements": 2.5}):
+        for algorithm in (OneSampleScaling, FreshSampleScaling):
+            with pytest.raises(InvalidArgument):
+                algorithm(**wrong)
+    with pytest.raises(InvalidArgument):
+        FreshSampleScaling(factor=0)
 
 
 def test_comparisons():

@@ -214,3 +214,12 @@ def test_unusable_instances(make, error, match):
 
 def test_the_printed_form_tells_nothing_about_users():
     assert repr(CoverageInstance.from_sets([[0]] * 9, candidates=2)) == repr(CoverageInstance.from_sets([], candidates=2))
+
+
+def test_sets_that_are_no_sets_of_candidates_are_refused():
+    """Found as tracebacks of NumPy: what is no list of lists, and integers beyond 64 bits."""
+    for sets in (None, 5, [3], [None], [[2**70]], [[-(2**70)]], [[2**31]], [[[0]]], ["ab"], [[True]], [[1.0]]):
+        with pytest.raises(InvalidData):
+            CoverageInstance.from_sets(sets, candidates=3)
+    assert CoverageInstance.from_sets([], candidates=3).users == 0
+    assert CoverageInstance.from_sets([[], np.array([0, 2])], candidates=3).items.tolist() == [0, 2]

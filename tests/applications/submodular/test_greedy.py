@@ -243,3 +243,9 @@ def test_public_numbers_must_not_change_with_the_users():
     function.restrict = lambda kept: Own(3, [])
     with pytest.raises(InvalidArgument, match="public"):
         PrivateGreedy(1, 1).run(function)
+
+
+def test_budgets_out_of_range_are_refused():
+    for epsilon0 in ("1e-400", "1e400", 10_001, 0, -1):
+        with pytest.raises(InvalidArgument):
+            OneSidedGreedy(1, epsilon0)

@@ -46,7 +46,7 @@ class Coverage:
 
     def read(self, data: Any) -> CoverageInstance:
         """Return the instance. Raises :class:`InvalidData` for items outside [0, m) and matrices of another width."""
-        if isinstance(data, CoverageInstance):
+        if type(data) is CoverageInstance:  # a subclass may restrict its users, or count them, in another way
             if data.candidates != self.size:
                 raise InvalidData(f"users must choose among {self.size} items, but their data has {data.candidates}; give other data")
             return data

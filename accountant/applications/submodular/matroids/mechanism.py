@@ -117,11 +117,17 @@ class PrivateMatroidGreedy:
         return self.plan.epsilon0 * (1 - share), self.plan.epsilon0 * share
 
     @property
+    def most_users(self) -> int:
+        """How many users are supported, a public number: sums over more could overflow, and are refused."""
+        return MOST_UNITS // max(self.function.unit, self.function.score_unit(self.draws))
+
+    @property
     def add_dp(self) -> AnyGuarantee:
         """What holds on the sample: ε₀-add-DP of greedy and the last choice together; rounding in between does not see the data."""
         greedy, selection = self.budgets
         assumed = () if type(self.function) in _PROVED else (CONTRIBUTIONS,)
-        hypotheses = (PUBLIC, ONE_USER, TABLE, *assumed, *self.function.hypotheses, ARITHMETIC)
+        few = f"There are at most {self.most_users} users, or nobody learns that they were refused"
+        hypotheses = (PUBLIC, ONE_USER, TABLE, few, *assumed, *self.function.hypotheses, ARITHMETIC)
         parts = [declare_add_dp("private continuous greedy", greedy, source=f"{_SOURCE}, Theorem 1", hypotheses=hypotheses)]
         if selection:
             parts.append(declare_add_dp("selection of a rounded set", selection, source=f"{_SOURCE}, Theorem 2", hypotheses=hypotheses))
@@ -142,9 +148,8 @@ class PrivateMatroidGreedy:
         draws, sampler = open_sources(rng, bits)
         users = self.function.read(data)
         count = self.function.count(users)
-        most = MOST_UNITS // max(self.function.unit, self.function.score_unit(self.draws))
-        if count > most:
-            raise InvalidData(f"at most {most} users are supported, because sums are kept in 64 bits; give a part of them")
+        if count > self.most_users:
+            raise InvalidData(f"at most {self.most_users} users are supported, because sums are kept in 64 bits; give a part of them")
         sample = self.function.keep(users, sampler.select(np.full(count, self.plan.p)))
         members = self.run_on_sample(sample, draws)
         guarantee = realise_draws(self.guarantee, sampler.source.hypothesis)

@@ -204,5 +204,8 @@ class _PerUserScores:
         larger = self._members[draws]
         larger[:, element] = True
         values = self._function.evaluate(self._data, larger)
-        gain = np.clip((values - self._now[:, draws]).sum(axis=1) / len(self._bins), 0.0, 1.0)
+        total = np.zeros(len(values))
+        for place, draw in enumerate(draws):  # NumPy's sum of a row would depend on how the rows lie in memory, so on how many there are
+            total += values[:, place] - self._now[:, draw]
+        gain = np.clip(total / len(self._bins), 0.0, 1.0)
         return np.minimum(to_units(gain), self._left), draws, values

@@ -95,6 +95,20 @@ def _refuse_subset(members: Members, element: int) -> None:
     )
 
 
+def _guard(oracle: Oracle) -> Oracle:
+    """Return the oracle with a named error in place of its own."""
+
+    def ask(members: Members) -> bool:
+        try:
+            return bool(oracle(members))
+        except Exception as error:
+            raise InvalidArgument(
+                f"the independence oracle must answer for every set of elements, but it raised {type(error).__name__}; correct the oracle"
+            ) from error
+
+    return ask
+
+
 class _AskingGrowth:
     __slots__ = ("_free", "_members", "_oracle")
 
@@ -127,16 +141,21 @@ class OracleMatroid:
     oracle: Oracle
     check: str = "auto"
     _rank: int = field(init=False, repr=False, compare=False)
+    _ask: Oracle = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         require_count(self.size, "the number of elements")
         if self.check not in _METHODS:
             raise InvalidArgument(f"check must be one of {', '.join(_METHODS)}, but {str(self.check)[:40]!r} was found; give one of them")
+        if not callable(self.oracle):
+            raise InvalidArgument(f"an oracle is a function of a set of elements, but {type(self.oracle).__name__} was found; give one")
+        ask = _guard(self.oracle)
+        object.__setattr__(self, "_ask", ask)
         if self.check == "auto":
-            (check_axioms if self.size <= EXHAUSTIVE else probe_axioms)(self.size, self.oracle)
-        if not self.oracle(frozenset()):
+            (check_axioms if self.size <= EXHAUSTIVE else probe_axioms)(self.size, ask)
+        if not ask(frozenset()):
             raise InvalidArgument("the empty set must be independent, but the oracle says that it is not; correct the oracle")
-        object.__setattr__(self, "_rank", len(_fill(self.oracle, np.arange(self.size))))
+        object.__setattr__(self, "_rank", len(_fill(ask, np.arange(self.size))))
 
     @property
     def rank(self) -> int:
@@ -152,11 +171,11 @@ class OracleMatroid:
 
     def is_independent(self, members: Collection[int]) -> bool:
         """Ask the function."""
-        return bool(self.oracle(frozenset(members)))
+        return self._ask(frozenset(members))
 
     def start(self) -> Growth:
         """Return a growing set that is empty."""
-        return _AskingGrowth(self.size, self.oracle)
+        return _AskingGrowth(self.size, self._ask)
 
     def exchange(self, first: Members, second: Members, leaving: int) -> int | None:
         """Ask the function about every pair."""

@@ -176,3 +176,15 @@ def test_random_orders_of_a_transversal_matroid_pass():
         return all(place(u, set()) for u in sorted(members))
 
     assert OracleMatroid(14, matched).rank == 4
+
+
+def test_an_oracle_that_raises_is_refused_by_name():
+    def partly(members):
+        if len(members) == 2:
+            raise KeyError(members)
+        return len(members) <= 2
+
+    for oracle in (partly, lambda _: np.array([True, False]), None):
+        for check in ("auto", "none"):
+            with pytest.raises(InvalidArgument, match="oracle"):
+                OracleMatroid(3, oracle, check=check)

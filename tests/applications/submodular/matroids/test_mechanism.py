@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from accountant.applications.submodular import WeightedCoverage
+from accountant.applications.submodular import CoverageInstance, WeightedCoverage
 from accountant.applications.submodular.matroids import (
     Coverage,
     GraphicMatroid,
@@ -191,3 +191,14 @@ def test_unusable_calls_are_refused():
         make().run([[6]], np.random.default_rng(3))
     with pytest.raises(InvalidData, match="users"):
         make(objective=PerUser(6, lambda data, sets: None), draws=1).run(np.zeros((MOST_UNITS // UNIT + 1, 0)), np.random.default_rng(3))
+
+
+def test_subclasses_of_the_data_are_refused_and_the_number_of_users_is_a_hypothesis():
+    class Other(CoverageInstance):
+        pass
+
+    mechanism = PrivateMatroidGreedy(matroid=UniformMatroid(3, 1), epsilon=1)
+    with pytest.raises(InvalidData):
+        mechanism.run(Other.from_sets([[0]], candidates=3))
+    assert mechanism.most_users == 2**26
+    assert any("at most 67108864 users" in text for text in mechanism.guarantee.hypotheses)

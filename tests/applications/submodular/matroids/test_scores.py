@@ -180,3 +180,20 @@ def test_tracked_functions_of_another_form_are_refused():
     assert counted.totals(counted.read(CoverageInstance.from_sets([[0], [0, 1]], candidates=2)), np.array([[True, False]])).tolist() == [2]
     assert function.hypotheses == counted.hypotheses == ()
     assert len(Tracked(2, kind=int).hypotheses) == 2
+
+
+def test_what_a_user_adds_does_not_depend_on_how_many_there_are():
+    """Found with sums over the rows of an array: NumPy adds up a lone row, which is contiguous, in another order than one of many."""
+    rng = np.random.default_rng(8)
+    steps = np.round(rng.random((40, 64)), 1)
+    steps[:, ::2] = 1 - steps[:, 1::2]  # means of exactly 1/2, a multiple of the unit that rounding may miss from below
+    steps = rng.permuted(steps, axis=1)
+    bins = np.zeros((64, 1), dtype=np.uint8)
+
+    def values(data, membership):  # the draws are told apart by their order; sets first, as a list comprehension gives them
+        return np.array([data[:, place] * members[0] for place, members in enumerate(membership)]).T
+
+    function = PerUser(1, values)
+    together = function.start(steps, 1, bins)._gain(0)[0]
+    alone = [int(function.start(steps[user : user + 1], 1, bins)._gain(0)[0][0]) for user in range(40)]
+    assert together.tolist() == alone
