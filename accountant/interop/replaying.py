@@ -25,7 +25,7 @@ from accountant.onesided import both_directions, compose_directions, declare_dir
 from accountant.sampling import SamplingRule, make_rule, rule_from_expression
 from accountant.sampling.rules import constants_are_public
 from accountant.worst_case import EpsilonBound
-from profiles import InvalidArgument, NotReplayed, PDPError, Profile
+from profiles import InvalidArgument, NotReplayed, PDPError, Profile, exact_text
 from proofs_check.results import Verdict
 from proofs_check.verify import verify
 
@@ -96,7 +96,7 @@ class _Replay:
 def _base_profile(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
     _count(premises, 0)
     profile: Profile = given["profile"]
-    return run.leaf(base_profile(profile, given["hypotheses"]), f"the profile epsilon(w, x) = {profile.text}")
+    return run.leaf(base_profile(profile, given["hypotheses"]), f"the profile epsilon(w, x) = {_describe(profile)}")
 
 
 def _adaptive_composition(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
@@ -194,7 +194,7 @@ def _worst_case_directions(run: _Replay, given: dict[str, Any], premises: tuple[
         hypotheses=given["hypotheses"],
         certificates=(going, coming),
     )
-    losses = f"epsilon_plus(w, x) = {plus.text}, epsilon_minus(w, x) = {'unbounded' if minus is None else minus.text}"
+    losses = f"epsilon_plus(w, x) = {_describe(plus)}, epsilon_minus(w, x) = {'unbounded' if minus is None else _describe(minus)}"
     return run.leaf(made, f"(before sampling) the losses {losses}")
 
 
@@ -212,6 +212,17 @@ _CALLS: dict[str, _Call] = {
     "worst_case": _worst_case,
     "worst_case_directions": _worst_case_directions,
 }
+
+
+def _describe(profile: Profile) -> str:
+    """All that a profile says: also the ranges and constants, which a file could narrow."""
+    ranges = [f"{item.name} in [{exact_text(item.lo)}, {exact_text(item.hi)}]" for item in profile.record]
+    for parameter in profile.parameters:
+        if parameter.bounds is not None:
+            ranges.append(f"{parameter.name} in [{', '.join(map(exact_text, parameter.bounds))}]")
+        else:
+            ranges.append(f"{parameter.name} {'> 0' if parameter.value is None else '= ' + exact_text(parameter.value)}")
+    return f"{profile.text} with {', '.join(ranges)}" if ranges else profile.text
 
 
 def _count(premises: tuple[AnyGuarantee, ...], expected: int) -> tuple[AnyGuarantee, ...]:
