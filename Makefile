@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study study-onesided bench-engines test-engines test-browser audit-suite audit-calibration docs clean
+.PHONY: run test range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study study-onesided bench-engines test-engines test-interop test-browser dist audit-suite audit-calibration docs clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -19,7 +19,33 @@ run: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -q
-	$(BIN)/python -m pytest -q --doctest-modules accountant profiles proofs_check
+	$(BIN)/python -m pytest -q --doctest-modules --ignore=accountant/interop/opendp.py --ignore=accountant/interop/dp_accounting.py \
+		accountant profiles proofs_check
+
+# Guarantees as OpenDP measurements and dp_accounting events: docs/interoperability.md.
+INTEROP := $(VENV)/.interop
+$(INTEROP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,opendp,dp-accounting]'
+	touch $(INTEROP)
+
+test-interop: $(INTEROP)
+	$(BIN)/python -m pytest -q tests/interop
+	$(BIN)/python -m pytest -q --doctest-modules accountant/interop
+
+# Wheel and sdist, checked; the wheel installed in a clean environment of each Python that is here, and used outside of this folder.
+DIST_PYTHONS ?= python3.11 python3.12 python3.13
+DIST_TOOLS := $(VENV)/dist-tools
+$(DIST_TOOLS): $(STAMP)
+	$(PYTHON) -m venv $(DIST_TOOLS)
+	$(DIST_TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check build cffconvert check-wheel-contents twine
+
+dist: $(DIST_TOOLS)
+	rm -rf dist
+	$(DIST_TOOLS)/bin/cffconvert --validate -i CITATION.cff
+	$(DIST_TOOLS)/bin/python -m build
+	$(DIST_TOOLS)/bin/twine check --strict dist/*
+	$(DIST_TOOLS)/bin/check-wheel-contents dist/*.whl
+	$(PYTHON) tests/packaging/install_and_smoke.py dist $(DIST_PYTHONS)
 
 # Weights and samples inside DuckDB, Polars and Spark: docs/engines.md. Spark needs Java (Debian: apt-get install openjdk-17-jre-headless).
 ENGINES := $(VENV)/.engines

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from accountant.epsilon import derive_epsilon
     from accountant.estimators import DPKMeans
     from accountant.guarantees import render
+    from accountant.interop import read_guarantee, replay, suppose, write_guarantee
     from accountant.onesided import calibrate_one_sided, feasible_weights, subsample, worst_case_directions
     from accountant.sampled import amplify
     from accountant.sampler import amplify_once, draw_sample, plan_sample, sample_file
@@ -47,7 +48,11 @@ _HOME = {
     "prepare_selection": "accountant.sampling.selection",
     "prove_premise": "accountant.weights.premise",
     "render": "accountant.guarantees",
+    "read_guarantee": "accountant.interop",
+    "replay": "accountant.interop",
     "sample_file": "accountant.sampler",
+    "suppose": "accountant.interop",
+    "write_guarantee": "accountant.interop",
     "subsample": "accountant.onesided",
     "verify": "proofs_check.verify",
     "worst_case_directions": "accountant.onesided",
@@ -73,11 +78,15 @@ __all__ = [
     "plan_sample",
     "prepare_selection",
     "prove_premise",
+    "read_guarantee",
     "render",
+    "replay",
     "sample_file",
     "subsample",
+    "suppose",
     "verify",
     "worst_case_directions",
+    "write_guarantee",
 ]
 
 

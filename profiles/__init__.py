@@ -19,7 +19,10 @@ if TYPE_CHECKING:
         InvalidProfile,
         InvalidSampling,
         InvalidTarget,
+        MissingExtra,
         NotPrivate,
+        NotReplayed,
+        OpenHypotheses,
         PDPError,
         SampleUsed,
         Undecided,
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from profiles.grammar import parse_expression
     from profiles.numbers import decimal_text, exact_text, to_exact
     from profiles.profile import Parameter, Part, Profile, Statistic, Variable, declare
+    from profiles.stored import read_profile, write_profile
 
 _HOME = {
     "Declaration": "profiles.files",
@@ -41,7 +45,10 @@ _HOME = {
     "InvalidProfile": "profiles.errors",
     "InvalidSampling": "profiles.errors",
     "InvalidTarget": "profiles.errors",
+    "MissingExtra": "profiles.errors",
     "NotPrivate": "profiles.errors",
+    "NotReplayed": "profiles.errors",
+    "OpenHypotheses": "profiles.errors",
     "PDPError": "profiles.errors",
     "Parameter": "profiles.profile",
     "Part": "profiles.profile",
@@ -61,7 +68,9 @@ _HOME = {
     "load_file": "profiles.files",
     "parse_expression": "profiles.grammar",
     "parse_file": "profiles.files",
+    "read_profile": "profiles.stored",
     "to_exact": "profiles.numbers",
+    "write_profile": "profiles.stored",
 }
 
 __all__ = [
@@ -74,7 +83,10 @@ __all__ = [
     "InvalidProfile",
     "InvalidSampling",
     "InvalidTarget",
+    "MissingExtra",
     "NotPrivate",
+    "NotReplayed",
+    "OpenHypotheses",
     "PDPError",
     "Parameter",
     "Part",
@@ -94,7 +106,9 @@ __all__ = [
     "load_file",
     "parse_expression",
     "parse_file",
+    "read_profile",
     "to_exact",
+    "write_profile",
 ]
 
 

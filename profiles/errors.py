@@ -67,3 +67,17 @@ class SampleUsed(PDPError):
 
 class UnwritableOutput(PDPError):
     """An output file could not be written; whatever stood there before is untouched."""
+
+
+class NotReplayed(PDPError):
+    """The accountant's rules do not make the guarantee that a file states. Says nothing about the mechanism."""
+
+    exit_code = 1
+
+
+class OpenHypotheses(PDPError):
+    """A guarantee with open hypotheses was to be handed to a library that cannot carry them; the message lists them."""
+
+
+class MissingExtra(PDPError, ImportError):
+    """An optional library is not installed; the message names the extra that installs it."""

@@ -1,4 +1,4 @@
-"""Profile files (TOML) and object references ``package.module:object``: what a user may write after ``pdp verify``."""
+"""Profile files (TOML, or JSON of ``write_profile``) and object references ``package.module:object``: what may follow ``pdp verify``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from typing import Any
 from profiles.errors import InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import is_name, parse_expression
 from profiles.profile import Profile, declare
+from profiles.stored import read_profile
 from profiles.suggestions import suggest, suggest_file, suggest_reference
 from profiles.terms import RESERVED, Term
 
@@ -42,14 +43,14 @@ class Declaration:
 
 
 def load(reference: str) -> Declaration:
-    """Return the declaration behind a path of a ``.toml`` file or a reference ``package.module:object``.
+    """Return the declaration behind a path of a ``.toml`` or ``.json`` file or a reference ``package.module:object``.
 
     The object is a :class:`Profile`, a :class:`Declaration`, anything with a ``profile`` attribute (a mechanism of the catalogue), or a
     function without arguments that returns one of these. Importing runs the module: use references only to code that you trust.
 
     Raises :class:`UnreadableFile` and everything that :func:`profiles.declare` raises.
     """
-    if reference.endswith(".toml") or ":" not in reference or _exists(reference):
+    if reference.endswith((".toml", ".json")) or ":" not in reference or _exists(reference):
         return load_file(Path(reference))
     return _load_object(reference)
 
@@ -63,7 +64,8 @@ def _exists(reference: str) -> bool:
 
 def load_file(path: Path) -> Declaration:
     """Return the declaration in a profile file. Raises :class:`UnreadableFile` or a declaration error."""
-    return parse_file(read_text(path, MAX_FILE_BYTES), str(path))
+    text = read_text(path, MAX_FILE_BYTES)
+    return Declaration(read_profile(text)) if path.suffix == ".json" else parse_file(text, str(path))
 
 
 def read_text(path: Path, limit: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from accountant.guarantees.rules import DEFINED, INDEPENDENT, PROBABILITY, discharge
-from accountant.guarantees.theorem import AnyGuarantee, Derivation, EpsilonDP, conclude
+from accountant.guarantees.theorem import AnyGuarantee, Derivation, EpsilonDP, Step, conclude, require_guarantee
 from profiles import InvalidArgument
 
 _SOURCE = "docs/poisson-sampler.md, Theorems 1 and 3; docs/sampling.md, Theorem 2"
@@ -29,6 +29,7 @@ def realise_sampling(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[st
     Source: docs/poisson-sampler.md, Theorems 1 and 3; docs/sampling.md, Theorem 2; Fay et al. 2024, Theorem 6, is the case w = 1/q.
     Raises :class:`InvalidArgument` where the guarantee is not the worst case of a sampled mechanism.
     """
+    require_guarantee(guarantee)
     if not isinstance(guarantee.bound, EpsilonDP):
         raise InvalidArgument(
             f"a sampler is realised for the worst case of a sampled mechanism, but the guarantee of {guarantee.subject!r} is about "
@@ -57,11 +58,13 @@ def realise_sampling(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[st
         derivation,
         hypotheses=(*current.hypotheses, STATISTICS, ARITHMETIC, bits, ONE_ANALYSIS),
         discharged=current.discharged,
+        step=Step("realise_sampling", (), (guarantee.step,)),
     )
 
 
 def assume(guarantee: AnyGuarantee, hypotheses: Sequence[str]) -> AnyGuarantee:
     """A guarantee holds under more hypotheses than it needs: return it with ``hypotheses`` added."""
+    require_guarantee(guarantee)
     added = [item for item in hypotheses if item not in guarantee.hypotheses]
     if not added:
         return guarantee
@@ -72,4 +75,5 @@ def assume(guarantee: AnyGuarantee, hypotheses: Sequence[str]) -> AnyGuarantee:
         guarantee.derivation,
         hypotheses=(*guarantee.hypotheses, *added),
         discharged=guarantee.discharged,
+        step=Step("assume", (("hypotheses", tuple(hypotheses)),), (guarantee.step,)),
     )

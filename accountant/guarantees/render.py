@@ -5,9 +5,19 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
-from accountant.guarantees.theorem import AnyGuarantee, Derivation, EpsilonDP, Guarantee, ProfileBound, TwoSidedDP
+from accountant.guarantees.theorem import (
+    AnyGuarantee,
+    Bound,
+    Derivation,
+    Discharged,
+    EpsilonDP,
+    Guarantee,
+    Notion,
+    ProfileBound,
+    TwoSidedDP,
+)
 from accountant.sampling import show_record
 from profiles import decimal_text
 from profiles.terms import to_text
@@ -17,11 +27,28 @@ OPEN = "under these hypotheses that nobody has discharged:"
 CLOSED = "without open hypotheses"
 
 
-def render(guarantee: AnyGuarantee) -> str:
+class Stated(Protocol):
+    """What is printed of a guarantee; also of one that a file states."""
+
+    @property
+    def subject(self) -> str: ...  # noqa: D102
+    @property
+    def notion(self) -> Notion: ...  # noqa: D102
+    @property
+    def bound(self) -> Bound: ...  # noqa: D102
+    @property
+    def hypotheses(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def discharged(self) -> tuple[Discharged, ...]: ...  # noqa: D102
+    @property
+    def derivation(self) -> Derivation: ...  # noqa: D102
+
+
+def render(guarantee: Stated) -> str:
     """Return a guarantee as plain text of at most 80 columns: bound, open hypotheses, discharged ones, derivation tree."""
     lines = [*_wrap(guarantee.subject, ""), *_wrap(_headline(guarantee), "  ")]
     lines += [line for text in _details(guarantee) for line in _wrap(text, "  ")]
-    if isinstance(guarantee, Guarantee):
+    if not guarantee.hypotheses:
         lines += ["", CLOSED]
     else:
         lines += ["", OPEN, *(line for text in guarantee.hypotheses for line in _wrap(text, "  - ", "    "))]
@@ -68,7 +95,7 @@ def _derivation_json(derivation: Derivation) -> dict[str, Any]:
     }
 
 
-def _headline(guarantee: AnyGuarantee) -> str:
+def _headline(guarantee: Stated) -> str:
     bound = guarantee.bound
     if isinstance(bound, EpsilonDP):
         return f"epsilon <= {_up(bound)}"
@@ -80,7 +107,7 @@ def _headline(guarantee: AnyGuarantee) -> str:
     return "psi(x) = log(1 + q(x)*(exp(epsilon(1/q(x), x)) - 1))"
 
 
-def _details(guarantee: AnyGuarantee) -> Iterator[str]:
+def _details(guarantee: Stated) -> Iterator[str]:
     yield f"notion: {guarantee.notion.value}"
     bound = guarantee.bound
     if isinstance(bound, TwoSidedDP):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -18,11 +18,13 @@ from accountant.guarantees.theorem import (
     Notion,
     ProfileBound,
     SampledBound,
+    Step,
     conclude,
+    require_guarantee,
 )
 from accountant.sampling import SamplingRule, refuse_oracle
-from accountant.worst_case import EpsilonBound, bound_epsilon
-from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, exact_text
+from accountant.worst_case import EpsilonBound, bound_epsilon, recheck_epsilon
+from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, exact_text, to_exact
 from profiles.suggestions import suggest
 from profiles.symbolic import to_sympy
 from profiles.terms import Term, constant_value, to_text
@@ -41,7 +43,8 @@ def base_profile(profile: Profile, hypotheses: Sequence[str] = (EXACT_REALS,)) -
     """
     open_source = () if profile.source else (f"the mechanism {profile.name!r} has the profile that is declared for it",)
     derivation = Derivation("declared profile", profile.source or "declared without a source", _profile_text(profile))
-    return conclude(profile.name, Notion.PDP, ProfileBound(profile), derivation, hypotheses=(*hypotheses, *open_source))
+    step = Step("base_profile", (("profile", profile), ("hypotheses", tuple(hypotheses))))
+    return conclude(profile.name, Notion.PDP, ProfileBound(profile), derivation, hypotheses=(*hypotheses, *open_source), step=step)
 
 
 def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> AnyGuarantee:
@@ -52,6 +55,7 @@ def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> Any
 
     Raises :class:`InvalidArgument` where a guarantee is not about its part, :class:`InvalidProfile` where the sum differs.
     """
+    require_guarantee(*parts)
     if not profile.parts:
         raise InvalidArgument(f"the profile {profile.name!r} was not composed from parts; use base_profile")
     if len(parts) != len(profile.parts):
@@ -80,7 +84,8 @@ def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> Any
         tuple(guarantee.derivation for guarantee in parts),
     )
     discharged = [item for guarantee in parts for item in guarantee.discharged]
-    return conclude(profile.name, Notion.PDP, ProfileBound(profile), derivation, hypotheses=hypotheses, discharged=discharged)
+    step = Step("adaptive_composition", (("profile", profile),), tuple(guarantee.step for guarantee in parts))
+    return conclude(profile.name, Notion.PDP, ProfileBound(profile), derivation, hypotheses=hypotheses, discharged=discharged, step=step)
 
 
 def derive_profile(profile: Profile, hypotheses: Sequence[str] = (EXACT_REALS,)) -> AnyGuarantee:
@@ -97,6 +102,7 @@ def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) 
     :class:`NotPrivate` for variance-optimal probabilities, which are no public map.
     """
     refuse_oracle(rule)
+    require_guarantee(guarantee)
     bound = guarantee.bound
     if not isinstance(bound, ProfileBound):
         raise InvalidArgument(
@@ -117,23 +123,29 @@ def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) 
         derivation,
         hypotheses=(*rule.hypotheses, PROBABILITY, DEFINED, INDEPENDENT, *guarantee.hypotheses),
         discharged=guarantee.discharged,
+        step=Step("amplify_by_importance_sampling", (("rule", rule),), (guarantee.step,)),
     )
 
 
-def worst_case(guarantee: AnyGuarantee, **options: Any) -> AnyGuarantee:
+def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None = None, **options: Any) -> AnyGuarantee:
     """If M is ψ-PDP and ψ ≤ U at every record, M is U-differentially private (add/remove).
 
-    U is computed and proved here, by :func:`accountant.worst_case.bound_epsilon`, to which ``options`` go.
+    U is computed and proved here, by :func:`accountant.worst_case.bound_epsilon`, to which ``options`` go; with a ``certificate`` it is
+    the bound that the kernel accepts there for this very profile and rule (:func:`accountant.worst_case.recheck_epsilon`).
     Source: Fay et al. 2024, Definitions 2 and 4; Theorem 10 for privacy-constrained sampling.
     Raises :class:`InvalidArgument` where the guarantee is not about a sampled mechanism, and what ``bound_epsilon`` raises.
     """
+    require_guarantee(guarantee)
     bound = guarantee.bound
     if not isinstance(bound, SampledBound):
         raise InvalidArgument(
             f"a worst case over records needs a sampled profile, but the guarantee of {guarantee.subject!r} has none; amplify first "
             "(with the uniform rule of rate 1 for no sampling)"
         )
-    evidence = bound_epsilon(bound.profile, bound.rule, **options)
+    if certificate is not None:
+        evidence = recheck_epsilon(bound.profile, bound.rule, certificate)
+    else:
+        evidence = bound_epsilon(bound.profile, bound.rule, **options)
     derivation = Derivation(
         "worst case over records" if bound.rule.q is not None else "worst case of privacy-constrained sampling",
         "Fay et al. 2024, Definitions 2 and 4" if bound.rule.q is not None else "Fay et al. 2024, Definitions 2 and 4, Theorem 10",
@@ -150,6 +162,7 @@ def worst_case(guarantee: AnyGuarantee, **options: Any) -> AnyGuarantee:
         derivation,
         hypotheses=[item for item in (*guarantee.hypotheses, *evidence.hypotheses) if item not in found],
         discharged=(*guarantee.discharged, *closed),
+        step=Step("worst_case", (("evidence", evidence), ("options", _plain(options))), (guarantee.step,)),
     )
 
 
@@ -157,11 +170,12 @@ def post_processing(guarantee: AnyGuarantee, description: str) -> AnyGuarantee:
     """Whatever is computed from the output of M alone, without the data, has the guarantee of M (Dwork et al. 2006)."""
     if not description.strip():
         raise InvalidArgument("post-processing needs a description of what is computed from the output; give one")
+    require_guarantee(guarantee)
     derivation = Derivation("post-processing", "Dwork et al. 2006", description, (), (guarantee.derivation,))
     return conclude(
         f"{description} of {guarantee.subject}", guarantee.notion, guarantee.bound, derivation,
         hypotheses=(*guarantee.hypotheses, f"{description} uses the data only through the output of the mechanism"),
-        discharged=guarantee.discharged,
+        discharged=guarantee.discharged, step=Step("post_processing", (("description", description),), (guarantee.step,)),
     )  # fmt: skip
 
 
@@ -170,6 +184,7 @@ def discharge(guarantee: AnyGuarantee, hypothesis: str, evidence: str) -> AnyGua
 
     Raises :class:`InvalidArgument` where the hypothesis is not open, or the evidence is empty.
     """
+    require_guarantee(guarantee)
     if not isinstance(evidence, str) or not evidence.strip():
         raise InvalidArgument("discharging a hypothesis needs evidence in words; say why it holds")
     if isinstance(guarantee, Guarantee) or hypothesis not in guarantee.hypotheses:
@@ -177,9 +192,21 @@ def discharge(guarantee: AnyGuarantee, hypothesis: str, evidence: str) -> AnyGua
         raise InvalidArgument(f"{str(hypothesis)[:100]!r} is not an open hypothesis of {guarantee.subject!r}{hint}; give it word for word")
     remaining = [item for item in guarantee.hypotheses if item != hypothesis]
     closed = (*guarantee.discharged, Discharged(hypothesis, evidence.strip(), guarantee.subject))
+    step = Step("discharge", (("hypothesis", hypothesis), ("evidence_text", evidence)), (guarantee.step,))
     return conclude(
-        guarantee.subject, guarantee.notion, guarantee.bound, guarantee.derivation, hypotheses=remaining, discharged=closed
+        guarantee.subject, guarantee.notion, guarantee.bound, guarantee.derivation, hypotheses=remaining, discharged=closed, step=step
     )  # fmt: skip
+
+
+def _plain(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """The options that decide which bound is found, as exact values; ``well_defined_claim`` is a proof, which is found again."""
+    known: dict[str, Callable[[Any], Any]] = {
+        "accept_wider": bool,
+        "budget": int,
+        "premises": lambda premises: tuple(sorted(premises.items())),
+        "relative_gap": lambda gap: to_exact(gap, "the relative gap"),
+    }
+    return tuple((name, known[name](options[name])) for name in sorted(known) if options.get(name) is not None)
 
 
 def _profile_text(profile: Profile) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, field
 from enum import Enum
 from fractions import Fraction
+from typing import Any
 
 from accountant.guarantees.statements import RULES, Basis
 from accountant.sampling import SamplingRule
@@ -112,10 +113,28 @@ class Derivation:
         if self.rule not in RULES:
             raise InvalidArgument(f"there is no rule {self.rule!r}; add it to accountant/guarantees/statements.py with what it rests on")
 
+    @classmethod
+    def stated(cls, rule: str, statement: str, conclusion: str, claims: tuple[str, ...], children: tuple[Derivation, ...]) -> Derivation:
+        """Return a derivation as somebody states it, such as a file: it proves nothing, as no derivation does without its guarantee."""
+        return cls(rule, statement, conclusion, claims, children)
+
     @property
     def basis(self) -> Basis:
         """The papers' statements that the rule rests on, as ids of ``pdp claims``."""
         return RULES[self.rule]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One call of a rule, with all that is needed to call it again: what a file stores so that a guarantee can be replayed.
+
+    ``rule`` is the name of the function, ``arguments`` its arguments besides the guarantees in ``premises``. None in ``premises``: that
+    one was made by a rule whose calls are not recorded.
+    """
+
+    rule: str
+    arguments: tuple[tuple[str, Any], ...] = ()
+    premises: tuple[Step | None, ...] = ()
 
 
 def _check(seal: object) -> None:
@@ -125,7 +144,7 @@ def _check(seal: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """A bound without open hypotheses: a theorem about ``subject``."""
+    """A bound without open hypotheses: a theorem about ``subject``. ``step``: the call that made it, where rules record their calls."""
 
     subject: str
     notion: Notion
@@ -133,6 +152,7 @@ class Guarantee:
     discharged: tuple[Discharged, ...]
     derivation: Derivation
     seal: InitVar[object]
+    step: Step | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self, seal: object) -> None:
         _check(seal)
@@ -154,6 +174,7 @@ class ConditionalGuarantee:
     discharged: tuple[Discharged, ...]
     derivation: Derivation
     seal: InitVar[object]
+    step: Step | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self, seal: object) -> None:
         _check(seal)
@@ -164,6 +185,16 @@ class ConditionalGuarantee:
 AnyGuarantee = Guarantee | ConditionalGuarantee
 
 
+def require_guarantee(*found: object) -> None:
+    """Refuse what only looks like a guarantee: a rule concludes from guarantees that rules made. Raises :class:`InvalidArgument`."""
+    for item in found:
+        if not isinstance(item, (Guarantee, ConditionalGuarantee)):
+            raise InvalidArgument(
+                f"a guarantee made by the accountant's rules was expected, but {type(item).__name__} was found; what a file states becomes "
+                "one by accountant.interop.replay or suppose"
+            )
+
+
 def conclude(
     subject: str,
     notion: Notion,
@@ -172,12 +203,14 @@ def conclude(
     *,
     hypotheses: Sequence[str] = (),
     discharged: Sequence[Discharged] = (),
+    step: Step | None = None,
 ) -> AnyGuarantee:
     """Return the guarantee of the right type. For the rules of this package; not exported.
 
-    A hypothesis stays open if ``hypotheses`` has it, even where it was discharged for another mechanism that went in.
+    A hypothesis stays open if ``hypotheses`` has it, even where it was discharged for another mechanism that went in. ``step`` is the call
+    of the rule, from which a guarantee that was stored in a file is made again.
     """
     closed, remaining = tuple(dict.fromkeys(discharged)), tuple(dict.fromkeys(hypotheses))
     if remaining:
-        return ConditionalGuarantee(subject, notion, bound, remaining, closed, derivation, _SEAL)
-    return Guarantee(subject, notion, bound, closed, derivation, _SEAL)
+        return ConditionalGuarantee(subject, notion, bound, remaining, closed, derivation, _SEAL, step)
+    return Guarantee(subject, notion, bound, closed, derivation, _SEAL, step)

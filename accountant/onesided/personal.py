@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any, TypeAlias
 
 from accountant.guarantees import DEFINED, EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, PROBABILITY, AnyGuarantee, Derivation, TwoSidedDP
 from accountant.guarantees.rules import discharged_by
-from accountant.guarantees.theorem import Discharged, conclude
+from accountant.guarantees.theorem import Discharged, Step, conclude
 from accountant.sampled.terms import weighted_epsilon
 from accountant.sampling import SamplingRule, refuse_oracle, rule_from_expression
-from accountant.worst_case import EpsilonBound, bound_epsilon
-from profiles import InvalidProfile, InvalidSampling, Profile
+from accountant.worst_case import EpsilonBound, bound_epsilon, recheck_epsilon
+from profiles import InvalidProfile, InvalidSampling, Profile, to_exact
 from profiles.profile import WEIGHT
 from profiles.terms import Term, number, symbol, to_text
 
+Certificate: TypeAlias = Mapping[str, Any]
 _ONE = number(1)
 _TEXT = "loss when a record comes"
 
@@ -25,13 +28,15 @@ def worst_case_directions(
     *,
     relative_gap: object = "1e-9",
     hypotheses: tuple[str, ...] = (EXACT_REALS,),
+    certificates: tuple[Certificate | None, Certificate | None] = (None, None),
 ) -> AnyGuarantee:
     """Claim: a mechanism on weighted data sets with losses ε⁺(w, x), ε⁻(w, x), on a Poisson sample with q(x) and weights 1/q(x), has
 
         ψ⁺ ≤ sup over x of log(1 + q (e^ε⁺(1/q, x) − 1)),   ψ⁻ ≤ sup over x of −log(1 − q (1 − e^−ε⁻(1/q, x))),
 
     both certified. ``minus`` None is ∞ at every record (add-DP for each weight): then ψ⁻ = sup −log(1 − q(x)), and q must stay below 1.
-    ``plus`` and ``minus`` declare the same statistics; ``rule`` is a sampling rule with an explicit q, or an expression.
+    ``plus`` and ``minus`` declare the same statistics; ``rule`` is a sampling rule with an explicit q, or an expression. With a certificate
+    for a direction, its bound is the one that the kernel accepts there for this very loss, instead of a new one.
 
     Source: docs/one-sided.md, Theorem 1 and Corollary 1. Raises :class:`InvalidProfile` (different statistics), :class:`InvalidSampling`
     (an implicit rule; q = 1 at a record where ε⁻ is ∞), and what :func:`accountant.worst_case.bound_epsilon` raises.
@@ -48,8 +53,8 @@ def worst_case_directions(
         raise InvalidSampling(f"both directions need an explicit q, but the rule {chosen.name!r} has none; give q as an expression")
     if minus is not None and minus.record != plus.record:
         raise InvalidProfile(f"{plus.name!r} and {minus.name!r} declare different statistics; declare the same names and ranges in both")
-    going = bound_epsilon(plus, chosen, relative_gap)
-    coming = _bound_coming(plus, minus, chosen.q, relative_gap)
+    going = _bound(plus, chosen, relative_gap, certificates[0])
+    coming = _bound_coming(plus, minus, chosen.q, relative_gap, certificates[1])
     bound = TwoSidedDP(going.upper, coming.upper, evidence=(going, coming))
     losses = f"epsilon_plus(w, x) = {plus.text}, epsilon_minus(w, x) = {'unbounded' if minus is None else minus.text}"
     leaf = Derivation("declared losses", plus.source or "declared without a source", losses)
@@ -70,6 +75,17 @@ def worst_case_directions(
         derivation,
         hypotheses=[item for item in (*supposed, *sources) if item not in found],
         discharged=[Discharged(text, reason, plus.name) for text, reason in found.items()],
+        step=Step(
+            "worst_case_directions",
+            (
+                ("plus", plus),
+                ("minus", minus),
+                ("rule", chosen),
+                ("hypotheses", tuple(hypotheses)),
+                ("evidence", (going, coming)),
+                ("options", (("relative_gap", to_exact(relative_gap, "the relative gap")),)),
+            ),
+        ),
     )
 
 
@@ -81,14 +97,18 @@ def coming_term(minus: Profile | None, q: Term) -> Term:
     return ("neg", ("log", ("add", _ONE, ("neg", lost))))
 
 
-def _bound_coming(plus: Profile, minus: Profile | None, q: Term, gap: object) -> EpsilonBound:
+def _bound(profile: Profile, rule: SamplingRule, gap: object, certificate: Certificate | None) -> EpsilonBound:
+    return bound_epsilon(profile, rule, gap) if certificate is None else recheck_epsilon(profile, rule, certificate)
+
+
+def _bound_coming(plus: Profile, minus: Profile | None, q: Term, gap: object, certificate: Certificate | None) -> EpsilonBound:
     """ψ⁻ is the sampled profile of the profile ψ⁻ + 0·w under the rule 1, so that the same search, certificate and kernel serve it."""
     ignored: Term = ("mul", number(0), symbol(WEIGHT))
     profile = replace(
         plus, name=f"{_TEXT}: {plus.name}"[:100], epsilon=("add", coming_term(minus, q), ignored), parameters=(), parts=(), source=""
     )
     try:
-        return bound_epsilon(profile, rule_from_expression("1", profile), gap)
+        return _bound(profile, rule_from_expression("1", profile), gap, certificate)
     except InvalidProfile as error:
         raise InvalidSampling(
             f"the {_TEXT} is not bounded on the declared records ({error}); keep q below 1 where epsilon_minus is"

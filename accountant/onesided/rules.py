@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from accountant.guarantees import EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, AnyGuarantee, Derivation, EpsilonDP, TwoSidedDP, discharge
-from accountant.guarantees.theorem import Notion, conclude
+from accountant.guarantees.theorem import Notion, Step, conclude, require_guarantee
 from accountant.onesided.amplification import amplify_minus, amplify_plus, read_loss, read_probability, shorten
 from profiles import InvalidArgument, InvalidNumber, decimal_text, to_exact
 
@@ -48,19 +48,22 @@ def declare_directions(
         _read_delta(delta_minus),
     )
     derivation = Derivation("declared losses", source.strip() or "declared without a source", _describe(bound))
-    return conclude(subject, bound.notion, bound, derivation, hypotheses=(*hypotheses, *open_source))
+    step = Step("declare_directions", (("subject", subject), ("bound", bound), ("source", source), ("hypotheses", tuple(hypotheses))))
+    return conclude(subject, bound.notion, bound, derivation, hypotheses=(*hypotheses, *open_source), step=step)
 
 
 def both_directions(guarantee: AnyGuarantee) -> AnyGuarantee:
     """ε-differential privacy with add/remove neighbours bounds both directions by ε."""
+    require_guarantee(guarantee)
     if not isinstance(guarantee.bound, EpsilonDP) or guarantee.notion is not Notion.ADD_REMOVE_DP:
         raise InvalidArgument(
             f"both directions follow from an add/remove epsilon, but the guarantee of {guarantee.subject!r} is another; take its worst case"
         )
     bound = TwoSidedDP(guarantee.bound.upper, guarantee.bound.upper, evidence=(guarantee.bound.evidence,))
     derivation = Derivation("both directions", "definition of add/remove privacy", _describe(bound), (), (guarantee.derivation,))
+    step = Step("both_directions", (), (guarantee.step,))
     return conclude(
-        guarantee.subject, bound.notion, bound, derivation, hypotheses=guarantee.hypotheses, discharged=guarantee.discharged
+        guarantee.subject, bound.notion, bound, derivation, hypotheses=guarantee.hypotheses, discharged=guarantee.discharged, step=step
     )  # fmt: skip
 
 
@@ -90,6 +93,7 @@ def compose_directions(subject: str, parts: Sequence[AnyGuarantee]) -> AnyGuaran
         derivation,
         hypotheses=[text for part in parts for text in part.hypotheses],
         discharged=[item for part in parts for item in part.discharged],
+        step=Step("compose_directions", (("subject", subject),), tuple(part.step for part in parts)),
     )
 
 
@@ -118,6 +122,7 @@ def subsample(guarantee: AnyGuarantee, p: object) -> AnyGuarantee:
         derivation,
         hypotheses=(INDEPENDENT, ONE_ANALYSIS, *guarantee.hypotheses),
         discharged=guarantee.discharged,
+        step=Step("subsample", (("p", rate),), (guarantee.step,)),
     )
 
 
@@ -133,6 +138,7 @@ def realise_draws(guarantee: AnyGuarantee, bits: str) -> AnyGuarantee:
 
 
 def _two_sided(guarantee: AnyGuarantee) -> TwoSidedDP:
+    require_guarantee(guarantee)
     if not isinstance(guarantee.bound, TwoSidedDP):
         raise InvalidArgument(
             f"a guarantee with two directions is needed, but that of {guarantee.subject!r} has none; make one with declare_add_dp, "

@@ -1,0 +1,198 @@
+"""The worst pair of laws for what a guarantee spends, and the exact (ε, δ) curve of any number of them composed.
+
+Claim: let P = M(D), Q = M(D'), D = D' with one record more, with P ≤ e^plus Q + δ⁺ and Q ≤ e^minus P + δ⁻ on all events. The trade-off
+function of (P, Q) is at least f(α) = max(0, e^−plus (1 − δ⁺ − α), 1 − δ⁻ − e^minus α), which is convex; so the pair of laws with the
+trade-off function f dominates (P, Q), also after adaptive composition with others. That pair has two outcomes of finite loss,
+
+    P: r on "low" (loss −minus), p = 1 − δ⁺ − r on "high" (loss plus), the rest where Q has nothing;   Q: r e^minus, p e^−plus, the rest
+    where P has nothing;   r = ((1 − δ⁻) − e^−plus (1 − δ⁺)) / (e^minus − e^−plus),
+
+with r = 0 or p = 0 where one of the lines of f lies below the other everywhere. For plus = minus and equal deltas this is Kairouz, Oh
+and Viswanath 2015; without deltas it is `proofs_check.exact.extremal_pair`. Proof and numbers: docs/interoperability.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from accountant.interop.spending import Spending
+from profiles import Undecided
+from proofs_check.enclosures import ball, upper_fraction, working_precision
+
+BITS = 320
+MOST_TERMS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """One direction of a pair: the mass of each finite privacy loss (exact nats → ball), and an upper bound of that of the loss ∞."""
+
+    finite: Mapping[Fraction, arb]
+    infinite: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The two laws: ``low`` and ``high`` are masses of P, ``only_p`` and ``only_q`` what one law has at most where the other has none."""
+
+    low: arb
+    high: arb
+    only_p: Fraction
+    only_q: Fraction
+
+
+def dominating_atoms(spent: Spending) -> tuple[Atoms, Atoms]:
+    """Return the losses of the worst pair: of P against Q (a record goes), and of Q against P (one comes), as balls.
+
+    To be called within :func:`proofs_check.enclosures.working_precision`. Raises :class:`Undecided` where the cases cannot be told apart.
+    """
+    pair = _pair(spent)
+    going: dict[Fraction, arb] = {spent.plus: pair.high}
+    coming: dict[Fraction, arb] = {-spent.plus: pair.high * (-ball(spent.plus)).exp()}
+    if spent.minus is not None:
+        going[-spent.minus] = going.get(-spent.minus, arb(0)) + pair.low
+        coming[spent.minus] = coming.get(spent.minus, arb(0)) + pair.low * ball(spent.minus).exp()
+    return Atoms(going, pair.only_p), Atoms(coming, pair.only_q)
+
+
+def _pair(spent: Spending) -> Pair:
+    kept_plus, kept_minus = 1 - spent.delta_plus, 1 - spent.delta_minus
+    gone = -(-ball(spent.plus)).expm1()
+    if spent.minus is None:
+        return _without_low(spent, gone)
+    lost, come = -(-ball(spent.minus)).expm1(), ball(spent.minus).expm1()
+    if spent.plus == 0 and spent.minus == 0:
+        least = min(spent.delta_plus, spent.delta_minus)
+        return Pair(arb(0), ball(1 - least), least, least)
+    more = ball(kept_minus - kept_plus)
+    first_below = kept_minus <= kept_plus if spent.plus == 0 else not _is_positive(more + gone * ball(kept_plus))
+    second_below = kept_plus <= kept_minus if spent.minus == 0 else not _is_positive(come * ball(kept_plus) - more)
+    if first_below:
+        return _without_low(spent, gone)
+    if second_below:
+        low = (arb(1) - lost) * ball(kept_minus)
+        only_p = spent.delta_minus if spent.minus == 0 else _upper(lost + (arb(1) - lost) * ball(spent.delta_minus))
+        return Pair(low, arb(0), only_p, spent.delta_minus)
+    low = (gone * ball(kept_plus) + ball(spent.delta_plus - spent.delta_minus)) / (come + gone)
+    return Pair(low.max(arb(0)), (ball(kept_plus) - low).max(arb(0)), spent.delta_plus, spent.delta_minus)
+
+
+def _is_positive(value: arb) -> bool:
+    """Decide the sign of a number that is 0 only where it is exactly 0: e^plus and e^minus are irrational."""
+    if not (value > 0 or value <= 0):
+        raise Undecided("the worst pair of a guarantee could not be told at the working precision; round its numbers up")
+    return bool(value > 0)
+
+
+def _without_low(spent: Spending, gone: arb) -> Pair:
+    only_q = spent.delta_plus if spent.plus == 0 else _upper(gone + (arb(1) - gone) * ball(spent.delta_plus))
+    return Pair(arb(0), ball(1 - spent.delta_plus), spent.delta_plus, only_q)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """δ(ε) = infinite + max over j of (upper[j] − e^ε lower[j]): P and Q masses of the losses above each place, as balls.
+
+    ``top``: the largest finite loss; ε(δ) is never above it, where it is finite.
+    """
+
+    upper: tuple[arb, ...]
+    lower: tuple[arb, ...]
+    infinite: Fraction
+    top: Fraction
+
+    @classmethod
+    def of(cls, atoms: Atoms) -> Curve:
+        """Return the curve of a law of losses."""
+        upper, lower, tops, bottoms = arb(0), arb(0), [], []
+        losses = sorted((loss for loss, mass in atoms.finite.items() if mass != 0), reverse=True)
+        for loss in losses:
+            upper, lower = upper + atoms.finite[loss], lower + atoms.finite[loss] * (-ball(loss)).exp()
+            tops.append(upper)
+            bottoms.append(lower)
+        return cls(tuple(tops), tuple(bottoms), atoms.infinite, max([Fraction(0), *losses[:1]]))
+
+    def delta(self, epsilon: Fraction) -> Fraction:
+        """Return an upper bound of δ(ε) for ε ≥ 0, at most 1. Within the working precision, like :meth:`epsilon`."""
+        factor = ball(epsilon).exp()
+        values = [upper - factor * lower for upper, lower in zip(self.upper, self.lower, strict=True)]
+        return min(Fraction(1), self.infinite + max([Fraction(0), *map(_upper, values)]))
+
+    def epsilon(self, delta: Fraction) -> Fraction | None:
+        """Return an upper bound of the smallest ε ≥ 0 with δ(ε) ≤ delta; None where there is none."""
+        if self.infinite > delta:
+            return None
+        found = Fraction(0)
+        for upper, lower in zip(self.upper, self.lower, strict=True):
+            over = upper - ball(delta - self.infinite)
+            if not over <= lower:  # else e^0 lower covers it
+                found = max(found, _upper((over / lower).log()))
+        return min(found, self.top)
+
+
+def compose(spent: Iterable[tuple[Spending, int]]) -> tuple[Curve, Curve] | None:
+    """Return the curves of both directions for an adaptive composition, each with its number of uses; None where that takes too many terms.
+
+    Source: dominating pairs compose (docs/interoperability.md). The number of terms is at most the product of (uses + 1).
+    """
+    terms = 1
+    listed = [(item, count) for item, count in spent if count > 0]
+    for _, count in listed:
+        terms *= count + 1
+    if terms > MOST_TERMS:
+        return None
+    with working_precision(BITS):
+        one = Atoms({Fraction(0): arb(1)}, Fraction(0))
+        going, coming = one, one
+        for item, count in listed:
+            sides = dominating_atoms(item)
+            going, coming = _join(going, _power(sides[0], count)), _join(coming, _power(sides[1], count))
+        return Curve.of(going), Curve.of(coming)
+
+
+def _power(atoms: Atoms, count: int) -> Atoms:
+    """Return the law of the sum of ``count`` independent losses: binomial, since a pair has at most two finite losses."""
+    (one, mass), (other, rest) = (*atoms.finite.items(), (Fraction(0), arb(0)))[:2]
+    ups, downs = [arb(1)], [arb(1)]
+    for _ in range(count):
+        ups.append(ups[-1] * mass)
+        downs.append(downs[-1] * rest)
+    finite: dict[Fraction, arb] = {}
+    ways = 1
+    for uses in range(count, -1, -1):
+        if len(atoms.finite) > 1 or uses == count:
+            finite[uses * one + (count - uses) * other] = ball(Fraction(ways)) * ups[uses] * downs[count - uses]
+        ways = ways * uses // (count - uses + 1)
+    infinite, square = Fraction(0), atoms.infinite
+    for bit in reversed(f"{count:b}"):
+        infinite = _either(infinite, square) if bit == "1" else infinite
+        square = _either(square, square)
+    return Atoms(finite, infinite)
+
+
+def _join(left: Atoms, right: Atoms) -> Atoms:
+    finite: dict[Fraction, arb] = {}
+    for loss, mass in left.finite.items():
+        for other, factor in right.finite.items():
+            finite[loss + other] = finite.get(loss + other, arb(0)) + mass * factor
+    return Atoms(finite, _either(left.infinite, right.infinite))
+
+
+def _either(left: Fraction, right: Fraction) -> Fraction:
+    """Return a + b − ab, exactly where that is short, else rounded up."""
+    exact = left + right - left * right
+    return exact if exact.denominator.bit_length() <= 8 * BITS else min(Fraction(1), _upper(ball(exact)))
+
+
+def _upper(value: arb) -> Fraction:
+    end = upper_fraction(value)
+    if end is None:
+        raise Undecided("a composition could not be enclosed at the working precision; round its numbers up to fewer digits")
+    return end
+
+
+__all__ = ["BITS", "MOST_TERMS", "Atoms", "Curve", "compose", "dominating_atoms"]

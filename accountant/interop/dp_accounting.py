@@ -1,0 +1,192 @@
+"""Guarantees as events of Google's ``dp_accounting``, and an accountant that composes them with its own events. Extra ``dp-accounting``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from accountant.guarantees import AnyGuarantee
+from accountant.interop.dominating import BITS, Atoms, Curve, compose, dominating_atoms
+from accountant.interop.spending import Spending, spend
+from accountant.sampled.amplification import round_up
+from profiles import InvalidArgument, InvalidNumber, MissingExtra, to_exact
+from proofs_check.enclosures import ball, upper_fraction, working_precision
+
+try:
+    import attr
+    from dp_accounting import dp_event, privacy_accountant
+    from dp_accounting.pld import pld_pmf, privacy_loss_distribution
+    from dp_accounting.pld.pld_privacy_accountant import PLDAccountant
+except ImportError as error:
+    raise MissingExtra(
+        "dp_accounting is needed to use its events, but it is not installed; install pdp-accountant[dp-accounting]"
+    ) from error
+
+_RELATION = privacy_accountant.NeighboringRelation.ADD_OR_REMOVE_ONE
+_COMPOUND = (dp_event.NoOpDpEvent, dp_event.ComposedDpEvent, dp_event.SelfComposedDpEvent)
+
+
+@attr.s(frozen=True, auto_attribs=True)
+class CertifiedDpEvent(dp_event.DpEvent):  # type: ignore[misc]
+    """One run of mechanisms with these losses, in nats, for add/remove of one record; made by :func:`make_event`.
+
+    For D = D' with one record more: P[M(D) ∈ S] ≤ e^epsilon_plus P[M(D') ∈ S] + delta_plus, and with epsilon_minus and
+    delta_minus where D and D' are exchanged. All four are binary64 numbers, rounded up; ``epsilon_minus`` may be ∞. ``hypotheses``
+    are those that were open in the guarantee and that somebody accepted. Events are data: one that was written by hand proves nothing.
+    """
+
+    epsilon_plus: float
+    epsilon_minus: float
+    delta_plus: float = 0.0
+    delta_minus: float = 0.0
+    subjects: tuple[str, ...] = ()
+    hypotheses: tuple[str, ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        losses = all(isinstance(value, float) and value >= 0 for value in (self.epsilon_plus, self.epsilon_minus))
+        deltas = all(isinstance(value, float) and 0 <= value <= 1 for value in (self.delta_plus, self.delta_minus))
+        if not losses or not deltas or math.isinf(self.epsilon_plus):
+            raise InvalidNumber("an event needs losses of at least 0 (epsilon_minus may be inf) and deltas in [0, 1], as floats")
+
+    @property
+    def spending(self) -> Spending:
+        """The losses as exact numbers."""
+        minus = None if math.isinf(self.epsilon_minus) else Fraction(self.epsilon_minus)
+        return Spending(Fraction(self.epsilon_plus), minus, Fraction(self.delta_plus), Fraction(self.delta_minus))
+
+
+def make_event(guarantee: AnyGuarantee, *, accept_hypotheses: bool = False) -> CertifiedDpEvent:
+    """Return a guarantee as an event: its losses in both directions, each rounded up to binary64.
+
+    ``accept_hypotheses``: open hypotheses are accepted; they stay readable in the event and in :attr:`CertifiedAccountant.hypotheses`.
+    Raises :class:`OpenHypotheses`, :class:`InvalidArgument` (no ε: take a worst case first; not made by a rule), :class:`InvalidNumber`.
+    """
+    spent = spend(guarantee, "dp_accounting", accept_hypotheses=accept_hypotheses)
+    return CertifiedDpEvent(
+        round_up(spent.plus),
+        math.inf if spent.minus is None else round_up(spent.minus),
+        round_up(spent.delta_plus),
+        round_up(spent.delta_minus),
+        (guarantee.subject,),
+        tuple(guarantee.hypotheses),
+    )
+
+
+class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
+    """A :class:`PLDAccountant` for add/remove that also takes :class:`CertifiedDpEvent`.
+
+    As long as it has composed certified events alone (and not too many different ones), ``get_epsilon`` and ``get_delta`` are upper bounds
+    that are computed in ball arithmetic from the exact composition of the worst pairs: nothing with the same losses has less.
+    As soon as other events come in, the worst pairs go into dp_accounting's own privacy loss distributions, one for each direction,
+    with the split of every loss between its two grid points that dominates it; masses are rounded up, and the rest has the accuracy of
+    that library (grid, fast Fourier transforms in binary64, truncation of tails).
+    """
+
+    def __init__(self, value_discretization_interval: float = 1e-4) -> None:
+        super().__init__(_RELATION, value_discretization_interval)
+        self._certified: dict[Spending, int] = {}
+        self._hypotheses: dict[str, None] = {}
+        self._has_others = False
+        self._curves: tuple[Curve, ...] | None = None
+        self._mixture: Any = None
+
+    @property
+    def hypotheses(self) -> tuple[str, ...]:
+        """The hypotheses of all guarantees that were composed: what the numbers of this accountant hold under."""
+        return tuple(self._hypotheses)
+
+    def _maybe_compose(self, event: Any, count: int, do_compose: bool) -> Any:  # noqa: FBT001 - the signature of dp_accounting
+        if do_compose and count > 0:
+            self._curves = self._mixture = None
+        if not isinstance(event, CertifiedDpEvent):
+            self._has_others |= do_compose and count > 0 and not isinstance(event, _COMPOUND)
+            return super()._maybe_compose(event, count, do_compose)
+        if do_compose and count > 0:
+            self._hypotheses.update(dict.fromkeys(event.hypotheses))
+            self._certified[event.spending] = self._certified.get(event.spending, 0) + count
+        return None
+
+    def get_epsilon(self, target_delta: float) -> float:
+        """Return an ε for which everything composed so far is (ε, target_delta)-differentially private."""
+        delta, curves = _read(target_delta, "delta"), self._find_curves()
+        with working_precision(BITS):
+            ends = [curve.epsilon(delta) for curve in curves]
+        certified = max((math.inf if end is None else round_up(end) for end in ends), default=0.0)
+        if self._contains_non_dp_event:
+            return math.inf
+        return max(certified, float(self._mix().get_epsilon_for_delta(target_delta))) if self._needs_grid(curves) else certified
+
+    def get_delta(self, target_epsilon: float) -> float:
+        """Return a δ for which everything composed so far is (target_epsilon, δ)-differentially private."""
+        epsilon, curves = _read(target_epsilon, "epsilon"), self._find_curves()
+        with working_precision(BITS):
+            certified = max((round_up(curve.delta(epsilon)) for curve in curves), default=0.0)
+        if self._contains_non_dp_event:
+            return 1.0
+        return max(certified, float(self._mix().get_delta_for_epsilon(target_epsilon))) if self._needs_grid(curves) else certified
+
+    def _find_curves(self) -> tuple[Curve, ...]:
+        """Return the exact curves of the certified events, which the whole is never below; none where they have too many terms."""
+        if self._curves is None:
+            self._curves = compose(self._certified.items()) or ()
+        return self._curves
+
+    def _needs_grid(self, curves: tuple[Curve, ...]) -> bool:
+        return self._has_others or not curves
+
+    def _mix(self) -> Any:
+        """Return the privacy loss distribution of everything: dp_accounting's of its own events, and the worst pairs."""
+        if self._mixture is None:
+            found = self._pld
+            for spent, count in self._certified.items():
+                found = found.compose(make_pld(spent, self._value_discretization_interval).self_compose(count))
+            self._mixture = found
+        return self._mixture
+
+
+def make_pld(spent: Spending, interval: float) -> Any:
+    """Return the privacy loss distribution of the worst pair of what was spent, on the grid of ``interval``, from above in both directions.
+
+    A mass m at the loss l between grid points a < l < b is split so that neither law's mass changes: m(e^−a − e^−l)/(e^−a − e^−b) goes to b
+    and the rest to a. Merging the two again is post-processing, so the split pair dominates; and it is never above the
+    pair whose losses are moved up to the next grid point.
+    """
+    with working_precision(BITS):
+        going, coming = (_to_pmf(atoms, interval) for atoms in dominating_atoms(spent))
+    same = spent.plus == spent.minus and spent.delta_plus == spent.delta_minus
+    return privacy_loss_distribution.PrivacyLossDistribution(going, None if same else coming)
+
+
+def _to_pmf(atoms: Atoms, interval: float) -> Any:
+    made: dict[int, float] = {}
+    for place, mass in _split(atoms, Fraction(interval)):
+        end = upper_fraction(mass)
+        if end is None:
+            raise InvalidNumber("a loss is too large for the grid of the accountant; use a larger value_discretization_interval")
+        if end > 0:
+            made[place] = min(math.nextafter(made.get(place, 0.0) + round_up(end), math.inf), 1.0)
+    return pld_pmf.create_pmf(made or {0: 0.0}, interval, min(1.0, round_up(atoms.infinite)), True)  # noqa: FBT003
+
+
+def _split(atoms: Atoms, step: Fraction) -> Iterator[tuple[int, Any]]:
+    for loss, mass in atoms.finite.items():
+        place = math.floor(loss / step)
+        if place * step == loss:
+            yield place, mass
+            continue
+        inside, whole = ball(loss - place * step), ball(step)
+        share = (-inside).expm1() / (-whole).expm1()
+        yield place, mass * (1 - share)
+        yield place + 1, mass * share
+
+
+def _read(value: object, what: str) -> Fraction:
+    exact = to_exact(value, what)
+    if exact < 0:
+        raise InvalidArgument(f"{what} must be at least 0, but {float(exact)} was found; give a number that is not negative")
+    return exact
+
+
+__all__ = ["CertifiedAccountant", "CertifiedDpEvent", "make_event", "make_pld"]

@@ -1,0 +1,139 @@
+"""Guarantees as measurements of OpenDP. Extra ``opendp``."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from accountant.guarantees import AnyGuarantee
+from accountant.interop.spending import spend
+from accountant.sampled.amplification import round_up
+from profiles import InvalidArgument, MissingExtra
+from proofs_check.enclosures import ball, upper_fraction, working_precision
+
+try:
+    import opendp.prelude as dp
+except ImportError as error:
+    raise MissingExtra("OpenDP is needed to make measurements, but it is not installed; install pdp-accountant[opendp]") from error
+
+_BITS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyMap:
+    """The privacy map d ↦ d·ε of group privacy, rounded up; with δ > 0 it is d ↦ (d·ε, δ (e^(dε) − 1)/(e^ε − 1)).
+
+    ``d_in`` records are added or removed; ``epsilon`` in nats and ``delta`` are exact. Source: a chain of neighbours, Dwork and Roth 2014.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __call__(self, d_in: int) -> float | tuple[float, float]:
+        """Return the privacy loss of data sets that differ in ``d_in`` records."""
+        epsilon = round_up(d_in * self.epsilon)
+        return (epsilon, self._delta(d_in)) if self.delta else epsilon
+
+    def _delta(self, d_in: int) -> float:
+        if self.epsilon == 0 or d_in <= 1:
+            return round_up(min(Fraction(1), d_in * self.delta))
+        with working_precision(_BITS):
+            end = upper_fraction(ball(self.delta) * ball(d_in * self.epsilon).expm1() / ball(self.epsilon).expm1())
+        return 1.0 if end is None else round_up(min(Fraction(1), end))
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementPlan:
+    """All that an OpenDP measurement is made of, as data: it can be pickled, which OpenDP's own objects with Python functions cannot.
+
+    ``function`` is ``package.module:name``, a module-level function from the data to the output: the mechanism that the guarantee of
+    ``subject`` is about. That it is that mechanism is your word, as is what stands in ``hypotheses``; OpenDP therefore asks for the feature
+    ``honest-but-curious``. Make one with :func:`plan_measurement`.
+    """
+
+    subject: str
+    privacy_map: PrivacyMap
+    hypotheses: tuple[str, ...]
+    function: str
+
+    def make(self, input_domain: Any, input_metric: Any = None) -> Any:
+        """Return the measurement: on ``input_domain`` with add/remove distances, in max divergence (approximate where δ > 0).
+
+        ``input_metric``: ``symmetric_distance()`` (the default) or ``insert_delete_distance()``. The plan is its attribute ``pdp_plan``.
+        Raises :class:`InvalidArgument` for another metric, and what OpenDP raises.
+        """
+        metric = dp.symmetric_distance() if input_metric is None else input_metric
+        if metric not in (dp.symmetric_distance(), dp.insert_delete_distance()):
+            raise InvalidArgument(
+                f"the guarantee of {self.subject!r} is for records that are added or removed, but the metric {metric} was given; use "
+                "symmetric_distance() or insert_delete_distance()"
+            )
+        measure = dp.approximate(dp.max_divergence()) if self.privacy_map.delta else dp.max_divergence()
+        measurement = dp.m.make_user_measurement(input_domain, metric, measure, _resolve(self.function), self.privacy_map)
+        measurement.pdp_plan = self
+        return measurement
+
+
+def plan_measurement(guarantee: AnyGuarantee, function: Callable[[Any], Any] | str, *, accept_hypotheses: bool = False) -> MeasurementPlan:
+    """Return the plan of a measurement that runs ``function`` and has the ε of ``guarantee``, in both directions.
+
+    ``function``: a module-level function, or its name ``package.module:name``. ``accept_hypotheses``: open hypotheses are accepted; they
+    stay readable in the plan. Raises :class:`OpenHypotheses`; :class:`InvalidArgument` where there is no ε, the guarantee is one-sided (max
+    divergence bounds both directions), or the function cannot be found again by its name.
+    """
+    spent = spend(guarantee, "OpenDP", accept_hypotheses=accept_hypotheses)
+    if spent.minus is None:
+        raise InvalidArgument(
+            f"the guarantee of {guarantee.subject!r} is one-sided, but a measurement of OpenDP bounds both directions; sample first "
+            "(accountant.onesided.subsample)"
+        )
+    loss = PrivacyMap(max(spent.plus, spent.minus), max(spent.delta_plus, spent.delta_minus))
+    return MeasurementPlan(guarantee.subject, loss, tuple(guarantee.hypotheses), _name(function))
+
+
+def make_measurement(
+    guarantee: AnyGuarantee,
+    function: Callable[[Any], Any] | str,
+    input_domain: Any,
+    input_metric: Any = None,
+    *,
+    accept_hypotheses: bool = False,
+) -> Any:
+    """Return the measurement of :func:`plan_measurement` at once. Raises what that and :meth:`MeasurementPlan.make` raise."""
+    return plan_measurement(guarantee, function, accept_hypotheses=accept_hypotheses).make(input_domain, input_metric)
+
+
+def _name(function: Callable[[Any], Any] | str) -> str:
+    if isinstance(function, str):
+        _resolve(function)
+        return function
+    name = f"{getattr(function, '__module__', '')}:{getattr(function, '__qualname__', '')}"
+    if "<" in name or _find(name) is not function:
+        raise InvalidArgument(
+            f"a module-level function was expected, but {name[:80]!r} cannot be found again by its name; define it in a module"
+        )
+    return name
+
+
+def _resolve(name: str) -> Callable[[Any], Any]:
+    found = _find(name)
+    if not callable(found):
+        raise InvalidArgument(f"a function package.module:name was expected, but {name[:80]!r} is none; check module and name")
+    return found  # type: ignore[no-any-return]
+
+
+def _find(name: str) -> Any:
+    module, _, path = name.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    return found
+
+
+__all__ = ["MeasurementPlan", "PrivacyMap", "make_measurement", "plan_measurement"]

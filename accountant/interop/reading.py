@@ -1,0 +1,113 @@
+"""Guarantees from JSON. What a file states is no theorem: it has a type of its own, which no rule accepts."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from accountant.guarantees.render import render
+from accountant.guarantees.theorem import AnyGuarantee, Bound, Derivation, Discharged, EpsilonDP, Notion, Step, TwoSidedDP, conclude
+from accountant.interop.values import Evidence, read_bound, read_derivation, read_discharged, read_evidence, read_notion, read_step
+from profiles import InvalidArgument, UnreadableFile
+from profiles.strict_json import read_document, read_fields, read_list, read_string, read_strings
+
+FORMAT = "pdp-guarantee"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The content of a guarantee, without the word of any rule for it."""
+
+    subject: str
+    notion: Notion
+    bound: Bound
+    hypotheses: tuple[str, ...]
+    discharged: tuple[Discharged, ...]
+    derivation: Derivation
+
+    @classmethod
+    def of(cls, guarantee: AnyGuarantee) -> Statement:
+        """Return what a guarantee states."""
+        return cls(
+            guarantee.subject, guarantee.notion, guarantee.bound, guarantee.hypotheses, guarantee.discharged, guarantee.derivation
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ReadGuarantee:
+    """A guarantee as a file claims it: ``stated``, and the recorded calls (``step``) that are said to make it. Nothing of it is checked.
+
+    No rule and no other library takes it. :func:`accountant.interop.replay` makes a guarantee of it by calling the rules again;
+    :func:`suppose` makes one that has the file's word as an open hypothesis. ``digest`` is the SHA-256 of the text.
+    """
+
+    stated: Statement
+    step: Step | None
+    digest: str
+
+    @property
+    def hypotheses(self) -> tuple[str, ...]:
+        """The open hypotheses: that the file is right, and those that it states."""
+        return (
+            f"the file with the SHA-256 {self.digest} is right: the derivation that it states was not replayed",
+            *self.stated.hypotheses,
+        )
+
+    def render(self) -> str:
+        """Return the statement as text for people, with a first line that says what it is."""
+        stated = self.stated
+        shown = Statement(stated.subject, stated.notion, stated.bound, self.hypotheses, stated.discharged, stated.derivation)
+        return "STATED BY A FILE, NOT REPLAYED\n" + render(shown)
+
+
+def read_guarantee(text: str) -> ReadGuarantee:
+    """Return what the text of a file of :func:`accountant.interop.write_guarantee` states, exactly.
+
+    Raises :class:`UnreadableFile` (not that format or version, malformed, contradictory) and what reading a profile raises.
+    """
+    whole = read_document(text, FORMAT, VERSION)
+    keys = {"format", "version", "subject", "notion", "bound", "hypotheses", "discharged", "derivation", "calls", "proofs"}
+    found = read_fields(whole, f"a {FORMAT}", keys)
+    try:
+        evidence = Evidence([read_evidence(item) for item in read_list(found["proofs"], "the proofs")])
+        stated = Statement(
+            read_string(found["subject"], "the subject"),
+            read_notion(found["notion"]),
+            read_bound(found["bound"], evidence),
+            read_strings(found["hypotheses"], "the hypotheses"),
+            tuple(read_discharged(item) for item in read_list(found["discharged"], "the discharged hypotheses")),
+            read_derivation(found["derivation"]),
+        )
+        step = read_step(found["calls"], evidence)
+    except RecursionError:
+        raise UnreadableFile(f"a {FORMAT} was expected, but it is nested too deeply; check the file") from None
+    _refuse_contradictions(stated)
+    return ReadGuarantee(stated, step, hashlib.sha256(text.encode("utf-8")).hexdigest())
+
+
+def suppose(read: ReadGuarantee) -> AnyGuarantee:
+    """If the file is right, what it states holds: the guarantee has that, and the hypotheses that the file names, as open hypotheses.
+
+    What the file says was discharged is not carried over: it is a part of the file's word.
+    Raises :class:`InvalidArgument` for what was not read from a file.
+    """
+    if not isinstance(read, ReadGuarantee):
+        raise InvalidArgument(f"a guarantee that was read from a file was expected, but {type(read).__name__} was found; read one first")
+    stated = read.stated
+    derivation = Derivation("as a file states", f"file with the SHA-256 {read.digest}", "not replayed", (), (stated.derivation,))
+    return conclude(stated.subject, stated.notion, stated.bound, derivation, hypotheses=read.hypotheses)
+
+
+def _refuse_contradictions(stated: Statement) -> None:
+    """Refuse numbers that no rule gives, so that not even a supposed guarantee has them."""
+    bound = stated.bound
+    fits = stated.notion is Notion.PDP
+    if isinstance(bound, EpsilonDP):
+        fits = stated.notion is Notion.ADD_REMOVE_DP and 0 <= bound.lower <= bound.upper
+        fits = fits and (bound.lower, bound.upper) == (bound.evidence.lower, bound.evidence.upper)
+    elif isinstance(bound, TwoSidedDP):
+        ends = [bound.delta_plus, bound.delta_minus, *(end for end in (bound.plus, bound.minus) if end is not None)]
+        fits = stated.notion is bound.notion and bound.plus is not None and min(ends) >= 0 and bound.delta <= 1
+    if not fits or not stated.subject.strip():
+        raise UnreadableFile(f"the bound of {stated.subject[:60]!r} contradicts itself, its notion or its proof; correct the file")

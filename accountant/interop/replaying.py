@@ -1,0 +1,281 @@
+"""From what a file states to a guarantee: the recorded calls are made again, and the kernel checks the certificates again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from accountant.epsilon import CONSTRAINED
+from accountant.guarantees import (
+    AnyGuarantee,
+    EpsilonDP,
+    adaptive_composition,
+    amplify_by_importance_sampling,
+    assume,
+    base_profile,
+    discharge,
+    post_processing,
+    worst_case,
+)
+from accountant.guarantees.theorem import Bound, Step, TwoSidedDP, require_guarantee
+from accountant.interop.reading import ReadGuarantee, Statement
+from accountant.onesided import both_directions, compose_directions, declare_directions, subsample, worst_case_directions
+from accountant.sampling import SamplingRule, make_rule, rule_from_expression
+from accountant.sampling.rules import constants_are_public
+from accountant.worst_case import EpsilonBound
+from profiles import InvalidArgument, NotReplayed, PDPError, Profile, exact_text
+from proofs_check.results import Verdict
+from proofs_check.verify import verify
+
+_Call = Callable[["_Replay", dict[str, Any], tuple[AnyGuarantee, ...]], AnyGuarantee]
+
+
+def replay(read: ReadGuarantee, *, known: Sequence[AnyGuarantee] = (), accept_evidence: bool = False) -> AnyGuarantee:
+    """Return the guarantee that the accountant's rules make from the calls that a file records. No number is taken on the file's word.
+
+    Bounds come from the certificates that the kernel accepts now, for the very profile and rule that the calls name; where there is
+    none, they are computed again. The result states what the file states, with two differences, both on the safe side:
+
+    * that a mechanism has the profile or the losses that a file declares for it, under no more than the hypotheses that it names, is an
+      open hypothesis, except where ``known`` has a guarantee of yours that was made by the same call (as
+      ``base_profile(profile, hypotheses)``), which then takes its place;
+    * a hypothesis that the file says was discharged by somebody's words is open, except where ``accept_evidence`` is True.
+
+    Raises :class:`NotReplayed` where the calls do not make what the file states, or a rule's call cannot be repeated from a file
+    (a sampler that ran, an application's own rule): :func:`accountant.interop.suppose` is what remains then.
+    """
+    if not isinstance(read, ReadGuarantee):
+        raise InvalidArgument(f"a guarantee that was read from a file was expected, but {type(read).__name__} was found; read one first")
+    require_guarantee(*known)
+    try:
+        found = _Replay((), trusting=True, accepting=True, searched={})
+        made = found.make(read.step)
+        _require_same(read.stated, Statement.of(made))
+        return _Replay(tuple(known), trusting=False, accepting=accept_evidence, searched=found.searched).make(read.step)
+    except NotReplayed:
+        raise
+    except (PDPError, KeyError, TypeError, ValueError, AttributeError) as error:
+        said = str(error) if isinstance(error, PDPError) else f"a call has the wrong arguments: {error}"[:200]
+        raise NotReplayed(f"the calls of the guarantee of {read.stated.subject[:60]!r} cannot be made again: {said}") from error
+
+
+class _Replay:
+    """One pass over the calls. ``trusting``: leaves are taken as the file declares them; ``accepting``: so are discharges in words.
+
+    ``searched`` are the guarantees of worst cases that had to be computed, so that a second pass need not search again.
+    """
+
+    __slots__ = ("accepting", "known", "searched", "trusting")
+
+    def __init__(self, known: tuple[AnyGuarantee, ...], *, trusting: bool, accepting: bool, searched: dict[int, Any]) -> None:
+        self.known, self.trusting, self.accepting, self.searched = known, trusting, accepting, searched
+
+    def make(self, step: Step | None) -> AnyGuarantee:
+        if step is None:
+            raise NotReplayed("a guarantee was to be replayed, but one of the calls behind it is not recorded; use suppose instead")
+        for guarantee in self.known:
+            if guarantee.step == step:
+                return guarantee
+        call = _CALLS.get(step.rule)
+        if call is None:
+            raise NotReplayed(f"the call of {step.rule[:60]!r} cannot be repeated from a file; use suppose instead")
+        return call(self, dict(step.arguments), tuple(self.make(premise) for premise in step.premises))
+
+    def leaf(self, guarantee: AnyGuarantee, what: str) -> AnyGuarantee:
+        if self.trusting:
+            return guarantee
+        source = guarantee.derivation.statement
+        return assume(
+            guarantee,
+            (f"on the word of the file, {guarantee.subject!r} has {what}, under no more hypotheses than it names (source: {source})",),
+        )
+
+
+def _base_profile(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
+    _count(premises, 0)
+    profile: Profile = given["profile"]
+    return run.leaf(base_profile(profile, given["hypotheses"]), f"the profile epsilon(w, x) = {_describe(profile)}")
+
+
+def _adaptive_composition(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
+    return adaptive_composition(given["profile"], premises)
+
+
+def _amplify(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
+    (premise,) = _count(premises, 1)
+    profile = getattr(premise.bound, "profile", None)
+    if not isinstance(profile, Profile):
+        raise NotReplayed(f"a sampling rule needs the profile of a mechanism, but {premise.subject!r} has none; correct the file")
+    return amplify_by_importance_sampling(premise, _restore_rule(given["rule"], profile))
+
+
+def _worst_case(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
+    (premise,) = _count(premises, 1)
+    evidence: EpsilonBound = given["evidence"]
+    if evidence.checked_by_kernel and evidence.certificate is not None:
+        return worst_case(premise, certificate=evidence.certificate)
+    key = id(evidence)
+    if key not in run.searched:
+        run.searched[key] = _options(premise, dict(given["options"]))
+    return worst_case(premise, **run.searched[key])
+
+
+def _options(premise: AnyGuarantee, stated: dict[str, Any]) -> dict[str, Any]:
+    """Verdicts about conditions are found again: those of a file are worth nothing."""
+    options = {name: value for name, value in stated.items() if name in ("relative_gap", "accept_wider")}
+    rule: SamplingRule = premise.bound.rule  # type: ignore[union-attr]
+    if rule.q is None and "premises" in stated:
+        conditions = verify(premise.bound.profile, rule.target_epsilon, CONSTRAINED)  # type: ignore[union-attr]
+        verdicts = {name: decision.verdict for name, decision in conditions.decisions.items()}
+        known = {name: verdict is Verdict.PROVED for name, verdict in verdicts.items() if verdict is not Verdict.UNKNOWN}
+        asked = dict(stated["premises"])
+        options["premises"] = {name: value for name, value in {**known, "feasibility": True}.items() if name in asked}
+    return options
+
+
+def _post_processing(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
+    (premise,) = _count(premises, 1)
+    return post_processing(premise, given["description"])
+
+
+def _discharge(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
+    (premise,) = _count(premises, 1)
+    return discharge(premise, given["hypothesis"], given["evidence_text"]) if run.accepting else premise
+
+
+def _assume(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
+    (premise,) = _count(premises, 1)
+    return assume(premise, given["hypotheses"])
+
+
+def _declare_directions(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
+    _count(premises, 0)
+    bound: Bound = given["bound"]
+    if not isinstance(bound, TwoSidedDP) or bound.plus is None:
+        raise NotReplayed("a mechanism with two losses was expected in a call, but another bound was found; correct the file")
+    made = declare_directions(
+        given["subject"],
+        bound.plus,
+        bound.minus,
+        source=given["source"],
+        hypotheses=given["hypotheses"],
+        delta_plus=bound.delta_plus,
+        delta_minus=bound.delta_minus,
+    )
+    return run.leaf(made, f"the losses {made.derivation.conclusion}")
+
+
+def _both_directions(_: _Replay, __: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
+    (premise,) = _count(premises, 1)
+    return both_directions(premise)
+
+
+def _compose_directions(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
+    return compose_directions(given["subject"], premises)
+
+
+def _subsample(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
+    (premise,) = _count(premises, 1)
+    return subsample(premise, given["p"])
+
+
+def _worst_case_directions(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
+    _count(premises, 0)
+    plus: Profile = given["plus"]
+    minus: Profile | None = given["minus"]
+    going, coming = (item.certificate if item.checked_by_kernel else None for item in given["evidence"])
+    made = worst_case_directions(
+        plus,
+        minus,
+        _restore_rule(given["rule"], plus),
+        relative_gap=dict(given["options"]).get("relative_gap", Fraction(1, 10**9)),
+        hypotheses=given["hypotheses"],
+        certificates=(going, coming),
+    )
+    losses = f"epsilon_plus(w, x) = {_describe(plus)}, epsilon_minus(w, x) = {'unbounded' if minus is None else _describe(minus)}"
+    return run.leaf(made, f"(before sampling) the losses {losses}")
+
+
+_CALLS: dict[str, _Call] = {
+    "adaptive_composition": _adaptive_composition,
+    "amplify_by_importance_sampling": _amplify,
+    "assume": _assume,
+    "base_profile": _base_profile,
+    "both_directions": _both_directions,
+    "compose_directions": _compose_directions,
+    "declare_directions": _declare_directions,
+    "discharge": _discharge,
+    "post_processing": _post_processing,
+    "subsample": _subsample,
+    "worst_case": _worst_case,
+    "worst_case_directions": _worst_case_directions,
+}
+
+
+def _describe(profile: Profile) -> str:
+    """All that a profile says: also the ranges and constants, which a file could narrow."""
+    ranges = [f"{item.name} in [{exact_text(item.lo)}, {exact_text(item.hi)}]" for item in profile.record]
+    for parameter in profile.parameters:
+        if parameter.bounds is not None:
+            ranges.append(f"{parameter.name} in [{', '.join(map(exact_text, parameter.bounds))}]")
+        else:
+            ranges.append(f"{parameter.name} {'> 0' if parameter.value is None else '= ' + exact_text(parameter.value)}")
+    return f"{profile.text} with {', '.join(ranges)}" if ranges else profile.text
+
+
+def _count(premises: tuple[AnyGuarantee, ...], expected: int) -> tuple[AnyGuarantee, ...]:
+    if len(premises) != expected:
+        raise NotReplayed(f"a call needs {expected} premises, but {len(premises)} were found; correct the file")
+    return premises
+
+
+def _restore_rule(stated: SamplingRule, profile: Profile) -> SamplingRule:
+    """Make the rule again by what makes rules, so that its hypotheses are those of the rule and not those of the file."""
+    if stated.name == "expression" and stated.q is not None:
+        plain = rule_from_expression(stated.q, profile)
+        public = constants_are_public([name for name, _ in stated.constants])
+        made = replace(plain, constants=stated.constants, hypotheses=(*public, *plain.hypotheses))
+    else:
+        made = _named_rule(stated, profile)
+    if made != stated:
+        raise NotReplayed(f"the sampling rule {stated.name[:60]!r} of the file is not the one that this name and these constants make")
+    return made
+
+
+def _named_rule(stated: SamplingRule, profile: Profile) -> SamplingRule:
+    constants = dict(stated.constants)
+    target = stated.target_epsilon
+    if not stated.name.startswith("coreset"):
+        return make_rule(stated.name, profile, constants, target)
+    made = [make_rule(stated.name, profile, {**constants, "statistic": item.name}, target) for item in profile.record]
+    return next((rule for rule in made if rule.q == stated.q), made[0])
+
+
+def _require_same(stated: Statement, made: Statement) -> None:
+    """Compare everything but how a bound was found, which a certificate does not say."""
+    pairs = {
+        "subject": (stated.subject, made.subject),
+        "notion": (stated.notion, made.notion),
+        "bound": (_numbers(stated.bound), _numbers(made.bound)),
+        "open hypotheses": (stated.hypotheses, made.hypotheses),
+        "discharged hypotheses": (stated.discharged, made.discharged),
+        "derivation": (stated.derivation, made.derivation),
+    }
+    for name, (left, right) in pairs.items():
+        if left != right:
+            raise NotReplayed(f"the file states another {name} for {stated.subject[:60]!r} than its calls make; do not rely on it")
+
+
+def _numbers(bound: Bound) -> object:
+    if isinstance(bound, EpsilonDP):
+        return (bound.lower, bound.upper, *_proof(bound.evidence))
+    if isinstance(bound, TwoSidedDP):
+        proofs = [_proof(item) for item in bound.evidence]
+        return (bound.plus, bound.minus, bound.delta_plus, bound.delta_minus, proofs)
+    return bound
+
+
+def _proof(evidence: EpsilonBound) -> tuple[object, ...]:
+    return (evidence.lower, evidence.upper, evidence.at, evidence.checked_by_kernel, evidence.hypotheses, evidence.certificate)

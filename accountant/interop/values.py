@@ -1,0 +1,313 @@
+"""What guarantees are made of, as JSON types and back: rules, evidence, bounds, derivations, recorded calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from accountant.guarantees import Derivation, Discharged, EpsilonDP, Notion, ProfileBound, SampledBound, TwoSidedDP
+from accountant.guarantees.theorem import Bound, Step
+from accountant.sampling import SamplingRule
+from accountant.worst_case import EpsilonBound
+from profiles import InvalidArgument, Profile, UnreadableFile
+from profiles.stored import profile_from_object, profile_object, term_from_object, term_object
+from profiles.strict_json import read_count, read_exact, read_fields, read_flag, read_list, read_string, read_strings, write_exact
+
+MAX_DEPTH = 100
+
+
+class Evidence:
+    """The proofs of a file, each of which stands there once; bounds and calls name them by their place."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Sequence[EpsilonBound] = ()) -> None:
+        self.items = list(items)
+
+    def place(self, bound: EpsilonBound) -> int:
+        """Return the place of a proof, which is added where it is new."""
+        if bound not in self.items:
+            self.items.append(bound)
+        return self.items.index(bound)
+
+    def at(self, place: object) -> EpsilonBound:
+        """Return the proof at a place. Raises :class:`UnreadableFile`."""
+        index = read_count(place, "the place of a proof")
+        if index >= len(self.items):
+            raise UnreadableFile(f"the proof number {index} was expected in the file, but it has {len(self.items)}; correct the file")
+        return self.items[index]
+
+
+def write_notion(notion: Notion) -> str:
+    """Return the name of a notion as the command line prints it."""
+    return notion.name.lower().replace("_", "-")
+
+
+def read_notion(value: object) -> Notion:
+    """Return the notion of a name. Raises :class:`UnreadableFile`."""
+    name = read_string(value, "the notion")
+    for notion in Notion:
+        if write_notion(notion) == name:
+            return notion
+    raise UnreadableFile(f"the notion {name[:40]!r} is unknown; known are {', '.join(write_notion(notion) for notion in Notion)}")
+
+
+def write_rule(rule: SamplingRule) -> dict[str, Any]:
+    """Return a sampling rule as an object."""
+    return {
+        "name": rule.name,
+        **({} if rule.q is None else term_object(rule.q, "q")),
+        "constants": [{"name": name, "value": write_exact(value)} for name, value in rule.constants],
+        "hypotheses": list(rule.hypotheses),
+        "source": rule.source,
+        **({} if rule.target_epsilon is None else {"target_epsilon": write_exact(rule.target_epsilon)}),
+    }
+
+
+def read_rule(value: object) -> SamplingRule:
+    """Return the sampling rule of an object. Raises :class:`UnreadableFile`."""
+    where = "a sampling rule"
+    found = read_fields(value, where, {"name", "constants", "hypotheses", "source"}, frozenset({"q", "q_term", "target_epsilon"}))
+    constants = [read_fields(item, "a constant", {"name", "value"}) for item in read_list(found["constants"], "the constants")]
+    return SamplingRule(
+        read_string(found["name"], f"the name of {where}"),
+        term_from_object(found, "q", where) if "q" in found else None,
+        tuple((read_string(item["name"], "a constant"), read_exact(item["value"], "a constant")) for item in constants),
+        read_strings(found["hypotheses"], f"the hypotheses of {where}"),
+        read_string(found["source"], f"the source of {where}"),
+        read_exact(found["target_epsilon"], "the target epsilon") if "target_epsilon" in found else None,
+    )
+
+
+def write_evidence(bound: EpsilonBound) -> dict[str, Any]:
+    """Return a certified worst case as an object."""
+    return {
+        "lower": write_exact(bound.lower),
+        "upper": write_exact(bound.upper),
+        "at": {name: write_exact(value) for name, value in bound.at.items()},
+        "method": bound.method,
+        "reached": bound.reached,
+        "proved_by_balls": bound.proved_by_balls,
+        "checked_by_kernel": bound.checked_by_kernel,
+        "kernel_reason": bound.kernel_reason,
+        "boxes": bound.boxes,
+        "hypotheses": list(bound.hypotheses),
+        "certificate": None if bound.certificate is None else json.loads(json.dumps(bound.certificate)),
+    }
+
+
+def read_evidence(value: object) -> EpsilonBound:
+    """Return what an object says about a worst case; nothing of it is checked here. Raises :class:`UnreadableFile`."""
+    where = "a proof"
+    names = {"lower", "upper", "at", "method", "reached", "proved_by_balls", "checked_by_kernel", "kernel_reason", "boxes", "hypotheses"}
+    found = read_fields(value, where, {*names, "certificate"})
+    if not isinstance(found["at"], dict) or not isinstance(found["certificate"], dict | None):
+        raise UnreadableFile("the record and the certificate of a proof must be objects, but others were found; correct the file")
+    return EpsilonBound(
+        read_exact(found["lower"], "a lower bound"),
+        read_exact(found["upper"], "an upper bound"),
+        {name: read_exact(number, f"the record's {name[:40]}") for name, number in found["at"].items()},
+        read_string(found["method"], "a method"),
+        reached=read_flag(found["reached"], "reached"),
+        proved_by_balls=read_flag(found["proved_by_balls"], "proved_by_balls"),
+        checked_by_kernel=read_flag(found["checked_by_kernel"], "checked_by_kernel"),
+        kernel_reason=read_string(found["kernel_reason"], "kernel_reason"),
+        boxes=read_count(found["boxes"], "boxes"),
+        hypotheses=read_strings(found["hypotheses"], "the hypotheses of a proof"),
+        certificate=found["certificate"],
+    )
+
+
+def write_bound(bound: Bound, evidence: Evidence) -> dict[str, Any]:
+    """Return a bound of any type as an object; its proofs go to ``evidence``."""
+    if isinstance(bound, ProfileBound):
+        return {"type": "profile", "profile": profile_object(bound.profile)}
+    if isinstance(bound, SampledBound):
+        return {"type": "sampled", "profile": profile_object(bound.profile), "rule": write_rule(bound.rule)}
+    if isinstance(bound, EpsilonDP):
+        ends = {"lower": write_exact(bound.lower), "upper": write_exact(bound.upper)}
+        return {"type": "epsilon", **ends, "evidence": evidence.place(bound.evidence)}
+    return {
+        "type": "two-sided",
+        "plus": _write_end(bound.plus),
+        "minus": _write_end(bound.minus),
+        "delta_plus": write_exact(bound.delta_plus),
+        "delta_minus": write_exact(bound.delta_minus),
+        "evidence": [evidence.place(item) for item in bound.evidence],
+    }
+
+
+def read_bound(value: object, evidence: Evidence) -> Bound:
+    """Return the bound of an object. Raises :class:`UnreadableFile`."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    keys = {
+        "profile": {"profile"},
+        "sampled": {"profile", "rule"},
+        "epsilon": {"lower", "upper", "evidence"},
+        "two-sided": {"plus", "minus", "delta_plus", "delta_minus", "evidence"},
+    }
+    if not isinstance(kind, str) or kind not in keys:
+        raise UnreadableFile(f"a bound of the type {', '.join(keys)} was expected, but {str(kind)[:40]!r} was found; correct the file")
+    found = read_fields(value, "the bound", {"type", *keys[kind]})
+    if kind == "profile":
+        return ProfileBound(profile_from_object(found["profile"], "the profile"))
+    if kind == "sampled":
+        return SampledBound(profile_from_object(found["profile"], "the profile"), read_rule(found["rule"]))
+    if kind == "epsilon":
+        lower, upper = read_exact(found["lower"], "the lower bound"), read_exact(found["upper"], "the upper bound")
+        return EpsilonDP(lower, upper, evidence.at(found["evidence"]))
+    return TwoSidedDP(
+        _read_end(found["plus"], "plus"),
+        _read_end(found["minus"], "minus"),
+        read_exact(found["delta_plus"], "delta_plus"),
+        read_exact(found["delta_minus"], "delta_minus"),
+        tuple(evidence.at(place) for place in read_list(found["evidence"], "the proofs")),
+    )
+
+
+def write_derivation(derivation: Derivation) -> dict[str, Any]:
+    """Return a derivation tree as an object."""
+    return {
+        "rule": derivation.rule,
+        "statement": derivation.statement,
+        "conclusion": derivation.conclusion,
+        "claims": list(derivation.claims),
+        "premises": [write_derivation(child) for child in derivation.children],
+    }
+
+
+def read_derivation(value: object, depth: int = 0) -> Derivation:
+    """Return the derivation of an object. Raises :class:`UnreadableFile`, also for a rule that does not exist."""
+    if depth > MAX_DEPTH:
+        raise UnreadableFile(f"a derivation of at most {MAX_DEPTH} levels was expected, but a deeper one was found; correct the file")
+    found = read_fields(value, "a derivation", {"rule", "statement", "conclusion", "claims", "premises"})
+    premises = [read_derivation(child, depth + 1) for child in read_list(found["premises"], "the premises")]
+    texts = [read_string(found[key], f"the {key} of a derivation") for key in ("rule", "statement", "conclusion")]
+    try:
+        claims = read_strings(found["claims"], "the claims of a derivation")
+        return Derivation.stated(texts[0], texts[1], texts[2], claims, tuple(premises))
+    except InvalidArgument:
+        raise UnreadableFile(f"the derivation rule {texts[0][:60]!r} is unknown; use a release that has it") from None
+
+
+def write_discharged(discharged: Discharged) -> dict[str, str]:
+    """Return a discharged hypothesis as an object."""
+    return {"hypothesis": discharged.hypothesis, "evidence": discharged.evidence, "subject": discharged.subject}
+
+
+def read_discharged(value: object) -> Discharged:
+    """Return the discharged hypothesis of an object. Raises :class:`UnreadableFile`."""
+    found = read_fields(value, "a discharged hypothesis", {"hypothesis", "evidence", "subject"})
+    return Discharged(*(read_string(found[key], f"the {key}") for key in ("hypothesis", "evidence", "subject")))
+
+
+def write_step(step: Step | None, evidence: Evidence) -> dict[str, Any] | None:
+    """Return a recorded call as an object."""
+    if step is None:
+        return None
+    return {
+        "call": step.rule,
+        "arguments": {name: _ARGUMENTS[name][0](value, evidence) for name, value in step.arguments},
+        "premises": [write_step(premise, evidence) for premise in step.premises],
+    }
+
+
+def read_step(value: object, evidence: Evidence, depth: int = 0) -> Step | None:
+    """Return the call of an object; whether there is such a rule is decided where it is replayed. Raises :class:`UnreadableFile`."""
+    if value is None:
+        return None
+    if depth > MAX_DEPTH:
+        raise UnreadableFile(f"at most {MAX_DEPTH} calls inside one another were expected, but more were found; correct the file")
+    found = read_fields(value, "a call", {"call", "arguments", "premises"})
+    if not isinstance(found["arguments"], dict) or not found["arguments"].keys() <= _ARGUMENTS.keys():
+        raise UnreadableFile(f"the arguments of a call are some of {', '.join(_ARGUMENTS)}, but others were found; correct the file")
+    arguments = tuple((name, _ARGUMENTS[name][1](item, evidence)) for name, item in found["arguments"].items())
+    premises = tuple(read_step(premise, evidence, depth + 1) for premise in read_list(found["premises"], "the premises"))
+    return Step(read_string(found["call"], "a call"), arguments, premises)
+
+
+def _write_end(value: Fraction | None) -> str | None:
+    return None if value is None else write_exact(value)
+
+
+def _read_end(value: object, where: str) -> Fraction | None:
+    return None if value is None else read_exact(value, where)
+
+
+def _write_options(options: tuple[tuple[str, Any], ...], _: Evidence) -> dict[str, Any]:
+    return {
+        name: write_exact(value) if isinstance(value, Fraction) else dict(value) if isinstance(value, tuple) else value
+        for name, value in options
+    }
+
+
+def _read_options(value: object, _: Evidence) -> tuple[tuple[str, Any], ...]:
+    read: Mapping[str, Callable[[object], Any]] = {
+        "accept_wider": lambda item: read_flag(item, "accept_wider"),
+        "budget": lambda item: read_count(item, "the budget"),
+        "premises": _read_premises,
+        "relative_gap": lambda item: read_exact(item, "the relative gap"),
+    }
+    found = read_fields(value, "the options of a call", set(), frozenset(read))
+    return tuple((name, read[name](item)) for name, item in found.items())
+
+
+def _read_premises(value: object) -> tuple[tuple[str, bool], ...]:
+    if not isinstance(value, dict):
+        raise UnreadableFile(
+            "the premises of privacy-constrained sampling must be an object, but another value was found; correct the file"
+        )
+    return tuple((name, read_flag(item, "a premise")) for name, item in value.items())
+
+
+def _write_proofs(value: EpsilonBound | tuple[EpsilonBound, ...], evidence: Evidence) -> int | list[int]:
+    return [evidence.place(item) for item in value] if isinstance(value, tuple) else evidence.place(value)
+
+
+def _read_proofs(value: object, evidence: Evidence) -> EpsilonBound | tuple[EpsilonBound, ...]:
+    return tuple(evidence.at(place) for place in value) if isinstance(value, list) else evidence.at(value)
+
+
+def _write_loss(value: Profile | None, _: Evidence) -> dict[str, Any] | None:
+    return None if value is None else profile_object(value)
+
+
+def _read_loss(value: object, _: Evidence) -> Profile | None:
+    return None if value is None else profile_from_object(value, "a loss")
+
+
+def _write_texts(value: tuple[str, ...], _: Evidence) -> list[str]:
+    return list(value)
+
+
+def _read_texts(value: object, _: Evidence) -> tuple[str, ...]:
+    return read_strings(value, "the hypotheses of a call")
+
+
+def _same(value: str, _: Evidence) -> str:
+    return value
+
+
+def _read_text(value: object, _: Evidence) -> str:
+    return read_string(value, "an argument of a call")
+
+
+#: Every argument of a recorded call, by its name: how it is written and how it is read.
+_ARGUMENTS: dict[str, tuple[Callable[[Any, Evidence], Any], Callable[[Any, Evidence], Any]]] = {
+    "bound": (write_bound, read_bound),
+    "description": (_same, _read_text),
+    "evidence_text": (_same, _read_text),
+    "evidence": (_write_proofs, _read_proofs),
+    "hypotheses": (_write_texts, _read_texts),
+    "hypothesis": (_same, _read_text),
+    "minus": (_write_loss, _read_loss),
+    "options": (_write_options, _read_options),
+    "p": (lambda value, _: write_exact(value), lambda value, _: read_exact(value, "the probability")),
+    "plus": (_write_loss, _read_loss),
+    "profile": (lambda value, _: profile_object(value), lambda value, _: profile_from_object(value, "the profile of a call")),
+    "rule": (lambda value, _: write_rule(value), lambda value, _: read_rule(value)),
+    "source": (_same, _read_text),
+    "subject": (_same, _read_text),
+}

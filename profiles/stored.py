@@ -1,0 +1,177 @@
+"""Profiles as JSON and back, exactly: the format ``pdp-profile``, version 1 (docs/interoperability.md).
+
+The expression stands there in the grammar of profile files, which any reader understands; where the grammar would read another term of
+the same value (SymPy makes such terms), the term itself stands beside it, and has to print as that text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from profiles.errors import InvalidProfile, UnreadableFile
+from profiles.grammar import MAX_NESTING, MAX_NODES, is_name, parse_expression
+from profiles.profile import MAX_NAME, Parameter, Part, Profile, declare
+from profiles.strict_json import read_document, read_exact, read_fields, read_list, read_string, write_document, write_exact
+from profiles.terms import COMPARISONS, FUNCTIONS, VARIADIC, Term, count_nodes, to_text
+
+FORMAT = "pdp-profile"
+VERSION = 1
+MAX_DEPTH = 20
+_UNARY = {"neg", *FUNCTIONS.values()}
+_BINARY = {"div", "pow"}
+_SEVERAL = {"add", "mul", *VARIADIC.values()}
+
+
+def write_profile(profile: Profile) -> str:
+    """Return a profile as the text of a JSON file from which :func:`read_profile` makes an equal one, parts included.
+
+    >>> profile = declare("sum", "w*z/3", record={"z": ["0.1", 4]})
+    >>> read_profile(write_profile(profile)) == profile
+    True
+    """
+    return write_document(FORMAT, VERSION, profile_object(profile))
+
+
+def read_profile(text: str) -> Profile:
+    """Return the profile that a text of :func:`write_profile` holds, checked as :func:`profiles.declare` checks it.
+
+    Raises :class:`UnreadableFile` (not that format or version, malformed), :class:`InvalidProfile`, :class:`InvalidExpression`.
+    """
+    whole = read_document(text, FORMAT, VERSION)
+    return profile_from_object({key: value for key, value in whole.items() if key not in ("format", "version")}, "the profile")
+
+
+def profile_object(profile: Profile) -> dict[str, Any]:
+    """Return a profile as an object of JSON types, without format and version."""
+    made: dict[str, Any] = {
+        "name": profile.name,
+        **term_object(profile.epsilon, "epsilon"),
+        "record": [{"name": s.name, "range": [write_exact(s.lo), write_exact(s.hi)]} for s in profile.record],
+        "parameters": [{"name": p.name, **_parameter_object(p)} for p in profile.parameters],
+        "source": profile.source,
+    }
+    if profile.parts:
+        made["parts"] = [{**term_object(part.times, "times"), "profile": profile_object(part.profile)} for part in profile.parts]
+    return made
+
+
+def profile_from_object(value: object, where: str, depth: int = 0) -> Profile:
+    """Return the profile behind an object of :func:`profile_object`. Raises like :func:`read_profile`."""
+    if depth > MAX_DEPTH:
+        raise UnreadableFile(f"{where} has parts of parts more than {MAX_DEPTH} deep; compose fewer at a time")
+    found = read_fields(value, where, {"name", "epsilon", "record", "parameters", "source"}, frozenset({"epsilon_term", "parts"}))
+    name = read_string(found["name"], f"the name of {where}")
+    if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        raise InvalidProfile(f"{where} needs a printable name of 1 to {MAX_NAME} characters; give one")
+    record = _unique_names(found["record"], f"the record of {where}")
+    parameters = _unique_names(found["parameters"], f"the parameters of {where}")
+    epsilon = term_from_object(found, "epsilon", where)
+    checked = declare(
+        name,
+        to_text(epsilon),
+        record={key: _range(entry, key, {"name", "range"}) for key, entry in record.items()},
+        parameters={key: _parameter(entry, key) for key, entry in parameters.items()},
+        ignores_weights=True,
+    )
+    parts = tuple(
+        Part(profile_from_object(entry["profile"], f"a part of {name[:60]!r}", depth + 1), term_from_object(entry, "times", where))
+        for entry in (
+            read_fields(item, f"a part of {where}", {"times", "profile"}, frozenset({"times_term"}))
+            for item in read_list(found.get("parts", []), f"the parts of {where}")
+        )
+    )
+    return Profile(name, epsilon, checked.record, checked.parameters, read_string(found["source"], f"the source of {where}"), parts)
+
+
+def term_object(term: Term, key: str) -> dict[str, Any]:
+    """Return ``{key: text}``, and ``key_term`` with the term itself where the grammar reads the text as another one."""
+    text = to_text(term)
+    return {key: text} if parse_expression(text, key) == term else {key: text, f"{key}_term": _write_term(term)}
+
+
+def term_from_object(value: Mapping[str, Any], key: str, where: str) -> Term:
+    """Return the term behind an object of :func:`term_object`. Raises :class:`UnreadableFile`, :class:`InvalidExpression`."""
+    text = read_string(value[key], f"{key} of {where}")
+    parsed = parse_expression(text, f"{key} of {where}")
+    if f"{key}_term" not in value:
+        return parsed
+    term = _read_term(value[f"{key}_term"], f"{key}_term of {where}", 0)
+    count_nodes(term, MAX_NODES)
+    if to_text(term) != text:
+        raise UnreadableFile(f"{key} and {key}_term of {where} are different expressions; one of them was changed")
+    return term
+
+
+def _write_term(term: Term) -> list[Any]:
+    if term[0] == "num":
+        return ["num", write_exact(term[1])]
+    if term[0] in ("sym", "pi"):
+        return list(term)
+    if term[0] == "piecewise":
+        return ["piecewise", *([_write_term(value), [condition[0], *map(_write_term, condition[1:])]] for value, condition in term[1:])]
+    return [term[0], *map(_write_term, term[1:])]
+
+
+def _read_term(value: object, where: str, depth: int) -> Term:
+    node = read_list(value, where)
+    head = node[0] if node else None
+    below = node[1:]
+    if depth > 4 * MAX_NESTING or not isinstance(head, str):
+        raise UnreadableFile(f"{where} is nested too deeply or has an operation without a name; correct the file")
+    if head == "num" and len(below) == 1:
+        return ("num", read_exact(below[0], where))
+    if head == "sym" and len(below) == 1 and isinstance(below[0], str) and is_name(below[0]):
+        return ("sym", below[0])
+    if head == "pi" and not below:
+        return ("pi",)
+    if head == "piecewise" and below:
+        return ("piecewise", *(_read_branch(branch, where, depth, last=branch is below[-1]) for branch in below))
+    if (head in _UNARY and len(below) == 1) or (head in _BINARY and len(below) == 2) or (head in _SEVERAL and below):
+        return (head, *(_read_term(part, where, depth + 1) for part in below))
+    raise UnreadableFile(f"{where} has the operation {head[:40]!r} with {len(below)} parts, which there is none of; correct the file")
+
+
+def _read_branch(value: object, where: str, depth: int, *, last: bool) -> tuple[Term, Term]:
+    pair = read_list(value, where)
+    condition = read_list(pair[1], where) if len(pair) == 2 else []
+    if last and condition == ["true"]:
+        return _read_term(pair[0], where, depth + 1), ("true",)
+    if last or len(condition) != 3 or condition[0] not in COMPARISONS:
+        raise UnreadableFile(f"{where} has a branch that is no pair of a value and a comparison (the last one: true); correct the file")
+    return _read_term(pair[0], where, depth + 1), (condition[0], *(_read_term(part, where, depth + 1) for part in condition[1:]))
+
+
+def _unique_names(value: object, where: str) -> dict[str, dict[str, Any]]:
+    made: dict[str, dict[str, Any]] = {}
+    for item in read_list(value, where):
+        entry = read_fields(item, where, {"name"}, frozenset({"range", "value", "positive"}))
+        name = read_string(entry["name"], where)
+        if name in made:
+            raise UnreadableFile(f"{where} has {name[:60]!r} twice; correct the file")
+        made[name] = entry
+    return made
+
+
+def _range(entry: object, name: str, keys: set[str]) -> list[Any]:
+    ends = read_list(read_fields(entry, name, keys)["range"], f"the range of {name}")
+    return [read_exact(end, f"the range of {name}") for end in ends]
+
+
+def _parameter_object(parameter: Parameter) -> dict[str, Any]:
+    if parameter.bounds is not None:
+        return {"range": [write_exact(end) for end in parameter.bounds]}
+    return {"positive": True} if parameter.value is None else {"value": write_exact(parameter.value)}
+
+
+def _parameter(entry: dict[str, Any], name: str) -> object:
+    if "range" in entry:
+        return _range(entry, name, {"name", "range"})
+    if "value" in entry:
+        return read_exact(read_fields(entry, name, {"name", "value"})["value"], f"the parameter {name}")
+    if read_fields(entry, name, {"name", "positive"})["positive"] is not True:
+        raise UnreadableFile(f"the parameter {name!r} must have a value, a range or be positive; correct the file")
+    return "positive"
+
+
+__all__ = ["FORMAT", "VERSION", "profile_from_object", "profile_object", "read_profile", "term_from_object", "term_object", "write_profile"]

@@ -1,0 +1,581 @@
+"""Profiles and guarantees to JSON and back; what a file states is no theorem before the rules have made it again."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sympy
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import accountant
+from accountant import derive_epsilon
+from accountant.guarantees import (
+    EXACT_REALS,
+    AnyGuarantee,
+    ConditionalGuarantee,
+    amplify_by_importance_sampling,
+    assume,
+    base_profile,
+    derive_profile,
+    discharge,
+    post_processing,
+    realise_sampling,
+    render,
+    worst_case,
+)
+from accountant.guarantees.theorem import Guarantee, Step
+from accountant.interop import ReadGuarantee, read_guarantee, replay, suppose, write_guarantee
+from accountant.interop.replaying import _CALLS
+from accountant.onesided import (
+    both_directions,
+    compose_directions,
+    declare_add_dp,
+    declare_directions,
+    subsample,
+    worst_case_directions,
+)
+from accountant.sampling import make_rule, rule_from_expression
+from accountant.worst_case import bound_epsilon, recheck_epsilon
+from accountant.worst_case.certify import Checked
+from profiles import (
+    InvalidArgument,
+    InvalidProfile,
+    NotReplayed,
+    Parameter,
+    PDPError,
+    Profile,
+    UnreadableFile,
+    compose_adaptively,
+    declare,
+    load,
+    read_profile,
+    write_profile,
+)
+from profiles.mechanisms.catalogue import catalogue
+
+SUM = declare("noisy sum", "w*z/3", record={"z": ["0.5", 2]}, source="Dwork et al. 2006")
+SUPPOSED = "on the word of the file, "
+
+
+@cache
+def guarantee(name: str) -> AnyGuarantee:
+    uniform = make_rule("uniform", SUM, {"m": 1, "n": 10})
+    made: dict[str, Callable[[], AnyGuarantee]] = {
+        "profile": lambda: derive_profile(load("profiles.mechanisms.lloyd:default").profile),
+        "sampled": lambda: amplify_by_importance_sampling(base_profile(SUM), uniform),
+        "epsilon": lambda: derive_epsilon(SUM, rule=uniform).guarantee,
+        "constrained": lambda: derive_epsilon(SUM, rule="privacy-constrained", target_epsilon="3/2").guarantee,
+        "file": lambda: (
+            derive_epsilon(
+                declare("two norms", "T*w*(z + y/7)", record={"y": [0, 1], "z": [0, 4]}, parameters={"T": 10}),
+                rule="coreset-l2",
+                constants={"n": 100, "m": 10, "lam": "1/2", "mean": 8, "statistic": "z"},
+            ).guarantee
+        ),
+        "expression": lambda: derive_epsilon(SUM, q="rate*(1 + z)/3", constants={"rate": "1/4"}).guarantee,
+        "directions": lambda: worst_case_directions(declare("exponential noise", "w*z", record={"z": [0, 1]}), None, "1/4 + z/4"),
+        "composed": lambda: compose_directions(
+            "both",
+            [both_directions(guarantee("epsilon")), subsample(declare_directions("svt", "1.5", 2, source="me", delta_plus="1e-9"), "0.3")],
+        ),
+        "one-sided": lambda: declare_add_dp("svt", "1.5", source=""),
+        "discharged": lambda: post_processing(discharge(guarantee("epsilon"), EXACT_REALS, "noise on the integers"), "rounding"),
+        "assumed": lambda: assume(guarantee("epsilon"), ["the clock is right"]),
+    }
+    return made[name]()
+
+
+NAMES = [
+    "profile", "sampled", "epsilon", "constrained", "file", "expression", "directions", "composed", "one-sided", "discharged", "assumed",
+]  # fmt: skip
+
+
+@cache
+def text(name: str) -> str:
+    return write_guarantee(guarantee(name))
+
+
+def _change(name: str, change: Callable[[dict[str, Any]], None]) -> str:
+    whole = json.loads(text(name))
+    change(whole)
+    return json.dumps(whole)
+
+
+# --- profiles ---------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.name)
+def test_profiles_of_the_catalogue_come_back_with_their_parts(entry: Any) -> None:
+    for profile in (entry.profile, load(entry.reference).profile):
+        found = read_profile(write_profile(profile))
+        assert found == profile
+        assert found.parts == profile.parts
+
+
+_NUMBERS = st.one_of(st.fractions(max_denominator=1000), st.integers(-5, 5).map(Fraction))
+_LEAVES = st.one_of(_NUMBERS.map(lambda value: ("num", value)), st.sampled_from([("sym", "w"), ("sym", "z"), ("sym", "b"), ("pi",)]))
+
+
+def _grow(inner: Any) -> Any:
+    one = st.tuples(st.sampled_from(["neg", "exp", "log", "sqrt", "sin", "cos", "tan", "abs"]), inner)
+    two = st.tuples(st.sampled_from(["div", "add", "mul"]), inner, inner)
+    power = st.tuples(st.just("pow"), inner, st.integers(-3, 3).map(lambda n: ("num", Fraction(n))))
+    several = st.tuples(st.sampled_from(["add", "mul", "min", "max"]), inner, inner, inner)
+    branch = st.tuples(inner, st.tuples(st.sampled_from(["<", "<=", ">", ">="]), inner, inner))
+    piecewise = st.tuples(st.just("piecewise"), branch, st.tuples(inner, st.just(("true",))))
+    return st.one_of(one, two, power, several, piecewise)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.recursive(_LEAVES, _grow, max_leaves=8), st.fractions(), st.fractions(min_value=0, max_value=9), st.text(max_size=20))
+def test_random_profiles_come_back(term: Any, lo: Fraction, width: Fraction, source: str) -> None:
+    base = declare("random", "w", record={"z": [lo, lo + width]}, parameters={"b": "positive"})
+    shown = "".join(character for character in source if character.isprintable())
+    profile = Profile(base.name, term, base.record, (Parameter("b", None, (Fraction(1, 3), Fraction(2))),), shown)
+    try:
+        written = write_profile(profile)
+    except PDPError:  # a term that the grammar refuses cannot be declared either
+        return
+    assert read_profile(written) == profile
+
+
+def test_terms_that_the_grammar_reads_otherwise_keep_their_form() -> None:
+    w, z = sympy.symbols("w z")
+    profile = declare("from SymPy", w * z * sympy.Rational(-1, 3) ** 2 + w * sympy.Min(z, 1), record={"z": [0, 1]})
+    assert read_profile(write_profile(profile)) == profile
+    whole = json.loads(write_profile(profile))
+    assert "epsilon" in whole
+    plain = Profile("text", ("num", Fraction(-1, 2)), (), ())
+    written = json.loads(write_profile(plain))
+    assert written["epsilon_term"] == ["num", "-0.5"]
+    written["epsilon"] = "-0.25"
+    with pytest.raises(UnreadableFile, match="different expressions"):
+        read_profile(json.dumps(written))
+
+
+def test_parts_are_read_back_into_a_derivation() -> None:
+    parts = [declare("a", "w", source="A"), declare("b", "w*z", record={"z": [0, 1]}, source="B")]
+    found = read_profile(write_profile(compose_adaptively("both", parts, times="T", times_value=3)))
+    assert render(derive_profile(found)) == render(derive_profile(compose_adaptively("both", parts, times="T", times_value=3)))
+
+
+def _broken_profiles() -> dict[str, tuple[str, type[PDPError]]]:
+    whole = json.loads(write_profile(SUM))
+
+    def changed(**values: Any) -> str:
+        return json.dumps({**whole, **values})
+
+    twice = json.dumps(whole).replace('"source": ', '"source": "proved", "source": ')
+    return {
+        "no JSON": ("{", UnreadableFile),
+        "a list": ("[]", UnreadableFile),
+        "twice": (twice, UnreadableFile),
+        "another format": (changed(format="pdp-guarantee"), UnreadableFile),
+        "version 2": (changed(version=2), UnreadableFile),
+        "version true": (changed(version=True), UnreadableFile),
+        "version text": (changed(version="1"), UnreadableFile),
+        "a float": (changed(record=[{"name": "z", "range": [0.5, 2]}]), UnreadableFile),
+        "NaN": (changed(source=float("nan")), UnreadableFile),
+        "unknown key": (changed(mu=1), UnreadableFile),
+        "missing key": (json.dumps({key: value for key, value in whole.items() if key != "source"}), UnreadableFile),
+        "no number": (changed(record=[{"name": "z", "range": ["0.5", "two"]}]), UnreadableFile),
+        "an empty range": (changed(record=[{"name": "z", "range": ["3", "2"]}]), InvalidProfile),
+        "one end": (changed(record=[{"name": "z", "range": ["3"]}]), InvalidProfile),
+        "a name twice": (changed(record=whole["record"] * 2), UnreadableFile),
+        "an undeclared symbol": (changed(epsilon="w*y"), InvalidProfile),
+        "a reserved name": (changed(record=[{"name": "pi", "range": ["0", "1"]}], epsilon="w"), InvalidProfile),
+        "a call": (changed(epsilon="__import__('os')"), PDPError),
+        "a line break": (changed(source="proved\nchecked by kernel: yes"), UnreadableFile),
+        "deep": ("[" * 100_000, UnreadableFile),
+        "deep term": (changed(epsilon_term=json.loads("[" + '["neg",' * 500 + '["sym","w"]' + "]" * 500 + "]")[0]), UnreadableFile),
+        "parts of parts": (_nested(30), UnreadableFile),
+    }
+
+
+def _nested(depth: int) -> str:
+    part = json.loads(write_profile(SUM))
+    del part["format"], part["version"]
+    for _ in range(depth):
+        part = {**part, "parts": [{"times": "1", "profile": part}]}
+    return json.dumps({"format": "pdp-profile", "version": 1, **part})
+
+
+@pytest.mark.parametrize("name", sorted(_broken_profiles()))
+def test_broken_profile_files_are_refused_in_one_sentence(name: str) -> None:
+    document, error = _broken_profiles()[name]
+    with pytest.raises(error) as caught:
+        read_profile(document)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+
+
+# --- guarantees: the round trip ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_file_states_is_what_was_written(name: str) -> None:
+    made, read = guarantee(name), read_guarantee(text(name))
+    stated = read.stated
+    assert (stated.subject, stated.notion, stated.bound) == (made.subject, made.notion, made.bound)
+    assert (stated.hypotheses, stated.discharged, stated.derivation) == (made.hypotheses, made.discharged, made.derivation)
+    assert read.step == made.step
+    assert write_guarantee(read) == text(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_replaying_makes_the_same_but_for_the_word_of_the_file(name: str) -> None:
+    made, found = guarantee(name), replay(read_guarantee(text(name)))
+    assert isinstance(found, ConditionalGuarantee)
+    added = [item for item in found.hypotheses if item.startswith(SUPPOSED)]
+    assert added
+    assert set(found.hypotheses) - set(added) == {*made.hypotheses, *({EXACT_REALS} if name == "discharged" else ())}
+    assert write_guarantee(found) != text(name)
+    assert found.notion is made.notion
+
+
+@pytest.mark.parametrize("name", ["epsilon", "constrained", "expression", "file"])
+def test_a_known_leaf_gives_back_the_very_guarantee(name: str) -> None:
+    made = guarantee(name)
+    step = made.step
+    while step is not None and step.rule != "base_profile":
+        (step,) = step.premises
+    assert step is not None
+    given = dict(step.arguments)
+    found = replay(read_guarantee(text(name)), known=[base_profile(given["profile"], given["hypotheses"])])
+    assert render(found) == render(made)
+    assert found.hypotheses == made.hypotheses
+
+
+def test_words_are_accepted_only_on_demand() -> None:
+    read = read_guarantee(text("discharged"))
+    assert EXACT_REALS in replay(read, known=[base_profile(SUM)]).hypotheses
+    found = replay(read, known=[base_profile(SUM)], accept_evidence=True)
+    assert render(found) == render(guarantee("discharged"))
+
+
+def test_a_known_leaf_must_be_the_same_call() -> None:
+    for other in (base_profile(SUM, ()), base_profile(declare("noisy sum", "w*z/3", record={"z": ["0.5", 2]}, source="another"))):
+        assert any(item.startswith(SUPPOSED) for item in replay(read_guarantee(text("epsilon")), known=[other]).hypotheses)
+
+
+def test_a_sampler_that_ran_is_not_replayed() -> None:
+    ran = realise_sampling(guarantee("epsilon"), pairs="because", claims=(), bits="the bits are uniform")
+    read = read_guarantee(write_guarantee(ran))
+    with pytest.raises(NotReplayed, match="cannot be repeated"):
+        replay(read)
+    assert read.hypotheses[0] in suppose(read).hypotheses
+
+
+# --- what a file states is no theorem ---------------------------------------------------------------------------------------------
+
+
+def test_no_rule_takes_what_was_read() -> None:
+    read = read_guarantee(text("epsilon"))
+    for rule in (both_directions, lambda item: compose_directions("x", [item]), lambda item: post_processing(item, "x"), worst_case):
+        for item in (read, read.stated):
+            with pytest.raises(InvalidArgument, match="replay or suppose"):
+                rule(item)  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument):
+        assume(read, ["x"])  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument):
+        discharge(read, read.hypotheses[0], "trust me")  # type: ignore[arg-type]
+    base = read_guarantee(text("profile"))
+    with pytest.raises(InvalidArgument):
+        amplify_by_importance_sampling(base.stated, make_rule("uniform", SUM, {"rate": 1}))  # type: ignore[arg-type]
+
+
+def test_supposing_keeps_the_word_of_the_file_open() -> None:
+    read = read_guarantee(text("discharged"))
+    found = suppose(read)
+    assert isinstance(found, ConditionalGuarantee)
+    assert found.hypotheses == read.hypotheses
+    assert read.digest in found.hypotheses[0]
+    assert not found.discharged
+    assert "not replayed" in render(found)
+    assert read.render().startswith("STATED BY A FILE, NOT REPLAYED\n")
+    both = compose_directions("twice", [both_directions(found), both_directions(found)])
+    assert read.hypotheses[0] in both.hypotheses
+    with pytest.raises(NotReplayed):
+        replay(read_guarantee(write_guarantee(found)))
+
+
+def _lower_all(value: Any) -> Any:
+    """Every number of the certified bound, wherever it stands, replaced by a smaller one."""
+    bound = json.loads(text("epsilon"))["bound"]
+    return json.loads(json.dumps(value).replace(bound["upper"], "4.37").replace(bound["lower"], "4.36"))
+
+
+def _set(*path: Any, to: Any) -> Callable[[dict[str, Any]], None]:
+    def change(whole: dict[str, Any]) -> None:
+        place: Any = whole
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = to(copy.deepcopy(place[path[-1]])) if callable(to) else to
+
+    return change
+
+
+def _all(*changes: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, Any]], None]:
+    def change(whole: dict[str, Any]) -> None:
+        for one in changes:
+            one(whole)
+
+    return change
+
+
+def _replace_everything(whole: dict[str, Any]) -> None:
+    changed = _lower_all(whole)
+    whole.clear()
+    whole.update(changed)
+
+
+_FIRST, _LEAF = ("calls", "premises", 0), ("calls", "premises", 0, "premises", 0)
+MUTANTS: dict[str, Callable[[dict[str, Any]], None]] = {
+    "epsilon lowered in the bound": _set("bound", "upper", to="4.375470182"),
+    "epsilon lowered in bound and proof": _all(_set("bound", "upper", to="4.375470182"), _set("proofs", 0, "upper", to="4.375470182")),
+    "epsilon lowered everywhere": _replace_everything,
+    "lower end raised": _all(_set("bound", "lower", to="4.375470184"), _set("proofs", 0, "lower", to="4.375470184")),
+    "hypothesis removed": _set("hypotheses", to=lambda items: items[1:]),
+    "every hypothesis removed": _set("hypotheses", to=[]),
+    "hypothesis of the arithmetic removed": _set("hypotheses", to=lambda items: [item for item in items if item != EXACT_REALS]),
+    "hypothesis reworded": _set("hypotheses", 0, to="n and m are integers"),
+    "hypothesis discharged": _all(
+        _set("hypotheses", to=lambda items: items[1:]),
+        _set(
+            "discharged",
+            to=lambda items: [*items, {"hypothesis": "n and m (or the rate) are public", "evidence": "trust me", "subject": "x"}],
+        ),
+    ),
+    "evidence reworded": _set("discharged", 0, "evidence", to="claim well-defined, checked by everybody"),
+    "discharged for another mechanism": _set("discharged", 0, "subject", to="every mechanism"),
+    "discharged hypothesis removed": _set("discharged", to=lambda items: items[:1]),
+    "rule without its hypotheses": _all(
+        _set(*_FIRST, "arguments", "rule", "hypotheses", to=[]),
+        _set("hypotheses", to=lambda items: [item for item in items if "public" not in item and "declared range" not in item]),
+    ),
+    "rule of a smaller rate": _set(*_FIRST, "arguments", "rule", "q", to="0.05"),
+    "rule of another name": _set(*_FIRST, "arguments", "rule", "name", to="fair"),
+    "claims changed": _set("derivation", "claims", to=["well-defined", "epsilon-upper", "strong-convexity"]),
+    "claims removed": _set("derivation", "claims", to=[]),
+    "conclusion changed": _set("derivation", "conclusion", to="psi(x) <= 1 at every record"),
+    "derivation cut": _set("derivation", "premises", to=[]),
+    "another subject": _set("subject", to="another mechanism"),
+    "another profile in the calls": _set(*_LEAF, "arguments", "profile", "epsilon", to="w*z/4"),
+    "another range in the calls": _set(*_LEAF, "arguments", "profile", "record", 0, "range", to=["0.5", "1"]),
+    "another profile in the certificate": _set("proofs", 0, "certificate", "profile", "epsilon", to="w*z/4"),
+    "another q in the certificate": _set("proofs", 0, "certificate", "sampling", "q", to="0.05"),
+    "no certificate, but checked": _set("proofs", 0, "certificate", to=None),
+    "a certificate without claims": _set("proofs", 0, "certificate", "claims", to=[]),
+    "a certificate without its lower bound": _set("proofs", 0, "certificate", "claims", to=lambda claims: claims[:2]),
+    "a certificate with a proof less": _set("proofs", 0, "certificate", "claims", 1, "proof", to=lambda proof: {"form": proof["form"]}),
+    "a call missing": _set("calls", to=lambda call: call["premises"][0]),
+    "no calls": _set("calls", to=None),
+    "an unknown call": _set("calls", "call", to="conclude"),
+    "a call of the sampler": _set("calls", "call", to="realise_sampling"),
+    "a premise too many": _set("calls", "premises", to=lambda items: items * 2),
+    "a leaf with a premise": _set(*_LEAF, "premises", to=[{"call": "both_directions", "arguments": {}, "premises": []}]),
+    "a call without its argument": _set(*_LEAF, "arguments", to={}),
+    "a discharge in the calls only": _set(
+        "calls",
+        to=lambda call: {
+            "call": "discharge",
+            "arguments": {"hypothesis": EXACT_REALS, "evidence_text": "trust me"},
+            "premises": [call],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(MUTANTS))
+def test_a_changed_file_is_never_replayed(name: str) -> None:
+    """Epsilon lowered, a hypothesis removed, claims changed: read as data at most, and never made a guarantee."""
+    try:
+        read = read_guarantee(_change("epsilon", MUTANTS[name]))
+    except UnreadableFile:
+        return
+    for accept in (False, True):
+        with pytest.raises(NotReplayed) as caught:
+            replay(read, known=[base_profile(SUM)], accept_evidence=accept)
+        assert "\n" not in str(caught.value)
+    assert isinstance(suppose(read), ConditionalGuarantee)
+
+
+def test_a_consistent_lie_about_the_mechanism_stays_a_hypothesis() -> None:
+    """Somebody makes a true guarantee of a better profile, of the same name: replaying shows that the profile is the file's word."""
+    better = declare("noisy sum", "w*z/300", record={"z": ["0.5", 2]}, source="Dwork et al. 2006")
+    forged = derive_epsilon(better, rule="uniform", constants={"m": 1, "n": 10}).guarantee
+    found = replay(read_guarantee(write_guarantee(forged)), known=[base_profile(SUM)], accept_evidence=True)
+    assert any(item.startswith(SUPPOSED) and "w*z/300" in item for item in found.hypotheses)
+
+
+def test_a_narrower_range_is_in_the_hypothesis() -> None:
+    """Privacy-constrained sampling prints the same for any range: the word of the file says for which records it was meant."""
+    narrow = SUM.with_record(z=(1, "3/2"))
+    read = read_guarantee(write_guarantee(derive_epsilon(narrow, rule="privacy-constrained", target_epsilon="3/2").guarantee))
+    found = replay(read, known=[base_profile(SUM)])
+    assert any(item.startswith(SUPPOSED) and "w*z/3 with z in [1, 1.5]" in item for item in found.hypotheses)
+    parameters = declare("p", "w*z/b + c*d*w", record={"z": [0, 1]}, parameters={"b": "positive", "c": [1, 2], "d": "1/3"})
+    stated = replay(read_guarantee(write_guarantee(base_profile(parameters)))).hypotheses[-1]
+    assert "with z in [0, 1], b > 0, c in [1, 2], d = 1/3, under" in stated
+
+
+def test_a_leaf_that_forgets_exact_reals_stays_a_hypothesis() -> None:
+    made = worst_case(amplify_by_importance_sampling(base_profile(SUM, ()), make_rule("uniform", SUM, {"m": 1, "n": 10})))
+    found = replay(read_guarantee(write_guarantee(made)), known=[base_profile(SUM)])
+    assert any("no more hypotheses than it names" in item for item in found.hypotheses)
+
+
+def test_verdicts_about_conditions_are_found_again() -> None:
+    """Privacy-constrained sampling rests on conditions: a file that says they hold is not believed."""
+    profile = declare("bounded", "w*z/(1 + w) + 0*w", record={"z": [1, 2]}, source="nowhere")  # no growth: assumption 9 is refuted
+    rule = make_rule("privacy-constrained", profile, {}, 3)
+    lie = worst_case(
+        amplify_by_importance_sampling(base_profile(profile), rule),
+        premises={"assumption-8": True, "assumption-9": True, "feasibility": True},
+    )
+    with pytest.raises(NotReplayed):
+        replay(read_guarantee(write_guarantee(lie)), known=[base_profile(profile)])
+
+
+def test_bounds_without_a_certificate_are_computed_again() -> None:
+    made = guarantee("epsilon")
+    whole = json.loads(text("epsilon"))
+    whole["proofs"][0].update(checked_by_kernel=False, kernel_reason="not tried", certificate=None)
+    with pytest.raises(NotReplayed):
+        replay(read_guarantee(json.dumps(whole)))  # the numbers are true, but the file no longer says how they were found
+    assert made.bound == read_guarantee(text("epsilon")).stated.bound
+
+
+def test_a_bound_of_ball_arithmetic_alone_is_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("accountant.worst_case.bound.certify", lambda *_: Checked(None, accepted=False, reason="no kernel today"))
+    made = derive_epsilon(SUM, rule="uniform", constants={"rate": "1/5"}).guarantee
+    assert "epsilon is defined and not negative on its domain" in made.hypotheses
+    found = replay(read_guarantee(write_guarantee(made)), known=[base_profile(SUM)])
+    assert render(found) == render(made)
+    lowered = write_guarantee(made).replace(str(json.loads(write_guarantee(made))["bound"]["upper"]), "1.9")
+    with pytest.raises((NotReplayed, UnreadableFile)):
+        replay(read_guarantee(lowered))
+
+
+@pytest.mark.parametrize("name", ["composed", "directions", "one-sided"])
+def test_two_sided_numbers_cannot_be_lowered(name: str) -> None:
+    for key in ("plus", "minus", "delta_plus"):
+        value = json.loads(text(name))["bound"][key]
+        lower = "0" if value != "0" and value is not None else "1"
+        try:
+            read = read_guarantee(_change(name, _set("bound", key, to=lower)))
+        except UnreadableFile:
+            continue
+        with pytest.raises(NotReplayed):
+            replay(read, accept_evidence=True)
+
+
+BROKEN: dict[str, Callable[[dict[str, Any]], None]] = {
+    "version 2": _set("version", to=2),
+    "version 1.0": _set("version", to=1.0),
+    "another format": _set("format", to="pdp-certificate"),
+    "an unknown key": _set("proved", to=True),
+    "no hypotheses": lambda whole: whole.pop("hypotheses"),
+    "hypotheses as text": _set("hypotheses", to="none"),
+    "a number": _set("bound", "upper", to=4),
+    "an unknown notion": _set("notion", to="perfect privacy"),
+    "another notion": _set("notion", to="pdp"),
+    "an unknown bound": _set("bound", "type", to="delta"),
+    "a bound as a list": _set("bound", to=[]),
+    "a negative lower end": _set("bound", "lower", to="-1"),
+    "a proof that is not there": _set("bound", "evidence", to=7),
+    "a proof before the first": _set("bound", "evidence", to=-1),
+    "an unknown rule": _set("derivation", "rule", to="divine insight"),
+    "an unknown argument": _set("calls", "arguments", to={"seal": "mine"}),
+    "an empty subject": _set("subject", to=" "),
+    "a subject of two lines": _set("subject", to="sum\nwithout open hypotheses"),
+    "a hidden direction mark": _set("subject", to="sum\u202e"),
+    "a flag as text": _set("proofs", 0, "checked_by_kernel", to="yes"),
+    "a certificate as text": _set("proofs", 0, "certificate", to="{}"),
+}
+
+
+@pytest.mark.parametrize("name", sorted(BROKEN))
+def test_broken_guarantee_files_are_refused_in_one_sentence(name: str) -> None:
+    with pytest.raises(UnreadableFile) as caught:
+        read_guarantee(_change("epsilon", BROKEN[name]))
+    assert re.fullmatch(r"[^\n]{10,400}", str(caught.value))
+
+
+@pytest.mark.parametrize("key", ["derivation", "calls"])
+def test_a_deep_file_is_refused(key: str) -> None:
+    def nest(deep: dict[str, Any]) -> dict[str, Any]:
+        for _ in range(200):
+            deep = {**deep, "premises": [deep]}
+        return deep
+
+    leaf = {**json.loads(text("epsilon"))[key], "premises": []}
+    with pytest.raises(UnreadableFile):
+        read_guarantee(_change("epsilon", _set(key, to=nest(leaf))))
+    with pytest.raises(UnreadableFile):
+        read_guarantee('{"a":' * 100_000)
+
+
+# --- the seal ---------------------------------------------------------------------------------------------------------------------
+
+
+def test_what_only_looks_like_a_guarantee_is_refused() -> None:
+    class Fake:
+        subject, hypotheses, discharged, step = "fake", (), (), None
+        notion, bound = guarantee("epsilon").notion, guarantee("epsilon").bound
+        derivation = guarantee("epsilon").derivation
+
+    with pytest.raises(InvalidArgument, match="Fake was found"):
+        both_directions(Fake())  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument):
+        write_guarantee(Fake())  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument):
+        replay(read_guarantee(text("epsilon")), known=[Fake()])  # type: ignore[list-item]
+    for wrong in (guarantee("epsilon"), "text"):
+        for function in (replay, suppose):
+            with pytest.raises(InvalidArgument):
+                function(wrong)  # type: ignore[arg-type]
+
+
+def test_steps_are_no_part_of_equality() -> None:
+    one, other = base_profile(SUM), assume(base_profile(SUM, ()), [EXACT_REALS])
+    assert one == other
+    assert one.step != other.step
+    assert isinstance(other.step, Step)
+    assert not isinstance(one, Guarantee)
+    assert isinstance(read_guarantee(text("epsilon")), ReadGuarantee)
+
+
+def test_a_certificate_is_for_its_own_profile_and_rule_only() -> None:
+    rule = make_rule("uniform", SUM, {"m": 1, "n": 10})
+    found = bound_epsilon(SUM, rule)
+    assert found.certificate is not None
+    again = recheck_epsilon(SUM, rule, found.certificate)
+    assert (again.lower, again.upper, again.at, again.checked_by_kernel) == (found.lower, found.upper, found.at, True)
+    with pytest.raises(NotReplayed):
+        recheck_epsilon(SUM, rule_from_expression("1/5", SUM), found.certificate)
+    with pytest.raises(NotReplayed):
+        recheck_epsilon(SUM.with_record(z=("0.5", 3)), rule, found.certificate)
+    with pytest.raises(NotReplayed):
+        recheck_epsilon(SUM, make_rule("privacy-constrained", SUM, {}, 1), found.certificate)
+
+
+def test_every_recorded_call_can_be_repeated_or_is_known_not_to_be() -> None:
+    recorded = {
+        node.args[0].value
+        for path in Path(accountant.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Step"
+        if node.args and isinstance(node.args[0], ast.Constant)
+    }
+    assert recorded == {*_CALLS, "realise_sampling"}
