@@ -23,6 +23,7 @@ TESTED_ELSEWHERE = {
     "engines.md": "tests/engines/test_examples.py",
     "exact-epsilon.md": "tests/exact/test_docs.py",
     "heavy-hitters.md": "tests/applications/heavyhitters/test_docs.py",
+    "interoperability.md": "tests/interop/test_docs.py",
     "matroids.md": "tests/applications/submodular/matroids/test_docs.py",
     "mechanisms.md": "tests/mechanisms/test_docs.py",
     "metric-clustering.md": "tests/applications/clustering/test_docs.py",
