@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from accountant.cli.output import print_line, print_table
+from accountant.cli.output import print_as_it_is, print_line, print_table
 from accountant.dataset import compute_weights_file, parse_statistic
 from accountant.epsilon import DerivedEpsilon, derive_epsilon
 from accountant.files import write_whole
@@ -159,7 +159,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     bounds = bound_rules(profile, points, target)
     show_rules(bounds)
-    print_line(bounds["coreset-l2"].render())
+    print_as_it_is(bounds["coreset-l2"].render())
 
     files: dict[Path, Any] = {out / "conditions.json": verification.certificate()}
     files |= {out / f"epsilon-{name}.json": bounds[name].certificate() for name in ("uniform", "coreset-l2")}
