@@ -149,6 +149,23 @@ def test_what_cannot_be_judged_is_no_evidence(checker, notes, mechanism, words):
     assert notes[-1].bound == ""
 
 
+def test_a_pair_without_noise_is_not_excused_by_the_noise_of_others(checker, notes):
+    def without_noise_on_few(dataset, rng, size):
+        data, weights = dataset
+        return noisy_sum(dataset, rng, size) if len(data) > 1 else np.full(size, data @ weights)
+
+    with pytest.raises(NotAudited, match="another one on each"):
+        checker.assert_satisfies(without_noise_on_few, PROFILE)
+    assert notes[-1].verdict == "not audited"
+
+
+def test_a_pair_where_both_are_silent_says_nothing_about_the_others(checker, notes):
+    def silent_on_few(dataset, rng, size):
+        return noisy_sum(dataset, rng, size) if len(dataset[0]) > 1 else np.zeros(size)
+
+    assert len(checker.assert_satisfies(silent_on_few, PROFILE).audits) == 2
+
+
 def test_false_profiles_and_refuted_conditions_fail_with_the_witness(checker, notes):
     with pytest.raises(ClaimRefuted, match=r"must not be negative, but it is at .*w = "):
         checker.assert_satisfies(noisy_sum, declare("negative", "w*z - 1", record={"z": [0, 3]}))
