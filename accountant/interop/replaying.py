@@ -41,7 +41,7 @@ def replay(read: ReadGuarantee, *, known: Sequence[AnyGuarantee] = (), accept_ev
     * that a mechanism has the profile or the losses that a file declares for it, under no more than the hypotheses that it names, is an
       open hypothesis, except where ``known`` has a guarantee of yours that was made by the same call (as
       ``base_profile(profile, hypotheses)``), which then takes its place;
-    * a hypothesis that the file says was discharged by somebody's words is open, except where ``accept_evidence`` is True.
+    * a hypothesis that the file says was discharged by somebody's words is open, except where ``accept_evidence`` is True (the one above stays open).
 
     Raises :class:`NotReplayed` where the calls do not make what the file states, or a rule's call cannot be repeated from a file
     (a sampler that ran, an application's own rule): :func:`accountant.interop.suppose` is what remains then.
@@ -67,10 +67,11 @@ class _Replay:
     ``searched`` are the guarantees of worst cases that had to be computed, so that a second pass need not search again.
     """
 
-    __slots__ = ("accepting", "known", "searched", "trusting")
+    __slots__ = ("accepting", "known", "searched", "trusting", "words")
 
     def __init__(self, known: tuple[AnyGuarantee, ...], *, trusting: bool, accepting: bool, searched: dict[int, Any]) -> None:
         self.known, self.trusting, self.accepting, self.searched = known, trusting, accepting, searched
+        self.words: set[str] = set()
 
     def make(self, step: Step | None) -> AnyGuarantee:
         if step is None:
@@ -87,10 +88,9 @@ class _Replay:
         if self.trusting:
             return guarantee
         source = guarantee.derivation.statement
-        return assume(
-            guarantee,
-            (f"on the word of the file, {guarantee.subject!r} has {what}, under no more hypotheses than it names (source: {source})",),
-        )
+        word = f"on the word of the file, {guarantee.subject!r} has {what}, under no more hypotheses than it names (source: {source})"
+        self.words.add(word)
+        return assume(guarantee, (word,))
 
 
 def _base_profile(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
@@ -142,7 +142,9 @@ def _post_processing(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuara
 
 def _discharge(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
     (premise,) = _count(premises, 1)
-    return discharge(premise, given["hypothesis"], given["evidence_text"]) if run.accepting else premise
+    if not run.accepting or given["hypothesis"] in run.words:  # a file cannot vouch for its own word
+        return premise
+    return discharge(premise, given["hypothesis"], given["evidence_text"])
 
 
 def _assume(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
