@@ -41,7 +41,7 @@ def replay(read: ReadGuarantee, *, known: Sequence[AnyGuarantee] = (), accept_ev
     * that a mechanism has the profile or the losses that a file declares for it, under no more than the hypotheses that it names, is an
       open hypothesis, except where ``known`` has a guarantee of yours that was made by the same call (as
       ``base_profile(profile, hypotheses)``), which then takes its place;
-    * a hypothesis that the file says was discharged by somebody's words is open, except where ``accept_evidence`` is True (the one above stays open).
+    * a hypothesis that the file says was discharged by somebody's words is open, except where ``accept_evidence`` is True.
 
     Raises :class:`NotReplayed` where the calls do not make what the file states, or a rule's call cannot be repeated from a file
     (a sampler that ran, an application's own rule): :func:`accountant.interop.suppose` is what remains then.
