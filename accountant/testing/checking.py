@@ -246,7 +246,8 @@ class ClaimChecker:
                 raise ClaimRefuted(self._words(mechanism, pair, result, settings))
         if not found:
             self._not_audited(label, str(constant), pairs[0])
-        visible = math.log(max(result.samples for _, result in found))
+        spent = math.log(len(pairs) / error)  # n right guesses of n show no more than about log(n / log(1 / error))
+        visible = math.log(max(result.samples for _, result in found) / spent)
         seen = any(pair.claim.epsilon <= visible for pair, _ in found if pair.claim.epsilon)
         trivial = all(not pair.claim.epsilon for pair, _ in found)
         self._tell_audits(label, found, "consistent" if seen or trivial else "too large")

@@ -115,6 +115,11 @@ def test_claims_that_could_not_be_refuted_are_told_apart(checker, notes):
     assert _fit("1074000000", ROUND_CEILING) == "1.08E+9"
 
 
+def test_the_error_counts_in_what_could_be_refuted(checker, notes):
+    checker.assert_epsilon(noisy_count, 2, [1], [], samples=10)
+    assert notes[-1].verdict == "too large"
+
+
 def test_one_sided_claims(checker):
     def above(dataset, rng, size):  # densities at y are e^(n - y) for y >= n: one record more multiplies by e, or makes y impossible
         return len(dataset) + rng.exponential(1.0, size)
