@@ -67,10 +67,11 @@ class _Replay:
     ``searched`` are the guarantees of worst cases that had to be computed, so that a second pass need not search again.
     """
 
-    __slots__ = ("accepting", "known", "searched", "trusting")
+    __slots__ = ("accepting", "known", "searched", "trusting", "words")
 
     def __init__(self, known: tuple[AnyGuarantee, ...], *, trusting: bool, accepting: bool, searched: dict[int, Any]) -> None:
         self.known, self.trusting, self.accepting, self.searched = known, trusting, accepting, searched
+        self.words: set[str] = set()
 
     def make(self, step: Step | None) -> AnyGuarantee:
         if step is None:
@@ -87,10 +88,9 @@ class _Replay:
         if self.trusting:
             return guarantee
         source = guarantee.derivation.statement
-        return assume(
-            guarantee,
-            (f"on the word of the file, {guarantee.subject!r} has {what}, under no more hypotheses than it names (source: {source})",),
-        )
+        word = f"on the word of the file, {guarantee.subject!r} has {what}, under no more hypotheses than it names (source: {source})"
+        self.words.add(word)
+        return assume(guarantee, (word,))
 
 
 def _base_profile(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
@@ -142,7 +142,9 @@ def _post_processing(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuara
 
 def _discharge(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
     (premise,) = _count(premises, 1)
-    return discharge(premise, given["hypothesis"], given["evidence_text"]) if run.accepting else premise
+    if not run.accepting or given["hypothesis"] in run.words:  # a file cannot vouch for its own word
+        return premise
+    return discharge(premise, given["hypothesis"], given["evidence_text"])
 
 
 def _assume(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:

@@ -22,7 +22,7 @@ from proofs_check.admission import admit
 from proofs_check.audit.api import audit
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.differences import find_difference
-from proofs_check.audit.errors import ConstantOutputs, MechanismHangs, MechanismRaised, SharedGenerator, UnusableOutputs
+from proofs_check.audit.errors import ConstantOutputs, DifferentConstants, MechanismHangs, MechanismRaised, SharedGenerator, UnusableOutputs
 from proofs_check.audit.pairs import Pair
 from proofs_check.audit.report import Setting, bound_texts, render
 from proofs_check.audit.results import AuditResult, Finding
@@ -226,9 +226,11 @@ class ClaimChecker:
             try:
                 result = audit(
                     mechanism, pair.dataset, pair.neighbor, pair.claim, rng=own, confidence=1 - error, tests=len(pairs),
-                    samples=self._settings.samples if samples is None else samples, **settings,
+                    samples=self._samples(samples), **settings,
                 )  # fmt: skip
             except ConstantOutputs as nothing:
+                if isinstance(nothing, DifferentConstants) and pair.claim.epsilon <= math.log(self._samples(samples)):
+                    self._not_audited(label, str(nothing), pair)  # that other pairs have noise does not excuse this one
                 constant = nothing
                 continue
             except _UNUSABLE as failure:
@@ -244,11 +246,15 @@ class ClaimChecker:
                 raise ClaimRefuted(self._words(mechanism, pair, result, settings))
         if not found:
             self._not_audited(label, str(constant), pairs[0])
-        visible = math.log(max(result.samples for _, result in found))
+        spent = math.log(len(pairs) / error)  # n right guesses of n show no more than about log(n / log(1 / error))
+        visible = math.log(max(result.samples for _, result in found) / spent)
         seen = any(pair.claim.epsilon <= visible for pair, _ in found if pair.claim.epsilon)
         trivial = all(not pair.claim.epsilon for pair, _ in found)
         self._tell_audits(label, found, "consistent" if seen or trivial else "too large")
         return found
+
+    def _samples(self, given: int | None) -> int:
+        return self._settings.samples if given is None else given
 
     def _words(self, mechanism: Any, pair: Pair, result: AuditResult, options: Any) -> str:
         notes = f"D = {_short(pair.dataset)}", f"D' = {_short(pair.neighbor)}"

@@ -21,5 +21,9 @@ class ConstantOutputs(PDPError):
     """The mechanism returned one value only on each data set: it is deterministic, or ignores its generator. Says nothing about ε."""
 
 
+class DifferentConstants(ConstantOutputs):
+    """The one value on each data set is another one: where this is no coincidence, no finite ε holds."""
+
+
 class SharedGenerator(PDPError):
     """Outputs do not come from the generator that was passed in, so that nothing says that they are independent."""

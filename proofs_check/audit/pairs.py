@@ -15,7 +15,7 @@ from profiles.numbers import ExactLike
 from profiles.profile import Profile
 from proofs_check.audit.api import audit
 from proofs_check.audit.claims import Claim, claim_of_record
-from proofs_check.audit.errors import ConstantOutputs
+from proofs_check.audit.errors import ConstantOutputs, DifferentConstants
 from proofs_check.audit.results import AuditResult, Finding
 from proofs_check.audit.runs import AuditedMechanism, split
 
@@ -146,6 +146,8 @@ def search_pairs(
             settings = {**options, "mode": "fixed", "effort": "fast", "tests": 1, "samples": pilot, "confidence": _SEARCH_CONFIDENCE}
             try:
                 found = audit(mechanism, pairs[k].dataset, pairs[k].neighbor, pairs[k].claim, rng=own, **settings).epsilon_lower
+            except DifferentConstants:  # no noise at all: nothing is more suspicious
+                found = math.log(pilot)
             except ConstantOutputs:  # few outputs of a rare event: no evidence, but no reason to give up the other pairs
                 found = 0.0
             seen[k] = found - float(pairs[k].claim.epsilon)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.stats import kruskal
 
 from profiles.errors import InvalidArgument, PDPError
-from proofs_check.audit.errors import ConstantOutputs, MechanismHangs, MechanismRaised, SharedGenerator, UnusableOutputs
+from proofs_check.audit.errors import ConstantOutputs, DifferentConstants, MechanismHangs, MechanismRaised, SharedGenerator, UnusableOutputs
 from proofs_check.audit.outputs import Outputs, Reader
 
 Labels = NDArray[np.bool_]
@@ -105,8 +105,9 @@ class LabelledStream:
     def require_variation(self) -> None:
         """Refuse a mechanism that has returned one value only on each data set. Raises :class:`ConstantOutputs`."""
         if all(len(seen) == 1 for seen in self._seen):
-            same = "the same one on both" if self._seen[0] == self._seen[1] else "another one on each"
-            raise ConstantOutputs(
+            equal = self._seen[0] == self._seen[1]
+            same, kind = ("the same one on both", ConstantOutputs) if equal else ("another one on each", DifferentConstants)
+            raise kind(
                 f"the mechanism returned a single value on each data set ({same}) in {self.drawn} outputs: it is deterministic or ignores "
                 "its generator, which is no evidence of a statistical kind; check the mechanism"
             )

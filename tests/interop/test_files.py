@@ -263,6 +263,13 @@ def test_words_are_accepted_only_on_demand() -> None:
     assert render(found) == render(guarantee("discharged"))
 
 
+def test_a_file_cannot_discharge_its_own_word() -> None:
+    """It names, as a hypothesis, what replaying is going to add, and says that it was discharged."""
+    (word,) = set(replay(read_guarantee(write_guarantee(base_profile(SUM)))).hypotheses) - {EXACT_REALS}
+    forged = discharge(base_profile(SUM, (EXACT_REALS, word)), word, "trust me")
+    assert word in replay(read_guarantee(write_guarantee(forged)), accept_evidence=True).hypotheses
+
+
 def test_a_known_leaf_must_be_the_same_call() -> None:
     for other in (base_profile(SUM, ()), base_profile(declare("noisy sum", "w*z/3", record={"z": ["0.5", 2]}, source="another"))):
         assert any(item.startswith(SUPPOSED) for item in replay(read_guarantee(text("epsilon")), known=[other]).hypotheses)

@@ -115,6 +115,11 @@ def test_claims_that_could_not_be_refuted_are_told_apart(checker, notes):
     assert _fit("1074000000", ROUND_CEILING) == "1.08E+9"
 
 
+def test_the_error_counts_in_what_could_be_refuted(checker, notes):
+    checker.assert_epsilon(noisy_count, 2, [1], [], samples=10)
+    assert notes[-1].verdict == "too large"
+
+
 def test_one_sided_claims(checker):
     def above(dataset, rng, size):  # densities at y are e^(n - y) for y >= n: one record more multiplies by e, or makes y impossible
         return len(dataset) + rng.exponential(1.0, size)
@@ -147,6 +152,23 @@ def test_what_cannot_be_judged_is_no_evidence(checker, notes, mechanism, words):
     assert "at least" not in str(failure.value)
     assert notes[-1].verdict == "not audited"
     assert notes[-1].bound == ""
+
+
+def test_a_pair_without_noise_is_not_excused_by_the_noise_of_others(checker, notes):
+    def without_noise_on_few(dataset, rng, size):
+        data, weights = dataset
+        return noisy_sum(dataset, rng, size) if len(data) > 1 else np.full(size, data @ weights)
+
+    with pytest.raises(NotAudited, match="another one on each"):
+        checker.assert_satisfies(without_noise_on_few, PROFILE)
+    assert notes[-1].verdict == "not audited"
+
+
+def test_a_pair_where_both_are_silent_says_nothing_about_the_others(checker, notes):
+    def silent_on_few(dataset, rng, size):
+        return noisy_sum(dataset, rng, size) if len(dataset[0]) > 1 else np.zeros(size)
+
+    assert len(checker.assert_satisfies(silent_on_few, PROFILE).audits) == 2
 
 
 def test_false_profiles_and_refuted_conditions_fail_with_the_witness(checker, notes):

@@ -6,6 +6,7 @@ import pytest
 from profiles import InvalidArgument
 from profiles.mechanisms import KNormSum
 from proofs_check.audit import Claim, extreme_records, query_patterns, record_pairs, search_pairs
+from proofs_check.audit.errors import ConstantOutputs
 from proofs_check.audit.pairs import Pair
 
 
@@ -69,6 +70,15 @@ def test_a_search_multiplies_tests_and_passes_over_constant_pilots() -> None:
     assert found.best[0].name == "something"
     assert found.best[1].tests == 2
     assert found.finding.value == "violated"
+
+
+def test_a_search_does_not_lose_the_pair_without_noise() -> None:
+    def exact_on_few(dataset, rng, size):
+        return np.full(size, sum(dataset)) if len(dataset) < 2 else sum(dataset) + rng.laplace(0, 1, size)
+
+    pairs = [Pair((1.0, 1.0), (1.0, 1.5), Claim(1), "noisy"), Pair((1.0,), (0.0,), Claim(1), "exact")]
+    with pytest.raises(ConstantOutputs, match="another one on each"):
+        search_pairs(exact_on_few, pairs, rng=np.random.default_rng(4), samples=5_000)
 
 
 def test_patterns_are_two_sided() -> None:
