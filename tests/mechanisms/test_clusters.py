@@ -115,8 +115,9 @@ def test_a_run_needs_no_memory_that_grows_with_rows_or_rows_times_clusters():
         peaks[rows, count] = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
     assert max(peaks.values()) < 12e6
-    assert peaks[100_000, 100] < 1.1 * peaks[50_000, 100] + 1e6
-    assert peaks[100_000, 200] < 1.1 * peaks[100_000, 100] + 1e6
+    more = 3e6  # a second thread's blocks, which a short run may do without: all distances would be 40 and 80 MB more
+    assert peaks[100_000, 100] < 1.1 * peaks[50_000, 100] + more
+    assert peaks[100_000, 200] < 1.1 * peaks[100_000, 100] + more
 
 
 def test_sums_beyond_the_range_of_floats_are_refused():
