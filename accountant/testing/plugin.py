@@ -112,9 +112,9 @@ def pdp(request: pytest.FixtureRequest) -> ClaimChecker:
         if marker.args or set(marker.kwargs) - set(_KEYWORDS):
             raise pytest.UsageError(f"the marker pdp takes the keywords {', '.join(_KEYWORDS)} only; correct it")
     tests = max(state.tests, config.getoption("--pdp-tests") or 1)
-    own = Fraction(str(marked["confidence"])) if "confidence" in marked else None
-    error = divide(Fraction(str(_setting(config, "confidence"))), tests, at_least=own)
     try:
+        own = Fraction(str(marked["confidence"])) if "confidence" in marked else None
+        error = divide(Fraction(str(_setting(config, "confidence"))), tests, at_least=own)
         settings = Settings(
             samples=int(marked.get("samples", _setting(config, "samples"))),
             pairs=int(marked.get("pairs", _setting(config, "pairs"))),
@@ -122,7 +122,7 @@ def pdp(request: pytest.FixtureRequest) -> ClaimChecker:
             repeat=_repeat(config, node, state.seed, tests),
             **{name: marked[name] for name in ("time_limit", "effort") if name in marked},
         )
-    except ValueError as wrong:
+    except (ValueError, TypeError) as wrong:
         raise pytest.UsageError(f"a setting of pdp cannot be used ({wrong}); correct the marker or the configuration") from None
 
     def note(entry: Entry) -> None:

@@ -139,9 +139,11 @@ def test_settings_of_the_configuration_file(run, pytester):
         ("def test_it(request):\n    request.getfixturevalue('pdp')\n", "must be an argument of the test"),
         ("import pytest\n@pytest.mark.pdp(sample=3)\ndef test_it(pdp):\n    pass\n", "takes the keywords confidence"),
         ("import pytest\n@pytest.mark.pdp(confidence=2)\ndef test_it(pdp):\n    pass\n", "must lie in .0, 1."),
+        ("import pytest\n@pytest.mark.pdp(confidence=float('nan'))\ndef test_it(pdp):\n    pass\n", "a setting of pdp cannot be used"),
+        ("import pytest\n@pytest.mark.pdp(samples=None)\ndef test_it(pdp):\n    pass\n", "a setting of pdp cannot be used"),
         ("import pytest\n@pytest.mark.pdp(unknown='maybe')\ndef test_it(pdp):\n    pass\n", "must be report or fail"),
     ],
-    ids=["asked for late", "keyword", "confidence", "unknown"],
+    ids=["asked for late", "keyword", "confidence", "not a number", "nothing", "unknown"],
 )
 def test_misuse_is_an_error_in_words(run, text, words):
     found = run(text)
