@@ -11,21 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.draws import ExponentialChoice, enclose_exp, open_digits
-from profiles.errors import InvalidArgument
 from profiles.mechanisms.interface import check_call
 from profiles.mechanisms.repeated.gumbel import draw_gumbel
 from profiles.mechanisms.repeated.interface import (
     Arithmetic,
+    ask,
     hypotheses,
+    own_cost,
     read_arithmetic,
     read_candidate,
     read_candidates,
     read_exact,
-    read_pair,
-    read_rate,
-    read_rounds,
+    read_function,
     read_scores,
-    read_select,
+    settle,
 )
 from profiles.mechanisms.repeated.laws import STOPPED, Ends, Law, collect_law
 from profiles.numbers import ExactLike, exact_text
@@ -70,13 +69,7 @@ class RepeatedExponential:
     rate: Fraction = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        epsilon, delta, rate = read_rate(self.epsilon0, self.sensitivity)
-        found = {
-            "select": read_select(self.select), "rounds": read_rounds(self.rounds), "epsilon0": epsilon, "sensitivity": delta,
-            "rate": rate, "arithmetic": read_arithmetic(self.arithmetic),
-        }  # fmt: skip
-        for name, value in found.items():
-            object.__setattr__(self, name, value)
+        settle(self)
 
     @property
     def assumptions(self) -> tuple[str, str]:
@@ -97,22 +90,15 @@ class RepeatedExponential:
 
     def spend(self, sensitivity: ExactLike) -> Fraction:
         """Return what a record costs whose own sum in Assumption 4.2 is at most ``sensitivity``: ε₀·Δ(x)/Δ nats, for adding it."""
-        _, _, rate = read_rate(1, sensitivity)
-        return self.rate / rate
+        return own_cost(self.rate, sensitivity)
 
     def offer(self, previous: tuple[Any, ...]) -> tuple[Any, Score] | None:
         """Return candidates and score function of the round after ``previous``, None where the mechanism stops."""
-        if len(previous) >= self.rounds:
-            return None
-        offered = self.select(previous)
+        offered = ask(self, previous, "candidates and a score function")
         if offered is None:
             return None
-        candidates, score = read_pair(offered, "candidates and a score function")
-        if not callable(score):
-            raise InvalidArgument(
-                f"a score function of the data set was expected from select, but {type(score).__name__} was found; return a function"
-            )
-        return read_candidates(candidates), score
+        score = read_function(offered[1], "a score function")
+        return read_candidates(offered[0]), score
 
     def run(self, data: Any, rng: object) -> tuple[Any, ...]:
         """Return one output: the chosen candidates, in order.

@@ -60,6 +60,38 @@ def read_rate(epsilon0: ExactLike, sensitivity: ExactLike) -> tuple[Fraction, Fr
     return epsilon, delta, rate
 
 
+def settle(mechanism: Any) -> None:
+    """Put exact numbers in place of what a repeated mechanism was made with, and λ beside them. Raises :class:`InvalidArgument`."""
+    epsilon, delta, rate = read_rate(mechanism.epsilon0, mechanism.sensitivity)
+    found = {
+        "select": read_select(mechanism.select), "rounds": read_rounds(mechanism.rounds), "epsilon0": epsilon, "sensitivity": delta,
+        "rate": rate, "arithmetic": read_arithmetic(mechanism.arithmetic),
+    }  # fmt: skip
+    for name, value in found.items():
+        object.__setattr__(mechanism, name, value)
+
+
+def own_cost(rate: Fraction, sensitivity: ExactLike) -> Fraction:
+    """Return λ·Δ(x): the nats that adding a record of the sensitivity Δ(x) costs. Raises :class:`InvalidArgument`."""
+    _, _, own = read_rate(1, sensitivity)
+    return rate / own
+
+
+def ask(mechanism: Any, previous: tuple[Any, ...], what: str) -> tuple[Any, Any] | None:
+    """Return the pair that select gives for the round after ``previous``, None where it stops. Raises :class:`InvalidArgument`."""
+    if len(previous) >= mechanism.rounds:
+        return None
+    offered = mechanism.select(previous)
+    return None if offered is None else read_pair(offered, what)
+
+
+def read_function(value: object, what: str) -> Callable[[Any], Any]:
+    """Return a function of the data set that select gave. Raises :class:`InvalidArgument`."""
+    if not callable(value):
+        raise InvalidArgument(f"{what} of the data set was expected from select, but {type(value).__name__} was found; return a function")
+    return value
+
+
 def read_select(value: object) -> Callable[..., Any]:
     """Return select. Raises :class:`InvalidArgument` where it cannot be called."""
     if not callable(value):

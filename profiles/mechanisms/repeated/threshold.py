@@ -16,13 +16,13 @@ from profiles.errors import InvalidArgument, InvalidData
 from profiles.mechanisms.interface import check_call
 from profiles.mechanisms.repeated.interface import (
     Arithmetic,
+    ask,
     hypotheses,
+    own_cost,
     read_arithmetic,
     read_exact,
-    read_pair,
-    read_rate,
-    read_rounds,
-    read_select,
+    read_function,
+    settle,
 )
 from profiles.mechanisms.repeated.laws import STOPPED, Ends, Law, collect_law
 from profiles.numbers import ExactLike, exact_text, to_exact
@@ -66,13 +66,7 @@ class RepeatedThreshold:
     rate: Fraction = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        epsilon, delta, rate = read_rate(self.epsilon0, self.sensitivity)
-        found = {
-            "select": read_select(self.select), "rounds": read_rounds(self.rounds), "epsilon0": epsilon, "sensitivity": delta,
-            "rate": rate, "arithmetic": read_arithmetic(self.arithmetic),
-        }  # fmt: skip
-        for name, value in found.items():
-            object.__setattr__(self, name, value)
+        settle(self)
 
     @property
     def assumptions(self) -> tuple[str, str]:
@@ -93,22 +87,14 @@ class RepeatedThreshold:
 
     def spend(self, sensitivity: ExactLike) -> Fraction:
         """Return what a record costs whose own sum in Assumption 5.2 is at most ``sensitivity``: ε₀·Δ(x)/Δ nats, for adding it."""
-        _, _, rate = read_rate(1, sensitivity)
-        return self.rate / rate
+        return own_cost(self.rate, sensitivity)
 
     def offer(self, previous: tuple[bool, ...]) -> tuple[Value, Fraction] | None:
         """Return value function and threshold of the round after ``previous``, None where the mechanism stops."""
-        if len(previous) >= self.rounds:
-            return None
-        offered = self.select(previous)
+        offered = ask(self, previous, "a function of the data set and a threshold")
         if offered is None:
             return None
-        value, threshold = read_pair(offered, "a function of the data set and a threshold")
-        if not callable(value):
-            raise InvalidArgument(
-                f"a function of the data set was expected from select, but {type(value).__name__} was found; return a function"
-            )
-        return value, to_exact(threshold, "a threshold")
+        return read_function(offered[0], "a function"), to_exact(offered[1], "a threshold")
 
     def exponent(self, value: object, threshold: Fraction) -> Fraction:
         """Return γ = ε₀/Δ·(τ − h)⁺ with P(⊤) = e^−γ. Raises :class:`InvalidData` where h is not a finite real number."""
