@@ -37,7 +37,9 @@ def run(pytester, plugin_arguments):
     return of
 
 
-def test_a_failure_tells_pair_event_bound_and_how_to_repeat_it(run, pytester, plugin_arguments):
+@pytest.mark.parametrize("ci", ["", "true"])
+def test_a_failure_tells_pair_event_bound_and_how_to_repeat_it(run, pytester, plugin_arguments, monkeypatch, ci):
+    monkeypatch.setenv("CI", ci)  # where it is set, pytest repeats whole messages in its summary
     first = run(FILE, "--pdp-samples", "3000", "--pdp-seed", "8")
     first.assert_outcomes(passed=2, failed=1)
     text = first.stdout.str()
@@ -48,7 +50,8 @@ def test_a_failure_tells_pair_event_bound_and_how_to_repeat_it(run, pytester, pl
         "event A: output at least",
     ):
         assert words in text
-    (command,) = re.findall(r"pytest test_it.py::test_wrong [^\n]*", re.sub(r"\\\nE *", "", text))
+    commands = re.findall(r"pytest test_it.py::test_wrong [^\n]*", re.sub(r"\\\n(?:E| ) *", "", text))
+    (command,) = set(commands)
     again = pytester.runpytest_inprocess(*plugin_arguments, *command.split()[1:])
     again.assert_outcomes(failed=1)
     shown = re.findall(r"(?:VIOLATED|event [AB]|fixed sample|seed ).*", text)
