@@ -44,7 +44,7 @@ def examples_of(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_examples_of_every_help_run(pdp, folder, command):
+def test_examples_of_every_help_run(pdp, folder, same_seed, command):
     shown = pdp(*([command] if command else []), "--help").out
     examples = examples_of(shown)
     assert examples

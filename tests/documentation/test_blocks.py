@@ -40,7 +40,7 @@ NOT_RUN = (["make"], ["python", "-m", "pip"], ["pdp", "claims", "--refuted"])
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, same_seed: None) -> Path:
     """A current folder with the examples of the project."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     shutil.copy(ROOT / "examples" / "points.csv", tmp_path)
