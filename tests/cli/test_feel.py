@@ -165,7 +165,7 @@ def test_progress_is_shown_on_a_terminal_after_a_while(monkeypatch):
         monkeypatch.setattr(progress, "QUIET", quiet)
         with progress.show_progress("weights", "records") as report:
             report(3_000, 10_000)
-            for _ in range(200):
+            for _ in range(3_000):
                 if "3,000 of 10,000 records" in terminal.getvalue() or not seen:
                     break
                 time.sleep(0.02)
