@@ -17,8 +17,9 @@ $(STAMP): pyproject.toml
 run: $(STAMP)
 	$(BIN)/python examples/digits_kmeans.py --out $(OUT)
 
+# Bytecode is kept also where the environment says otherwise: a hundred tests start Python anew.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist worksteal -q
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q
 	$(BIN)/python -m pytest -q --doctest-modules --ignore=accountant/interop/opendp.py --ignore=accountant/interop/dp_accounting.py \
 		accountant profiles proofs_check
 

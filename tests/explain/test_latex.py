@@ -12,6 +12,9 @@ from profiles.grammar import parse_expression
 from proofs_check.explain import Explanation, Formula, Step, to_latex, to_latex_lines, to_lines
 from proofs_check.explain.latex import escape, term_latex
 
+#: Formulas that were read: most of them occur in the explanations of several profiles.
+READ = set()
+
 
 def balanced(text):
     depth = 0
@@ -45,10 +48,11 @@ def test_formulas_are_read_by_a_mathematics_parser(shown):
     parser = mathtext.MathTextParser("path")
     for explanation in shown.explanations.values():
         for formula in set(inline(to_latex(explanation))):
-            if r"\begin" in formula:  # environments are beyond that parser
+            if r"\begin" in formula or formula in READ:  # environments are beyond that parser
                 continue
             plain = formula.replace(r"\left|", "|").replace(r"\right|", "|")
             parser.parse(f"${plain}$")
+            READ.add(formula)
 
 
 def test_names_are_escaped_and_functions_upright():

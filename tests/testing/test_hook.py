@@ -11,7 +11,11 @@ import pytest
 import accountant.testing as package
 from accountant.testing.hypothesis_hook import TYPES, _deferred
 
-HEAVY = ("numpy", "sympy", "scipy", "mpmath", "flint", "hypothesis", "profiles", "proofs_check", "accountant.testing.checking")
+#: The package ``profiles`` itself loads nothing but the function that loads its names.
+HEAVY = (
+    *("numpy", "sympy", "scipy", "mpmath", "flint", "hypothesis", "proofs_check", "accountant.testing.checking"),
+    *("profiles.errors", "profiles.numbers", "profiles.terms", "profiles.profile"),
+)
 
 
 def run(program):
