@@ -187,8 +187,9 @@ class ClaimChecker:
         """Return the next assertion with its share of the error; it is spent whatever comes of it."""
         checked = self._settings.of_audit(options)
         number = next(self._numbers)
-        rng = np.random.default_rng(self._budget.entropy(number))
-        return _Assertion(label, self._budget.of_assertion(number), rng, self._settings.samples if samples is None else samples, checked)
+        count = self._settings.samples if samples is None else samples
+        rng = np.random.default_rng(self._budget.entropy(number, count))
+        return _Assertion(label, self._budget.of_assertion(number), rng, count, checked)
 
     def _verify(self, profile: Profile, target: ExactLike | None, conditions: Sequence[str] | None) -> tuple[Decision, ...]:
         __tracebackhide__ = True

@@ -11,6 +11,7 @@ from profiles.suggestions import suggest
 
 #: The options of :func:`proofs_check.audit.audit` that an assertion passes on.
 OPTIONS = ("bits", "effort", "log_ratio", "mode", "own_randomness", "statistic", "time_limit")
+_OWN = ("samples", "pairs", "delta", "records", "dimension", "conditions", "target_epsilon", "min_size", "weighted", "one_sided")
 _SESSION = ("confidence", "tests", "rng")
 _ANSWERS = {"unknown": ("report", "fail"), "too_large": ("warn", "fail")}
 
@@ -50,7 +51,8 @@ class Settings:
                 )
             if name not in OPTIONS:
                 raise InvalidArgument(
-                    f"the option {name[:40]!r} of an assertion is not known; known are {', '.join(OPTIONS)}{suggest(name, OPTIONS)}"
+                    f"the option {name[:40]!r} of an assertion is not known; known are {', '.join(OPTIONS)}"
+                    f"{suggest(name, (*OPTIONS, *_OWN))}"
                 )
             if name in ("bits", "own_randomness") and not isinstance(value, bool):
                 raise InvalidArgument(f"{name} must be True or False, but {str(value)[:40]!r} was found; give one of them")

@@ -237,6 +237,7 @@ def test_unknown_is_reported_and_fails_where_that_is_asked_for(monkeypatch, chec
         (lambda c: c.assert_epsilon(noisy_count, Claim(1), [], [1], delta="0.1"), "has its own"),
         (lambda c: c.assert_epsilon(noisy_count, 1, [], [1], alpha=0), "option 'alpha' of an assertion is not known; known are bits, "),
         (lambda c: c.assert_epsilon(noisy_count, 1, [], [1], efort="fast"), "did you mean 'effort'"),
+        (lambda c: c.assert_epsilon(noisy_count, 1, [], [1], sampels=3), "did you mean 'samples'"),
         (lambda c: c.assert_epsilon(noisy_count, 1, [], [1], exact=3), "'exact' of an assertion is not known"),
         (lambda c: c.assert_epsilon(noisy_count, 1, [], [1], bits="no"), "bits must be True or False"),
         (lambda c: c.assert_epsilon(noisy_count, 1, [], [1], time_limit="a"), "positive number of seconds, but a was found"),
@@ -288,6 +289,12 @@ def test_each_audit_gets_its_share_and_its_own_randomness(monkeypatch):
     assert [(confidence, tests) for confidence, tests, _ in seen[:4]] == [(Fraction(199, 200), 3)] * 3 + [(Fraction(599, 600), 1)]
     assert len({state for *_, state in seen[:4]}) == 4
     assert seen[:4] == seen[4:]  # the same seed, the same audits
+
+
+def test_another_error_or_number_of_outputs_is_another_experiment():
+    budgets = [Budget(Fraction(1, 100), 5, "test", 1), Budget(Fraction(1, 50), 5, "test", 1)]
+    assert len({budget.entropy(1, samples) for budget in budgets for samples in (1000, 2000)}) == 4
+    assert budgets[0].entropy(1, 1000) == Budget(Fraction(1, 100), 5, "test", 7).entropy(1, 1000)
 
 
 def test_pairs_are_neighbors_with_the_claim_of_their_record():

@@ -177,10 +177,10 @@ def test_a_failure_is_repeated_from_the_folder_where_pytest_was_started(pytester
         FILE.replace("def test_wrong(pdp)", "@pytest.mark.parametrize('n', ['a/b c'])\ndef test_wrong(pdp, n)")
     )
     monkeypatch.chdir(folder.parent)
-    first = pytester.runpytest_inprocess(*plugin_arguments, "--pdp-confidence", "0.9", "--pdp-too-large", "fail")
+    first = pytester.runpytest_inprocess(*plugin_arguments, "--pdp-seed", "3", "--pdp-confidence", "0.9999", "--pdp-too-large", "fail")
     ((message, command),) = re.findall(r"^E .*?: (epsilon .*); to repeat: pytest (.*)", first.stdout.str(), re.MULTILINE)
-    assert command.startswith("'with space/test_it.py::test_wrong[a/b c]' --pdp-seed ")
-    assert command.endswith(" --pdp-tests 2 --pdp-samples 2000 --pdp-confidence 0.9 --pdp-too-large fail")
+    assert command.startswith("'with space/test_it.py::test_wrong[a/b c]' --pdp-seed 3 ")
+    assert command.endswith(" --pdp-tests 2 --pdp-samples 2000 --pdp-confidence 0.9999 --pdp-too-large fail")
     (pytester.path / "tox.ini").unlink()  # the folder is another one for pytest now, the test the same
     assert message in pytester.runpytest_inprocess(*plugin_arguments, *shlex.split(command)).stdout.str()
 
