@@ -123,7 +123,7 @@ class ClaimChecker:
         count = self._settings.pairs if pairs is None else pairs
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 1_000:
             raise InvalidArgument(f"the number of pairs must be an integer from 1 to 1000, but {count} was found; give one")
-        assertion = self._begin(name_profile(promised), samples, options)
+        assertion = self._begin(name_profile(promised), count, samples, options)
         source = Candidates.of(
             mechanism, promised, statistic, dimension, weighted=weighted, one_sided=one_sided, min_size=min_size, records=records
         )
@@ -155,7 +155,7 @@ class ClaimChecker:
         else:
             claim = Claim(epsilon, delta)
         pair = Pair(dataset, neighbor, claim, describe_difference(dataset, neighbor))
-        ((_, result),) = self._audit_all(mechanism, [pair], self._begin(name_claim(claim), samples, options))
+        ((_, result),) = self._audit_all(mechanism, [pair], self._begin(name_claim(claim), 1, samples, options))
         return result
 
     def assert_add_dp(
@@ -183,12 +183,12 @@ class ClaimChecker:
             )
         return self.assert_epsilon(mechanism, Claim(epsilon, delta, one_sided=True), larger, smaller, samples=samples, **options)
 
-    def _begin(self, label: str, samples: int | None, options: dict[str, Any]) -> _Assertion:
+    def _begin(self, label: str, pairs: int, samples: int | None, options: dict[str, Any]) -> _Assertion:
         """Return the next assertion with its share of the error; it is spent whatever comes of it."""
         checked = self._settings.of_audit(options)
         number = next(self._numbers)
         count = self._settings.samples if samples is None else samples
-        rng = np.random.default_rng(self._budget.entropy(number, count))
+        rng = np.random.default_rng(self._budget.entropy(number, count, pairs))
         return _Assertion(label, self._budget.of_assertion(number), rng, count, checked)
 
     def _verify(self, profile: Profile, target: ExactLike | None, conditions: Sequence[str] | None) -> tuple[Decision, ...]:

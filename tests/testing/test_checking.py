@@ -291,10 +291,10 @@ def test_each_audit_gets_its_share_and_its_own_randomness(monkeypatch):
     assert seen[:4] == seen[4:]  # the same seed, the same audits
 
 
-def test_another_error_or_number_of_outputs_is_another_experiment():
+def test_another_error_or_number_of_outputs_or_pairs_is_another_experiment():
     budgets = [Budget(Fraction(1, 100), 5, "test", 1), Budget(Fraction(1, 50), 5, "test", 1)]
-    assert len({budget.entropy(1, samples) for budget in budgets for samples in (1000, 2000)}) == 4
-    assert budgets[0].entropy(1, 1000) == Budget(Fraction(1, 100), 5, "test", 7).entropy(1, 1000)
+    assert len({budget.entropy(1, samples, pairs) for budget in budgets for samples in (1000, 2000) for pairs in (1, 8)}) == 8
+    assert budgets[0].entropy(1, 1000, 1) == Budget(Fraction(1, 100), 5, "test", 7).entropy(1, 1000, 1)
 
 
 def test_pairs_are_neighbors_with_the_claim_of_their_record():
