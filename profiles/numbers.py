@@ -6,7 +6,7 @@ import math
 import re
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral, Rational, Real
+from numbers import Complex, Integral, Rational, Real
 from typing import Any, SupportsFloat
 
 from profiles.errors import InvalidNumber
@@ -34,6 +34,8 @@ def to_exact(value: object, what: str = "the number") -> Fraction:
     """
     if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
         raise InvalidNumber(f"{what} must be a number, but the boolean {value} was found; write 0 or 1 if that is what you mean")
+    if type(value).__name__ == "timedelta64" or (isinstance(value, Complex) and not isinstance(value, Real)):
+        raise InvalidNumber(f"{what} must be a real number, but {value!r:.60} was found; give a number without a unit or imaginary part")
     if isinstance(value, str):
         return _from_text(value, what)
     if isinstance(value, Decimal):

@@ -94,7 +94,10 @@ def main(
 
 
 def _print(found: dict[str, Any]) -> None:
+    from profiles import decimal_text, to_exact  # noqa: PLC0415
+
     private = found["private"]
+    expected = decimal_text(to_exact(private["expected_sample_size"]), 6, round_up=True)
     runs = ", then ".join(found["runs"])
     print_line(f"sample for one analysis ({runs}) written to {found['out']}")
     print_line(f"epsilon               {found['epsilon']['upper']} nats, add/remove of one record; checked by kernel: {_yes(found)}")
@@ -104,7 +107,7 @@ def _print(found: dict[str, Any]) -> None:
         print_line(f"not discharged        {hypothesis}")
     share = "may be published" if found["publishable"] else "must not be published: it depends on this data set"
     print_line(f"certificate           {found['certificate']} ({share}); check it with: pdp check {found['certificate']}")
-    counted = f"{private['records']} records, {private['sample_size']} selected, {private['expected_sample_size']:.6g} expected"
+    counted = f"{private['records']} records, {private['sample_size']} selected, at most {expected} expected"
     print_line(f"for your eyes only    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -82,9 +83,10 @@ def main(
         return 0
     print_line(f"{summary.rows} weights for target epsilon {found['target_epsilon']} written to {out}")
     print_line(f"expected sample size  {found['expected_sample_size']}")
-    print_line(
-        f"weights               {summary.min_weight:.6g} to {summary.max_weight:.6g}; infinite (never sampled): {summary.infinite_rows}"
-    )
+    ends = [
+        decimal_text(to_exact(end), 6, round_up=False) if math.isfinite(end) else "inf" for end in (summary.min_weight, summary.max_weight)
+    ]
+    print_line(f"weights               {' to '.join(ends)} (rounded down); infinite (never sampled): {summary.infinite_rows}")
     print_line(f"certified feasible    {summary.fast_rows} by rounding bounds, {summary.refined_rows} by ball arithmetic")
     print_line(f"premise               {premise.evidence}")
     for hypothesis in [DECLARED, *([TARGET_FROM_DATA] if target_size is not None else [])]:

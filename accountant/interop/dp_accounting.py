@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -116,7 +116,9 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
         certified = max((math.inf if end is None else round_up(end) for end in ends), default=0.0)
         if self._contains_non_dp_event:
             return math.inf
-        return max(certified, float(self._mix().get_epsilon_for_delta(target_delta))) if self._needs_grid(curves) else certified
+        if not self._needs_grid(curves):
+            return certified
+        return max(certified, self._ask_grid(lambda pld: pld.get_epsilon_for_delta(target_delta), math.inf))
 
     def get_delta(self, target_epsilon: float) -> float:
         """Return a δ for which everything composed so far is (target_epsilon, δ)-differentially private."""
@@ -125,7 +127,9 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
             certified = max((round_up(curve.delta(epsilon)) for curve in curves), default=0.0)
         if self._contains_non_dp_event:
             return 1.0
-        return max(certified, float(self._mix().get_delta_for_epsilon(target_epsilon))) if self._needs_grid(curves) else certified
+        if not self._needs_grid(curves):
+            return certified
+        return max(certified, self._ask_grid(lambda pld: pld.get_delta_for_epsilon(target_epsilon), 1.0))
 
     def _find_curves(self) -> tuple[Curve, ...]:
         """Return the exact curves of the certified events, which the whole is never below; none where they have too many terms."""
@@ -135,6 +139,17 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
 
     def _needs_grid(self, curves: tuple[Curve, ...]) -> bool:
         return self._has_others or not curves
+
+    def _ask_grid(self, question: Callable[[Any], Any], trivial: float) -> float:
+        """Return the answer of the privacy loss distribution of everything, or the ``trivial`` one, which holds for every mechanism.
+
+        dp_accounting cuts off tails, and raises IndexError where that leaves nothing: next to no probability has a finite loss then, as
+        after very many uses of a one-sided mechanism.
+        """
+        try:
+            return float(question(self._mix()))
+        except IndexError:
+            return trivial
 
     def _mix(self) -> Any:
         """Return the privacy loss distribution of everything: dp_accounting's of its own events, and the worst pairs."""

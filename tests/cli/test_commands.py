@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -143,6 +144,17 @@ def test_weights_of_a_data_set_are_feasible(pdp, lloyd, tmp_path, suffix):
     for weight, norm in zip(weights[:20], norms[:20], strict=True):
         assert psi(float(weight), norm) <= 3
         assert psi(float(weight) * (1 + 1e-9), norm) > 3
+
+
+def test_weights_are_shown_on_the_feasible_side(pdp, profile_file, tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("z\n0.7\n1.9\n")
+    found = pdp("weights", profile_file("w*z", "z = [0, 2]"), "-e", "3", "--data", data, "--out", tmp_path / "out.csv")
+    least, most = re.search(r"weights +(\S+) to (\S+) \(rounded down\)", found.out).groups()
+    rows = [float(line.split(",")[1]) for line in (tmp_path / "out.csv").read_text().split()[1:]]
+    assert Fraction(least) <= Fraction(min(rows))
+    assert Fraction(most) <= Fraction(max(rows))
+    assert all(float(shown) > exact * (1 - 1e-5) for shown, exact in ((least, min(rows)), (most, max(rows))))
 
 
 def test_mechanisms_lists_the_catalogue_and_references_that_verify_accepts(pdp):

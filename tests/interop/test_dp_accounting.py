@@ -151,6 +151,15 @@ def test_many_different_events_go_to_the_grid() -> None:
     assert accountant.get_epsilon(1e-9) > 0.8
 
 
+@pytest.mark.parametrize("numbers", [("0.1", None), ("0", "0", 1, 1)])
+def test_where_next_to_no_loss_is_finite_the_trivial_numbers_are_given(numbers: tuple[object, ...]) -> None:
+    """dp_accounting cuts off all of such a distribution and fails; thousands of one-sided uses are like that when a record comes."""
+    accountant = CertifiedAccountant(1e-2).compose(event(*numbers), 5_000)
+    accountant.compose(LAPLACE)
+    assert accountant.get_epsilon(1e-6) == math.inf
+    assert accountant.get_delta(1.0) == 1.0
+
+
 def test_events_are_values() -> None:
     made = make_event(declare_directions("m", 1, None, source="s", hypotheses=("a", "b")), accept_hypotheses=True)
     assert pickle.loads(pickle.dumps(made)) == made
