@@ -39,6 +39,8 @@ MAX_DIGITS = 2000
 #: Search effort for a proof about one record; what is not found by then is an honest refusal.
 SECONDS = 20.0
 INFINITY = "inf"
+#: Ratio of the ends of a bracket above which it is halved on the logarithmic scale; that never takes more evaluations of epsilon.
+_FAR = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +226,8 @@ def bisect(constraint: Constraint, root: RootInterval, digits: int) -> tuple[Fra
         lo, hi = to_mpf(root.lo), to_mpf(root.hi)
         tolerance = to_mpf(relative_tolerance(digits))
         while hi - lo > tolerance * lo:
-            middle = (lo + hi) / 2
+            # far apart ends are halved on the logarithmic scale: the bracket's upper end is about exp(target)
+            middle = mpmath.sqrt(lo * hi) if hi > _FAR * lo else (lo + hi) / 2
             if middle in (lo, hi):
                 break
             evaluations += 1
