@@ -19,6 +19,8 @@ from proofs_check.results import Verdict
 from proofs_check.verify import Verification, verify
 
 CONSTRAINED = "privacy-constrained"
+#: Names of the certificates that a report carries.
+BOUNDS, CONDITIONS = "bounds", "conditions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,10 @@ class Evidence:
     def profile(self) -> Profile:
         """The profile that the report is about."""
         return self.declaration.profile
+
+    def accepts(self, name: str) -> bool:
+        """Tell whether there is a certificate of that name, and the kernel accepted it when the report was made."""
+        return any(item.name == name and item.report.accepted for item in self.certificates)
 
     @property
     def exit_code(self) -> int:
@@ -137,10 +143,10 @@ def _written(declaration: Declaration, rule: str | None, q: str | None) -> Term 
 def _certificates(verification: Verification, derived: DerivedEpsilon | None) -> tuple[EmbeddedCertificate, ...]:
     made = []
     if derived is not None and derived.bound.evidence.certificate is not None and derived.bound.evidence.checked_by_kernel:
-        made.append(_embed("bounds", "the certified bounds of ψ over all records", to_file_text(derived.certificate())))
+        made.append(_embed(BOUNDS, "the certified bounds of ψ over all records", to_file_text(derived.certificate())))
     decided = [name for name, decision in verification.decisions.items() if decision.verdict is not Verdict.UNKNOWN]
     about = "the claim that ε is defined and not negative" + (", and the verdicts on " + ", ".join(decided) if decided else "")
-    made.append(_embed("conditions", about, to_file_text(verification.certificate())))
+    made.append(_embed(CONDITIONS, about, to_file_text(verification.certificate())))
     return tuple(made)
 
 

@@ -34,6 +34,20 @@ def explain_hypothesis(hypothesis: str) -> str:
     return ""
 
 
+_FEASIBLE = "by the definition of the rule: q(x) = 1/w*(x), and w*(x) satisfies ψ ≤ ε*; docs/rounding.md for the weights that are computed"
+_EVIDENCE: dict[str, str] = {
+    "feasibility holds": _FEASIBLE,
+    "every returned weight satisfies the constraint of Problem 7": _FEASIBLE,
+    "assumption-8 holds": "the proof of assumption-8 among the conditions below",
+    "assumption-9 holds": "the proof of assumption-9 among the conditions below",
+}
+
+
+def explain_discharge(hypothesis: str, evidence: str) -> str:
+    """Return what a hypothesis was discharged by, in words that say more than that it was proved."""
+    return _EVIDENCE.get(hypothesis, evidence) if evidence == "proved" else evidence
+
+
 #: What the verdicts are needed for, told beside each of them.
 USES: dict[str, str] = {
     "assumption-8": "Needed for privacy-constrained sampling: without it some record breaks the target even with weight 1.",

@@ -131,6 +131,26 @@ def test_axe_finds_nothing(show, name, window, dark):
     assert len(found["passes"]) > 15
 
 
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("name", ["lloyd", "laplace", "infeasible"])
+def test_the_first_screen_says_the_verdicts(show, name, window):
+    driver = show(name, window)
+    below = "return ['.headline', '.glance'].map(s => document.querySelector(s).getBoundingClientRect().bottom)"
+    assert max(driver.execute_script(below)) <= WINDOWS[window][1]
+
+
+def test_plots_can_be_read_in_forced_colours(show):
+    driver = show("lloyd")
+    colour = "return [...arguments].map(s => getComputedStyle(document.querySelector(s))).map(s => [s.stroke, s.fill])"
+    places = ("svg .line.s0", "svg text", ".line.s1")
+    before = driver.execute_script(colour, *places)
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [{"name": "forced-colors", "value": "active"}]})
+    (line, _), (_, text), (other, _) = driver.execute_script(colour, *places)
+    assert line == text == "rgb(0, 0, 0)"
+    assert other != line
+    assert before[0][0] != line
+
+
 def test_it_prints(show):
     driver = show("lloyd")
     driver.execute_script("document.querySelectorAll('details').forEach(part => { part.open = false })")
