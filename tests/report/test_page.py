@@ -17,8 +17,8 @@ from tests.report.conftest import HOSTILE, LLOYD
 
 _SAFE = {"html", "head", "meta", "title", "style", "body", "a", "header", "p", "h1", "h2", "h3", "h4", "nav", "ol", "ul", "li", "main",
          "section", "article", "bdi", "dl", "dt", "dd", "span", "strong", "code", "pre", "div", "table", "caption", "thead", "tbody", "tr",
-         "th", "td", "details", "summary", "figure", "figcaption", "svg", "desc", "g", "path", "line", "circle", "text", "math", "mi", "mn", "mo",
-         "mrow", "mfrac", "msub", "msup", "msqrt", "mspace", "mtext", "mtable", "mtr", "mtd"}  # fmt: skip
+         "th", "td", "details", "summary", "figure", "figcaption", "svg", "desc", "g", "path", "line", "circle", "text", "math", "mi", "mn",
+         "mo", "mrow", "mfrac", "msub", "msup", "msqrt", "mspace", "mtext", "mtable", "mtr", "mtd"}  # fmt: skip
 
 
 def _files(page):
