@@ -77,14 +77,18 @@ class Evidence:
         return any(item.name == name and item.report.accepted for item in self.certificates)
 
     @property
+    def rests_on_undecided(self) -> bool:
+        """Whether the bound is one only if assumption-8 is true, which could be neither proved nor refuted."""
+        return self.derived is not None and "assumption-8 holds" in self.derived.guarantee.hypotheses
+
+    @property
     def exit_code(self) -> int:
         """0: an ε is certified; 1: refuted, rejected by the kernel, or violated; 3: undecided. See docs/report.md."""
         rejected = not all(certificate.report.accepted for certificate in self.certificates)
         violated = self.audit is not None and self.audit.result.finding is Finding.VIOLATED
         if rejected or violated or self.refuted:
             return 1
-        open_premise = self.derived is not None and "assumption-8 holds" in self.derived.guarantee.hypotheses
-        return 3 if self.derived is None or open_premise else 0
+        return 3 if self.derived is None or self.rests_on_undecided else 0
 
 
 def gather(

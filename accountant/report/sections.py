@@ -37,12 +37,13 @@ def result(evidence: Evidence) -> Element:
         ]
     else:
         bound, hypotheses = derived.bound, derived.guarantee.hypotheses
+        side = "rounded up, if assumption-8 holds" if evidence.rests_on_undecided else "rounded up"
         at_most = factor(bound.upper)
         which: Child = [", which is at most ", at_most, "."] if at_most is not None else "."
         said = [
             make(
                 "p", make("math", make("mi", "ε"), make("mo", "≤"), make("mn", up(bound.upper))), " nats",
-                make("span", " rounded up", class_="side"), class_="headline",
+                " ", make("span", side, class_="side"), class_="headline",
             ),
             _glance(evidence),
             make(
@@ -68,8 +69,9 @@ def _glance(evidence: Evidence) -> Element:
         said = f"hypothes{'is' if count == 1 else 'es'} that nobody has discharged"
         told.append(("Rests on", [badge("open"), " ", make("a", f"{count} {said}", href="#hypotheses")] if count else "no open hypothesis"))
         met = derived.bound.upper <= evidence.target
-        told.append(("Target", [badge("met" if met else "not met"), f" ε* = {exactly(evidence.target)} nats"
-                     + ("" if met else "; the bound is larger")]))  # fmt: skip
+        verdict = "unknown" if evidence.rests_on_undecided else "met" if met else "not met"
+        why = {"unknown": "; assumption-8 could not be decided", "met": "", "not met": "; the bound is larger"}[verdict]
+        told.append(("Target", [badge(verdict), f" ε* = {exactly(evidence.target)} nats{why}"]))
         told.append(("Bound checked", _checked_by_kernel(evidence)))
     by_verdict = {kind: [name for name, decision in verdicts if decision.verdict is kind] for kind in Verdict}
     counted: list[Child] = []
@@ -111,7 +113,11 @@ def _checked_by_kernel(evidence: Evidence) -> Child:
         return [badge("accepted"), " by the kernel: ", make("a", "certificate", href="#certificates")]
     if found.checked_by_kernel:
         return [badge("rejected"), " by the kernel when this report was made: ", make("a", "certificate", href="#certificates")]
-    also: Child = "; the kernel checked the conditions" if derived.conditions is not None and evidence.accepts(CONDITIONS) else None
+    also: Child = (
+        "; the kernel checked the proved and the refuted conditions"
+        if derived.conditions is not None and evidence.accepts(CONDITIONS)
+        else None
+    )
     return [badge("unchecked"), f" by the kernel itself ({found.kernel_reason})", also]
 
 
