@@ -17,8 +17,8 @@ _GLOSSES: dict[str, str] = {
     IN_RANGE: "A record outside the declared ranges is not covered by the bound. Clip or reject such records before anything else is done.",
     PUBLIC_STATISTICS: "The statistics of a record must not be computed from other private records, as they would be with a centre "
     "or a scale that was estimated from the data.",
-    "assumption-8 holds": "It could be neither proved nor refuted. If it is false, some record breaks the target even with weight 1, and the "
-    "bound is not one. A smaller range, a larger target or a less busy machine may decide it.",
+    "assumption-8 holds": "It could be neither proved nor refuted. If it is false, some record breaks the target even with weight 1, and "
+    "the bound is not one. A smaller range, a larger target or a less busy machine may decide it.",
     "every returned weight satisfies the constraint of Problem 7": "The weights in use must be feasible. Those of pdp weights and pdp "
     "sample are, in exact arithmetic.",
     "the data are centred by a public centre": "A centre that was computed from the private data is not covered by the bound.",
