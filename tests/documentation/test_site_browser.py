@@ -18,6 +18,7 @@ pytestmark = pytest.mark.browser
 if "SITE" not in os.environ:
     pytest.skip("the variable SITE names no built site (make test-site)", allow_module_level=True)
 webdriver = import_webdriver()
+WebDriverWait = pytest.importorskip("selenium.webdriver.support.wait").WebDriverWait
 SITE = Path(os.environ["SITE"]).resolve()
 PAGES = sorted(page.relative_to(SITE).as_posix() for page in SITE.rglob("*.html"))
 #: The page of search results has its heading only once a search has run.
@@ -61,7 +62,7 @@ def test_a_plot_is_drawn_for_the_light_and_for_the_dark(chromium):
         set_window(chromium, "phone", dark=dark)
         chromium.get((SITE / "concepts.html").as_uri())
         shown = "return [...document.querySelectorAll('img.plot')].filter(e => e.checkVisibility()).map(e => [e.src, e.clientWidth])"
-        seen.append(chromium.execute_script(shown))
+        seen.append(WebDriverWait(chromium, 10).until(lambda driver, shown=shown: driver.execute_script(shown)))
     light, dark_ones = seen
     assert len(light) == len(dark_ones) == 3
     assert all("-light" in source for source, _ in light)
