@@ -6,7 +6,7 @@ import ast
 import copy
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -23,6 +23,7 @@ from accountant.guarantees import (
     EXACT_REALS,
     AnyGuarantee,
     ConditionalGuarantee,
+    TwoSidedDP,
     amplify_by_importance_sampling,
     assume,
     base_profile,
@@ -316,6 +317,53 @@ def test_supposing_keeps_the_word_of_the_file_open() -> None:
         replay(read_guarantee(write_guarantee(found)))
 
 
+@pytest.mark.parametrize("name", ["epsilon", "composed", "directions"])
+def test_nothing_is_checked_on_the_word_of_a_file(name: str) -> None:
+    read = read_guarantee(text(name))
+    found = suppose(read)
+    proofs = found.bound.evidence if isinstance(found.bound, TwoSidedDP) else (found.bound.evidence,)  # type: ignore[union-attr]
+    assert proofs
+    assert not any(proof.checked_by_kernel or proof.proved_by_balls for proof in proofs)
+    assert "checked by kernel: yes" not in read.render() + render(found)
+
+
+def test_a_text_that_is_not_unicode_is_refused() -> None:
+    cut = text("epsilon").replace('"format": "pdp-certificate"', '"format": "\ud800"')
+    assert cut != text("epsilon")
+    for document in (cut, "\ufeff" + text("epsilon"), text("epsilon")[:-3], text("epsilon").encode()):
+        with pytest.raises(UnreadableFile):
+            read_guarantee(document)  # type: ignore[arg-type]
+
+
+def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from _leaves(value[key], (*path, key))
+
+
+_FORGED = (None, True, -1, "-1", "", "\u0660", "\ud800", "9" * 2000, "a\nb", [[]], {"": 1}, "0*log(0)", "1e9999", 10**30)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "composed"])
+def test_every_place_of_a_file_may_be_forged(name: str) -> None:
+    """Each is refused in one sentence that can be printed, or read as data; what is read has only the file's word and prints cleanly."""
+    for index, path in enumerate(list(_leaves(json.loads(text(name))))[1:]):
+        for value in (_FORGED[index % len(_FORGED)], _FORGED[(5 * index + 3) % len(_FORGED)]):
+            shown = "".join(_show(_change(name, _set(*path, to=value))))
+            assert shown.replace("\n", "").isprintable(), path
+
+
+def _show(document: str) -> Iterator[str]:
+    """What a person sees of a file: one sentence, or the statement."""
+    try:
+        read = read_guarantee(document)
+    except PDPError as error:
+        yield str(error)[:500].replace("\n", "\0")
+        return
+    yield read.render()
+    yield render(suppose(read))
+
+
 def _lower_all(value: Any) -> Any:
     """Every number of the certified bound, wherever it stands, replaced by a smaller one."""
     bound = json.loads(text("epsilon"))["bound"]
@@ -508,6 +556,7 @@ BROKEN: dict[str, Callable[[dict[str, Any]], None]] = {
     "a subject of two lines": _set("subject", to="sum\nwithout open hypotheses"),
     "a hidden direction mark": _set("subject", to="sum\u202e"),
     "a flag as text": _set("proofs", 0, "checked_by_kernel", to="yes"),
+    "a record with a name that cannot be printed": _set("proofs", 0, "at", to={"z\x1b[2K": "1"}),
     "a certificate as text": _set("proofs", 0, "certificate", to="{}"),
 }
 
@@ -517,6 +566,11 @@ def test_broken_guarantee_files_are_refused_in_one_sentence(name: str) -> None:
     with pytest.raises(UnreadableFile) as caught:
         read_guarantee(_change("epsilon", BROKEN[name]))
     assert re.fullmatch(r"[^\n]{10,400}", str(caught.value))
+
+
+def test_a_loss_without_a_bound_when_a_record_goes_is_refused_in_words() -> None:
+    with pytest.raises(UnreadableFile, match="plus must be text, but nothing was found"):
+        read_guarantee(_change("composed", _set("bound", "plus", to=None)))
 
 
 @pytest.mark.parametrize("key", ["derivation", "calls"])
