@@ -43,6 +43,8 @@ def base_profile(profile: Profile, hypotheses: Sequence[str] = (EXACT_REALS,)) -
     The source is the profile's own; a profile without a source is a hypothesis. ``hypotheses`` are those of the implementation.
     Source: Fay et al. 2024, Definition 4 on weighted data sets.
     """
+    if isinstance(hypotheses, str):
+        raise InvalidArgument(f"the hypotheses of {profile.name!r} are a sequence of texts, but one text was found; put it in a list")
     open_source = () if profile.source else (f"the mechanism {profile.name!r} has the profile that is declared for it",)
     derivation = Derivation("declared profile", profile.source or "declared without a source", _profile_text(profile))
     step = Step("base_profile", (("profile", profile), ("hypotheses", tuple(hypotheses))))
@@ -218,8 +220,9 @@ def _rule_text(rule: SamplingRule) -> str:
 def _integer_times(profile: Profile, times: Term) -> tuple[str, ...]:
     value = constant_value(times)
     if value is None and times[0] == "sym":
-        value = next((p.value for p in profile.parameters if p.name == times[1]), None)
-        if value is None:
+        named = next((p for p in profile.parameters if p.name == times[1]), None)
+        value = None if named is None else named.value
+        if named is not None and value is None:
             return (f"{times[1]} is a positive integer, fixed in advance",)
     if value is None or value.denominator != 1 or value < 1:
         raise InvalidProfile(f"{to_text(times)} uses of a part were declared in {profile.name!r}; the number of uses is a positive integer")

@@ -208,9 +208,13 @@ def conclude(
     """Return the guarantee of the right type. For the rules of this package; not exported.
 
     A hypothesis stays open if ``hypotheses`` has it, even where it was discharged for another mechanism that went in. ``step`` is the call
-    of the rule, from which a guarantee that was stored in a file is made again.
+    of the rule, from which a guarantee that was stored in a file is made again. Raises :class:`InvalidArgument` for a subject or a
+    hypothesis that is no line of text, which a print would distort and no file would hold.
     """
     closed, remaining = tuple(dict.fromkeys(discharged)), tuple(dict.fromkeys(hypotheses))
+    for text in (subject, *remaining):
+        if not isinstance(text, str) or not text.strip() or not text.isprintable():
+            raise InvalidArgument(f"subject and hypotheses of a guarantee are lines of text, but {str(text)[:60]!r} was found; reword it")
     if remaining:
         return ConditionalGuarantee(subject, notion, bound, remaining, closed, derivation, _SEAL, step)
     return Guarantee(subject, notion, bound, closed, derivation, _SEAL, step)

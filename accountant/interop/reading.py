@@ -123,5 +123,7 @@ def _refuse_contradictions(stated: Statement) -> None:
     elif isinstance(bound, TwoSidedDP):
         ends = [bound.plus, bound.plus if bound.minus is None else bound.minus, bound.delta_plus, bound.delta_minus]
         fits = stated.notion is bound.notion and min(ends) >= 0 and bound.delta <= 1
+    if not all(item.strip() for item in stated.hypotheses):
+        raise UnreadableFile(f"a hypothesis of {stated.subject[:60]!r} has no words; correct the file")
     if not fits or not stated.subject.strip():
         raise UnreadableFile(f"the bound of {stated.subject[:60]!r} contradicts itself, its notion or its proof; correct the file")

@@ -50,6 +50,8 @@ def declare_directions(
     """
     if not isinstance(subject, str) or not subject.strip():
         raise InvalidArgument("a guarantee needs the name of the mechanism that it is about, but none was found; give one")
+    if not isinstance(source, str) or isinstance(hypotheses, str):
+        raise InvalidArgument(f'the source of {subject!r} must be text and its hypotheses a sequence of texts; write hypotheses=("...",)')
     open_source = () if source.strip() else (f"the mechanism {subject!r} has the losses that are declared for it",)
     bound = TwoSidedDP(
         read_loss(plus, "epsilon_plus"),

@@ -135,6 +135,9 @@ def test_the_number_of_uses_is_an_integer():
     )
     with pytest.raises(InvalidProfile, match="positive integer"):
         derive_profile(half)
+    for times in (("sym", "U"), ("sym", "z"), ("num", Fraction(0))):  # a number of uses that nobody declared, or that a record has
+        with pytest.raises(InvalidProfile, match="positive integer"):
+            derive_profile(dataclasses.replace(LLOYD, parts=tuple(dataclasses.replace(part, times=times) for part in LLOYD.parts)))
     unspecified = compose_adaptively("l", [COUNT, SUM], times="T")
     assert "T is a positive integer, fixed in advance" in derive_profile(unspecified).hypotheses
 

@@ -335,6 +335,29 @@ def test_a_text_that_is_not_unicode_is_refused() -> None:
             read_guarantee(document)  # type: ignore[arg-type]
 
 
+def test_what_no_file_can_hold_is_refused_when_it_is_written() -> None:
+    """Else the file is found to be unreadable when the guarantee itself is gone."""
+    deep = short = declare_directions("m", 1, 2, source="s", hypotheses=("a",))
+    for _ in range(110):
+        deep = compose_directions("c", [deep])
+    lines = discharge(short, "a", "first,\nsecond")
+    for unstorable in (deep, lines, post_processing(short, "x" * 4_000_000)):
+        with pytest.raises(InvalidArgument, match="none can hold it"):
+            write_guarantee(unstorable)
+    for profile in (declare("p", "w", source="a\nb"), declare("p", "w*z", record={"z": [0, 2**12_000]})):
+        with pytest.raises(InvalidProfile, match="none can hold it"):
+            write_profile(profile)
+
+
+def test_subjects_and_hypotheses_are_lines_of_text() -> None:
+    for wrong in (("a\nwithout open hypotheses",), ("",), (3,), "proved"):
+        with pytest.raises(InvalidArgument, match="text"):
+            declare_directions("m", 1, 2, source="s", hypotheses=wrong)  # type: ignore[arg-type]
+    for make in (lambda: assume(guarantee("one-sided"), "abc"), lambda: base_profile(SUM, "abc"), lambda: compose_directions(" ", [])):
+        with pytest.raises(InvalidArgument):
+            make()
+
+
 def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield path
     for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
