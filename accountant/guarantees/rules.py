@@ -55,7 +55,8 @@ def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> Any
     """If M_i is ε_i-PDP and is run n_i times, each run seeing the outputs of the earlier ones, the whole is (Σ n_i ε_i)-PDP.
 
     ``profile`` is a composed one; ``parts`` are guarantees of the profiles it was composed from, in their order. That its ε is
-    exactly Σ n_i ε_i is checked by simplifying the difference to 0. Source: Ebadi et al. 2015; Fay et al. 2024, proof of Proposition 13.
+    exactly Σ n_i ε_i is checked by simplifying the difference to 0, and that each ε_i is defined everywhere (1/z − 1/z simplifies to 0, but
+    promises nothing at z = 0). Source: Ebadi et al. 2015; Fay et al. 2024, proof of Proposition 13.
 
     Raises :class:`InvalidArgument` where a guarantee is not about its part, :class:`InvalidProfile` where the sum differs.
     """
@@ -76,7 +77,7 @@ def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> Any
                 raise InvalidProfile(
                     f"{item.name!r} means something else in {profile.name!r} than in its part {part.profile.name!r}; rename it"
                 )
-        hypotheses += [*_integer_times(profile, part.times), *guarantee.hypotheses]
+        hypotheses += [*_integer_times(profile, part.times), *_undecided_part(part.profile), *guarantee.hypotheses]
     _check_sum(profile)
     shown = " + ".join(f"{to_text(part.times)}*({part.profile.text})" for part in profile.parts)
     source = f"; {profile.source}" if profile.source else ""
@@ -226,6 +227,15 @@ def _integer_times(profile: Profile, times: Term) -> tuple[str, ...]:
             return (f"{times[1]} is a positive integer, fixed in advance",)
     if value is None or value.denominator != 1 or value < 1:
         raise InvalidProfile(f"{to_text(times)} uses of a part were declared in {profile.name!r}; the number of uses is a positive integer")
+    return ()
+
+
+def _undecided_part(profile: Profile) -> tuple[str, ...]:
+    """Return the hypothesis that ε of a part is defined, where that is undecided. Raises :class:`InvalidProfile` where it is not."""
+    try:
+        well_defined_claim(profile)
+    except Undecided:
+        return (f"epsilon of {profile.name!r} is defined and not negative on its domain",)
     return ()
 
 

@@ -117,6 +117,14 @@ def test_composition_checks_that_epsilon_is_the_sum():
         derive_profile(fewer)
 
 
+def test_a_part_that_is_undefined_somewhere_does_not_cancel():
+    """Its promise says nothing at z = 1, although SymPy simplifies the difference of the sums to 0."""
+    part = declare("no promise at z = 1", "w*z + 1/(z - 1) - 1/(z - 1)", record={"z": [0, 1]}, source="s")
+    whole = dataclasses.replace(declare("whole", "w*z", record={"z": [0, 1]}, source="s"), parts=(Part(part, ("num", Fraction(1))),))
+    with pytest.raises(InvalidProfile, match="divides by zero at z = 1"):
+        derive_profile(whole)
+
+
 def test_composition_checks_its_parts():
     with pytest.raises(InvalidArgument, match="in order"):
         adaptive_composition(LLOYD, [base_profile(SUM), base_profile(COUNT)])
