@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 import accountant
 from accountant import derive_epsilon
+from accountant.applications.setcover.program import GreedyStage, Program, cover_once, make_group
 from accountant.guarantees import (
     EXACT_REALS,
     AnyGuarantee,
@@ -34,6 +35,7 @@ from accountant.guarantees import (
     render,
     worst_case,
 )
+from accountant.guarantees.statements import RULES
 from accountant.guarantees.theorem import Guarantee, Step
 from accountant.interop import ReadGuarantee, read_guarantee, replay, suppose, write_guarantee
 from accountant.interop.replaying import _CALLS
@@ -231,6 +233,21 @@ def test_what_a_file_states_is_what_was_written(name: str) -> None:
     assert (stated.hypotheses, stated.discharged, stated.derivation) == (made.hypotheses, made.discharged, made.derivation)
     assert read.step == made.step
     assert write_guarantee(read) == text(name)
+
+
+def test_guarantees_of_every_rule_come_back() -> None:
+    """No rule of the table is forgotten: a derivation with it is written and read, and stated as it was."""
+    ran = realise_sampling(guarantee("epsilon"), pairs="because", claims=(), bits="the bits are uniform")
+    once = cover_once(Program("set cover", (make_group(0.5, Fraction(1), (GreedyStage(),)),)))
+    rules: set[str] = set()
+    for made in (*map(guarantee, NAMES), ran, once, suppose(read_guarantee(text("epsilon")))):
+        stated = read_guarantee(write_guarantee(made)).stated
+        assert (stated.bound, stated.hypotheses, stated.derivation) == (made.bound, made.hypotheses, made.derivation)
+        open_ = [stated.derivation]
+        while open_:
+            rules.add(open_[-1].rule)
+            open_.extend(open_.pop().children)
+    assert rules == set(RULES)
 
 
 @pytest.mark.parametrize("name", NAMES)
