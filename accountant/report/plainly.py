@@ -29,6 +29,8 @@ def explain_hypothesis(hypothesis: str) -> str:
     """Return what an open hypothesis means, "" for one that says so itself."""
     if hypothesis in _GLOSSES:
         return _GLOSSES[hypothesis]
+    if hypothesis.startswith(f"{IN_RANGE}: "):
+        return _GLOSSES[IN_RANGE]
     if hypothesis.endswith((" is public", " are public")) or " are public" in hypothesis:
         return "These constants must be fixed without looking at the private data, or published under a privacy guarantee of their own."
     if hypothesis.startswith("the mechanism ") and "declared for it" in hypothesis:
