@@ -38,7 +38,7 @@ def _check_sample(text: str) -> Report:
 
 
 def _find_statement(text: str) -> dict[str, Any]:
-    """Return what the claims of an accepted certificate are about, as its text says: profile, sampling, target ε*; of a sample, ε and the rule."""
+    """Return what the claims of an accepted certificate are about: profile, sampling and target ε*; for a sample also its ε and rule."""
     whole = json_text.loads(text, parse_int=str, parse_float=str)  # as they are written
     proof = whole.get("proof", whole)
     about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
