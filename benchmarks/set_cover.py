@@ -1,4 +1,4 @@
-"""Private set cover: cost of the algorithms beside greedy without privacy, and processor seconds: `python -m benchmarks.set_cover [scale]`."""
+"""Private set cover beside greedy without privacy: cost, and processor seconds with `scale`: `python -m benchmarks.set_cover [scale]`."""
 
 from __future__ import annotations
 
