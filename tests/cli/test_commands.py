@@ -183,6 +183,11 @@ def test_check_prints_the_rules_the_side_conditions_and_on_request_their_axioms(
     assert used == set(found["axioms"])
 
 
+def test_a_condition_that_was_not_asked_is_not_called_unknown(pdp, lloyd):
+    found = pdp("verify", lloyd, "--target-epsilon", "9", "--condition", "assumption-8", "--json").json()["consequences"]["theorem-10"]
+    assert (found["verdict"], found["not_discharged"]) == ("unknown", ["assumption-9 (not asked)"])
+
+
 def test_check_says_which_function_the_claims_are_about(pdp, profile_file, tmp_path):
     file = tmp_path / "certificate.json"
     profile = profile_file("w*(1/a + z/b)/c", record="z = [0, 1.5]", parameters='a = 7\nb = "positive"\nc = [2, 3]')
