@@ -183,11 +183,11 @@ def declare(
     to a range ``[lo, hi]`` with 0 < lo. An expression without ``w`` is refused as a probable mistake, unless ``ignores_weights`` says
     that the mechanism does not look at weights (in text, ``+ 0*w`` says the same).
 
-    >>> declare("sum", "w*z/b", record={"z": [0, 4]}, parameters={"b": "positive"}).text
-    'w*z/b'
-
     Raises :class:`InvalidProfile` (unknown symbol, empty range, w missing, reserved name), :class:`InvalidExpression`,
     :class:`InvalidNumber`. That ε is real, finite and not negative is decided by ``proofs_check.admit``.
+
+    >>> declare("sum", "w*z/b", record={"z": [0, 4]}, parameters={"b": "positive"}).text
+    'w*z/b'
     """
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not name.isprintable():
         raise InvalidProfile(f"a profile needs a printable name of 1 to {MAX_NAME} characters; give one")

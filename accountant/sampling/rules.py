@@ -189,12 +189,12 @@ def make_rule(
     ``constants``: m (expected sample size), n (size of the data set), lam in [0, 1], mean (also ``xbar``), exponent, rate, as exact
     numbers; ``statistic`` names the norm where the profile has several statistics. ``target_epsilon`` > 0 is for ``privacy-constrained``.
 
+    Raises :class:`InvalidSampling` (unknown name or constant, a missing constant, q > 1 or q ≤ 0 at a record that it names),
+    :class:`NotPrivate` (``variance-optimal``), :class:`InvalidTarget`, :class:`InvalidNumber`.
+
     >>> from profiles import declare
     >>> make_rule("uniform", declare("sum", "w*z", record={"z": [0, 1]}), {"m": 1, "n": 4}).q
     ('num', Fraction(1, 4))
-
-    Raises :class:`InvalidSampling` (unknown name or constant, a missing constant, q > 1 or q ≤ 0 at a record that it names),
-    :class:`NotPrivate` (``variance-optimal``), :class:`InvalidTarget`, :class:`InvalidNumber`.
     """
     refuse_oracle(name)
     entry = RULES.get(name) if isinstance(name, str) else None

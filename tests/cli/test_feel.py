@@ -69,6 +69,20 @@ def test_a_table_of_long_words_fits(folder, capsys):
     assert "fay-2024-equation-4-corrected" in lines[4]
 
 
+def test_numbers_in_a_table_stay_whole_where_they_fit(folder, capsys, monkeypatch):
+    columns = ("sampling rule", "sup psi, rounded down", "sup psi, rounded up", "worst record", "checked by kernel")
+    rows = [("privacy-constrained", "4.22372778976", "4.22372778977", "z = 42.52", "yes")]
+    print_table("a table", columns, rows)
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert "privacy-constrained   4.22372778976   4.22372778977   z = 42.52" in lines[5]
+    assert max(map(len, lines)) <= 80
+    monkeypatch.setenv("COLUMNS", "40")  # nothing may be lost where they do not fit
+    print_table("a table", columns, rows)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 40
+    assert sum(line.count("7") for line in lines) == 9
+
+
 MISSPELT = {
     "command": (["verfy"], "verify"),
     "option": (["verify", "x", "--target-epsilo", "3"], "--target-epsilon"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.documentation.pages import DOCS, PAGES, Block, anchors_of, blocks_of, links_of
+from tests.documentation.pages import DOCS, PAGES, ROOT, Block, anchors_of, blocks_of, links_of
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -48,6 +48,19 @@ def test_every_page_is_in_the_navigation_once() -> None:
     pages = {page.stem for page in DOCS.glob("*.md")} - {"index"}
     assert pages - set(listed) == set(), "docs/index.md does not list these pages: add each to the list where readers look for it"
     assert set(listed) - pages == {"_generated/reference"}
+
+
+def test_every_package_that_a_page_imports_is_in_the_reference() -> None:
+    listed = set(re.findall(r'^    "([\w.]+)",$', (DOCS / "_site" / "reference.py").read_text(encoding="utf-8"), re.MULTILINE))
+    used = {
+        name
+        for page in PAGES
+        for block in blocks_of(page)
+        for name in re.findall(r"^\s*from ((?:accountant|profiles|proofs_check)[\w.]*) import", block.text, re.MULTILINE)
+    }
+    packages = {name for name in used if (ROOT / name.replace(".", "/") / "__init__.py").is_file()}
+    assert "accountant.interop" in packages
+    assert packages - listed == set(), "docs/_site/reference.py leaves these packages out"
 
 
 def test_the_plots_that_pages_ask_for_are_drawn() -> None:
