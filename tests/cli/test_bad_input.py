@@ -87,6 +87,8 @@ def test_unusable_options(pdp, lloyd):
         ["--rule", "uniform"],
         ["--rule", "uniform", "--q", "1/2"],
         ["--q", "2"],
+        ["--q", "1/0"],
+        ["--q", "z**-2/1000"],
         ["--q", "z/4"],
         ["--q", "1/2", "--target-epsilon", "3"],
         ["--q", "1/2", "--relative-gap", "0"],
@@ -96,6 +98,21 @@ def test_unusable_options(pdp, lloyd):
         ["--rule", "coreset-l2", "--constant", "m=900,n=1000,lam=0.5,mean=4"],
     ):
         assert pdp("epsilon", lloyd, *arguments).refused(), arguments
+
+
+def test_a_rule_that_divides_by_zero_says_so(pdp, lloyd):
+    assert "because of a division by 0; restrict the range or change q" in pdp("epsilon", lloyd, "--q", "1/0").err
+    assert "at the record z = 0, because of a division by z, which is 0 there" in pdp("epsilon", lloyd, "--q", "z**-1/1000").err
+    piecewise = pdp("epsilon", lloyd, "--q", "Piecewise((1/(9*z), z > 1), (1/2, True))")
+    assert "division" not in piecewise.err
+
+
+def test_no_answer_is_json_too(pdp, lloyd):
+    result = pdp("weight", lloyd, "--target-epsilon", "0.1", "--at", "z=1", "--json")
+    assert result.code == 1
+    assert result.json() == {"verdict": "refuted", "error": "Infeasible", "reason": result.err.removeprefix("pdp: ").strip()}
+    undecided = pdp("epsilon", lloyd, "--q", "1e-400", "--json")
+    assert (undecided.code, undecided.json()["verdict"]) == (3, "unknown")
 
 
 BAD_DATA = {
