@@ -94,6 +94,8 @@ def invoke(arguments: list[str] | None = None) -> int:
         return stop.exit_code
     except (typer.Abort, KeyboardInterrupt):
         return _interrupted()
+    except MemoryError:
+        return _complain("there is not enough memory for this input; give a smaller one, or Parquet, which is read in parts", 2)
     except Exception as error:
         usage = getattr(error, "format_message", None)  # usage errors of the command line library, under whichever name it ships them
         if callable(usage):

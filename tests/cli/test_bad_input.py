@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -125,13 +126,16 @@ BAD_DATA = {
     "missing column": "y\n1\n",
     "out of range": "x\n1\n7\n",
     "negative": "x\n-1\n",
+    "UTF-16": "x\n1\n".encode("utf-16"),
+    "Latin-1": b"x,\xe9\n1,2\n",
+    "Latin-1 in a cell": b"x,y\n1,\xe9\n",
 }
 
 
 @pytest.mark.parametrize("text", BAD_DATA.values(), ids=BAD_DATA.keys())
 def test_unusable_data_leaves_the_old_output_alone(pdp, lloyd, tmp_path, text):
     data, out = tmp_path / "data.csv", tmp_path / "out.csv"
-    data.write_text(text)
+    data.write_bytes(text if isinstance(text, bytes) else text.encode())
     out.write_text("old")
     result = pdp("weights", lloyd, "--target-epsilon", "3", "--data", data, "--out", out, "--statistic", "z=x")
     assert result.refused(), result
@@ -164,3 +168,18 @@ def test_weights_refuse_a_target_below_epsilon_of_the_domain_with_exit_code_one(
     assert result.code == 1
     assert "assumption-8" in result.err
     assert not out.exists()
+
+
+def test_a_pipe_is_no_data_file(pdp, lloyd, tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    for command in ("weights", "sample"):
+        result = pdp(command, lloyd, "-e", "20", "--data", tmp_path / "pipe.csv", "-s", "z=x", "--out", tmp_path / "o.csv")
+        assert result.refused()
+        assert "save the data in one" in result.err
+
+
+def test_more_than_fits_into_memory(pdp, tmp_path):
+    path = tmp_path / "huge.npy"
+    np.save(path, np.ones((3, 2)))
+    path.write_bytes(path.read_bytes().replace(b"(3, 2)", b"(99999999999999, 2)"))
+    assert pdp("audit", "profiles.mechanisms.laplace_sum:default", "--dataset", path, "--neighbor", "[]").refused()
