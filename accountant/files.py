@@ -70,7 +70,8 @@ def _uninterrupted() -> Iterator[None]:
     waiting: list[int] = []
     handlers = {}
     if threading.current_thread() is threading.main_thread():
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        numbers = (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
+        handlers = {number: signal.getsignal(number) for number in numbers}
     known = {number: handler for number, handler in handlers.items() if handler is not None}
     for number in known:
         signal.signal(number, lambda found, _: waiting.append(found))

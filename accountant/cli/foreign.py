@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Terminated(SystemExit):
-    """A request to end (SIGTERM); other than a ``SystemExit`` of code that is not ours, it ends the command."""
+    """A request to end (SIGTERM, SIGHUP); other than a ``SystemExit`` of code that is not ours, it ends the command."""
 
 
 def load_quietly(reference: str) -> Declaration:

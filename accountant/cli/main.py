@@ -22,7 +22,7 @@ from accountant.cli.streams import end_output, prepare_streams
 from profiles.errors import PDPError
 from profiles.suggestions import find_nearest
 
-_INTERRUPTED, _TERMINATED = 130, 143
+_INTERRUPTED = 130
 _LONGEST = 300  # letters of a word in an error
 _VERDICTS = {1: "refuted", 3: "unknown"}
 
@@ -66,16 +66,22 @@ def _root(
 def run(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code. Never shows a traceback unless ``PDP_DEBUG`` is set."""
     prepare_streams()
-    with contextlib.suppress(ValueError, OSError):
-        signal.signal(signal.SIGTERM, _end)
+    _listen()
     code = invoke(arguments)
     end_output()
     sys.exit(code)
 
 
-def _end(_number: int, _frame: FrameType | None) -> None:
+def _listen() -> None:
+    """Let a request to end (SIGTERM) and a terminal that is closed (SIGHUP, unless nohup has it ignored) be heard."""
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
     """End as after Ctrl-C, so that files which are half-written are removed."""
-    raise Terminated(_TERMINATED)
+    raise Terminated(128 + number)
 
 
 def invoke(arguments: list[str] | None = None) -> int:
