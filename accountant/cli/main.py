@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from accountant.cli import audit, check, claims, epsilon, mechanisms, report, sample, verify, weight, weights
+from accountant.cli.bash import mend_words
 from accountant.cli.foreign import Terminated
 from accountant.cli.output import make_printable, print_json
 from accountant.cli.streams import end_output, prepare_streams
@@ -88,7 +89,8 @@ def invoke(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        result = app(args=given or ["--help"], prog_name="pdp", standalone_mode=False)
+        with mend_words():
+            result = app(args=given or ["--help"], prog_name="pdp", standalone_mode=False)
         code = result if isinstance(result, int) else 0
         sys.stdout.flush()  # what cannot be written must be known before the exit code is
         return _interrupted() if code == _INTERRUPTED else code  # what typer makes of Ctrl-C

@@ -150,6 +150,26 @@ def test_completion(folder, monkeypatch, capsys, words, completed):
     assert capsys.readouterr().out.split() == completed
 
 
+@pytest.mark.parametrize(
+    ("words", "replaced_by"),
+    [
+        ("verify profiles.mechanisms.ll", ["profiles.mechanisms.lloyd:default"]),
+        ("verify profiles.mechanisms.lloyd : de", ["default"]),
+        ("verify profiles.mechanisms.lloyd :", ["default"]),
+        ("epsilon examples/lloyd.toml --rule = uni", ["uniform"]),
+        ("verify examples/ll", ["examples/lloyd.toml"]),
+        ("ver", ["verify"]),
+    ],
+)
+def test_completion_in_bash_which_takes_words_apart(folder, monkeypatch, capsys, words, replaced_by):
+    monkeypatch.setenv("_PDP_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "\n".join(["pdp", *words.split()]))
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+    with pytest.raises(SystemExit):
+        invoke([])
+    assert capsys.readouterr().out.split() == replaced_by
+
+
 class Terminal(io.StringIO):
     """Standard error that says it is a terminal."""
 
