@@ -83,6 +83,7 @@ MISSPELT = {
         "z",
     ),
     "column": (["weights", "examples/lloyd.toml", "-e", "20", "--data", "examples/points.csv", "-s", "z=X", "--out", "o.csv"], "x"),
+    "norm": (["weights", "examples/lloyd.toml", "-e", "20", "--data", "examples/points.csv", "-s", "z=L2", "--out", "o.csv"], "l2"),
     "rule": (["epsilon", "examples/lloyd.toml", "--rule", "unifrm"], "uniform"),
     "constant": (["epsilon", "examples/lloyd.toml", "--rule", "uniform", "--constant", "rat=0.1"], "rate"),
     "symbol of q": (["epsilon", "examples/lloyd.toml", "--q", "1/beta_cout"], "beta_count"),
