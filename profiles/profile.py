@@ -260,7 +260,7 @@ def _range(bounds: object, what: str) -> tuple[Fraction, Fraction]:
     lo, hi = to_exact(bounds[0], f"the lower end of {what}"), to_exact(bounds[1], f"the upper end of {what}")
     if lo > hi:
         raise InvalidProfile(
-            f"{what} is empty: its lower end {exact_text(lo)} is above its upper end {exact_text(hi)}; swap or correct them"
+            f"{what} is empty: its lower end {exact_text(lo)[:40]} is above its upper end {exact_text(hi)[:40]}; swap or correct them"
         )
     return lo, hi
 

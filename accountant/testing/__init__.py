@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from accountant.testing.checking import ClaimChecker, Satisfaction
     from accountant.testing.domains import RecordBall
-    from accountant.testing.errors import ClaimRefuted, NotAudited
+    from accountant.testing.errors import ClaimRefuted, ClaimTooLarge, NotAudited
     from accountant.testing.neighbors import NeighboringPair
     from accountant.testing.strategies import (
         adversarial_datasets,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "checking": ("ClaimChecker", "Satisfaction"),
     "domains": ("RecordBall",),
-    "errors": ("ClaimRefuted", "NotAudited"),
+    "errors": ("ClaimRefuted", "ClaimTooLarge", "NotAudited"),
     "neighbors": ("NeighboringPair",),
     "strategies": (
         "adversarial_datasets", "adversarial_records", "adversarial_weights", "neighboring_pairs", "parameters", "points", "profiles",
@@ -44,6 +44,7 @@ _MODULES = {name: module for module, names in _PLACES.items() for name in names}
 __all__ = [
     "ClaimChecker",
     "ClaimRefuted",
+    "ClaimTooLarge",
     "NeighboringPair",
     "NotAudited",
     "RecordBall",

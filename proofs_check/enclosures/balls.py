@@ -16,7 +16,7 @@ from typing import Any
 import flint
 from flint import arb, fmpq
 
-from profiles.terms import Term, constant_value
+from profiles.programs import Program
 
 DEFAULT_PRECISION = 64
 
@@ -72,37 +72,10 @@ def _exact(value: arb) -> Fraction | None:
     return Fraction(int(mantissa) * 2**power) if power >= 0 else Fraction(int(mantissa), 2**-power)
 
 
-class Enclosure:
+class Enclosure(Program):
     """A term compiled for repeated evaluation on boxes; equal subterms are evaluated once per box."""
 
-    __slots__ = ("_slots", "_steps")
-
-    def __init__(self, term: Term) -> None:
-        self._steps: list[tuple[str, tuple[int, ...], Any]] = []
-        self._slots: dict[Term, int] = {}
-        self._compile(term)
-
-    def _compile(self, term: Term) -> int:
-        known = self._slots.get(term)
-        if known is not None:
-            return known
-        head = term[0]
-        payload: Any = None
-        if head in ("num", "sym", "pi"):
-            arguments: tuple[int, ...] = ()
-            payload = term[1] if head != "pi" else None
-        elif head == "piecewise":
-            arguments = tuple(self._compile(value) for value, _ in term[1:])
-            payload = [
-                None if condition[0] == "true" else (condition[0], self._compile(condition[1]), self._compile(condition[2]))
-                for _, condition in term[1:]
-            ]
-        else:
-            arguments = tuple(self._compile(part) for part in term[1:])
-            payload = constant_value(term[2]) if head == "pow" else None
-        self._steps.append((head, arguments, payload))
-        self._slots[term] = len(self._steps) - 1
-        return len(self._steps) - 1
+    __slots__ = ()
 
     def evaluate(self, box: Mapping[str, arb]) -> arb:
         """Return a ball that contains the term's values for all points of ``box`` (name → ball)."""
