@@ -75,7 +75,9 @@ class _Reader:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 tree = ast.parse(self._text, mode="eval")
-        except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        except (MemoryError, RecursionError):
+            raise InvalidExpression(f"{self._what} is nested too deeply in {_shorten(self._text)}; flatten it") from None
+        except (SyntaxError, ValueError) as error:
             reason = error.msg if isinstance(error, SyntaxError) else type(error).__name__
             raise InvalidExpression(
                 f"{self._what} cannot be read ({reason}) in {_shorten(self._text)}; use + - * / **, names and listed functions"

@@ -169,7 +169,10 @@ class _Search:
         """Enough bits for the gap relative to ψ, although form ``log`` adds numbers of the size of e and of 1."""
         psi, e = self.odds.at(at).log1p(), self.weighted.at(at)
         if not (psi.is_finite() and e.is_finite()):
-            raise Undecided(f"the sampled profile could not be evaluated at the record {show_record(at)}; narrow the ranges of the profile")
+            raise Undecided(
+                f"the sampled profile could not be evaluated at the record {show_record(at)}; "
+                "keep q further from 0, or narrow the ranges of the profile"
+            )
         small = _magnitude(psi) if psi > 0 else 0
         needed = 64 + math.ceil(-math.log2(float(self.gap))) + max(0, -small) + max(0, _magnitude(e)) + 8
         return min(_MOST_BITS, max(128, needed))

@@ -97,6 +97,7 @@ MISSPELT = {
         "z",
     ),
     "column": (["weights", "examples/lloyd.toml", "-e", "20", "--data", "examples/points.csv", "-s", "z=X", "--out", "o.csv"], "x"),
+    "norm": (["weights", "examples/lloyd.toml", "-e", "20", "--data", "examples/points.csv", "-s", "z=L2", "--out", "o.csv"], "l2"),
     "rule": (["epsilon", "examples/lloyd.toml", "--rule", "unifrm"], "uniform"),
     "constant": (["epsilon", "examples/lloyd.toml", "--rule", "uniform", "--constant", "rat=0.1"], "rate"),
     "symbol of q": (["epsilon", "examples/lloyd.toml", "--q", "1/beta_cout"], "beta_count"),
@@ -162,6 +163,26 @@ def test_completion(folder, monkeypatch, capsys, words, completed):
     with pytest.raises(SystemExit):
         app(prog_name="pdp")
     assert capsys.readouterr().out.split() == completed
+
+
+@pytest.mark.parametrize(
+    ("words", "replaced_by"),
+    [
+        ("verify profiles.mechanisms.ll", ["profiles.mechanisms.lloyd:default"]),
+        ("verify profiles.mechanisms.lloyd : de", ["default"]),
+        ("verify profiles.mechanisms.lloyd :", ["default"]),
+        ("epsilon examples/lloyd.toml --rule = uni", ["uniform"]),
+        ("verify examples/ll", ["examples/lloyd.toml"]),
+        ("ver", ["verify"]),
+    ],
+)
+def test_completion_in_bash_which_takes_words_apart(folder, monkeypatch, capsys, words, replaced_by):
+    monkeypatch.setenv("_PDP_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "\n".join(["pdp", *words.split()]))
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+    with pytest.raises(SystemExit):
+        invoke([])
+    assert capsys.readouterr().out.split() == replaced_by
 
 
 class Terminal(io.StringIO):

@@ -105,7 +105,7 @@ BAD_DATA = {
 @pytest.mark.parametrize("text", BAD_DATA.values(), ids=BAD_DATA.keys())
 def test_unusable_data_leaves_the_old_files_alone(pdp, lloyd, tmp_path, text):
     data, out, certificate = tmp_path / "data.csv", tmp_path / "out.csv", tmp_path / "c.json"
-    data.write_text(text)
+    data.write_bytes(text if isinstance(text, bytes) else text.encode())
     out.write_text("old")
     certificate.write_text("old")
     result = pdp("sample", lloyd, "--q", "1/3", "--data", data, "--out", out, "-s", "z=x", "--certificate", certificate)
