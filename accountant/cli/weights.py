@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from accountant.cli.options import JsonOption, ProfileArgument
+from accountant.cli.options import JsonOption, ProfileArgument, StatisticOption, TargetSizeOption
 from accountant.cli.output import print_json, print_line
 from accountant.weights.hypotheses import TARGET_FROM_DATA
 from profiles.errors import InvalidArgument
@@ -32,23 +32,20 @@ def main(
     data: Annotated[str, typer.Option("--data", metavar="FILE", help="CSV, Parquet, NPY or svmlight file, read in batches")],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, whole or not at all")],
     target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats")] = None,
-    target_size: Annotated[
-        str | None, typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon")
-    ] = None,
-    statistic: Annotated[
-        list[str] | None, typer.Option("--statistic", "-s", metavar="z=COLUMN", help="a column, or z=l1, l2, l2^2, linf (repeatable)")
-    ] = None,
+    target_size: TargetSizeOption = None,
+    statistic: StatisticOption = None,
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.cli.foreign import load_quietly  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.dataset import compute_weights_file, parse_statistic  # noqa: PLC0415
     from accountant.weights.premise import prove_premise  # noqa: PLC0415
-    from profiles import decimal_text, exact_text, load, to_exact  # noqa: PLC0415
+    from profiles import decimal_text, exact_text, to_exact  # noqa: PLC0415
 
     if (target_epsilon is None) == (target_size is None):
         raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
-    declared = load(profile).profile
+    declared = load_quietly(profile).profile
     specs = [parse_statistic(text) for text in statistic or []]
     with show_progress("proving the premise"):
         premise = prove_premise(declared, target_epsilon)

@@ -87,14 +87,14 @@ class OptimalWeight:
 def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str, object], digits: int = 30) -> OptimalWeight:
     """Return the largest feasible weight of the record with the given statistics, to ``digits`` significant digits.
 
+    Raises :class:`profiles.Infeasible` (no w ≥ 1 is feasible), :class:`profiles.Undecided` (honest refusal),
+    :class:`profiles.InvalidData` (record outside its range), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidProfile`
+    (parameters without a number).
+
     >>> from profiles import declare
     >>> sum_ = declare("sum", "w*z", record={"z": [0, 4]})
     >>> optimal_weight(sum_, 3, {"z": 1}, digits=10).to_json()["weight"]
     '4.45455066'
-
-    Raises :class:`profiles.Infeasible` (no w ≥ 1 is feasible), :class:`profiles.Undecided` (honest refusal),
-    :class:`profiles.InvalidData` (record outside its range), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidProfile`
-    (parameters without a number).
     """
     if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MAX_DIGITS:
         raise InvalidArgument(f"digits must be an integer from 1 to {MAX_DIGITS}, but {digits} was found; choose one in this range")
