@@ -39,8 +39,8 @@ MAX_DIGITS = 2000
 #: Search effort for a proof about one record; what is not found by then is an honest refusal.
 SECONDS = 20.0
 INFINITY = "inf"
-#: Ratio R of the ends of a bracket above which it is halved on the logarithmic scale. Halving takes log2((R - 1)/tolerance) evaluations in the worst
-#: case; after one step to the ratio sqrt(R) it takes 1 + log2((sqrt(R) - 1)/tolerance), which is less since sqrt(R) + 1 > 2.
+#: Ratio R of the ends of a bracket above which it is halved on the logarithmic scale. Halving takes log2((R - 1)/tolerance) evaluations in
+#: the worst case; after one step to the ratio sqrt(R) it is 1 + log2((sqrt(R) - 1)/tolerance) at most, which is less since sqrt(R) + 1 > 2.
 _FAR = 16
 
 
