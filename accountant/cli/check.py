@@ -38,11 +38,11 @@ def _check_sample(text: str) -> Report:
 
 
 def _find_statement(text: str) -> dict[str, Any]:
-    """Return what the claims of an accepted certificate are about: profile, sampling and target ε*; for a sample also its ε and rule."""
+    """Return what an accepted certificate is about: profile, sampling and target ε*; for a sample also ε, rule and hypotheses."""
     whole = json_text.loads(text, parse_int=str, parse_float=str)  # as they are written
     proof = whole.get("proof", whole)
     about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
-    return about | {name: whole[name] for name in ("epsilon", "rule") if name in whole}
+    return about | {name: whole[name] for name in ("epsilon", "rule", "hypotheses") if name in whole}
 
 
 def _describe(about: Mapping[str, Any]) -> Iterator[str]:
@@ -57,7 +57,9 @@ def _describe(about: Mapping[str, Any]) -> Iterator[str]:
     if about["sampling"] is not None:
         yield f"    q(x) = {about['sampling']['q']}"
     if "epsilon" in about:
-        yield f"    one analysis of the sample: epsilon <= {about['epsilon']['upper']}, under the hypotheses in the file"
+        yield f"    one analysis of the sample: epsilon <= {about['epsilon']['upper']}{', if' if about['hypotheses'] else ''}"
+        yield from (f"      - {hypothesis}" for hypothesis in about["hypotheses"])
+    yield "    not checked here: that your mechanism has this epsilon(w, x)"
 
 
 def _show(value: object) -> str:

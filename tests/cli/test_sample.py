@@ -78,7 +78,10 @@ def test_for_people(pdp, lloyd, data, tmp_path):
     assert files(tmp_path) == ["data.parquet", "lloyd.toml", "proof.json", "sample.csv"]
     checked = " ".join(pdp("check", certificate).out.split())
     assert "accepted" in checked
-    assert "one analysis of the sample: epsilon <= 9, under the hypotheses in the file" in checked
+    assert "one analysis of the sample: epsilon <= 9, if - " in checked
+    for hypothesis in json.loads(certificate.read_text())["hypotheses"]:
+        assert f"- {hypothesis}" in checked
+    assert "not checked here: that your mechanism has this epsilon(w, x)" in checked
     certificate.write_text(certificate.read_text().replace('"upper": "9"', '"upper": "8.9"'))
     result = pdp("check", certificate)
     assert (result.code, "rejected at sample-certificate.epsilon" in result.out) == (1, True)
