@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Complex, Integral, Rational, Real
@@ -16,6 +17,8 @@ ExactLike = int | float | str | Fraction | Decimal | Rational | SupportsFloat
 
 MAX_DIGITS = 1000
 MAX_EXPONENT = 4000
+#: The largest binary64 number, 2^1024 − 2^971.
+MAX_FLOAT = sys.float_info.max
 
 _DECIMAL = re.compile(r"([+-]?)(\d+(?:_\d+)*)?(?:\.(\d*))?(?:[eE]([+-]?\d{1,6}))?\Z", re.ASCII)
 
@@ -172,6 +175,58 @@ def decimal_text(value: Fraction, digits: int, *, round_up: bool) -> str:
     if len(text) > digits:
         exponent, text = exponent + 1, text[:digits]
     return ("-" if negative else "") + _layout(text, exponent)
+
+
+def shorten(value: Fraction) -> str:
+    """Return a fraction as at most 40 characters, for a message; a longer one ends with dots.
+
+    >>> shorten(Fraction(1, 3)), len(shorten(Fraction(10**5000)))
+    ('1/3', 40)
+    """
+    text = integer_text(value.numerator) + ("" if value.denominator == 1 else f"/{integer_text(value.denominator)}")
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def nearest(value: Fraction) -> float:
+    """Return the binary64 number nearest to ``value``, ±inf where it is too large."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def round_down(value: Fraction) -> float:
+    """Return the largest binary64 number that is at most ``value`` (−inf below all of them).
+
+    >>> round_down(Fraction(1, 10)), round_up(Fraction(1, 10))
+    (0.09999999999999999, 0.1)
+    """
+    close = nearest(value)
+    if close == math.inf:
+        return MAX_FLOAT
+    return close if close == -math.inf or Fraction(close) <= value else math.nextafter(close, -math.inf)
+
+
+def round_up(value: Fraction) -> float:
+    """Return the smallest binary64 number that is at least ``value`` (inf above all of them)."""
+    return 0.0 - round_down(-value)  # 0 and not −0
+
+
+def round_down_finite(value: Fraction) -> float:
+    """Return :func:`round_down` of ``value``. Raises :class:`InvalidNumber` above the largest binary64 number."""
+    _refuse_overflow(value)
+    return round_down(value)
+
+
+def round_up_finite(value: Fraction) -> float:
+    """Return :func:`round_up` of ``value``. Raises :class:`InvalidNumber` above the largest binary64 number."""
+    _refuse_overflow(value)
+    return round_up(value)
+
+
+def _refuse_overflow(value: Fraction) -> None:
+    if value > MAX_FLOAT:
+        raise InvalidNumber("the bound is above the largest binary64 number; give a smaller epsilon")
 
 
 def _decimal_exponent(magnitude: Fraction) -> int:

@@ -10,8 +10,8 @@ from typing import Any
 from accountant.guarantees import AnyGuarantee
 from accountant.interop.dominating import BITS, Atoms, Curve, compose, dominating_atoms, replacing_atoms
 from accountant.interop.spending import Spending, spend
-from accountant.sampled.amplification import round_down, round_up
 from profiles import InvalidArgument, InvalidNumber, MissingExtra, to_exact
+from profiles.numbers import round_down, round_up_finite
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 try:
@@ -68,10 +68,10 @@ def make_event(guarantee: AnyGuarantee, *, accept_hypotheses: bool = False) -> C
     """
     spent = spend(guarantee, "dp_accounting", accept_hypotheses=accept_hypotheses)
     return CertifiedDpEvent(
-        round_up(spent.plus),
-        math.inf if spent.minus is None else round_up(spent.minus),
-        round_up(spent.delta_plus),
-        round_up(spent.delta_minus),
+        round_up_finite(spent.plus),
+        math.inf if spent.minus is None else round_up_finite(spent.minus),
+        round_up_finite(spent.delta_plus),
+        round_up_finite(spent.delta_minus),
         (guarantee.subject,),
         tuple(guarantee.hypotheses),
     )
@@ -139,7 +139,7 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
         delta, curves = _read(target_delta, "delta"), self._find_curves()
         with working_precision(BITS):
             ends = [curve.epsilon(delta) for curve in curves]
-        certified = max((math.inf if end is None else round_up(end) for end in ends), default=0.0)
+        certified = max((math.inf if end is None else round_up_finite(end) for end in ends), default=0.0)
         if self._contains_non_dp_event:
             return math.inf
         if not self._needs_grid(curves):
@@ -151,7 +151,7 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
         """Return a δ for which everything composed so far is (target_epsilon, δ)-differentially private."""
         epsilon, curves = _read(target_epsilon, "epsilon"), self._find_curves()
         with working_precision(BITS):
-            certified = max((round_up(curve.delta(epsilon)) for curve in curves), default=0.0)
+            certified = max((round_up_finite(curve.delta(epsilon)) for curve in curves), default=0.0)
         if self._contains_non_dp_event:
             return 1.0
         if not self._needs_grid(curves):
@@ -209,8 +209,8 @@ def _to_pmf(atoms: Atoms, interval: float) -> Any:
         if end is None:
             raise InvalidNumber("a loss is too large for the grid of the accountant; use a larger value_discretization_interval")
         if end > 0:
-            made[place] = min(math.nextafter(made.get(place, 0.0) + round_up(end), math.inf), 1.0)
-    return pld_pmf.create_pmf(made or {0: 0.0}, interval, min(1.0, round_up(atoms.infinite)), True)  # noqa: FBT003
+            made[place] = min(math.nextafter(made.get(place, 0.0) + round_up_finite(end), math.inf), 1.0)
+    return pld_pmf.create_pmf(made or {0: 0.0}, interval, min(1.0, round_up_finite(atoms.infinite)), True)  # noqa: FBT003
 
 
 def _split(atoms: Atoms, step: Fraction) -> Iterator[tuple[int, Any]]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from accountant.guarantees import AnyGuarantee
 from accountant.interop.spending import spend
-from accountant.sampled.amplification import round_up
 from profiles import InvalidArgument, MissingExtra
+from profiles.numbers import round_up_finite
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 try:
@@ -48,15 +48,15 @@ class PrivacyMap:
         """
         if isinstance(d_in, bool) or not isinstance(d_in, int) or d_in < 0:
             raise InvalidArgument(f"a number of records, an integer of at least 0, was expected, but {str(d_in)[:40]} was found; give one")
-        epsilon = round_up(d_in * self.epsilon)
+        epsilon = round_up_finite(d_in * self.epsilon)
         return (epsilon, self._delta(d_in)) if self.delta else epsilon
 
     def _delta(self, d_in: int) -> float:
         if self.epsilon == 0 or d_in <= 1:
-            return round_up(min(Fraction(1), d_in * self.delta))
+            return round_up_finite(min(Fraction(1), d_in * self.delta))
         with working_precision(_BITS):
             end = upper_fraction(ball(self.delta) * ball(d_in * self.epsilon).expm1() / ball(self.epsilon).expm1())
-        return 1.0 if end is None else round_up(min(Fraction(1), end))
+        return 1.0 if end is None else round_up_finite(min(Fraction(1), end))
 
 
 @dataclass(frozen=True, slots=True)

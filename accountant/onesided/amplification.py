@@ -8,6 +8,7 @@ from flint import arb
 
 from accountant.sampling.variance import refuse_oracle
 from profiles import InvalidNumber, to_exact
+from profiles.numbers import shorten
 from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
 
 BITS = 256
@@ -81,9 +82,3 @@ def round_outward(value: arb, *, up: bool = True) -> Fraction:
     if end is None:
         raise InvalidNumber("the bound is too close to a border to be enclosed; give numbers with fewer digits")
     return end
-
-
-def shorten(value: Fraction) -> str:
-    """Return a fraction as at most 40 characters."""
-    text = str(value)
-    return text if len(text) <= 40 else text[:37] + "..."

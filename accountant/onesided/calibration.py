@@ -7,19 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from accountant.onesided.amplification import (
-    BITS,
-    MOST_EPSILON,
-    amplify_minus,
-    amplify_plus,
-    read_loss,
-    read_probability,
-    round_outward,
-    shorten,
-)
+from accountant.onesided.amplification import BITS, MOST_EPSILON, amplify_minus, amplify_plus, read_loss, read_probability, round_outward
 from accountant.onesided.evidence import certify_pair
-from accountant.sampled.amplification import round_down
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Undecided, to_exact
+from profiles.numbers import round_down_finite, shorten
 from proofs_check.enclosures import ball, working_precision
 
 Choice = Literal["optimal", "corollary"]
@@ -82,7 +73,7 @@ def calibrate_one_sided(target: object, *, choice: str = "optimal") -> OneSidedC
     epsilon0 = largest_epsilon0(epsilon, p)
     if chosen == "corollary":
         with working_precision(BITS):
-            epsilon0 = min(epsilon0, Fraction(round_down(round_outward(ball(Fraction(2)).log(), up=False))))
+            epsilon0 = min(epsilon0, Fraction(round_down_finite(round_outward(ball(Fraction(2)).log(), up=False))))
     plan = OneSidedCalibration(epsilon, p, epsilon0, chosen)
     if plan.plus > epsilon or plan.minus > epsilon:
         raise Undecided(f"the pair for the target {shorten(epsilon)} could not be certified; give a target with fewer digits")
@@ -105,7 +96,7 @@ def largest_probability(target: object, minus: object | None = None) -> float:
         rate = -(-ball(epsilon)).expm1()
         if loss is not None:
             rate = rate / -(-ball(loss)).expm1()
-        return min(1.0, round_down(max(Fraction(0), round_outward(rate, up=False))))
+        return min(1.0, round_down_finite(max(Fraction(0), round_outward(rate, up=False))))
 
 
 def largest_epsilon0(target: object, p: object) -> Fraction:
@@ -122,9 +113,9 @@ def largest_epsilon0(target: object, p: object) -> Fraction:
             "the sampling probability must be above 0, but 0 was found; a sample that is always empty has no largest budget"
         )
     if rate == 1:
-        return Fraction(round_down(epsilon))
+        return Fraction(round_down_finite(epsilon))
     with working_precision(BITS):
-        return Fraction(round_down(max(Fraction(0), round_outward((ball(epsilon).expm1() / ball(rate)).log1p(), up=False))))
+        return Fraction(round_down_finite(max(Fraction(0), round_outward((ball(epsilon).expm1() / ball(rate)).log1p(), up=False))))
 
 
 def read_target(value: object) -> Fraction:

@@ -17,8 +17,9 @@ from accountant.guarantees import (
     discharge,
 )
 from accountant.guarantees.theorem import Notion, Step, conclude, require_guarantee
-from accountant.onesided.amplification import amplify_minus, amplify_plus, read_loss, read_probability, shorten
+from accountant.onesided.amplification import amplify_minus, amplify_plus, read_loss, read_probability
 from profiles import InvalidArgument, InvalidNumber, decimal_text, to_exact
+from profiles.numbers import shorten
 
 _PAGE = "docs/one-sided.md"
 

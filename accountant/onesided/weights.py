@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.onesided.amplification import BITS, round_outward, shorten
+from accountant.onesided.amplification import BITS, round_outward
 from accountant.onesided.calibration import read_target
 from accountant.sampled.terms import numeric_epsilon
 from accountant.weights.precise import optimal_weight, specialise
 from profiles import Infeasible, Profile, Undecided, decimal_text, exact_text
+from profiles.numbers import shorten
 from profiles.profile import WEIGHT
 from profiles.terms import Term, number, substitute, to_text
 from proofs_check.admission import admit

@@ -13,13 +13,13 @@ from flint import arb
 
 from accountant.sampling.variance import refuse_oracle
 from profiles import InvalidNumber, to_exact
+from profiles.numbers import round_down_finite, round_up_finite, shorten
 from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
 
 FloatArray = npt.NDArray[np.float64]
 
 _START_BITS = 128
 _MOST_BITS = 1 << 22
-_LARGEST = Fraction(np.finfo(np.float64).max)
 
 #: e^ε in the stable form is taken at −ε above this; up to it ``expm1`` overflows neither in Arb nor in extended precision.
 _STABLE_FROM = 11_000
@@ -55,21 +55,21 @@ def amplify(epsilon: object, q: object) -> Amplified:
     exact_epsilon, exact_q = to_exact(epsilon, "epsilon"), to_exact(q, "the sampling probability q")
     if exact_epsilon < 0:
         raise InvalidNumber(
-            f"epsilon must be at least 0, but {_short(exact_epsilon)} was found; give a number of nats that is not negative"
+            f"epsilon must be at least 0, but {shorten(exact_epsilon)} was found; give a number of nats that is not negative"
         )
     if not 0 <= exact_q <= 1:
-        raise InvalidNumber(f"the sampling probability q must lie in [0, 1], but {_short(exact_q)} was found; give a probability")
+        raise InvalidNumber(f"the sampling probability q must lie in [0, 1], but {shorten(exact_q)} was found; give a probability")
     if exact_epsilon == 0 or exact_q == 0:
         return Amplified(0.0, 0.0)
     if exact_q == 1:
-        return Amplified(round_down(exact_epsilon), round_up(exact_epsilon))
+        return Amplified(round_down_finite(exact_epsilon), round_up_finite(exact_epsilon))
     bits = _START_BITS
     while bits <= _MOST_BITS:
         with working_precision(bits):
             value = enclose(exact_epsilon, exact_q)
             low, high = lower_fraction(value), upper_fraction(value)
         if low is not None and high is not None:
-            lower, upper = round_down(max(low, Fraction(0))), round_up(high)
+            lower, upper = round_down_finite(max(low, Fraction(0))), round_up_finite(high)
             if upper <= math.nextafter(lower, math.inf):
                 return Amplified(lower, upper)
         bits *= 2
@@ -82,27 +82,6 @@ def enclose(epsilon: Fraction, q: Fraction) -> arb:
     if epsilon <= _STABLE_FROM:
         return (p * e.expm1()).log1p()
     return e + (p + ball(1 - q) * (-e).exp()).log()
-
-
-def round_up(value: Fraction) -> float:
-    """Return the smallest binary64 number ≥ ``value``. Raises :class:`InvalidNumber` above the largest one."""
-    if value > _LARGEST:
-        raise InvalidNumber("the bound is above the largest binary64 number; give a smaller epsilon")
-    nearest = float(value)
-    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
-
-
-def round_down(value: Fraction) -> float:
-    """Return the largest binary64 number ≤ ``value`` (which is at least 0). Raises :class:`InvalidNumber` above the largest one."""
-    if value > _LARGEST:
-        raise InvalidNumber("the bound is above the largest binary64 number; give a smaller epsilon")
-    nearest = float(value)
-    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
-
-
-def _short(value: Fraction) -> str:
-    text = str(value)
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 _EXTENDED = np.finfo(np.longdouble)

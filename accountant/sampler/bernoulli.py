@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accountant.sampler.bits import BLOCK, FIRST_BITS, NEXT_BITS, BitSource, Digits, SecureBits, open_bits, refuse_repeats
+from accountant.sampler.uncopied import Uncopied
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidArgument
 
@@ -37,7 +38,7 @@ def decide(remaining: float, digit: Callable[[], int], bits: int = NEXT_BITS) ->
     return remaining >= 1.0
 
 
-class PoissonSampler:
+class PoissonSampler(Uncopied):
     """Claim: each call selects every entry independently with probability exactly q, if the bits of ``source`` are uniform and independent.
 
     ``source``: None for the secure source of the operating system, a seed, a :class:`numpy.random.Generator`, or a :class:`BitSource`.
@@ -100,15 +101,6 @@ class PoissonSampler:
         for row in np.flatnonzero((remaining > 0.0) & ~selected):  # one in 2^16
             selected[row] = decide(float(remaining[row]), self.source.digit)
         return selected
-
-    def __copy__(self) -> NoReturn:
-        self._refuse_copy()
-
-    def __deepcopy__(self, _memo: object) -> NoReturn:
-        self._refuse_copy()
-
-    def __reduce__(self) -> NoReturn:
-        self._refuse_copy()
 
     def _refuse_copy(self) -> NoReturn:
         raise InvalidArgument("a sampler cannot be copied or pickled, because both would use the same random bits; make another one")

@@ -14,6 +14,7 @@ from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, assume, discharge
 from accountant.sampled import numeric_epsilon
 from accountant.sampler.bits import BitSource, repeats
 from accountant.sampler.plan import SamplingPlan
+from accountant.sampler.uncopied import Uncopied
 from accountant.sampler.writing import to_matrix
 from accountant.weights.vectorised.compiled import CompiledTerm
 from accountant.weights.vectorised.results import Floats
@@ -49,7 +50,7 @@ class Release:
     guarantee: AnyGuarantee
 
 
-class Sample:
+class Sample(Uncopied):
     """A Poisson importance sample in memory. Made by :func:`accountant.draw_sample`.
 
     Claim: it gives its records away once. The guarantee is one of drawing *and* of one run of the planned mechanisms; a second run on the
@@ -150,15 +151,6 @@ class Sample:
                 f"the statistics of the mechanism ({', '.join(found)}) cost more than the one that the weights were computed from; name "
                 "the mechanism's columns, and give draw_sample the statistic that they have"
             )
-
-    def __copy__(self) -> NoReturn:
-        self._refuse_copy()
-
-    def __deepcopy__(self, _memo: object) -> NoReturn:
-        self._refuse_copy()
-
-    def __reduce__(self) -> NoReturn:
-        self._refuse_copy()
 
     def _refuse_copy(self) -> NoReturn:
         raise SampleUsed(

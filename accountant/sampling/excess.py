@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from accountant.sampled import amplify_array, numeric_epsilon
 from accountant.sampling.floors import BITS, LEAST, Floats, blocks, distinct, floor_exact, record_at
 from accountant.weights.vectorised.compiled import CompiledTerm
-from accountant.weights.vectorised.rounding import round_down
 from profiles import InvalidProfile, Profile
+from profiles.numbers import round_down
 from profiles.profile import WEIGHT
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_precision

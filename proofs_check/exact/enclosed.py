@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
 from flint import arb
 
 from profiles.errors import InvalidArgument, InvalidNumber, Undecided
-from profiles.numbers import decimal_text, to_exact
+from profiles.numbers import decimal_text, round_down, round_up, to_exact
 from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
 
 _LOG_BITS = 128
@@ -18,7 +17,6 @@ _ZERO = Fraction(0)
 #: Ends of balls that are closer to 0 are not kept exactly: their fractions would fill the memory.
 _SMALLEST_EXPONENT = 60_000
 _SMALLEST = Fraction(1, 2**_SMALLEST_EXPONENT)
-_LARGEST = Fraction(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,23 +96,6 @@ def enclose_ball(value: arb) -> Enclosed:
     if lower is None or upper is None:
         raise Undecided("the number could not be enclosed in finite bounds; check that it is defined, or make it simpler")
     return Enclosed(lower, upper)
-
-
-def round_down(value: Fraction) -> float:
-    """Return the largest binary64 number ≤ ``value`` (−∞ below all of them).
-
-    >>> round_down(Fraction(1, 10)), round_up(Fraction(1, 10))
-    (0.09999999999999999, 0.1)
-    """
-    if abs(value) > _LARGEST:
-        return float(_LARGEST) if value > 0 else -math.inf
-    nearest = float(value)
-    return nearest if Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
-
-
-def round_up(value: Fraction) -> float:
-    """Return the smallest binary64 number ≥ ``value`` (∞ above all of them)."""
-    return 0.0 - round_down(-value)
 
 
 def log_bounds(ratio: Fraction) -> Bounds:

@@ -13,9 +13,9 @@ from fractions import Fraction
 from flint import arb
 
 from profiles.errors import InvalidArgument
-from profiles.numbers import ExactLike, to_exact
+from profiles.numbers import ExactLike, round_down, round_up, to_exact
 from proofs_check.enclosures import ball, working_precision
-from proofs_check.exact.enclosed import Bounds, enclose_ball, round_down, round_up
+from proofs_check.exact.enclosed import Bounds, enclose_ball
 from proofs_check.exact.exponentials import Exact, ExpRational, Nats, near, raise_to, read_exact
 from proofs_check.exact.probabilities import Law, add, read_table
 from proofs_check.exact.worst import MechanismLaw

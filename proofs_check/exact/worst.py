@@ -10,8 +10,8 @@ from itertools import combinations, combinations_with_replacement, permutations,
 from typing import Any, TypeAlias
 
 from profiles.errors import InvalidArgument, Undecided
-from profiles.numbers import ExactLike
-from proofs_check.exact.enclosed import Bounds, Enclosed, round_down, round_up
+from profiles.numbers import ExactLike, round_down, round_up
+from proofs_check.exact.enclosed import Bounds, Enclosed
 from proofs_check.exact.exponentials import Exact, Nats
 from proofs_check.exact.probabilities import Law, Table, read_table, widen
 from proofs_check.exact.tables import Ratio, hockey_stick, larger_bounds, ratio_of, read_delta, read_threshold

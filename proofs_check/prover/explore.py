@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import lru_cache
 
 import sympy
 from flint import arb
@@ -159,15 +160,20 @@ def _bisect(axes: Sequence[_Axis], cell: Cell, root: Cell) -> Iterator[Cell]:
 
 def candidates(box: Sequence[Variable], limit: int = 1500) -> list[dict[str, Fraction]]:
     """Return points worth trying first: ends, simple interior points, and widely spread values on infinite ranges."""
-    choices = [list(enumerate(_values(variable))) for variable in box]
-    ranked = [
-        (sum(rank for rank, _ in chosen), {variable.name: value for variable, (_, value) in zip(box, chosen, strict=True)})
-        for chosen in itertools.islice(itertools.product(*choices), 40 * limit)
+    names, choices = [variable.name for variable in box], [_values(variable) for variable in box]
+    return [
+        {name: values[place] for name, values, place in zip(names, choices, places, strict=True)}
+        for places in _spread(tuple(map(len, choices)), limit)
     ]
-    ranked.sort(key=lambda item: item[0])
+
+
+@lru_cache(maxsize=256)
+def _spread(sizes: tuple[int, ...], limit: int) -> tuple[tuple[int, ...], ...]:
+    """Return the places in lists of ``sizes`` values whose points are tried: half of them first of all, the others spread over the rest."""
+    ranked = sorted(itertools.islice(itertools.product(*map(range, sizes)), 40 * limit), key=sum)
     first, rest = ranked[: limit // 2], ranked[limit // 2 :]
     step = -(-len(rest) // max(1, limit - limit // 2))
-    return [point for _, point in (*first, *rest[::step])] if rest else [point for _, point in first]
+    return (*first, *rest[::step]) if rest else tuple(first)
 
 
 def telling_points(expression: sympy.Expr, box: Sequence[Variable], limit: int) -> list[dict[str, Fraction]]:

@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from profiles import InvalidNumber, decimal_text, exact_text, to_exact
-from profiles.numbers import integer_text
+from profiles.numbers import MAX_FLOAT, integer_text, round_down, round_down_finite, round_up, round_up_finite, shorten
 
 
 @pytest.mark.parametrize(
@@ -241,3 +241,30 @@ def test_decimal_text_prints_any_number_of_digits():
 def test_no_digits_is_an_error(digits):
     with pytest.raises(InvalidNumber):
         decimal_text(Fraction(1, 3), digits, round_up=True)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.one_of(st.fractions(), st.builds(lambda n, e: n * Fraction(2) ** e, st.integers(-(2**60), 2**60), st.integers(-1200, 1200))))
+def test_binary64_with_a_side_is_the_next_number(value):
+    down, up = round_down(value), round_up(value)
+    assert down == -math.inf or Fraction(down) <= value
+    assert up == math.inf or value <= Fraction(up)
+    assert up in (down, math.nextafter(down, math.inf))
+    assert (up == down) == (abs(value) <= MAX_FLOAT and Fraction(down) == value)
+
+
+def test_binary64_with_a_side_at_the_borders():
+    tiny, huge = Fraction(1, 10**400), Fraction(10**400)
+    assert (round_down(tiny), round_up(tiny)) == (0.0, 5e-324)
+    assert math.copysign(1, round_up(Fraction(0))) == math.copysign(1, round_up(-tiny)) == 1
+    assert (round_down(huge), round_up(huge), round_down(-huge), round_up(-huge)) == (MAX_FLOAT, math.inf, -math.inf, -MAX_FLOAT)
+    assert round_up_finite(Fraction(MAX_FLOAT)) == round_down_finite(Fraction(MAX_FLOAT)) == MAX_FLOAT
+    for rounded in (round_down_finite, round_up_finite):
+        with pytest.raises(InvalidNumber, match="above the largest binary64 number"):
+            rounded(Fraction(MAX_FLOAT) + tiny)
+
+
+def test_a_fraction_in_a_message_is_short():
+    assert shorten(Fraction(-2, 3)) == "-2/3"
+    assert shorten(Fraction(7)) == "7"
+    assert shorten(Fraction("1e5000")) == "1" + "0" * 36 + "..."  # longer than str accepts

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant.sampled import amplify, amplify_array
-from accountant.sampled.amplification import _one_by_one, round_up
+from accountant.sampled.amplification import _one_by_one
 from profiles import InvalidNumber
 
 EPSILONS = ["1e-12", "1e-6", "1", "50", "800", "5000"]
@@ -125,6 +125,7 @@ def test_amplification_is_monotone_in_both_arguments():
     assert values == sorted(values)
 
 
-def test_rounding_up_is_the_smallest_number_above():
-    assert round_up(Fraction(1, 10)) == 0.1
-    assert round_up(Fraction(3, 10)) == math.nextafter(0.3, 1)
+def test_a_refused_number_of_thousands_of_digits_is_shown_short():
+    for epsilon, q in (("-" + "9" * 900 + "e4000", "1/2"), (1, "9" * 900 + "e4000")):
+        with pytest.raises(InvalidNumber, match=r"but -?9{36,37}\.\.\. was found"):
+            amplify(epsilon, q)

@@ -19,6 +19,7 @@ from accountant.applications.heavyhitters.membership import Membership, open_dec
 from accountant.applications.heavyhitters.users import NOBODY, UserTable
 from accountant.guarantees import AnyGuarantee
 from accountant.sampler.bits import BitSource
+from accountant.sampler.uncopied import Uncopied
 from profiles import InvalidArgument, InvalidData
 
 _ONE_KEY = 2**62
@@ -47,7 +48,7 @@ class Setting:
     refuses: bool
 
 
-class Watch:
+class Watch(Uncopied):
     """Claim: everything that :meth:`push` and :meth:`finish` return, together, has the guarantee ``guarantee``, also if later records
     depend on earlier reports. Its state is secret, and is used by one thread. Made by ``HeavyHitterMonitor.start``.
     """
@@ -236,15 +237,6 @@ class Watch:
             self._endless = self._run == LONGEST_RUN
         self._run -= absent - at
         return reported
-
-    def __copy__(self) -> NoReturn:
-        self._refuse_copy()
-
-    def __deepcopy__(self, _memo: object) -> NoReturn:
-        self._refuse_copy()
-
-    def __reduce__(self) -> NoReturn:
-        self._refuse_copy()
 
     def _refuse_copy(self) -> NoReturn:
         raise InvalidArgument("a pass cannot be copied or pickled, because both would use the same random bits; start another one")

@@ -8,8 +8,8 @@ from fractions import Fraction
 from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, Derivation, TwoSidedDP, discharge
 from accountant.guarantees.theorem import Notion, conclude
 from accountant.onesided import amplify_minus, amplify_plus, compose_directions, declare_add_dp, subsample
-from accountant.sampled.amplification import round_up
 from profiles import InvalidArgument, Undecided, decimal_text
+from profiles.numbers import round_up_finite
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 PAGE = "docs/set-cover.md"
@@ -58,7 +58,7 @@ def make_group(p: float, epsilon0: Fraction, stages: tuple[Stage, ...]) -> Group
         end = upper_fraction((-ball(epsilon0)).exp())
     if end is None or not stages or not 0 < p < 1 or epsilon0 <= 0:
         raise InvalidArgument("a group needs stages, a probability in (0, 1) and a budget above 0, but others were found; correct them")
-    decay = round_up(end)
+    decay = round_up_finite(end)
     if not decay < 1.0:
         raise InvalidArgument("the budget of a group is too small for noise in binary64; raise epsilon")
     return Group(p, epsilon0, stages, decay)

@@ -10,9 +10,8 @@ from flint import arb
 from accountant.applications.submodular.interface import check_count
 from accountant.onesided import calibrate_one_sided
 from accountant.onesided.amplification import round_outward
-from accountant.sampled.amplification import round_down, round_up
 from profiles import InvalidArgument, to_exact
-from profiles.numbers import ExactLike
+from profiles.numbers import ExactLike, round_down_finite, round_up_finite
 from proofs_check.enclosures import ball, working_precision
 
 _BITS = 128
@@ -112,9 +111,9 @@ def read_probability(value: ExactLike, what: str) -> Fraction:
 
 def end_above(value: arb) -> float:
     """Return a binary64 number that is not below any point of a ball."""
-    return round_up(round_outward(value))
+    return round_up_finite(round_outward(value))
 
 
 def end_below(value: arb) -> float:
     """Return a binary64 number that is not above any point of a ball."""
-    return round_down(round_outward(value, up=False))
+    return round_down_finite(round_outward(value, up=False))

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from accountant.weights.vectorised.results import Floats
-from accountant.weights.vectorised.rounding import LIBRARY, TINY, U, nearest
+from accountant.weights.vectorised.rounding import LIBRARY, TINY, U
+from profiles.numbers import nearest
 from profiles.programs import Program, Step
 from profiles.terms import Term, constant_value
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from accountant.weights.vectorised.results import Floats
-from accountant.weights.vectorised.rounding import round_down, round_up
 from profiles import InvalidData, Profile, exact_text
+from profiles.numbers import round_down, round_up
 from profiles.profile import Statistic
 from profiles.suggestions import suggest
 

@@ -13,8 +13,8 @@ from typing import Protocol
 import numpy as np
 
 from accountant.weights.vectorised.results import Floats, WeightsResult
-from accountant.weights.vectorised.rounding import round_down, round_up
 from profiles import PDPError, Profile
+from profiles.numbers import round_down, round_up
 
 #: Every function of the grammar that NumPy computes and IEEE 754 does not fix to the last bit.
 _FUNCTIONS = ("exp", "expm1", "log", "log1p", "sin", "cos", "tan")

@@ -9,8 +9,8 @@ from fractions import Fraction
 from flint import arb
 
 from accountant.weights.vectorised.exact import exact_value
-from accountant.weights.vectorised.rounding import MAX_FLOAT
 from profiles import Infeasible, Undecided
+from profiles.numbers import MAX_FLOAT
 from profiles.profile import WEIGHT
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, working_precision

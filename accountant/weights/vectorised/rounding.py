@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from flint import arb
 
+from profiles.numbers import nearest, round_down
 from proofs_check.enclosures import ball, working_precision
 
 #: Unit roundoff of binary64, rounding to nearest.
@@ -23,28 +24,6 @@ TINY = 2.0**-1000
 TOLERANCE = 1e-12
 #: From this ε* on, log(1 + E w) is taken as ε* + log(w), which is at most 2 exp(−ε*) above it.
 LARGE_EPSILON = 40
-MAX_FLOAT = math.ldexp(2.0 - 2.0**-52, 1023)
-
-
-def nearest(value: Fraction) -> float:
-    """Return the binary64 number nearest to ``value``, ±inf where it is too large."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def round_down(value: Fraction) -> float:
-    """Return the largest binary64 number that is at most ``value`` (−inf below all of them)."""
-    close = nearest(value)
-    if close == math.inf:
-        return MAX_FLOAT
-    return close if close == -math.inf or Fraction(close) <= value else math.nextafter(close, -math.inf)
-
-
-def round_up(value: Fraction) -> float:
-    """Return the smallest binary64 number that is at least ``value`` (inf above all of them)."""
-    return -round_down(-value)
 
 
 def split(value: Fraction) -> tuple[float, float]:

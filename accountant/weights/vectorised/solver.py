@@ -16,10 +16,11 @@ from accountant.weights.vectorised.general import solve_general
 from accountant.weights.vectorised.linear import Solution, solve_linear
 from accountant.weights.vectorised.refine import Refiner, refuse_records
 from accountant.weights.vectorised.results import ConvexityPremise, Floats, WeightsResult
-from accountant.weights.vectorised.rounding import MAX_FLOAT, Target, U, make_target, nearest
+from accountant.weights.vectorised.rounding import Target, U, make_target
 from accountant.weights.vectorised.small import AffinePair, make_pair, solve_small
 from accountant.weights.vectorised.table import make_table
 from profiles import InvalidArgument, InvalidData, InvalidTarget, Profile, exact_text, to_exact
+from profiles.numbers import MAX_FLOAT, nearest
 from profiles.profile import WEIGHT
 from profiles.terms import Term, free_symbols, number, substitute
 

@@ -12,10 +12,11 @@ from typing import Any
 
 from flint import arb, arb_series
 
+from profiles.numbers import round_down, round_up
 from proofs_check.audit.exact.densities import Density, LogQuadratic
 from proofs_check.audit.exact.lines import as_ball
 from proofs_check.enclosures import ball, interval, working_precision
-from proofs_check.exact.enclosed import Bounds, Enclosed, enclose_ball, log_ratio, round_down, round_up
+from proofs_check.exact.enclosed import Bounds, Enclosed, enclose_ball, log_ratio
 from proofs_check.exact.tables import Direction, ExactEpsilon
 
 _BITS = 128

@@ -11,9 +11,8 @@ from flint import arb, fmpz
 from accountant.applications.submodular.matroids.matroid import require_count
 from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy
 from accountant.applications.submodular.matroids.objective import UNIT
-from accountant.sampled.amplification import round_down, round_up
 from profiles import InvalidArgument, to_exact
-from profiles.numbers import ExactLike, exact_text
+from profiles.numbers import ExactLike, exact_text, round_down_finite, round_up_finite
 from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
 
 _BITS = 192
@@ -141,7 +140,9 @@ def _spread(draws: int, size: int, rounds: int, steps: int, log: arb) -> arb:
 
 def _bound(mechanism: PrivateMatroidGreedy, ratio: arb, error: arb, failure: Fraction | None) -> UtilityBound:
     low = lower_fraction(ratio)
-    return UtilityBound(round_down(max(Fraction(0), low or Fraction(0))), round_up(_upper(error)), failure, _hypotheses(mechanism))
+    return UtilityBound(
+        round_down_finite(max(Fraction(0), low or Fraction(0))), round_up_finite(_upper(error)), failure, _hypotheses(mechanism)
+    )
 
 
 def _trivial(mechanism: PrivateMatroidGreedy, failure: Fraction | None) -> UtilityBound:
