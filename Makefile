@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study study-onesided bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
+.PHONY: run test properties range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study study-onesided bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -18,9 +18,13 @@ run: $(STAMP)
 	$(BIN)/python examples/digits_kmeans.py --out $(OUT)
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q
 	$(BIN)/python -m pytest -q --doctest-modules --ignore=accountant/interop/opendp.py --ignore=accountant/interop/dp_accounting.py \
 		accountant profiles proofs_check
+
+# The laws once more, with fresh random examples instead of the same ones in every run; a failure is found again by the printed blob.
+properties: $(STAMP)
+	$(BIN)/python -m pytest -n 2 -q --dist worksteal --hypothesis-profile=fresh -m "hypothesis and not slow"
 
 # Guarantees as OpenDP measurements and dp_accounting events: docs/interoperability.md.
 INTEROP := $(VENV)/.interop

@@ -1,4 +1,8 @@
-"""Run ``pdp`` in process, and keep standard output, standard error and the exit code."""
+"""What all tests share: a command line in process, and settings that let no verdict depend on luck or on what else the machine does.
+
+Hypothesis draws the same examples in every run, and has no limits in real time; ``make properties`` draws fresh ones. Searches are limited
+in processor time only; the limit in real time has its own test (``tests/prover/test_effort.py``).
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from accountant.cli.main import invoke
+from proofs_check.prover import effort
+
+settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fresh", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.load_profile("repeatable")
+
+effort.REAL = 60.0
 
 
 @dataclass(frozen=True)

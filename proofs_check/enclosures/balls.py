@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import flint
 from flint import arb, fmpq
 
-from profiles.programs import Program
+from profiles.programs import Program, Step
+from profiles.terms import Term
 
 DEFAULT_PRECISION = 64
 
@@ -75,13 +76,20 @@ def _exact(value: arb) -> Fraction | None:
 class Enclosure(Program):
     """A term compiled for repeated evaluation on boxes; equal subterms are evaluated once per box."""
 
-    __slots__ = ()
+    __slots__ = ("_operations",)
+
+    def __init__(self, term: Term) -> None:
+        super().__init__(term)
+        self._operations = [(head, _OPERATIONS[head], arguments, payload) for head, arguments, payload in self._steps]
+
+    def _step(self, term: Term) -> Step:
+        return ("num", (), fmpq(term[1].numerator, term[1].denominator)) if term[0] == "num" else super()._step(term)
 
     def evaluate(self, box: Mapping[str, arb]) -> arb:
         """Return a ball that contains the term's values for all points of ``box`` (name → ball)."""
         values: list[arb] = []
-        for head, arguments, payload in self._steps:
-            values.append(_apply(head, [values[index] for index in arguments], payload, values, box))
+        for _, operation, arguments, payload in self._operations:
+            values.append(operation(values, arguments, payload, box))
         return values[-1]
 
     def evaluate_with_slope(self, box: Mapping[str, arb], name: str) -> tuple[arb, arb]:
@@ -93,9 +101,9 @@ class Enclosure(Program):
         """
         values: list[arb] = []
         slopes: list[arb] = []
-        for head, arguments, payload in self._steps:
+        for head, operation, arguments, payload in self._operations:
             own = [values[index] for index in arguments]
-            result = _apply(head, own, payload, values, box)
+            result = operation(values, arguments, payload, box)
             slopes.append(_differentiate(head, own, [slopes[index] for index in arguments], payload, result, values, name))
             values.append(result)
         return values[-1], slopes[-1]
@@ -169,40 +177,59 @@ def _decided(conditions: Sequence[tuple[str, int, int] | None], values: Sequence
     return False
 
 
-def _apply(head: str, arguments: Sequence[arb], payload: Any, values: Sequence[arb], box: Mapping[str, arb]) -> arb:
-    match head:
-        case "num":
-            return ball(payload)
-        case "sym":
-            return box[payload]
-        case "pi":
-            return arb.pi()
-        case "add":
-            return sum(arguments[1:], arguments[0])
-        case "mul":
-            result = arguments[0]
-            for factor in arguments[1:]:
-                result = result * factor
-            return result
-        case "neg":
-            return -arguments[0]
-        case "div":
-            return arguments[0] / arguments[1]
-        case "pow":
-            return _power(arguments[0], arguments[1], payload)
-        case "sqrt":
-            return _root(arguments[0])
-        case "abs":
-            return abs(arguments[0])
-        case "min" | "max":
-            result = arguments[0]
-            for other in arguments[1:]:
-                result = result.min(other) if head == "min" else result.max(other)
-            return result
-        case "piecewise":
-            return _piecewise(arguments, payload, values)
-        case _:
-            return getattr(arguments[0], head)()
+#: Returns the ball of one step from the balls of all steps before it, the places of its arguments among them, its payload, and the box.
+_Operation = Callable[[list[arb], tuple[int, ...], Any, Mapping[str, arb]], arb]
+
+
+def _add(values: list[arb], places: tuple[int, ...], _payload: Any, _box: Mapping[str, arb]) -> arb:
+    result = values[places[0]]
+    for place in places[1:]:
+        result = result + values[place]
+    return result
+
+
+def _multiply(values: list[arb], places: tuple[int, ...], _payload: Any, _box: Mapping[str, arb]) -> arb:
+    result = values[places[0]]
+    for place in places[1:]:
+        result = result * values[place]
+    return result
+
+
+def _least(values: list[arb], places: tuple[int, ...], _payload: Any, _box: Mapping[str, arb]) -> arb:
+    result = values[places[0]]
+    for place in places[1:]:
+        result = result.min(values[place])
+    return result
+
+
+def _greatest(values: list[arb], places: tuple[int, ...], _payload: Any, _box: Mapping[str, arb]) -> arb:
+    result = values[places[0]]
+    for place in places[1:]:
+        result = result.max(values[place])
+    return result
+
+
+#: What a term's head computes, looked up once when the term is compiled and not at each of its many evaluations.
+_OPERATIONS: dict[str, _Operation] = {
+    "num": lambda _values, _places, payload, _box: arb(payload),
+    "sym": lambda _values, _places, payload, box: box[payload],
+    "pi": lambda _values, _places, _payload, _box: arb.pi(),
+    "add": _add,
+    "mul": _multiply,
+    "neg": lambda values, places, _payload, _box: -values[places[0]],
+    "div": lambda values, places, _payload, _box: values[places[0]] / values[places[1]],
+    "pow": lambda values, places, payload, _box: _power(values[places[0]], values[places[1]], payload),
+    "sqrt": lambda values, places, _payload, _box: _root(values[places[0]]),
+    "abs": lambda values, places, _payload, _box: abs(values[places[0]]),
+    "min": _least,
+    "max": _greatest,
+    "piecewise": lambda values, places, payload, _box: _piecewise([values[place] for place in places], payload, values),
+    "exp": lambda values, places, _payload, _box: values[places[0]].exp(),
+    "log": lambda values, places, _payload, _box: values[places[0]].log(),
+    "sin": lambda values, places, _payload, _box: values[places[0]].sin(),
+    "cos": lambda values, places, _payload, _box: values[places[0]].cos(),
+    "tan": lambda values, places, _payload, _box: values[places[0]].tan(),
+}
 
 
 def _nonnegative(value: arb) -> arb:

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from proofs_check.prover import effort
 from proofs_check.prover.effort import GRACE, out_of_time, within
 
 
@@ -28,6 +29,13 @@ def test_a_search_that_never_looks_at_the_clock_is_interrupted():
     assert signal.getsignal(signal.SIGALRM) is before
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
     assert not out_of_time()
+
+
+def test_a_search_that_waits_is_interrupted_by_real_time(monkeypatch):
+    monkeypatch.setattr(effort, "REAL", 1.25)
+    start = time.monotonic()
+    assert within(0.1, lambda: time.sleep(60)) is None
+    assert time.monotonic() - start < 30
 
 
 def test_only_the_inner_search_is_interrupted():
