@@ -5,8 +5,9 @@ The names below are loaded when first used.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from profiles.lazy import load_from
 
 if TYPE_CHECKING:
     from accountant.applications.clustering import PrivateMetricClustering
@@ -49,8 +50,4 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOME.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(home), name)
+__getattr__ = load_from(__name__, _HOME)

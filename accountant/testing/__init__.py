@@ -5,8 +5,9 @@ The names below are loaded when first used: neither Hypothesis nor pytest is nee
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from profiles.lazy import load_from
 
 if TYPE_CHECKING:
     from accountant.testing.checking import ClaimChecker, Satisfaction
@@ -39,7 +40,7 @@ _PLACES = {
         "records", "sampling_rules", "statistics", "unchecked_profiles", "weighted_datasets", "weights",
     ),
 }  # fmt: skip
-_MODULES = {name: module for module, names in _PLACES.items() for name in names}
+_HOME = {name: f"{__name__}.{module}" for module, names in _PLACES.items() for name in names}
 
 __all__ = [
     "ClaimChecker",
@@ -64,8 +65,4 @@ __all__ = [
     "weights",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = load_from(__name__, _HOME)

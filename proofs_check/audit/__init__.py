@@ -11,8 +11,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from profiles.lazy import load_from
 
 if TYPE_CHECKING:
     from proofs_check.audit.adapters import in_processes, one_at_a_time
@@ -49,11 +50,7 @@ _PLACES = {
     "results": ("AuditResult", "EventReport", "Finding"),
     "scores": ("Effort",),
 }
-_MODULES = {name: module for module, names in _PLACES.items() for name in names}
+_HOME = {name: f"{__name__}.{module}" for module, names in _PLACES.items() for name in names}
 
-
-def __getattr__(name: str) -> Any:
-    """Load what is asked for: a worker process that needs the adapters alone does not load SciPy."""
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+#: Also a worker process that needs the adapters alone does not load SciPy.
+__getattr__ = load_from(__name__, _HOME)

@@ -44,7 +44,7 @@ def examples_of(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
-def test_examples_of_every_help_run(pdp, folder, command):
+def test_examples_of_every_help_run(pdp, folder, same_seed, command):
     shown = pdp(*([command] if command else []), "--help").out
     examples = examples_of(shown)
     assert examples
@@ -200,7 +200,7 @@ def test_progress_is_shown_on_a_terminal_after_a_while(monkeypatch):
         monkeypatch.setattr(progress, "QUIET", quiet)
         with progress.show_progress("weights", "records") as report:
             report(3_000, 10_000)
-            for _ in range(200):
+            for _ in range(3_000):
                 if "3,000 of 10,000 records" in terminal.getvalue() or not seen:
                     break
                 time.sleep(0.02)

@@ -22,7 +22,7 @@ from pathlib import Path
 
 def mechanism(dataset, rng, size):
     Path("started").touch()
-    time.sleep(60)
+    time.sleep(600)
 """
 LONG = 1_500_000
 
@@ -42,11 +42,11 @@ def interrupt(folder: Path, arguments: list[str], ready: Callable[[], bool], num
         [sys.executable, "-m", "accountant.cli", *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
     try:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 200
         while not ready() and process.poll() is None and time.monotonic() < end:
             time.sleep(0.002)
         process.send_signal(number)
-        error = process.communicate(timeout=60)[1]
+        error = process.communicate(timeout=120)[1]
     finally:
         process.kill()
     return process.returncode, error
@@ -100,6 +100,6 @@ def test_audits_end_with_their_workers(folder):
     began = time.monotonic()
     found, error = interrupt(folder, arguments, (folder / "started").exists, signal.SIGINT)
     assert (found, error) == (130, "pdp: interrupted; nothing was left half-written\n")
-    assert time.monotonic() - began < 50  # the worker was not waited for
+    assert time.monotonic() - began < 400  # the worker was not waited for
     assert not (folder / "plot.png").exists()
     assert not list(folder.glob(".plot*"))

@@ -9,6 +9,7 @@ import json
 import os
 import random
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -28,6 +29,7 @@ LEAST_FALSE = {"nudged": 12, "altered": 15, "rearranged": 0, "claimed": 2, "prof
 EACH = 220
 
 
+@cache
 def sample(family: str, most: int) -> list[Mutant]:
     """Return some mutants of a family, the same ones in every run."""
     make = {**CERTAIN, **numbers.FAMILIES, **terms.FAMILIES, **proofs.FAMILIES}[family]

@@ -136,10 +136,10 @@ def test_sympy_floats_are_their_binary_value():
 )
 def test_what_sympy_cannot_put_together_is_named_quickly(text):
     profile = declare("p", text, record={"z": [0, 1]})
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(InvalidExpression):
         profile.expression()
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("text", ["w*(1 + z)**1000", "exp(500*log(w))", "w*sqrt(z/7)", "Min(w, z, 2) + w", "w*2**1000", "w*(z/3)**(1/3)"])

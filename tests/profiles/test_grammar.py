@@ -148,10 +148,10 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:24]))
 def test_hostile_and_malformed_text_is_named_quickly(text):
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(InvalidExpression) as caught:
         parse_expression(text, "epsilon")
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
     message = str(caught.value)
     assert "epsilon" in message
     assert "\n" not in message

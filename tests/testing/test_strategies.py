@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import math
 import random
 from fractions import Fraction
@@ -236,8 +234,3 @@ def test_rules_give_probabilities(profile, data):
         q = exact_value(rule.q, {name: Fraction(value) for name, value in record.items()})
         assert q is not None
         assert 0 < q <= 1
-
-
-def test_examples_of_docstrings():
-    for name in ("strategies.declared", "strategies.records", "strategies.rules", "domains", "neighbors", "spending"):
-        assert doctest.testmod(importlib.import_module(f"accountant.testing.{name}")).failed == 0

@@ -48,9 +48,9 @@ def bound_of(epsilon, q, record, parameters=None, **options):
 def test_the_l2_coreset_rule_takes_less_than_a_second():
     rule = rule_from_expression("1/20 + z**2/50", LLOYD)
     bound_epsilon(LLOYD, rule)
-    start = time.perf_counter()
+    start = time.process_time()
     bound = bound_epsilon(LLOYD, rule)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
     assert_sound(bound)
     assert bound.proved_by_balls
     assert bound.upper_text(10) == "9.253165668"

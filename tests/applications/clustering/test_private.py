@@ -202,7 +202,7 @@ def test_the_error_bound_holds_and_is_monotone(power):
     best = min(float(counts @ costs[:, list(pair)].min(axis=1)) for pair in itertools.combinations(range(60), 2))
     model = PrivateMetricClustering(space, 2, 1, power=power, n_bound=20_000)
     bound = bound_cost(model, best, 20_000, 0.05)
-    found = [float(counts @ costs[:, list(model.run(data, rng).centres)].min(axis=1)) for _ in range(10)]
+    found = [float(counts @ costs[:, list(model.run(data, rng, bits=rng).centres)].min(axis=1)) for _ in range(10)]
     assert max(found) <= bound
     assert max(found) <= 1.5 * best  # in practice far below it
     noisier = PrivateMetricClustering(space, 2, "0.5", power=power, n_bound=20_000)

@@ -130,7 +130,10 @@ def test_a_large_epsilon_gives_the_greedy_selection():
     rng = np.random.default_rng(1)
     instance = CoverageInstance.from_pairs(rng.integers(0, 500, 2000), (30 * rng.random(2000) ** 3).astype(int), candidates=30)
     assert PrivateGreedy(1, 5000).run(instance, 1, bits=2).selected == lazy_greedy(instance, 1)
-    values = selection_value(instance, lazy_greedy(instance, 8)), selection_value(instance, PrivateGreedy(8, 5000).run(instance).selected)
+    values = (
+        selection_value(instance, lazy_greedy(instance, 8)),
+        selection_value(instance, PrivateGreedy(8, 5000).run(instance, 3, bits=4).selected),
+    )
     assert values[0] == pytest.approx(float(values[1]), rel=0.03)
 
 

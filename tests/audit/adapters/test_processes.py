@@ -145,7 +145,7 @@ def test_a_hanging_mechanism_is_killed_with_all_that_it_started(name):
 
 def test_own_randomness_is_different_in_every_process():
     with in_processes(FILE + "of_numpy", workers=2, own_randomness=True) as pool:
-        assert len(np.unique(pool([1.0], rng(), 5_000))) == 5_000
+        assert len(np.unique(pool([1.0], rng(), 2_000))) == 2_000  # equal by chance: 2e-10
 
 
 def test_what_a_mechanism_prints_does_not_reach_standard_output(capfd):

@@ -19,7 +19,7 @@ def blocks(kind):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch, same_seed):
     """The files of the page, in the current folder."""
     monkeypatch.chdir(tmp_path)
     for block in blocks("python") + blocks("toml"):
