@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test properties range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study study-onesided bench-engines test-engines test-interop test-browser dist audit-suite audit-calibration docs clean
+.PHONY: run test properties range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study study-onesided bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -71,6 +71,10 @@ $(BROWSER): $(STAMP)
 
 test-browser: $(BROWSER)
 	AXE_CORE=$(VENV)/axe/node_modules/axe-core/axe.min.js $(BIN)/python -m pytest -q -m browser tests/report
+
+# Every page of the documentation site in that browser, about five minutes.
+test-site: $(BROWSER) docs
+	SITE=$(OUT)/site AXE_CORE=$(VENV)/axe/node_modules/axe-core/axe.min.js $(BIN)/python -m pytest -q -m browser tests/documentation/test_site_browser.py
 
 # Time a row and peak memory, 10^5 to 10^8 rows from Parquet to Parquet, and the engines at 10^6 and 10^7; needs 8 GB of disk for a while.
 bench-engines: $(ENGINES)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-from profiles import UnwritableOutput
+from profiles import InvalidArgument, UnwritableOutput
 
 
 @contextlib.contextmanager
@@ -70,7 +70,8 @@ def _uninterrupted() -> Iterator[None]:
     waiting: list[int] = []
     handlers = {}
     if threading.current_thread() is threading.main_thread():
-        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        numbers = (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM))
+        handlers = {number: signal.getsignal(number) for number in numbers}
     known = {number: handler for number, handler in handlers.items() if handler is not None}
     for number in known:
         signal.signal(number, lambda found, _: waiting.append(found))
@@ -90,9 +91,23 @@ def check_writable(path: Path) -> None:
         raise UnwritableOutput(f"the output {path} could not be written (no such folder, or no right to write there); name another one")
 
 
+def check_not_input(path: Path, given: object, what: str) -> None:
+    """Refuse an output that is an input, which would be lost; ``given`` may be anything. Raises :class:`InvalidArgument`."""
+    if not isinstance(given, (str, os.PathLike)):
+        return
+    with contextlib.suppress(OSError, ValueError):  # what is not there, or is no path, is not lost
+        if path.samefile(given):
+            raise InvalidArgument(f"the output {path} is the {what}, which would be lost; name another file")
+
+
 def _require_regular(path: Path) -> None:
-    if path.exists() and not path.is_file():
-        raise UnwritableOutput(f"the output {path} exists and is not a regular file; name another one")
+    try:
+        other = path.exists() and not path.is_file()
+    except (OSError, ValueError) as error:  # a name that is too long, say
+        reason = getattr(error, "strerror", None) or str(error)[:100]
+        raise UnwritableOutput(f"the output {str(path)[:80]!r} cannot be written ({reason}); name another file") from None
+    if other:
+        raise UnwritableOutput(f"the output {str(path)!r} exists and is not a regular file; name another one")
 
 
 def _mode(path: Path) -> int:

@@ -1,4 +1,4 @@
-"""Private set cover: cost of the algorithms beside greedy without privacy, and seconds: `python -m benchmarks.set_cover [scale]`."""
+"""Private set cover beside greedy without privacy: cost, and processor seconds with `scale`: `python -m benchmarks.set_cover [scale]`."""
 
 from __future__ import annotations
 
@@ -74,20 +74,20 @@ def compare(name: str, system: CoverageInstance, repeats: int, rng: np.random.Ge
 
 
 def measure(n: int, m: int, rng: np.random.Generator) -> None:
-    """Print seconds of one run each, and of greedy without privacy."""
+    """Print processor seconds of one run each, and of greedy without privacy."""
     system = spread(n, m, 5, rng)
-    start = time.perf_counter()
+    start = time.process_time()
     cost = cover_cost(greedy_cover(system), system)
-    plain = time.perf_counter() - start
+    plain = time.process_time() - start
     print(f"\nn = {n}, m = {m}, degree 5: greedy {plain:.2f} s, cost {cost}")
     for label, algorithm in ALGORITHMS.items():
-        start = time.perf_counter()
+        start = time.process_time()
         found = PrivateSetCover(1, m, algorithm).run(system, rng)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         print(f"  {label:28}{seconds:7.2f} s  ({seconds / plain:4.1f} times greedy)  cost {cover_cost(found.permutation, system)}")
-    start = time.perf_counter()
+    start = time.process_time()
     order = order_exponentially(1, system, "optimal", rng)
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     print(f"  {'repeated exponential':28}{seconds:7.2f} s  ({seconds / plain:4.1f} times greedy)  cost {cover_cost(order, system)}")
 
 

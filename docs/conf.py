@@ -21,7 +21,7 @@ nitpicky = False  # types of other libraries have no page here; links between pa
 suppress_warnings = ["ref.python"]  # two classes are called Claim; a short name in a signature then leads to one of them
 
 smartquotes = False  # -- begins an option here, not a dash
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 4  # the anchors that code hosts make for headings
 html_math_renderer = "mathml"
 
@@ -38,5 +38,5 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
-pygments_style = "friendly"
+pygments_style = "default"
 pygments_dark_style = "monokai"

@@ -147,14 +147,14 @@ def _load_object(reference: str) -> Declaration:
         return _as_declaration(found, reference)
     except PDPError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a module must not choose the exit code
         raise UnreadableFile(
             f"the object {reference[:80]!r} could not be loaded ({type(error).__name__}: {_one_line(error)}); check module and name"
             + suggest_reference(module_name, attribute.split("."))
         ) from None
 
 
-def _one_line(error: Exception) -> str:
+def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:100]
 
 

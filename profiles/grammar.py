@@ -34,11 +34,11 @@ def is_name(text: str) -> bool:
 def parse_expression(text: str, what: str = "the expression") -> Term:
     """Return the term that ``text`` writes, unsimplified.
 
-    >>> parse_expression("w*z/2")
-    ('div', ('mul', ('sym', 'w'), ('sym', 'z')), ('num', Fraction(2, 1)))
-
     Raises :class:`InvalidExpression` for anything outside the grammar or its limits (20,000 characters, nesting 100, 5,000
     nodes, constant exponents up to 1,000).
+
+    >>> parse_expression("w*z/2")
+    ('div', ('mul', ('sym', 'w'), ('sym', 'z')), ('num', Fraction(2, 1)))
     """
     if not isinstance(text, str):
         raise InvalidExpression(f"{what} must be text, but an object of type {type(text).__name__} was found; put it in quotes")
@@ -75,7 +75,9 @@ class _Reader:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 tree = ast.parse(self._text, mode="eval")
-        except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        except (MemoryError, RecursionError):
+            raise InvalidExpression(f"{self._what} is nested too deeply in {_shorten(self._text)}; flatten it") from None
+        except (SyntaxError, ValueError) as error:
             reason = error.msg if isinstance(error, SyntaxError) else type(error).__name__
             raise InvalidExpression(
                 f"{self._what} cannot be read ({reason}) in {_shorten(self._text)}; use + - * / **, names and listed functions"

@@ -7,7 +7,7 @@ import re
 import sys
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral, Rational, Real
+from numbers import Complex, Integral, Rational, Real
 from typing import Any, SupportsFloat
 
 from profiles.errors import InvalidNumber
@@ -30,13 +30,15 @@ def to_exact(value: object, what: str = "the number") -> Fraction:
     tenth) or a fraction ``"p/q"``; a Python or NumPy float stands for its exact binary value. Numbers of other libraries are
     accepted where a float holds them exactly, and refused where they would have to be rounded.
 
+    Raises :class:`InvalidNumber` for anything else: NaN, infinities, booleans, more than 1000 digits, exponents above 4000.
+
     >>> to_exact("0.1"), to_exact(0.5), to_exact("3/4")
     (Fraction(1, 10), Fraction(1, 2), Fraction(3, 4))
-
-    Raises :class:`InvalidNumber` for anything else: NaN, infinities, booleans, more than 1000 digits, exponents above 4000.
     """
     if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
         raise InvalidNumber(f"{what} must be a number, but the boolean {value} was found; write 0 or 1 if that is what you mean")
+    if type(value).__name__ == "timedelta64" or (isinstance(value, Complex) and not isinstance(value, Real)):
+        raise InvalidNumber(f"{what} must be a real number, but {value!r:.60} was found; give a number without a unit or imaginary part")
     if isinstance(value, str):
         return _from_text(value, what)
     if isinstance(value, Decimal):

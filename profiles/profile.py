@@ -183,11 +183,11 @@ def declare(
     to a range ``[lo, hi]`` with 0 < lo. An expression without ``w`` is refused as a probable mistake, unless ``ignores_weights`` says
     that the mechanism does not look at weights (in text, ``+ 0*w`` says the same).
 
-    >>> declare("sum", "w*z/b", record={"z": [0, 4]}, parameters={"b": "positive"}).text
-    'w*z/b'
-
     Raises :class:`InvalidProfile` (unknown symbol, empty range, w missing, reserved name), :class:`InvalidExpression`,
     :class:`InvalidNumber`. That ε is real, finite and not negative is decided by ``proofs_check.admit``.
+
+    >>> declare("sum", "w*z/b", record={"z": [0, 4]}, parameters={"b": "positive"}).text
+    'w*z/b'
     """
     if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not name.isprintable():
         raise InvalidProfile(f"a profile needs a printable name of 1 to {MAX_NAME} characters; give one")
@@ -260,7 +260,7 @@ def _range(bounds: object, what: str) -> tuple[Fraction, Fraction]:
     lo, hi = to_exact(bounds[0], f"the lower end of {what}"), to_exact(bounds[1], f"the upper end of {what}")
     if lo > hi:
         raise InvalidProfile(
-            f"{what} is empty: its lower end {exact_text(lo)} is above its upper end {exact_text(hi)}; swap or correct them"
+            f"{what} is empty: its lower end {exact_text(lo)[:40]} is above its upper end {exact_text(hi)[:40]}; swap or correct them"
         )
     return lo, hi
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from profiles.errors import InvalidProfile, UnreadableFile
+from profiles.errors import InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import MAX_NESTING, MAX_NODES, is_name, parse_expression
 from profiles.profile import MAX_NAME, Parameter, Part, Profile, declare
 from profiles.strict_json import read_document, read_exact, read_fields, read_list, read_string, write_document, write_exact
@@ -29,8 +29,18 @@ def write_profile(profile: Profile) -> str:
     >>> profile = declare("sum", "w*z/3", record={"z": ["0.1", 4]})
     >>> read_profile(write_profile(profile)) == profile
     True
+
+    Raises :class:`InvalidProfile` for a profile that no file can hold, such as one with a source of several lines.
     """
-    return write_document(FORMAT, VERSION, profile_object(profile))
+    try:
+        text = write_document(FORMAT, VERSION, profile_object(profile))
+        same = read_profile(text) == profile
+    except (PDPError, RecursionError) as error:
+        said = str(error) if isinstance(error, PDPError) else "it is nested too deeply"
+        raise InvalidProfile(f"the profile {profile.name[:60]!r} was to be written to a file, but none can hold it: {said}") from None
+    if not same:
+        raise InvalidProfile(f"the profile {profile.name[:60]!r} would not come back from a file as it is; declare it from its text")
+    return text
 
 
 def read_profile(text: str) -> Profile:

@@ -18,6 +18,7 @@ def read_document(text: str, kind: str, version: int) -> dict[str, Any]:
     if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
         raise UnreadableFile(f"the text of a {kind} of at most {MAX_CHARACTERS} characters was expected, but something else was found")
     try:
+        text.encode("utf-8")  # a text may have halves of characters, which no file has
         whole = json.loads(text, object_pairs_hook=_unique, parse_float=_refuse_float, parse_constant=_refuse_float)
     except (ValueError, RecursionError) as error:
         raise UnreadableFile(f"a {kind} was expected, but the text is not usable JSON ({_one_line(error)}); check the file") from None

@@ -9,7 +9,9 @@ from typing import Any
 import sympy
 
 from proofs_check.conditions.context import Context
-from proofs_check.results import Decision, Verdict
+from proofs_check.results import Decision
+
+NOT_ASKED = "not asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def derive_consequences(context: Context, decisions: Mapping[str, Decision]) -> 
 
     def verdict(name: str) -> tuple[str, str]:
         decision = decisions.get(name)
-        return name, Verdict.UNKNOWN.value if decision is None else decision.verdict.value
+        return name, NOT_ASKED if decision is None else decision.verdict.value
 
     theorem_10 = Consequence(
         "theorem-10",

@@ -25,8 +25,8 @@ written in it. For that you have to believe what stands on this page and nothing
 command line. The kernel is {lines:,} lines of code ({texts} more are docstrings) in {modules} modules; it reads the profile from the
 certificate's text and derives every goal by itself. `pdp check --axioms` prints which of the axioms below a certificate used.
 
-What a certificate does **not** say: that a mechanism has the declared profile, that a sampler selects with the declared probabilities, or
-that records lie in the declared ranges. Those are hypotheses that every guarantee carries.
+What a certificate does **not** say: that a mechanism has the declared profile, that a sampler selects with the declared probabilities, that
+records lie in the declared ranges, or that noise is drawn in exact real arithmetic. Those are hypotheses that every guarantee carries.
 
 ## The interpreter and its standard library
 

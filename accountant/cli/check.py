@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json as json_text
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -35,6 +37,35 @@ def _check_sample(text: str) -> Report:
     return check(text) if sample is None else check_certificate(sample)
 
 
+def _find_statement(text: str) -> dict[str, Any]:
+    """Return what an accepted certificate is about: profile, sampling and target ε*; for a sample also ε, rule and hypotheses."""
+    whole = json_text.loads(text, parse_int=str, parse_float=str)  # as they are written
+    proof = whole.get("proof", whole)
+    about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
+    return about | {name: whole[name] for name in ("epsilon", "rule", "hypotheses") if name in whole}
+
+
+def _describe(about: Mapping[str, Any]) -> Iterator[str]:
+    profile = about["profile"]
+    yield f"about: epsilon(w, x) = {profile['epsilon']}"
+    ranges = [f"{name} in [{lo}, {hi}]" for name, (lo, hi) in profile["record"].items()]
+    yield f"    for all {', '.join([*ranges, 'w >= 1'])}"
+    for name, value in profile["parameters"].items():
+        yield f"    {name} > 0" if value == "positive" else f"    {name} {'=' if isinstance(value, str) else 'in'} {_show(value)}"
+    if about["target_epsilon"] is not None:
+        yield f"    target epsilon = {about['target_epsilon']}"
+    if about["sampling"] is not None:
+        yield f"    q(x) = {about['sampling']['q']}"
+    if "epsilon" in about:
+        yield f"    one analysis of the sample: epsilon <= {about['epsilon']['upper']}{', if' if about['hypotheses'] else ''}"
+        yield from (f"      - {hypothesis}" for hypothesis in about["hypotheses"])
+    yield "    not checked here: that your mechanism has this epsilon(w, x)"
+
+
+def _show(value: object) -> str:
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
+
+
 def main(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="a certificate file")],
     axioms: Annotated[bool, typer.Option("--axioms", help="print the axiom behind each rule that was used, too")] = False,  # noqa: FBT002
@@ -53,6 +84,7 @@ def main(
         print_json(
             {
                 "accepted": report.accepted,
+                "about": _find_statement(text) if report.accepted else None,
                 "claims": [
                     {
                         "claim": claim.claim,
@@ -70,6 +102,8 @@ def main(
         )
     elif report.accepted:
         print_line(f"accepted: {file}")
+        for line in _describe(_find_statement(text)):
+            print_line(f"    {line}")
         for claim in report.claims:
             bound = "" if claim.bound is None else f" {claim.bound}"
             beside = "" if not claim.side_conditions else f"; side conditions: {', '.join(claim.side_conditions)}"

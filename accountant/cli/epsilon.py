@@ -6,10 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from accountant.cli.completion import complete_rule
-from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, parse_assignments
+from accountant.cli.options import CertificateOption, ConstantOption, JsonOption, ProfileArgument, QOption, RuleOption, parse_assignments
 from accountant.cli.output import print_as_it_is, print_json, print_line
-from accountant.files import write_whole
+from accountant.files import check_not_input, check_writable, write_whole
 
 NAME = "epsilon"
 HELP = "Bound sup over records of the sampled profile psi from above and below, prove 0 < q <= 1, and say what the bound rests on."
@@ -24,29 +23,27 @@ Examples:
 
 def main(
     profile: ProfileArgument,
-    rule: Annotated[
-        str | None,
-        typer.Option(
-            "--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2, coreset or privacy-constrained", autocompletion=complete_rule
-        ),
-    ] = None,
-    q: Annotated[str | None, typer.Option("--q", metavar="EXPR", help="selection probability as an expression of the statistics")] = None,
-    constant: Annotated[
-        list[str] | None, typer.Option("--constant", metavar="NAME=VALUE", help="a public constant of the rule (repeatable)")
-    ] = None,
+    rule: RuleOption = None,
+    q: QOption = None,
+    constant: ConstantOption = None,
     target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="for privacy-constrained")] = None,
     relative_gap: Annotated[str, typer.Option("--relative-gap", metavar="G", help="(upper - lower) / upper to reach")] = "1e-9",
     certificate: CertificateOption = None,
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.cli.foreign import load_quietly  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.epsilon import derive_epsilon  # noqa: PLC0415
     from proofs_check.certificates import to_file_text  # noqa: PLC0415
 
+    if certificate is not None:
+        check_writable(certificate)
+        check_not_input(certificate, profile, "profile")
+    declaration = load_quietly(profile)
     with show_progress("enclosing the worst case"):
         found = derive_epsilon(
-            profile,
+            declaration,
             rule=rule,
             q=q,
             constants=parse_assignments(constant or [], "--constant"),

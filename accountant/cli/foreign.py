@@ -6,16 +6,35 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from accountant.cli.progress import show_progress
+from profiles.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from profiles import Declaration
+
+
+class Terminated(SystemExit):
+    """A request to end (SIGTERM, SIGHUP); other than a ``SystemExit`` of code that is not ours, it ends the command."""
+
+
+def load_quietly(reference: str) -> Declaration:
+    """Return the declaration behind PROFILE; what its module prints goes to standard error. Raises what :func:`profiles.load` raises."""
+    from profiles import load  # noqa: PLC0415
+
+    with quiet_output():
+        return load(reference)
 
 
 @contextlib.contextmanager
 def quiet_output() -> Iterator[None]:
-    """Send what is printed meanwhile, also by compiled code and child processes, to standard error."""
+    """Send what is printed meanwhile, also by compiled code and child processes, to standard error.
+
+    Code that ends the program itself would choose the exit code: :class:`InvalidArgument` is raised in place of that.
+    """
     sys.stdout.flush()
     saved = None
     with contextlib.suppress(OSError):
@@ -24,6 +43,13 @@ def quiet_output() -> Iterator[None]:
     try:
         with contextlib.redirect_stdout(sys.stderr):
             yield
+        sys.stdout.flush()  # what was printed by way of a stream that was kept goes to standard error, too
+    except Terminated:
+        raise
+    except SystemExit as stop:
+        raise InvalidArgument(
+            f"the code that was named ended the program itself (SystemExit: {str(stop.code)[:80]}) instead of giving a result; remove that"
+        ) from None
     finally:
         if saved is not None:
             os.dup2(saved, 1)

@@ -7,7 +7,6 @@ unknown; 2 the input is not usable.
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import signal
 import sys
@@ -17,11 +16,16 @@ from typing import Annotated
 import typer
 
 from accountant.cli import audit, check, claims, epsilon, mechanisms, report, sample, verify, weight, weights
-from accountant.cli.output import make_printable
+from accountant.cli.bash import mend_words
+from accountant.cli.foreign import Terminated
+from accountant.cli.output import make_printable, print_json
+from accountant.cli.streams import end_output, prepare_streams
 from profiles.errors import PDPError
 from profiles.suggestions import find_nearest
 
-_INTERRUPTED, _TERMINATED = 130, 143
+_INTERRUPTED = 130
+_LONGEST = 300  # letters of a word in an error
+_VERDICTS = {1: "refuted", 3: "unknown"}
 
 EXAMPLE = """\b
 Examples:
@@ -62,35 +66,44 @@ def _root(
 
 def run(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code. Never shows a traceback unless ``PDP_DEBUG`` is set."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that has no letter for epsilon is no reason to fail
-    with contextlib.suppress(ValueError, OSError):
-        signal.signal(signal.SIGTERM, _end)
-    sys.exit(invoke(arguments))
+    prepare_streams()
+    _listen()
+    code = invoke(arguments)
+    end_output()
+    sys.exit(code)
 
 
-def _end(_number: int, _frame: FrameType | None) -> None:
+def _listen() -> None:
+    """Let a request to end (SIGTERM) and a terminal that is closed (SIGHUP, unless nohup has it ignored) be heard."""
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", None)):
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _end)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
     """End as after Ctrl-C, so that files which are half-written are removed."""
-    sys.exit(_TERMINATED)
+    raise Terminated(128 + number)
 
 
 def invoke(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        result = app(args=given or ["--help"], prog_name="pdp", standalone_mode=False)
+        with mend_words():
+            result = app(args=given or ["--help"], prog_name="pdp", standalone_mode=False)
         code = result if isinstance(result, int) else 0
+        sys.stdout.flush()  # what cannot be written must be known before the exit code is
         return _interrupted() if code == _INTERRUPTED else code  # what typer makes of Ctrl-C
     except PDPError as error:
+        if "--json" in given and error.exit_code in _VERDICTS:
+            print_json({"verdict": _VERDICTS[error.exit_code], "error": type(error).__name__, "reason": str(error)})
         return _complain(str(error), error.exit_code)
     except typer.Exit as stop:
         return stop.exit_code
     except (typer.Abort, KeyboardInterrupt):
         return _interrupted()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except MemoryError:
+        return _complain("there is not enough memory for this input; give a smaller one, or Parquet, which is read in parts", 2)
     except Exception as error:
         usage = getattr(error, "format_message", None)  # usage errors of the command line library, under whichever name it ships them
         if callable(usage):
@@ -124,5 +137,7 @@ def _interrupted() -> int:
 
 
 def _complain(message: str, code: int) -> int:
-    print("pdp: " + make_printable(" ".join(message.split())), file=sys.stderr)  # noqa: T201
+    words = (word if len(word) <= _LONGEST else f"{word[: _LONGEST // 2]}...{word[-_LONGEST // 4 :]}" for word in message.split())
+    with contextlib.suppress(OSError):
+        print("pdp: " + make_printable(" ".join(words)), file=sys.stderr)  # noqa: T201
     return code

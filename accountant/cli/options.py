@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from accountant.cli.completion import complete_profile
+from accountant.cli.completion import complete_profile, complete_rule
 from profiles.errors import InvalidArgument
 
 ProfileArgument = Annotated[
@@ -18,6 +18,22 @@ TargetOption = Annotated[
     str, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats, an exact number such as 3 or 0.1")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="print one JSON object on standard output")]
+RuleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2, coreset or privacy-constrained", autocompletion=complete_rule
+    ),
+]
+QOption = Annotated[str | None, typer.Option("--q", metavar="EXPR", help="selection probability as an expression of the statistics")]
+ConstantOption = Annotated[
+    list[str] | None, typer.Option("--constant", metavar="NAME=VALUE", help="a public constant of the rule (repeatable)")
+]
+TargetSizeOption = Annotated[
+    str | None, typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon")
+]
+StatisticOption = Annotated[
+    list[str] | None, typer.Option("--statistic", "-s", metavar="z=COLUMN", help="a column, or z=l1, l2, l2^2, linf (repeatable)")
+]
 CertificateOption = Annotated[Path | None, typer.Option("--certificate", metavar="FILE", help="write the proofs to a certificate file")]
 
 

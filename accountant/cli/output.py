@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 _NARROWEST = 40
+_HEADING = 12  # a heading is folded to this width, if its column needs no more
+_ROOM = 16  # what is left at least for a column of sentences
 _LABEL = re.compile(r"( *)(?:\S[^:]{0,22}? {2,}|\S[\w ]{0,15}: +)?")
 
 
@@ -29,13 +31,32 @@ def console() -> Console:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table; the first column is never folded."""
+    """Print a table. The first column is never folded, nor is a column of single words, such as numbers, where all of them fit."""
+    shown = [[_plain(cell) for cell in row] for row in rows]
+    made = console()
+    headings = _head_whole_columns(columns, shown, made.width)
     table = Table(title=title, title_justify="left", title_style="bold", show_lines=False, box=box.SIMPLE_HEAD, pad_edge=False)
     for index, column in enumerate(columns):
-        table.add_column(column, overflow="fold", no_wrap=index == 0)
-    for row in rows:
-        table.add_row(*(_plain(cell) for cell in row))
-    console().print(table)
+        table.add_column(headings.get(index, column), overflow="fold", no_wrap=index == 0 or index in headings)
+    for row in shown:
+        table.add_row(*row)
+    made.print(table)
+
+
+def _head_whole_columns(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> dict[int, str]:
+    """Return the folded headings of the columns that need not be folded; none if they would not leave the others enough room."""
+    headings: dict[int, str] = {}
+    room = width - (3 * len(columns) - 1)
+    for index, column in enumerate(columns):
+        cells = [row[index] for row in rows]
+        longest = max((len(line) for cell in cells for line in cell.split("\n")), default=0)
+        if index and cells and all(len(cell.split()) <= 1 for cell in cells):
+            lines = textwrap.wrap(column, max(longest, _HEADING), break_long_words=False)
+            headings[index] = "\n".join(lines)
+            room -= max(longest, *(len(line) for line in lines))
+        else:
+            room -= longest if not index else min(longest, _ROOM)
+    return headings if room >= 0 else {}
 
 
 def _plain(cell: str) -> str:

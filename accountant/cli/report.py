@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.completion import complete_rule
-from accountant.cli.options import JsonOption, ProfileArgument, TargetOption, parse_assignments
+from accountant.cli.options import ConstantOption, JsonOption, ProfileArgument, QOption, RuleOption, TargetOption, parse_assignments
 from accountant.cli.output import print_json, print_line
-from accountant.files import check_writable, write_whole
+from accountant.files import check_not_input, check_writable, write_whole
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -36,16 +35,9 @@ def main(
     profile: ProfileArgument,
     target_epsilon: TargetOption,
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="the HTML file to write, whole or not at all")],
-    rule: Annotated[
-        str | None,
-        typer.Option(
-            "--rule", metavar="NAME", help="uniform, coreset-l1, coreset-l2, coreset or privacy-constrained", autocompletion=complete_rule
-        ),
-    ] = None,
-    q: Annotated[str | None, typer.Option("--q", metavar="EXPR", help="selection probability as an expression of the statistics")] = None,
-    constant: Annotated[
-        list[str] | None, typer.Option("--constant", metavar="NAME=VALUE", help="a public constant of the rule (repeatable)")
-    ] = None,
+    rule: RuleOption = None,
+    q: QOption = None,
+    constant: ConstantOption = None,
     audit_samples: Annotated[
         str | None, typer.Option("--audit-samples", metavar="N", help="audit the implementation with N outputs for each data set")
     ] = None,
@@ -59,21 +51,19 @@ def main(
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command; the exit code is 0 (an ε is certified), 1 (refuted, rejected or violated) or 3 (undecided)."""
-    from accountant.cli.foreign import quiet_output  # noqa: PLC0415
+    from accountant.cli.foreign import load_quietly  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.report import gather, render_page  # noqa: PLC0415
-    from profiles import load  # noqa: PLC0415
 
     check_writable(out)
-    if out.exists() and Path(profile).exists() and out.samefile(profile):
-        raise InvalidArgument("--out names the profile file itself, which would be lost; name another file")
+    for given, what in ((profile, "profile"), (dataset, "data set"), (neighbor, "neighboring data set")):
+        check_not_input(out, given, what)
     made_on, shown_title = _date(date), _title(title)
     if audit_samples is None and (dataset is not None or neighbor is not None or seed is not None):
         raise InvalidArgument("--dataset, --neighbor or --seed was given, but they belong to an audit; add --audit-samples N")
     used_seed = None if audit_samples is None else secrets.randbits(53) if seed is None else seed
     source_name, source_text = _source(profile)
-    with quiet_output():
-        declaration = load(profile)
+    declaration = load_quietly(profile)
     audited = None if audit_samples is None else _audit(profile, audit_samples, dataset, neighbor, used_seed)
     with show_progress("proving"):
         evidence = gather(

@@ -7,8 +7,16 @@ from typing import Annotated, Any
 
 import typer
 
-from accountant.cli.completion import complete_rule
-from accountant.cli.options import JsonOption, ProfileArgument, parse_assignments
+from accountant.cli.options import (
+    ConstantOption,
+    JsonOption,
+    ProfileArgument,
+    QOption,
+    RuleOption,
+    StatisticOption,
+    TargetSizeOption,
+    parse_assignments,
+)
 from accountant.cli.output import print_json, print_line
 
 NAME = "sample"
@@ -35,19 +43,11 @@ def main(
     target_epsilon: Annotated[
         str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats: privacy-constrained weights")
     ] = None,
-    target_size: Annotated[
-        str | None, typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon")
-    ] = None,
-    rule: Annotated[
-        str | None, typer.Option("--rule", metavar="NAME", help="a sampling rule, as for pdp epsilon", autocompletion=complete_rule)
-    ] = None,
-    q: Annotated[str | None, typer.Option("--q", metavar="EXPR", help="selection probability as an expression of the statistics")] = None,
-    constant: Annotated[
-        list[str] | None, typer.Option("--constant", metavar="NAME=VALUE", help="a public constant of the rule (repeatable)")
-    ] = None,
-    statistic: Annotated[
-        list[str] | None, typer.Option("--statistic", "-s", metavar="z=COLUMN", help="a column, or z=l1, l2, l2^2, linf (repeatable)")
-    ] = None,
+    target_size: TargetSizeOption = None,
+    rule: RuleOption = None,
+    q: QOption = None,
+    constant: ConstantOption = None,
+    statistic: StatisticOption = None,
     certificate: Annotated[
         Path | None, typer.Option("--certificate", metavar="FILE", help="where to write the certificate, by default beside --out")
     ] = None,
@@ -58,11 +58,12 @@ def main(
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.cli.foreign import quiet_output  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.dataset import parse_statistic  # noqa: PLC0415
     from accountant.sampler import sample_file, to_certificate  # noqa: PLC0415
 
-    with show_progress("sample", "records") as report:
+    with quiet_output(), show_progress("sample", "records") as report:
         summary = sample_file(
             profile,
             data,
@@ -94,7 +95,10 @@ def main(
 
 
 def _print(found: dict[str, Any]) -> None:
+    from profiles import decimal_text, to_exact  # noqa: PLC0415
+
     private = found["private"]
+    expected = decimal_text(to_exact(private["expected_sample_size"]), 6, round_up=True)
     runs = ", then ".join(found["runs"])
     print_line(f"sample for one analysis ({runs}) written to {found['out']}")
     print_line(f"epsilon               {found['epsilon']['upper']} nats, add/remove of one record; checked by kernel: {_yes(found)}")
@@ -104,7 +108,7 @@ def _print(found: dict[str, Any]) -> None:
         print_line(f"not discharged        {hypothesis}")
     share = "may be published" if found["publishable"] else "must not be published: it depends on this data set"
     print_line(f"certificate           {found['certificate']} ({share}); check it with: pdp check {found['certificate']}")
-    counted = f"{private['records']} records, {private['sample_size']} selected, {private['expected_sample_size']:.6g} expected"
+    counted = f"{private['records']} records, {private['sample_size']} selected, at most {expected} expected"
     print_line(f"for your eyes only    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"))
 
 

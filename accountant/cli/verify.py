@@ -10,7 +10,7 @@ import typer
 from accountant.cli.completion import complete_condition
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, TargetOption
 from accountant.cli.output import console, print_as_it_is, print_json, print_line, print_table
-from accountant.files import write_whole
+from accountant.files import check_not_input, check_writable, write_whole
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
@@ -44,13 +44,16 @@ def main(
     """Run the command; the exit code is 0 (all proved), 1 (something refuted) or 3 (something unknown)."""
     if latex and not explain:
         raise InvalidArgument("--latex was given without --explain, which it is the form of; add --explain")
+    from accountant.cli.foreign import load_quietly  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
-    from profiles import load  # noqa: PLC0415
     from proofs_check.certificates import to_file_text  # noqa: PLC0415
     from proofs_check.explain import explain_all, to_latex, to_latex_lines, to_lines, to_paragraphs  # noqa: PLC0415
     from proofs_check.verify import verify  # noqa: PLC0415
 
-    declared = load(profile).profile
+    if certificate is not None:
+        check_writable(certificate)
+        check_not_input(certificate, profile, "profile")
+    declared = load_quietly(profile).profile
     with show_progress("deciding", "conditions") as tell:
         verification = verify(declared, target_epsilon, condition, progress=lambda done, total, _: tell(done, total))
     if certificate is not None:

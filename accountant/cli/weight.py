@@ -26,11 +26,11 @@ def main(
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.cli.foreign import load_quietly  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.weights.precise import optimal_weight  # noqa: PLC0415
-    from profiles import load  # noqa: PLC0415
 
-    declared, record = load(profile).profile, parse_assignments(at or [], "--at")
+    declared, record = load_quietly(profile).profile, parse_assignments(at or [], "--at")
     with show_progress("searching the optimal weight"):
         found = optimal_weight(declared, target_epsilon, record, digits).to_json()
     if json:

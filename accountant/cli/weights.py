@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from accountant.cli.options import JsonOption, ProfileArgument
+from accountant.cli.options import JsonOption, ProfileArgument, StatisticOption, TargetSizeOption
 from accountant.cli.output import print_json, print_line
 from accountant.weights.hypotheses import TARGET_FROM_DATA
 from profiles.errors import InvalidArgument
@@ -31,23 +32,20 @@ def main(
     data: Annotated[str, typer.Option("--data", metavar="FILE", help="CSV, Parquet, NPY or svmlight file, read in batches")],
     out: Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, whole or not at all")],
     target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats")] = None,
-    target_size: Annotated[
-        str | None, typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon")
-    ] = None,
-    statistic: Annotated[
-        list[str] | None, typer.Option("--statistic", "-s", metavar="z=COLUMN", help="a column, or z=l1, l2, l2^2, linf (repeatable)")
-    ] = None,
+    target_size: TargetSizeOption = None,
+    statistic: StatisticOption = None,
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.cli.foreign import load_quietly  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.dataset import compute_weights_file, parse_statistic  # noqa: PLC0415
     from accountant.weights.premise import prove_premise  # noqa: PLC0415
-    from profiles import decimal_text, exact_text, load, to_exact  # noqa: PLC0415
+    from profiles import decimal_text, exact_text, to_exact  # noqa: PLC0415
 
     if (target_epsilon is None) == (target_size is None):
         raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
-    declared = load(profile).profile
+    declared = load_quietly(profile).profile
     specs = [parse_statistic(text) for text in statistic or []]
     with show_progress("proving the premise"):
         premise = prove_premise(declared, target_epsilon)
@@ -82,9 +80,10 @@ def main(
         return 0
     print_line(f"{summary.rows} weights for target epsilon {found['target_epsilon']} written to {out}")
     print_line(f"expected sample size  {found['expected_sample_size']}")
-    print_line(
-        f"weights               {summary.min_weight:.6g} to {summary.max_weight:.6g}; infinite (never sampled): {summary.infinite_rows}"
-    )
+    ends = [
+        decimal_text(to_exact(end), 6, round_up=False) if math.isfinite(end) else "inf" for end in (summary.min_weight, summary.max_weight)
+    ]
+    print_line(f"weights               {' to '.join(ends)} (rounded down); infinite (never sampled): {summary.infinite_rows}")
     print_line(f"certified feasible    {summary.fast_rows} by rounding bounds, {summary.refined_rows} by ball arithmetic")
     print_line(f"premise               {premise.evidence}")
     for hypothesis in [DECLARED, *([TARGET_FROM_DATA] if target_size is not None else [])]:

@@ -101,14 +101,14 @@ def arrow_weights(
     the map; ``premise`` is one that :func:`accountant.prove_premise` returned before. To draw a sample, use
     :func:`accountant.dataset.arrow_pairs`.
 
+    Raises :class:`Infeasible` (assumption-8 is refuted), :class:`Undecided` (the premise is not proved), :class:`InvalidTarget`,
+    :class:`InvalidProfile`, :class:`InvalidArgument`.
+
     >>> import pyarrow as pa
     >>> from profiles import declare
     >>> weights = arrow_weights(declare("sum", "w*z", record={"z": [0, 4]}), 4)
     >>> weights(pa.record_batch({"z": [4.0]})).to_pylist()
     [{'z': 4.0, 'weight': 1.0, 'q': 1.0}]
-
-    Raises :class:`Infeasible` (assumption-8 is refuted), :class:`Undecided` (the premise is not proved), :class:`InvalidTarget`,
-    :class:`InvalidProfile`, :class:`InvalidArgument`.
     """
     chosen = complete_specs(profile, [parse_statistic(spec) if isinstance(spec, str) else spec for spec in specs])
     target = to_exact(target_epsilon, "the target epsilon")

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from accountant.dataset.specs import LEAST_SQUARE, StatisticSpec
+from accountant.dataset.specs import LEAST_SQUARE, NORMS, StatisticSpec
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidData
 from profiles.suggestions import suggest
@@ -103,7 +103,7 @@ def resolve(frame: Frame, name: str) -> str:
     """Return ``name`` if the data has such a column, else raise :class:`InvalidData` with the nearest name."""
     if name in frame.names:
         return name
-    hint = suggest(name, list(frame.names))
+    hint = suggest(name, [*frame.names, *NORMS])
     shown = ", ".join(list(frame.names)[:12]) + (", ..." if len(frame.names) > 12 else "")
     raise InvalidData(f"the column {name!r} was asked for, but {frame.label} has {shown or 'no columns'}; name one of them{hint}")
 

@@ -54,14 +54,14 @@ def arrow_pairs(selector: Selector, specs: Sequence[StatisticSpec | str] = ()) -
     privacy-constrained one. ``specs`` say from which columns the statistics are read, as :class:`StatisticSpec` or as text
     (``"z=l2(a,b)"``); by default the column of the statistic's name.
 
+    Raises :class:`InvalidArgument` (no selector, a profile without a statistic, specs that do not fit it).
+
     >>> import pyarrow as pa
     >>> from accountant import plan_sample
     >>> from profiles import declare
     >>> plan = plan_sample(declare("sum", "w*z", record={"z": [0, 4]}), target_epsilon=4)
     >>> arrow_pairs(plan.selector)(pa.record_batch({"z": [4.0]})).to_pylist()
     [{'z': 4.0, 'weight': 1.0, 'q': 1.0}]
-
-    Raises :class:`InvalidArgument` (no selector, a profile without a statistic, specs that do not fit it).
     """
     if not isinstance(selector, Selector):
         raise InvalidArgument(

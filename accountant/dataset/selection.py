@@ -27,12 +27,12 @@ WeighBatch = Callable[[Any], Any]
 def select_rows(batch: Any, draw: Draw) -> Any:
     """Return the rows of a record batch that ``draw`` selects with the probabilities in its column ``q``, in their order.
 
+    Raises :class:`InvalidData` (no column ``q`` of float64 in [0, 1]), :class:`InvalidArgument` (``draw`` returns anything but one bool
+    for each row).
+
     >>> batch = pa.record_batch({"name": ["a", "b"], "q": [0.0, 1.0]})
     >>> select_rows(batch, lambda q: q == 1.0).to_pylist()
     [{'name': 'b', 'q': 1.0}]
-
-    Raises :class:`InvalidData` (no column ``q`` of float64 in [0, 1]), :class:`InvalidArgument` (``draw`` returns anything but one bool
-    for each row).
     """
     q = _probabilities(batch)
     selected = draw(q) if q.size else np.zeros(0, dtype=np.bool_)

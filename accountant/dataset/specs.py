@@ -42,10 +42,10 @@ def parse_statistic(text: str) -> StatisticSpec:
 
     ``z=column:l2`` names a column that is called like a norm.
 
+    Raises :class:`InvalidArgument`.
+
     >>> parse_statistic("z=l2(-label)")
     StatisticSpec(name='z', column=None, norm='l2', only=(), without=('label',))
-
-    Raises :class:`InvalidArgument`.
     """
     name, equals, source = (part.strip() for part in text.partition("="))
     if not equals or not source or not is_name(name):

@@ -143,8 +143,10 @@ class TableSource:
             try:
                 reader = self._open_csv(stack) if self.format == "csv" else self._open_parquet(stack)
                 yield from reader
+            except UnicodeDecodeError:
+                raise UnreadableFile(f"{self.label} has column names that are not UTF-8 text; save it as UTF-8") from None
             except (pa.ArrowInvalid, pa.ArrowException, EOFError) as error:
-                reason = str(error).splitlines()[0][:160]
+                reason = next(iter(str(error).splitlines()), "no reason given")[:160]
                 kind = InvalidData if "Expected" in reason and "columns" in reason else UnreadableFile
                 raise kind(f"{self.label} could not be read as {self.format}: {reason}; correct the file") from None
             except OSError as error:

@@ -17,6 +17,7 @@ from accountant.dataset.frames import Batch, Source
 from accountant.dataset.opening import BATCH_ROWS, open_dataset
 from accountant.dataset.specs import StatisticSpec
 from accountant.dataset.writers import open_writer, output_format
+from accountant.files import check_not_input
 from accountant.weights.vectorised import ConvexityPremise, WeightsResult, prepare_solver, probabilities
 from accountant.weights.vectorised.domain import SHOWN, describe_outside, outside
 from accountant.weights.vectorised.results import Floats
@@ -122,8 +123,7 @@ def compute_weights_file(
     path = None if out is None else Path(out)
     if path is not None:
         output_format(path)
-        if isinstance(data, (str, os.PathLike)) and path.exists() and Path(data).exists() and path.samefile(data):
-            raise InvalidArgument(f"the output {path} is the input; name another file")
+        check_not_input(path, data, "input")
     source, chosen = open_dataset(data, format=format, batch_rows=batch_rows), complete_specs(profile, specs)
     if target_epsilon is not None:
         target = to_exact(target_epsilon, "the target epsilon")

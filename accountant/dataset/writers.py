@@ -28,10 +28,13 @@ def output_format(path: Path) -> str:
     found = FORMATS.get(path.suffix.lower())
     if found is None:
         raise UnwritableOutput(f"the output {path} must end in .csv, .parquet or .npy; rename it")
-    if path.is_dir():
-        raise UnwritableOutput(f"the output {path} is a folder; name a file in it")
-    if not path.parent.is_dir():
-        raise UnwritableOutput(f"the folder of the output {path} does not exist; create it first")
+    try:
+        if path.is_dir():
+            raise UnwritableOutput(f"the output {path} is a folder; name a file in it")
+        if not path.parent.is_dir():
+            raise UnwritableOutput(f"the folder of the output {path} does not exist; create it first")
+    except OSError as error:  # a name that is too long, say
+        raise UnwritableOutput(f"the output {str(path)[:80]!r} cannot be written ({error.strerror}); name another file") from None
     return found
 
 

@@ -27,8 +27,7 @@ from accountant.estimators.noise_split import MARGIN, NoiseScales, choose_scales
 from accountant.estimators.starting import pack_centres
 from accountant.guarantees import AnyGuarantee
 from accountant.sampler import PoissonSampler
-from accountant.sampling import make_rule
-from accountant.sampling.rules import IN_RANGE
+from accountant.sampling import make_rule, name_range
 from accountant.sampling.selection import prepare_selection
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
 from profiles.mechanisms import WeightedLloyd
@@ -227,7 +226,7 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 raise InvalidArgument(f"{name} must be at most {MOST_ROUNDS}, but {str(value)[:40]} was found; give fewer")
         require_feasible_run(int(self.iterations), int(self.n_clusters) * dimension)  # before centres are drawn
         radius = widen(to_exact(self.radius, "the radius"))
-        evidence = [(IN_RANGE, "each record is moved onto the declared domain by itself")] if self.outside == "project" else []
+        evidence = []
         if isinstance(self.init, str):
             if self.init != "packing":
                 raise InvalidArgument(f"init must be 'packing' or an array, but {self.init[:40]!r} was found; give one of the two")
@@ -252,6 +251,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             min_count=self.min_count,
             confine=True,
         )
+        if self.outside == "project":
+            evidence.append((name_range(mechanism.profile), "each record is moved onto the declared domain by itself"))
         seeded = () if self.random_state is None else (PRIVATE_SEED,)
         return mechanism, (*mechanism.hypotheses, PRIVATE_NUMBERS, *seeded), tuple(evidence)
 

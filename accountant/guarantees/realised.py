@@ -65,6 +65,8 @@ def realise_sampling(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[st
 def assume(guarantee: AnyGuarantee, hypotheses: Sequence[str]) -> AnyGuarantee:
     """A guarantee holds under more hypotheses than it needs: return it with ``hypotheses`` added."""
     require_guarantee(guarantee)
+    if isinstance(hypotheses, str):
+        raise InvalidArgument(f"hypotheses to assume are a sequence of texts, but the text {hypotheses[:60]!r} was found; put it in a list")
     added = [item for item in hypotheses if item not in guarantee.hypotheses]
     if not added:
         return guarantee

@@ -24,14 +24,16 @@ from accountant.guarantees.theorem import (
 )
 from accountant.sampling import SamplingRule, refuse_oracle
 from accountant.worst_case import EpsilonBound, bound_epsilon, recheck_epsilon
-from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, exact_text, to_exact
+from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, Undecided, exact_text, to_exact
 from profiles.suggestions import suggest
 from profiles.symbolic import to_sympy
 from profiles.terms import Term, constant_value, to_text
+from proofs_check.admission import well_defined_claim
 
 EXACT_REALS = "The mechanism computes in exact real arithmetic"
 DEFINED = "epsilon is defined and not negative on its domain"
 PROBABILITY = "0 < q(x) <= 1 for every record"
+_DEFINED = "claim well-defined, checked by the kernel"
 INDEPENDENT = "the sampler selects each record independently with probability exactly q(x)"
 
 
@@ -41,6 +43,8 @@ def base_profile(profile: Profile, hypotheses: Sequence[str] = (EXACT_REALS,)) -
     The source is the profile's own; a profile without a source is a hypothesis. ``hypotheses`` are those of the implementation.
     Source: Fay et al. 2024, Definition 4 on weighted data sets.
     """
+    if isinstance(hypotheses, str):
+        raise InvalidArgument(f"the hypotheses of {profile.name!r} are a sequence of texts, but one text was found; put it in a list")
     open_source = () if profile.source else (f"the mechanism {profile.name!r} has the profile that is declared for it",)
     derivation = Derivation("declared profile", profile.source or "declared without a source", _profile_text(profile))
     step = Step("base_profile", (("profile", profile), ("hypotheses", tuple(hypotheses))))
@@ -51,7 +55,8 @@ def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> Any
     """If M_i is ε_i-PDP and is run n_i times, each run seeing the outputs of the earlier ones, the whole is (Σ n_i ε_i)-PDP.
 
     ``profile`` is a composed one; ``parts`` are guarantees of the profiles it was composed from, in their order. That its ε is
-    exactly Σ n_i ε_i is checked by simplifying the difference to 0. Source: Ebadi et al. 2015; Fay et al. 2024, proof of Proposition 13.
+    exactly Σ n_i ε_i is checked by simplifying the difference to 0, and that each ε_i is defined everywhere (1/z − 1/z simplifies to 0, but
+    promises nothing at z = 0). Source: Ebadi et al. 2015; Fay et al. 2024, proof of Proposition 13.
 
     Raises :class:`InvalidArgument` where a guarantee is not about its part, :class:`InvalidProfile` where the sum differs.
     """
@@ -72,7 +77,7 @@ def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> Any
                 raise InvalidProfile(
                     f"{item.name!r} means something else in {profile.name!r} than in its part {part.profile.name!r}; rename it"
                 )
-        hypotheses += [*_integer_times(profile, part.times), *guarantee.hypotheses]
+        hypotheses += [*_integer_times(profile, part.times), *_undecided_part(part.profile), *guarantee.hypotheses]
     _check_sum(profile)
     shown = " + ".join(f"{to_text(part.times)}*({part.profile.text})" for part in profile.parts)
     source = f"; {profile.source}" if profile.source else ""
@@ -121,7 +126,7 @@ def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) 
         Notion.PDP,
         SampledBound(bound.profile, rule),
         derivation,
-        hypotheses=(*rule.hypotheses, PROBABILITY, DEFINED, INDEPENDENT, *guarantee.hypotheses),
+        hypotheses=(*rule.hypotheses_for(bound.profile), PROBABILITY, DEFINED, INDEPENDENT, *guarantee.hypotheses),
         discharged=guarantee.discharged,
         step=Step("amplify_by_importance_sampling", (("rule", rule),), (guarantee.step,)),
     )
@@ -132,7 +137,7 @@ def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None
 
     U is computed and proved here, by :func:`accountant.worst_case.bound_epsilon`, to which ``options`` go; with a ``certificate`` it is
     the bound that the kernel accepts there for this very profile and rule (:func:`accountant.worst_case.recheck_epsilon`).
-    Source: Fay et al. 2024, Definitions 2 and 4; Theorem 10 for privacy-constrained sampling.
+    Source: Fay et al. 2024, Definitions 2 and 4; for privacy-constrained sampling Problem 7, and Theorem 10 where its conditions hold.
     Raises :class:`InvalidArgument` where the guarantee is not about a sampled mechanism, and what ``bound_epsilon`` raises.
     """
     require_guarantee(guarantee)
@@ -146,14 +151,7 @@ def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None
         evidence = recheck_epsilon(bound.profile, bound.rule, certificate)
     else:
         evidence = bound_epsilon(bound.profile, bound.rule, **options)
-    derivation = Derivation(
-        "worst case over records" if bound.rule.q is not None else "worst case of privacy-constrained sampling",
-        "Fay et al. 2024, Definitions 2 and 4" if bound.rule.q is not None else "Fay et al. 2024, Definitions 2 and 4, Theorem 10",
-        f"psi(x) <= {evidence.upper_text()} at every record",
-        _claims(evidence),
-        (guarantee.derivation,),
-    )
-    found = discharged_by(bound.rule, evidence, options.get("premises") or {})
+    derivation, found = _conclude_worst_case(guarantee.derivation, bound, evidence, options.get("premises") or {})
     closed = tuple(Discharged(hypothesis, reason, guarantee.subject) for hypothesis, reason in found.items())
     return conclude(
         guarantee.subject,
@@ -223,11 +221,21 @@ def _rule_text(rule: SamplingRule) -> str:
 def _integer_times(profile: Profile, times: Term) -> tuple[str, ...]:
     value = constant_value(times)
     if value is None and times[0] == "sym":
-        value = next((p.value for p in profile.parameters if p.name == times[1]), None)
-        if value is None:
+        named = next((p for p in profile.parameters if p.name == times[1]), None)
+        value = None if named is None else named.value
+        if named is not None and value is None:
             return (f"{times[1]} is a positive integer, fixed in advance",)
     if value is None or value.denominator != 1 or value < 1:
         raise InvalidProfile(f"{to_text(times)} uses of a part were declared in {profile.name!r}; the number of uses is a positive integer")
+    return ()
+
+
+def _undecided_part(profile: Profile) -> tuple[str, ...]:
+    """Return the hypothesis that ε of a part is defined, where that is undecided. Raises :class:`InvalidProfile` where it is not."""
+    try:
+        well_defined_claim(profile)
+    except Undecided:
+        return (f"epsilon of {profile.name!r} is defined and not negative on its domain",)
     return ()
 
 
@@ -245,16 +253,37 @@ def _claims(evidence: EpsilonBound) -> tuple[str, ...]:
     return (f"{evidence.method} (not checked by the kernel: {evidence.kernel_reason})",)
 
 
-def discharged_by(rule: SamplingRule, evidence: EpsilonBound, premises: Mapping[str, bool]) -> dict[str, str]:
-    if rule.q is None:
-        proved = {f"{name} holds": "proved" for name, value in premises.items() if value}
-        if premises.get("feasibility"):
-            proved["every returned weight satisfies the constraint of Problem 7"] = "proved"
-        if premises.get("assumption-9"):
-            proved[PROBABILITY] = "every weight is finite (assumption-9) and at least 1"
+def _conclude_worst_case(
+    premise: Derivation, bound: SampledBound, evidence: EpsilonBound, premises: Mapping[str, bool]
+) -> tuple[Derivation, dict[str, str]]:
+    """Return the derivation of a worst case, and the hypotheses that its evidence discharges, each with the reason."""
+    conclusion = f"psi(x) <= {evidence.upper_text()} at every record"
+    source = "Fay et al. 2024, Definitions 2 and 4"
+    if bound.rule.q is not None:
+        return Derivation("worst case over records", source, conclusion, _claims(evidence), (premise,)), discharged_by(evidence)
+    # the constraint bounds psi for whatever weights are returned; that the bound is reached, and a best weight exists, is Theorem 10
+    source += ", Problem 7" + (", Theorem 10" if evidence.lower == evidence.upper else "")
+    derivation = Derivation("worst case of privacy-constrained sampling", source, conclusion, _claims(evidence), (premise,))
+    return derivation, _discharged_by_conditions(bound.profile, premises)
+
+
+def _discharged_by_conditions(profile: Profile, premises: Mapping[str, bool]) -> dict[str, str]:
+    proved = {f"{name} holds": "proved" for name, value in premises.items() if value}
+    if premises.get("feasibility"):
+        proved["every returned weight satisfies the constraint of Problem 7"] = "proved"
+    if premises.get("assumption-9"):
+        proved[PROBABILITY] = "every weight is finite (assumption-9) and at least 1"
+    try:
+        well_defined_claim(profile)
+    except Undecided:
         return proved
+    return {**proved, DEFINED: _DEFINED}
+
+
+def discharged_by(evidence: EpsilonBound) -> dict[str, str]:
+    """Return the hypotheses that the evidence of a worst case with an explicit q discharges, each with the reason."""
     if evidence.checked_by_kernel:
-        return {DEFINED: "claim well-defined, checked by the kernel", PROBABILITY: "claim epsilon-upper, checked by the kernel"}
+        return {DEFINED: _DEFINED, PROBABILITY: "claim epsilon-upper, checked by the kernel"}
     return {PROBABILITY: "ball arithmetic"} if evidence.proved_by_balls else {}
 
 

@@ -55,7 +55,7 @@ class EpsilonDP:
 
 @dataclass(frozen=True, slots=True)
 class TwoSidedDP:
-    """Both directions of a guarantee, for D = D' with one record more: upper bounds in nats, None where there is none.
+    """Both directions of a guarantee, for D = D' with one record more: upper bounds in nats; ``minus`` None is unbounded.
 
         plus  (the record goes):   P[M(D) ∈ S]  ≤ e^plus  P[M(D') ∈ S] + delta_plus,
         minus (the record comes):  P[M(D') ∈ S] ≤ e^minus P[M(D) ∈ S]  + delta_minus.
@@ -63,7 +63,7 @@ class TwoSidedDP:
     ``evidence``: the proofs of worst cases over records, where there were any. Source: docs/one-sided.md, section 1.
     """
 
-    plus: Fraction | None
+    plus: Fraction
     minus: Fraction | None
     delta_plus: Fraction = Fraction(0)
     delta_minus: Fraction = Fraction(0)
@@ -71,8 +71,8 @@ class TwoSidedDP:
 
     @property
     def epsilon(self) -> Fraction | None:
-        """The larger of the two directions: ε of add/remove differential privacy, None where a direction is unbounded."""
-        return None if self.plus is None or self.minus is None else max(self.plus, self.minus)
+        """The larger of the two directions: ε of add/remove differential privacy, None where one is unbounded."""
+        return None if self.minus is None else max(self.plus, self.minus)
 
     @property
     def delta(self) -> Fraction:
@@ -208,9 +208,13 @@ def conclude(
     """Return the guarantee of the right type. For the rules of this package; not exported.
 
     A hypothesis stays open if ``hypotheses`` has it, even where it was discharged for another mechanism that went in. ``step`` is the call
-    of the rule, from which a guarantee that was stored in a file is made again.
+    of the rule, from which a guarantee that was stored in a file is made again. Raises :class:`InvalidArgument` for a subject or a
+    hypothesis that is no line of text, which a print would distort and no file would hold.
     """
     closed, remaining = tuple(dict.fromkeys(discharged)), tuple(dict.fromkeys(hypotheses))
+    for text in (subject, *remaining):
+        if not isinstance(text, str) or not text.strip() or not text.isprintable():
+            raise InvalidArgument(f"subject and hypotheses of a guarantee are lines of text, but {str(text)[:60]!r} was found; reword it")
     if remaining:
         return ConditionalGuarantee(subject, notion, bound, remaining, closed, derivation, _SEAL, step)
     return Guarantee(subject, notion, bound, closed, derivation, _SEAL, step)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import arb
+from flint import arb, arb_poly
 
 from accountant.interop.spending import Spending
 from profiles import Undecided
@@ -81,6 +81,44 @@ def _pair(spent: Spending) -> Pair:
     return Pair(low.max(arb(0)), (ball(kept_plus) - low).max(arb(0)), spent.delta_plus, spent.delta_minus)
 
 
+def replacing_atoms(spent: Spending) -> Atoms:
+    """Return the losses of a pair that is worst where one record is replaced by another: it goes, then the other comes.
+
+    The trade-off function of the chain is at least g(1 − f(α)), f that of the record that goes and g that of the one that comes:
+
+        max(0, a − e^s α, c − α, e^−s (a − α)),   s = plus + minus,   a = 1 − δ⁺ − e^plus δ⁻,
+        c = max(e^−minus (1 − 2δ⁻), 2 (1 − δ⁺) − e^plus).
+
+    It is its own inverse, so that the losses of both directions are the same: s, 0 and −s, with masses e^s l, c − 2l and
+    l = (a − c)/(e^s − 1). A line that cannot be told to count is left out, which makes the pair worse. Source: docs/interoperability.md;
+    Dong, Roth, Su 2022, Theorem 2.14, for equal directions. To be called like :func:`dominating_atoms`.
+    """
+    middle = 2 * (1 - ball(spent.delta_plus)) - ball(spent.plus).exp()
+    if spent.minus is None:
+        return _alone(middle)
+    middle = middle.max((-ball(spent.minus)).exp() * (1 - 2 * ball(spent.delta_minus)))
+    lost = spent.delta_plus
+    if spent.delta_minus:
+        lost += spent.delta_minus if spent.plus == 0 else _upper(ball(spent.plus).exp() * ball(spent.delta_minus))
+    kept, loss = 1 - lost, spent.plus + spent.minus
+    if loss == 0:
+        return _alone(middle.max(ball(kept)))
+    if middle >= ball(kept):
+        return _alone(middle)
+    ratio = ball(loss).exp()
+    low = (ball(kept) - middle) / ball(loss).expm1()
+    if not (low > 0 and 2 * low < middle):
+        low = ball(kept) / (1 + ratio)
+        return Atoms({loss: ratio * low, -loss: low}, lost)
+    return Atoms({loss: ratio * low, Fraction(0): middle - 2 * low, -loss: low}, lost)
+
+
+def _alone(mass: arb) -> Atoms:
+    """Return the losses of a pair of laws with the common part ``mass``, and nothing else in common."""
+    kept = mass.max(arb(0)).min(arb(1))
+    return Atoms({Fraction(0): kept}, min(Fraction(1), max(Fraction(0), _upper(1 - kept))))
+
+
 def _is_positive(value: arb) -> bool:
     """Decide the sign of a number that is 0 only where it is exactly 0: e^plus and e^minus are irrational."""
     if not (value > 0 or value <= 0):
@@ -134,24 +172,28 @@ class Curve:
         return min(found, self.top)
 
 
-def compose(spent: Iterable[tuple[Spending, int]]) -> tuple[Curve, Curve] | None:
+def compose(spent: Iterable[tuple[Spending, int]], *, replacing: bool = False) -> tuple[Curve, Curve] | None:
     """Return the curves of both directions for an adaptive composition, each with its number of uses; None where that takes too many terms.
 
-    Source: dominating pairs compose (docs/interoperability.md). The number of terms is at most the product of (uses + 1).
+    ``replacing``: a record is replaced by another, not added or removed. Source: dominating pairs compose (docs/interoperability.md). The
+    number of terms is at most the product of (uses + 1), of (2 uses + 1) where a record is replaced.
     """
     terms = 1
     listed = [(item, count) for item, count in spent if count > 0]
     for _, count in listed:
-        terms *= count + 1
+        terms *= (2 * count if replacing else count) + 1
     if terms > MOST_TERMS:
         return None
     with working_precision(BITS):
         one = Atoms({Fraction(0): arb(1)}, Fraction(0))
         going, coming = one, one
         for item, count in listed:
+            if replacing:
+                going = _join(going, _power_symmetric(replacing_atoms(item), count))
+                continue
             sides = dominating_atoms(item)
             going, coming = _join(going, _power(sides[0], count)), _join(coming, _power(sides[1], count))
-        return Curve.of(going), Curve.of(coming)
+        return Curve.of(going), Curve.of(going if replacing else coming)
 
 
 def _power(atoms: Atoms, count: int) -> Atoms:
@@ -167,11 +209,23 @@ def _power(atoms: Atoms, count: int) -> Atoms:
         if len(atoms.finite) > 1 or uses == count:
             finite[uses * one + (count - uses) * other] = ball(Fraction(ways)) * ups[uses] * downs[count - uses]
         ways = ways * uses // (count - uses + 1)
+    return Atoms(finite, _infinite_of(atoms, count))
+
+
+def _power_symmetric(atoms: Atoms, count: int) -> Atoms:
+    """Return the law of the sum of ``count`` independent losses that are s, 0 or −s."""
+    loss = max(atoms.finite)
+    masses = arb_poly([atoms.finite.get(place * loss, arb(0)) for place in (-1, 0, 1)] if loss else [0, atoms.finite[loss]]) ** count
+    finite = {(place - count) * loss: masses[place] for place in range(masses.degree() + 1)} if loss else {loss: masses[count]}
+    return Atoms(finite, _infinite_of(atoms, count))
+
+
+def _infinite_of(atoms: Atoms, count: int) -> Fraction:
     infinite, square = Fraction(0), atoms.infinite
     for bit in reversed(f"{count:b}"):
         infinite = _either(infinite, square) if bit == "1" else infinite
         square = _either(square, square)
-    return Atoms(finite, infinite)
+    return infinite
 
 
 def _join(left: Atoms, right: Atoms) -> Atoms:
@@ -195,4 +249,4 @@ def _upper(value: arb) -> Fraction:
     return end
 
 
-__all__ = ["BITS", "MOST_TERMS", "Atoms", "Curve", "compose", "dominating_atoms"]
+__all__ = ["BITS", "MOST_TERMS", "Atoms", "Curve", "compose", "dominating_atoms", "replacing_atoms"]

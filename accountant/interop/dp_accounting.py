@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.guarantees import AnyGuarantee
-from accountant.interop.dominating import BITS, Atoms, Curve, compose, dominating_atoms
+from accountant.interop.dominating import BITS, Atoms, Curve, compose, dominating_atoms, replacing_atoms
 from accountant.interop.spending import Spending, spend
 from profiles import InvalidArgument, InvalidNumber, MissingExtra, to_exact
-from profiles.numbers import round_up_finite
+from profiles.numbers import round_down, round_up_finite
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 try:
@@ -24,7 +24,8 @@ except ImportError as error:
         "dp_accounting is needed to use its events, but it is not installed; install pdp-accountant[dp-accounting]"
     ) from error
 
-_RELATION = privacy_accountant.NeighboringRelation.ADD_OR_REMOVE_ONE
+NeighboringRelation = privacy_accountant.NeighboringRelation
+_ADDED, _REPLACED = NeighboringRelation.ADD_OR_REMOVE_ONE, NeighboringRelation.REPLACE_ONE
 _COMPOUND = (dp_event.NoOpDpEvent, dp_event.ComposedDpEvent, dp_event.SelfComposedDpEvent)
 
 
@@ -49,6 +50,8 @@ class CertifiedDpEvent(dp_event.DpEvent):  # type: ignore[misc]
         deltas = all(isinstance(value, float) and 0 <= value <= 1 for value in (self.delta_plus, self.delta_minus))
         if not losses or not deltas or math.isinf(self.epsilon_plus):
             raise InvalidNumber("an event needs losses of at least 0 (epsilon_minus may be inf) and deltas in [0, 1], as floats")
+        if not all(isinstance(texts, tuple) and all(isinstance(text, str) for text in texts) for texts in (self.subjects, self.hypotheses)):
+            raise InvalidArgument("subjects and hypotheses of an event must be tuples of texts, but others were found; use make_event")
 
     @property
     def spending(self) -> Spending:
@@ -75,7 +78,7 @@ def make_event(guarantee: AnyGuarantee, *, accept_hypotheses: bool = False) -> C
 
 
 class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
-    """A :class:`PLDAccountant` for add/remove that also takes :class:`CertifiedDpEvent`.
+    """A :class:`PLDAccountant` that also takes :class:`CertifiedDpEvent`, for one record that is added, removed or replaced by another.
 
     As long as it has composed certified events alone (and not too many different ones), ``get_epsilon`` and ``get_delta`` are upper bounds
     that are computed in ball arithmetic from the exact composition of the worst pairs: nothing with the same losses has less.
@@ -84,8 +87,15 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
     that library (grid, fast Fourier transforms in binary64, truncation of tails).
     """
 
-    def __init__(self, value_discretization_interval: float = 1e-4) -> None:
-        super().__init__(_RELATION, value_discretization_interval)
+    def __init__(self, neighboring_relation: Any = _ADDED, value_discretization_interval: float = 1e-4) -> None:
+        if neighboring_relation not in (_ADDED, _REPLACED):
+            raise InvalidArgument(
+                f"ADD_OR_REMOVE_ONE or REPLACE_ONE was expected as relation, but {str(neighboring_relation)[:60]} was found; give one"
+            )
+        interval = to_exact(value_discretization_interval, "value_discretization_interval")
+        if interval <= 0:
+            raise InvalidArgument(f"value_discretization_interval must be above 0, but {float(interval)} was found; give for example 1e-4")
+        super().__init__(neighboring_relation, float(interval))
         self._certified: dict[Spending, int] = {}
         self._hypotheses: dict[str, None] = {}
         self._has_others = False
@@ -93,20 +103,36 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
         self._mixture: Any = None
 
     @property
+    def _replacing(self) -> bool:
+        return self._neighboring_relation is _REPLACED
+
+    @property
     def hypotheses(self) -> tuple[str, ...]:
         """The hypotheses of all guarantees that were composed: what the numbers of this accountant hold under."""
         return tuple(self._hypotheses)
 
     def _maybe_compose(self, event: Any, count: int, do_compose: bool) -> Any:  # noqa: FBT001 - the signature of dp_accounting
+        if isinstance(event, dp_event.SelfComposedDpEvent) and not _counts(event.count):
+            return self.CompositionErrorDetails(event, "The number of uses must be an integer of at least 1.")
         if do_compose and count > 0:
             self._curves = self._mixture = None
         if not isinstance(event, CertifiedDpEvent):
             self._has_others |= do_compose and count > 0 and not isinstance(event, _COMPOUND)
+            if isinstance(event, dp_event.RandomizedResponseDpEvent) and do_compose and count > 1:
+                return self._compose_each(event, count)
             return super()._maybe_compose(event, count, do_compose)
         if do_compose and count > 0:
             self._hypotheses.update(dict.fromkeys(event.hypotheses))
             self._certified[event.spending] = self._certified.get(event.spending, 0) + count
         return None
+
+    def _compose_each(self, event: Any, count: int) -> Any:
+        """Compose an event ``count`` times by itself: dp_accounting 0.6.0 counts randomised response once, whatever its count."""
+        before: Any = self._pld
+        self._pld: Any = privacy_loss_distribution.identity(value_discretization_interval=self._value_discretization_interval)
+        failed = super()._maybe_compose(event, 1, do_compose=True)
+        self._pld = before.compose(self._pld.self_compose(count))
+        return failed
 
     def get_epsilon(self, target_delta: float) -> float:
         """Return an ε for which everything composed so far is (ε, target_delta)-differentially private."""
@@ -116,7 +142,10 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
         certified = max((math.inf if end is None else round_up_finite(end) for end in ends), default=0.0)
         if self._contains_non_dp_event:
             return math.inf
-        return max(certified, float(self._mix().get_epsilon_for_delta(target_delta))) if self._needs_grid(curves) else certified
+        if not self._needs_grid(curves):
+            return certified
+        mixture = self._mix()
+        return math.inf if mixture is None else max(certified, float(mixture.get_epsilon_for_delta(round_down(delta))))
 
     def get_delta(self, target_epsilon: float) -> float:
         """Return a δ for which everything composed so far is (target_epsilon, δ)-differentially private."""
@@ -125,35 +154,49 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
             certified = max((round_up_finite(curve.delta(epsilon)) for curve in curves), default=0.0)
         if self._contains_non_dp_event:
             return 1.0
-        return max(certified, float(self._mix().get_delta_for_epsilon(target_epsilon))) if self._needs_grid(curves) else certified
+        if not self._needs_grid(curves):
+            return certified
+        mixture = self._mix()
+        return 1.0 if mixture is None else max(certified, float(mixture.get_delta_for_epsilon(round_down(epsilon))))
 
     def _find_curves(self) -> tuple[Curve, ...]:
         """Return the exact curves of the certified events, which the whole is never below; none where they have too many terms."""
         if self._curves is None:
-            self._curves = compose(self._certified.items()) or ()
+            self._curves = compose(self._certified.items(), replacing=self._replacing) or ()
         return self._curves
 
     def _needs_grid(self, curves: tuple[Curve, ...]) -> bool:
         return self._has_others or not curves
 
     def _mix(self) -> Any:
-        """Return the privacy loss distribution of everything: dp_accounting's of its own events, and the worst pairs."""
+        """Return the privacy loss distribution of everything: dp_accounting's of its own events, and the worst pairs.
+
+        None where nearly all losses are infinite: dp_accounting takes the rest for a tail, and ends in an IndexError.
+        """
         if self._mixture is None:
-            found = self._pld
-            for spent, count in self._certified.items():
-                found = found.compose(make_pld(spent, self._value_discretization_interval).self_compose(count))
-            self._mixture = found
-        return self._mixture
+            try:
+                found = self._pld
+                for spent, count in self._certified.items():
+                    pair = make_pld(spent, self._value_discretization_interval, replacing=self._replacing)
+                    found = found.compose(pair.self_compose(count))
+            except IndexError:
+                found = None
+            self._mixture = (found,)
+        return self._mixture[0]
 
 
-def make_pld(spent: Spending, interval: float) -> Any:
+def make_pld(spent: Spending, interval: float, *, replacing: bool = False) -> Any:
     """Return the privacy loss distribution of the worst pair of what was spent, on the grid of ``interval``, from above in both directions.
+
+    ``replacing``: the pair is that of a record which is replaced by another.
 
     A mass m at the loss l between grid points a < l < b is split so that neither law's mass changes: m(e^−a − e^−l)/(e^−a − e^−b) goes to b
     and the rest to a. Merging the two again is post-processing, so the split pair dominates; and it is never above the
     pair whose losses are moved up to the next grid point.
     """
     with working_precision(BITS):
+        if replacing:
+            return privacy_loss_distribution.PrivacyLossDistribution(_to_pmf(replacing_atoms(spent), interval))
         going, coming = (_to_pmf(atoms, interval) for atoms in dominating_atoms(spent))
     same = spent.plus == spent.minus and spent.delta_plus == spent.delta_minus
     return privacy_loss_distribution.PrivacyLossDistribution(going, None if same else coming)
@@ -180,6 +223,10 @@ def _split(atoms: Atoms, step: Fraction) -> Iterator[tuple[int, Any]]:
         share = (-inside).expm1() / (-whole).expm1()
         yield place, mass * (1 - share)
         yield place + 1, mass * share
+
+
+def _counts(value: object) -> bool:
+    return isinstance(value, int) and value >= 1
 
 
 def _read(value: object, what: str) -> Fraction:

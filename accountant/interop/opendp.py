@@ -20,6 +20,8 @@ except ImportError as error:
     raise MissingExtra("OpenDP is needed to make measurements, but it is not installed; install pdp-accountant[opendp]") from error
 
 _BITS = 256
+#: Domains whose members are no collections of records, which OpenDP pairs with distances of data sets all the same.
+_NO_DATA_SETS = ("AtomDomain", "OptionDomain", "MapDomain", "BitVectorDomain")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +34,20 @@ class PrivacyMap:
     epsilon: Fraction
     delta: Fraction
 
+    def __post_init__(self) -> None:
+        if not all(isinstance(item, Fraction) for item in (self.epsilon, self.delta)) or self.epsilon < 0 or not 0 <= self.delta <= 1:
+            raise InvalidArgument(
+                f"epsilon of at least 0 and delta in [0, 1] were expected as fractions, but {str(self.epsilon)[:40]} and "
+                f"{str(self.delta)[:40]} were found; make the map with plan_measurement"
+            )
+
     def __call__(self, d_in: int) -> float | tuple[float, float]:
-        """Return the privacy loss of data sets that differ in ``d_in`` records."""
+        """Return the privacy loss of data sets that differ in ``d_in`` records.
+
+        Raises :class:`InvalidArgument` for what is no integer of at least 0.
+        """
+        if isinstance(d_in, bool) or not isinstance(d_in, int) or d_in < 0:
+            raise InvalidArgument(f"a number of records, an integer of at least 0, was expected, but {str(d_in)[:40]} was found; give one")
         epsilon = round_up_finite(d_in * self.epsilon)
         return (epsilon, self._delta(d_in)) if self.delta else epsilon
 
@@ -63,13 +77,18 @@ class MeasurementPlan:
         """Return the measurement: on ``input_domain`` with add/remove distances, in max divergence (approximate where δ > 0).
 
         ``input_metric``: ``symmetric_distance()`` (the default) or ``insert_delete_distance()``. The plan is its attribute ``pdp_plan``.
-        Raises :class:`InvalidArgument` for another metric, and what OpenDP raises.
+        Raises :class:`InvalidArgument` for another metric and for a domain without records, and what OpenDP raises.
         """
         metric = dp.symmetric_distance() if input_metric is None else input_metric
         if metric not in (dp.symmetric_distance(), dp.insert_delete_distance()):
             raise InvalidArgument(
                 f"the guarantee of {self.subject!r} is for records that are added or removed, but the metric {metric} was given; use "
                 "symmetric_distance() or insert_delete_distance()"
+            )
+        if str(getattr(input_domain, "type", "")).removeprefix("opendp::domains::").startswith(_NO_DATA_SETS):
+            raise InvalidArgument(
+                f"the guarantee of {self.subject!r} is for data sets of records, but the domain {str(input_domain)[:80]} was given; use a "
+                "vector_domain, a lazyframe_domain or a user_domain"
             )
         measure = dp.approximate(dp.max_divergence()) if self.privacy_map.delta else dp.max_divergence()
         measurement = dp.m.make_user_measurement(input_domain, metric, measure, _resolve(self.function), self.privacy_map)

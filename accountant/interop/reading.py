@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from accountant.guarantees.render import render
 from accountant.guarantees.theorem import AnyGuarantee, Bound, Derivation, Discharged, EpsilonDP, Notion, Step, TwoSidedDP, conclude
 from accountant.interop.values import Evidence, read_bound, read_derivation, read_discharged, read_evidence, read_notion, read_step
+from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, UnreadableFile
 from profiles.strict_json import read_document, read_fields, read_list, read_string, read_strings
 
@@ -57,7 +58,7 @@ class ReadGuarantee:
     def render(self) -> str:
         """Return the statement as text for people, with a first line that says what it is."""
         stated = self.stated
-        shown = Statement(stated.subject, stated.notion, stated.bound, self.hypotheses, stated.discharged, stated.derivation)
+        shown = Statement(stated.subject, stated.notion, _unchecked(stated.bound), self.hypotheses, stated.discharged, stated.derivation)
         return "STATED BY A FILE, NOT REPLAYED\n" + render(shown)
 
 
@@ -89,14 +90,27 @@ def read_guarantee(text: str) -> ReadGuarantee:
 def suppose(read: ReadGuarantee) -> AnyGuarantee:
     """If the file is right, what it states holds: the guarantee has that, and the hypotheses that the file names, as open hypotheses.
 
-    What the file says was discharged is not carried over: it is a part of the file's word.
+    What the file says was discharged or checked is not carried over: it is a part of the file's word.
     Raises :class:`InvalidArgument` for what was not read from a file.
     """
     if not isinstance(read, ReadGuarantee):
         raise InvalidArgument(f"a guarantee that was read from a file was expected, but {type(read).__name__} was found; read one first")
     stated = read.stated
     derivation = Derivation("as a file states", f"file with the SHA-256 {read.digest}", "not replayed", (), (stated.derivation,))
-    return conclude(stated.subject, stated.notion, stated.bound, derivation, hypotheses=read.hypotheses)
+    return conclude(stated.subject, stated.notion, _unchecked(stated.bound), derivation, hypotheses=read.hypotheses)
+
+
+def _unchecked(bound: Bound) -> Bound:
+    """Return a bound with proofs that nobody has checked here, whatever the file says about them."""
+    if isinstance(bound, EpsilonDP):
+        return replace(bound, evidence=_unchecked_proof(bound.evidence))
+    if isinstance(bound, TwoSidedDP):
+        return replace(bound, evidence=tuple(map(_unchecked_proof, bound.evidence)))
+    return bound
+
+
+def _unchecked_proof(evidence: EpsilonBound) -> EpsilonBound:
+    return replace(evidence, proved_by_balls=False, checked_by_kernel=False, kernel_reason="stated by a file, not replayed")
 
 
 def _refuse_contradictions(stated: Statement) -> None:
@@ -107,7 +121,9 @@ def _refuse_contradictions(stated: Statement) -> None:
         fits = stated.notion is Notion.ADD_REMOVE_DP and 0 <= bound.lower <= bound.upper
         fits = fits and (bound.lower, bound.upper) == (bound.evidence.lower, bound.evidence.upper)
     elif isinstance(bound, TwoSidedDP):
-        ends = [bound.delta_plus, bound.delta_minus, *(end for end in (bound.plus, bound.minus) if end is not None)]
-        fits = stated.notion is bound.notion and bound.plus is not None and min(ends) >= 0 and bound.delta <= 1
+        ends = [bound.plus, bound.plus if bound.minus is None else bound.minus, bound.delta_plus, bound.delta_minus]
+        fits = stated.notion is bound.notion and min(ends) >= 0 and bound.delta <= 1
+    if not all(item.strip() for item in stated.hypotheses):
+        raise UnreadableFile(f"a hypothesis of {stated.subject[:60]!r} has no words; correct the file")
     if not fits or not stated.subject.strip():
         raise UnreadableFile(f"the bound of {stated.subject[:60]!r} contradicts itself, its notion or its proof; correct the file")

@@ -155,7 +155,7 @@ def _assume(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...
 def _declare_directions(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
     _count(premises, 0)
     bound: Bound = given["bound"]
-    if not isinstance(bound, TwoSidedDP) or bound.plus is None:
+    if not isinstance(bound, TwoSidedDP):
         raise NotReplayed("a mechanism with two losses was expected in a call, but another bound was found; correct the file")
     made = declare_directions(
         given["subject"],

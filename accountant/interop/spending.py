@@ -33,7 +33,7 @@ def spend(guarantee: AnyGuarantee, library: str, *, accept_hypotheses: bool) -> 
     bound = guarantee.bound
     if isinstance(bound, EpsilonDP):
         found = Spending(bound.upper, bound.upper)
-    elif isinstance(bound, TwoSidedDP) and bound.plus is not None:
+    elif isinstance(bound, TwoSidedDP):
         found = Spending(bound.plus, bound.minus, bound.delta_plus, bound.delta_minus)
     else:
         raise InvalidArgument(f"{library} needs an epsilon, but the guarantee of {guarantee.subject!r} has none; take its worst case")

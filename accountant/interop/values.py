@@ -108,7 +108,10 @@ def read_evidence(value: object) -> EpsilonBound:
     return EpsilonBound(
         read_exact(found["lower"], "a lower bound"),
         read_exact(found["upper"], "an upper bound"),
-        {name: read_exact(number, f"the record's {name[:40]}") for name, number in found["at"].items()},
+        {
+            read_string(name, "a name of the record"): read_exact(number, f"the record's {name[:40]}")
+            for name, number in found["at"].items()
+        },
         read_string(found["method"], "a method"),
         reached=read_flag(found["reached"], "reached"),
         proved_by_balls=read_flag(found["proved_by_balls"], "proved_by_balls"),
@@ -131,8 +134,8 @@ def write_bound(bound: Bound, evidence: Evidence) -> dict[str, Any]:
         return {"type": "epsilon", **ends, "evidence": evidence.place(bound.evidence)}
     return {
         "type": "two-sided",
-        "plus": _write_end(bound.plus),
-        "minus": _write_end(bound.minus),
+        "plus": write_exact(bound.plus),
+        "minus": None if bound.minus is None else write_exact(bound.minus),
         "delta_plus": write_exact(bound.delta_plus),
         "delta_minus": write_exact(bound.delta_minus),
         "evidence": [evidence.place(item) for item in bound.evidence],
@@ -159,8 +162,8 @@ def read_bound(value: object, evidence: Evidence) -> Bound:
         lower, upper = read_exact(found["lower"], "the lower bound"), read_exact(found["upper"], "the upper bound")
         return EpsilonDP(lower, upper, evidence.at(found["evidence"]))
     return TwoSidedDP(
-        _read_end(found["plus"], "plus"),
-        _read_end(found["minus"], "minus"),
+        read_exact(found["plus"], "plus"),
+        None if found["minus"] is None else read_exact(found["minus"], "minus"),
         read_exact(found["delta_plus"], "delta_plus"),
         read_exact(found["delta_minus"], "delta_minus"),
         tuple(evidence.at(place) for place in read_list(found["evidence"], "the proofs")),
@@ -226,14 +229,6 @@ def read_step(value: object, evidence: Evidence, depth: int = 0) -> Step | None:
     arguments = tuple((name, _ARGUMENTS[name][1](item, evidence)) for name, item in found["arguments"].items())
     premises = tuple(read_step(premise, evidence, depth + 1) for premise in read_list(found["premises"], "the premises"))
     return Step(read_string(found["call"], "a call"), arguments, premises)
-
-
-def _write_end(value: Fraction | None) -> str | None:
-    return None if value is None else write_exact(value)
-
-
-def _read_end(value: object, where: str) -> Fraction | None:
-    return None if value is None else read_exact(value, where)
 
 
 def _write_options(options: tuple[tuple[str, Any], ...], _: Evidence) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from accountant.guarantees.theorem import AnyGuarantee, require_guarantee
-from accountant.interop.reading import FORMAT, VERSION, ReadGuarantee, Statement
+from accountant.guarantees.theorem import AnyGuarantee, Step, require_guarantee
+from accountant.interop.reading import FORMAT, VERSION, ReadGuarantee, Statement, read_guarantee
 from accountant.interop.values import (
     Evidence,
     write_bound,
@@ -13,13 +13,16 @@ from accountant.interop.values import (
     write_notion,
     write_step,
 )
+from profiles import InvalidArgument, UnreadableFile
 from profiles.strict_json import write_document
 
 
 def write_guarantee(guarantee: AnyGuarantee | ReadGuarantee) -> str:
     """Return the text of a JSON file with all that a guarantee states, exactly, and the calls of the rules that made it.
 
-    :func:`accountant.interop.read_guarantee` reads it back. Raises :class:`InvalidArgument` for what is no guarantee.
+    :func:`accountant.interop.read_guarantee` reads it back, which is tried before it is returned.
+    Raises :class:`InvalidArgument` for what is no guarantee, and for one that no file can hold (too many steps, text of several lines),
+    :class:`InvalidNumber` for a number that is too long.
 
     >>> from accountant import derive_epsilon
     >>> from accountant.interop import read_guarantee
@@ -33,6 +36,19 @@ def write_guarantee(guarantee: AnyGuarantee | ReadGuarantee) -> str:
     else:
         require_guarantee(guarantee)
         stated, step = Statement.of(guarantee), guarantee.step
+    try:
+        text = _write(stated, step)
+        read_guarantee(text)
+    except RecursionError:
+        said = "it was derived in too many steps"
+    except UnreadableFile as error:
+        said = str(error)
+    else:
+        return text
+    raise InvalidArgument(f"the guarantee of {str(stated.subject)[:60]!r} was to be written to a file, but none can hold it: {said}")
+
+
+def _write(stated: Statement, step: Step | None) -> str:
     evidence = Evidence()
     made = {
         "subject": stated.subject,

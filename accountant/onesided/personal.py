@@ -65,8 +65,17 @@ def worst_case_directions(
         (*_checked(going), *_checked(coming)),
         (leaf,),
     )
-    supposed = (*chosen.hypotheses, PROBABILITY, DEFINED, INDEPENDENT, ONE_ANALYSIS, *hypotheses, *going.hypotheses, *coming.hypotheses)
-    found = discharged_by(chosen, going, {}) if coming.checked_by_kernel else {}
+    supposed = (
+        *chosen.hypotheses_for(plus),
+        PROBABILITY,
+        DEFINED,
+        INDEPENDENT,
+        ONE_ANALYSIS,
+        *hypotheses,
+        *going.hypotheses,
+        *coming.hypotheses,
+    )
+    found = discharged_by(going) if coming.checked_by_kernel else {}
     sources = () if plus.source else (f"the mechanism {plus.name!r} has the losses that are declared for it",)
     return conclude(
         f"{plus.name} after {chosen.name} sampling",

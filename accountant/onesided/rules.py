@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from accountant.guarantees import EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, AnyGuarantee, Derivation, EpsilonDP, TwoSidedDP, discharge
+from accountant.guarantees import (
+    EXACT_REALS,
+    INDEPENDENT,
+    ONE_ANALYSIS,
+    AnyGuarantee,
+    Derivation,
+    EpsilonDP,
+    TwoSidedDP,
+    assume,
+    discharge,
+)
 from accountant.guarantees.theorem import Notion, Step, conclude, require_guarantee
 from accountant.onesided.amplification import amplify_minus, amplify_plus, read_loss, read_probability
 from profiles import InvalidArgument, InvalidNumber, decimal_text, to_exact
@@ -41,6 +51,8 @@ def declare_directions(
     """
     if not isinstance(subject, str) or not subject.strip():
         raise InvalidArgument("a guarantee needs the name of the mechanism that it is about, but none was found; give one")
+    if not isinstance(source, str) or isinstance(hypotheses, str):
+        raise InvalidArgument(f'the source of {subject!r} must be text and its hypotheses a sequence of texts; write hypotheses=("...",)')
     open_source = () if source.strip() else (f"the mechanism {subject!r} has the losses that are declared for it",)
     bound = TwoSidedDP(
         read_loss(plus, "epsilon_plus"),
@@ -77,9 +89,10 @@ def compose_directions(subject: str, parts: Sequence[AnyGuarantee]) -> AnyGuaran
     if not parts:
         raise InvalidArgument("a composition needs at least one part, but none was given; give the guarantees of the parts")
     bounds = [_two_sided(part) for part in parts]
+    minus = [item.minus for item in bounds if item.minus is not None]
     bound = TwoSidedDP(
-        _sum([item.plus for item in bounds]),
-        _sum([item.minus for item in bounds]),
+        sum((item.plus for item in bounds), Fraction(0)),
+        None if len(minus) < len(bounds) else sum(minus, Fraction(0)),
         min(Fraction(1), sum((item.delta_plus for item in bounds), Fraction(0))),
         min(Fraction(1), sum((item.delta_minus for item in bounds), Fraction(0))),
         tuple(found for item in bounds for found in item.evidence),
@@ -109,7 +122,7 @@ def subsample(guarantee: AnyGuarantee, p: object) -> AnyGuarantee:
     """
     before, rate = _two_sided(guarantee), read_probability(p)
     bound = TwoSidedDP(
-        None if before.plus is None else amplify_plus(before.plus, rate),
+        amplify_plus(before.plus, rate),
         amplify_minus(before.minus, rate),
         rate * before.delta_plus,
         rate * before.delta_minus,
@@ -133,8 +146,6 @@ def realise_draws(guarantee: AnyGuarantee, bits: str) -> AnyGuarantee:
     ``bits`` is the hypothesis about the source of the bits (``hypothesis`` of a :class:`accountant.sampler.bits.BitSource`).
     Source: docs/poisson-sampler.md, Theorem 1. Raises :class:`InvalidArgument` where no sample is drawn.
     """
-    from accountant.guarantees import assume  # noqa: PLC0415 - keeps the names of this module to its rules
-
     return assume(discharge(guarantee, INDEPENDENT, "exact Bernoulli draws of binary64 p (docs/poisson-sampler.md, Theorem 1)"), (bits,))
 
 
@@ -153,11 +164,6 @@ def _read_delta(value: object) -> Fraction:
     if not 0 <= exact <= 1:
         raise InvalidNumber(f"delta must lie in [0, 1], but {shorten(exact)} was found; give a probability")
     return exact
-
-
-def _sum(values: Sequence[Fraction | None]) -> Fraction | None:
-    known = [value for value in values if value is not None]
-    return sum(known, Fraction(0)) if len(known) == len(values) else None
 
 
 def _describe(bound: TwoSidedDP) -> str:

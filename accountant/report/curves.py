@@ -74,19 +74,28 @@ def other_values(evidence: Evidence) -> dict[str, Fraction]:
 
 
 def loss_curves(evidence: Evidence, statistic: Statistic) -> list[Curve]:
-    """Return ε(1, x), and ψ(x) after sampling, against one statistic."""
-    profile = evidence.profile
-    at_one = substitute(numeric_epsilon(profile), {WEIGHT: _ONE})
-    rule = None if evidence.derived is None else evidence.derived.rule
-    found = [_enclose("without sampling: ε(1, x)", at_one, _records(evidence, statistic))]
-    if rule is not None and rule.q is not None:
-        found.append(_enclose("after sampling: ψ(x)", sampled_term(profile, rule.q), _records(evidence, statistic)))
-    elif rule is not None:
+    """Return ε(1, x), the loss without sampling, against one statistic; no curve where no point of it can be enclosed."""
+    at_one = substitute(numeric_epsilon(evidence.profile), {WEIGHT: _ONE})
+    found = _enclose("without sampling: ε(1, x)", at_one, _records(evidence, statistic))
+    return [found] if found.samples else []
+
+
+def sampled_curves(evidence: Evidence, statistic: Statistic) -> list[Curve]:
+    """Return ψ(x), the loss after sampling, against one statistic; no curve where no ε is certified.
+
+    Raises :class:`profiles.PDPError` where the weights of privacy-constrained sampling cannot be certified.
+    """
+    if evidence.derived is None:
+        return []
+    profile, rule = evidence.profile, evidence.derived.rule
+    if rule.q is not None:
+        found = _enclose("after sampling: ψ(x)", sampled_term(profile, rule.q), _records(evidence, statistic))
+    else:
         weights = _optimal(evidence, statistic)
         psi = sampled_term(profile, ("div", _ONE, symbol(WEIGHT)))
         records = ({**record, WEIGHT: weight} for record, weight in weights if weight is not None)
-        found.append(_enclose("after sampling: ψ(x)", psi, ((record[statistic.name], record) for record in records)))
-    return [curve for curve in found if curve.samples]
+        found = _enclose("after sampling: ψ(x)", psi, ((record[statistic.name], record) for record in records))
+    return [found] if found.samples else []
 
 
 def weight_curves(evidence: Evidence, statistic: Statistic) -> list[Curve]:

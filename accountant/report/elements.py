@@ -28,10 +28,10 @@ _NAME = re.compile(r"[a-z][a-zA-Z0-9-]*\Z")
 def make(tag: str, *children: Child, **attributes: object) -> Element:
     """Return an element. Attributes that are None are left out; ``class_`` is class, and ``aria_label`` is aria-label.
 
+    Raises :class:`InvalidArgument` for names that are not plain ones.
+
     >>> serialise(make("p", "a < b", class_="x"))
     '<p class="x">a &lt; b</p>'
-
-    Raises :class:`InvalidArgument` for names that are not plain ones.
     """
     made = ElementTree.Element(_checked(tag))
     for name, value in attributes.items():

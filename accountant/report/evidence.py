@@ -19,6 +19,8 @@ from proofs_check.results import Verdict
 from proofs_check.verify import Verification, verify
 
 CONSTRAINED = "privacy-constrained"
+#: Names of the certificates that a report carries.
+BOUNDS, CONDITIONS = "bounds", "conditions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,15 @@ class Evidence:
         """The profile that the report is about."""
         return self.declaration.profile
 
+    def accepts(self, name: str) -> bool:
+        """Tell whether there is a certificate of that name, and the kernel accepted it when the report was made."""
+        return any(item.name == name and item.report.accepted for item in self.certificates)
+
+    @property
+    def rests_on_undecided(self) -> bool:
+        """Whether the bound is one only if assumption-8 is true, which could be neither proved nor refuted."""
+        return self.derived is not None and "assumption-8 holds" in self.derived.guarantee.hypotheses
+
     @property
     def exit_code(self) -> int:
         """0: an ε is certified; 1: refuted, rejected by the kernel, or violated; 3: undecided. See docs/report.md."""
@@ -77,8 +88,7 @@ class Evidence:
         violated = self.audit is not None and self.audit.result.finding is Finding.VIOLATED
         if rejected or violated or self.refuted:
             return 1
-        open_premise = self.derived is not None and "assumption-8 holds" in self.derived.guarantee.hypotheses
-        return 3 if self.derived is None or open_premise else 0
+        return 3 if self.derived is None or self.rests_on_undecided else 0
 
 
 def gather(
@@ -137,10 +147,10 @@ def _written(declaration: Declaration, rule: str | None, q: str | None) -> Term 
 def _certificates(verification: Verification, derived: DerivedEpsilon | None) -> tuple[EmbeddedCertificate, ...]:
     made = []
     if derived is not None and derived.bound.evidence.certificate is not None and derived.bound.evidence.checked_by_kernel:
-        made.append(_embed("bounds", "the certified bounds of ψ over all records", to_file_text(derived.certificate())))
+        made.append(_embed(BOUNDS, "the certified bounds of ψ over all records", to_file_text(derived.certificate())))
     decided = [name for name, decision in verification.decisions.items() if decision.verdict is not Verdict.UNKNOWN]
     about = "the claim that ε is defined and not negative" + (", and the verdicts on " + ", ".join(decided) if decided else "")
-    made.append(_embed("conditions", about, to_file_text(verification.certificate())))
+    made.append(_embed(CONDITIONS, about, to_file_text(verification.certificate())))
     return tuple(made)
 
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from accountant.report.charts import Chart, Line, draw
 from accountant.report.elements import Child, Element, make
+from accountant.report.evidence import CONDITIONS as CERTIFICATE
 from accountant.report.evidence import AuditEvidence, Evidence
 from accountant.report.mathml import equation
 from accountant.report.plainly import USES
-from accountant.report.prose import statement, steps
+from accountant.report.prose import capitalised, statement, steps
 from accountant.report.wording import badge, down, facts, fold, point, section, table
 from profiles import InvalidExpression, decimal_text, exact_text, parse_expression
 from profiles.terms import symbol
@@ -22,16 +23,20 @@ from proofs_check.verify import CONDITIONS
 
 _WELL_DEFINED = "well-defined"
 _MOST_BOXES = 6
+_NOT_CONCLUDED = {
+    "not applicable": "Not concluded, because a condition of it is refuted: ",
+    "unknown": "Not concluded, because a condition of it is unknown: ",
+}
 
 
 def conditions(evidence: Evidence) -> Element:
     """Return the verdict on each condition with witness or proof, the constant μ, and the theorems that follow."""
     decisions = evidence.verification.decisions
     rows = [
-        (make("a", name, href=f"#{name}"), badge(decision.verdict.value), "yes" if decision.checked else "no")
+        (make("a", name, href=f"#{name}"), badge(decision.verdict.value), _checked(evidence, decision))
         for name, decision in decisions.items()
     ]
-    rows.insert(0, (make("a", _WELL_DEFINED, href=f"#{_WELL_DEFINED}"), badge("proved"), "yes"))
+    rows.insert(0, (make("a", _WELL_DEFINED, href=f"#{_WELL_DEFINED}"), badge("proved"), _checked(evidence, None)))
     return section(
         "conditions",
         "Conditions",
@@ -56,7 +61,7 @@ def _article(evidence: Evidence, name: str, source: str, decision: Decision | No
             told.append(("Reason", decision.reason))
         told += [
             ("Method", decision.method),
-            ("Checked by the kernel", "yes" if decision.checked else "no"),
+            ("Checked by the kernel", _checked(evidence, decision)),
             *_region(decision.details.get("region")),
         ]
     head = {"proved": "The proof", "refuted": "The refutation"}.get(verdict, "What is open")
@@ -70,6 +75,13 @@ def _article(evidence: Evidence, name: str, source: str, decision: Decision | No
         fold(f"{head} in words: {name}", steps(explanation)),
         class_="condition",
     )
+
+
+def _checked(evidence: Evidence, decision: Decision | None) -> str:
+    """Tell whether the kernel accepted a verdict, or the premise that epsilon is well-defined, when this report was made."""
+    if decision is not None and not decision.checked:
+        return "no"
+    return "yes" if evidence.accepts(CERTIFICATE) else "no: it rejected the certificate"
 
 
 def _region(region: Any) -> list[tuple[Child, Child]]:
@@ -111,12 +123,13 @@ def _consequences(evidence: Evidence) -> list[Child]:
         made.append(make("p", said))
     for found in evidence.verification.consequences:
         told: list[tuple[Child, Child]] = [(name, badge(verdict)) for name, verdict in found.conditions]
-        told.append(("Rests on", make("ul", [make("li", item) for item in found.open_hypotheses])))
+        if found.verdict != "not applicable":
+            told.append(("Rests on", make("ul", [make("li", item) for item in found.open_hypotheses])))
         made.append(
             make(
                 "article",
                 make("h4", found.statement, " ", badge(found.verdict)),
-                make("p", found.text[:1].upper() + found.text[1:] + "."),
+                make("p", None if found.verdict == "proved" else _NOT_CONCLUDED[found.verdict], capitalised(found.text), "."),
                 facts(told),
             )
         )

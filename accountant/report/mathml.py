@@ -32,6 +32,8 @@ _THEORY = {
     "v(x)": ("v", "", "x"), "e(x)": ("e", "", "x"), "epsilon(1/q(x), x)": ("ε", "", "1/q(x),x"), "q(x)": ("q", "", "x"),
     "psi(x)": ("ψ", "", "x"),
 }  # fmt: skip
+#: One letter in an ``mi`` is slanted by the browser, two are not: a letter with primes has to be slanted itself.
+_SLANTED = {"ε": "\N{MATHEMATICAL ITALIC SMALL EPSILON}"}
 
 
 def term_math(term: Term) -> Element:
@@ -208,7 +210,11 @@ def _name(name: str) -> Element:
         return make("mo", "⋯")
     if name in _THEORY:
         letter, mark, arguments = _THEORY[name]
-        shown = make("msup", make("mi", letter), make("mo", mark)) if mark == "*" else make("mi", letter + mark)
+        shown = (
+            make("msup", make("mi", letter), make("mo", mark))
+            if mark == "*"
+            else make("mi", _SLANTED.get(letter, letter) + mark if mark else letter)
+        )
         return make("mrow", shown, _parenthesised([_token(sign) for sign in arguments])) if arguments else shown
     head, _, tail = name.partition("_")
     if head and tail:

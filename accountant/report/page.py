@@ -35,7 +35,7 @@ def render_page(evidence: Evidence, *, title: str, date: str, command: Sequence[
         audit(evidence),
         _again(evidence, date, command),
     ]
-    sections = [part for part in parts if part is not None]
+    first, *others = [part for part in parts if part is not None]
     style = resources.files("accountant.report").joinpath("report.css").read_text(encoding="utf-8")
     body = make(
         "body",
@@ -46,13 +46,7 @@ def render_page(evidence: Evidence, *, title: str, date: str, command: Sequence[
             make("h1", title),
             make("p", f"Made on {date} by {_PACKAGE} {version(_PACKAGE)}", class_="note"),
         ),
-        make(
-            "nav",
-            make("h2", "Contents", id="contents-title"),
-            make("ol", [_entry(part) for part in sections]),
-            aria_labelledby="contents-title",
-        ),
-        make("main", sections, id="main", tabindex="-1"),
+        make("main", first, _contents(others), others, id="main", tabindex="-1"),
     )
     return "<!DOCTYPE html>\n" + serialise(make("html", _head(title, style), body, lang="en")) + "\n"
 
@@ -77,6 +71,11 @@ def _meta_equiv(name: str, content: str) -> Element:
     made = make("meta", content=content)
     made.set("http-equiv", name)
     return made
+
+
+def _contents(parts: Sequence[Element]) -> Element:
+    heading = make("h2", "Contents", id="contents-title")
+    return make("nav", heading, make("ol", [_entry(part) for part in parts]), aria_labelledby="contents-title")
 
 
 def _entry(part: Element) -> Element:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from accountant.report.charts import Chart, Line, draw
 from accountant.report.curves import MOST_GRID as MOST_GRID_STATISTICS
-from accountant.report.curves import POINTS, Curve, Sizes, loss_curves, other_values, shown_statistics, sizes, weight_curves
+from accountant.report.curves import POINTS, Curve, Sizes, loss_curves, other_values, sampled_curves, shown_statistics, sizes, weight_curves
 from accountant.report.elements import Child, Element, add, make
 from accountant.report.evidence import Evidence
 from accountant.report.wording import down, exactly, fold, section, table, up
@@ -30,15 +30,16 @@ def plots(evidence: Evidence) -> Element:
         made += [_attempt("The loss of a record", _loss, evidence, statistic), _attempt("Weights", _weights, evidence, statistic)]
     if not made:
         made.append(make("p", "The loss does not depend on the record, so there is nothing to plot against a statistic."))
+    after: str | None = None
     left_out = len([item for item in evidence.profile.record if item.lo < item.hi]) - len(shown_statistics(evidence.profile))
     if left_out:
-        made.append(make("p", f"{left_out} more statistics have no plot, to keep the report short."))
+        after = f"{left_out} more statistic{' has' if left_out == 1 else 's have'} no plot, to keep the report short."
     made.append(_attempt_sizes(evidence))
     lead = (
         "Lines join certified points. Between the points they are drawings; nothing is claimed there. The certified bound above covers "
         "every record."
     )
-    return section("plots", "Plots", make("p", lead), make("div", made, class_="plots"))
+    return section("plots", "Plots", make("p", lead), make("div", made, class_="plots"), make("p", after) if after else None)
 
 
 def _attempt(title: str, draw_it: Callable[[Evidence, Statistic], Element], evidence: Evidence, statistic: Statistic) -> Element:
@@ -53,14 +54,21 @@ def _missing(title: str, reason: str) -> Element:
 
 
 def _loss(evidence: Evidence, statistic: Statistic) -> Element:
-    curves = loss_curves(evidence, statistic)
+    curves, missing = loss_curves(evidence, statistic), ""
+    try:
+        curves += sampled_curves(evidence, statistic)
+    except _REASONS as error:
+        missing = f"The loss after sampling could not be drawn: {error}."
     if not curves:
         return _missing(f"The loss of a record against {statistic.name}", "no point of it could be enclosed")
     levels = [] if evidence.derived is None else [("certified upper bound for all records", evidence.derived.bound.upper)]
     if evidence.derived is None or evidence.derived.bound.upper != evidence.target:
         levels.append(("target ε*", evidence.target))
     title = f"The loss of a record against {statistic.name}"
-    return _figure(evidence, statistic, f"loss-{statistic.name}", title, "privacy loss (nats)", curves, tuple(levels))
+    found = _figure(evidence, statistic, f"loss-{statistic.name}", title, "privacy loss (nats)", curves, tuple(levels))
+    if missing:
+        add(found, make("p", missing, class_="note"))
+    return found
 
 
 def _weights(evidence: Evidence, statistic: Statistic) -> Element:
@@ -83,7 +91,7 @@ def _figure(
     curves: list[Curve],
     levels: tuple[tuple[str, Fraction], ...],
 ) -> Element:
-    held = [f"{name} = {_place(value)}" for name, value in other_values(evidence).items() if name != statistic.name]
+    held = [f"{name} {_equals(value)}" for name, value in other_values(evidence).items() if name != statistic.name]
     caption = title + (f" (others held at {', '.join(held)})" if held else "")
     texts = [(name, up(value)) for name, value in levels]
     told = f"{caption}. " + " ".join(_told(curve) for curve in curves) + "".join(f" {name}: {text}." for name, text in texts)
@@ -133,6 +141,11 @@ def _numbers(title: str, x_name: str, curves: list[Curve]) -> Element:
 def _place(x: Fraction) -> str:
     text = exactly(x)
     return text if len(text) <= 12 else f"≈ {float(x):.8g}"
+
+
+def _equals(value: Fraction) -> str:
+    text = _place(value)
+    return text if text.startswith("≈") else f"= {text}"
 
 
 def _attempt_sizes(evidence: Evidence) -> Element | None:

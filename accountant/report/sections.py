@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Sequence
 
 from accountant.guarantees import Derivation
 from accountant.report.elements import Child, Element, make
-from accountant.report.evidence import EmbeddedCertificate, Evidence
+from accountant.report.evidence import BOUNDS, CONDITIONS, EmbeddedCertificate, Evidence
 from accountant.report.mathml import equation, term_math
-from accountant.report.plainly import explain_hypothesis
+from accountant.report.plainly import explain_discharge, explain_hypothesis
 from accountant.report.wording import badge, down, exactly, factor, facts, fold, point, section, table, up
 from accountant.sampling import describe_rules
 from profiles.profile import Parameter
 from profiles.terms import Term, free_symbols, number, symbol
+from proofs_check.audit.report import bound_texts, confidence_text
 from proofs_check.papers.registry import find_claim
+from proofs_check.results import Verdict
 from proofs_check.trust import axioms_behind
 
 _MOST_SHOWN = 60_000
@@ -28,32 +31,94 @@ def result(evidence: Evidence) -> Element:
     derived = evidence.derived
     if derived is None:
         said: list[Child] = [
-            make("p", badge("refuted" if evidence.refuted else "unknown"), " No ε is certified by this report.", class_="headline"),
+            make("p", "No ε is certified by this report.", class_="headline"),
+            _glance(evidence),
             make("p", f"Why: {evidence.obstacle}."),
         ]
     else:
         bound, hypotheses = derived.bound, derived.guarantee.hypotheses
+        side = "rounded up, if assumption-8 holds" if evidence.rests_on_undecided else "rounded up"
         at_most = factor(bound.upper)
         which: Child = [", which is at most ", at_most, "."] if at_most is not None else "."
         said = [
-            make("p", make("math", make("mi", "ε"), make("mo", "≤"), make("mn", up(bound.upper))), " nats", class_="headline"),
+            make(
+                "p", make("math", make("mi", "ε"), make("mo", "≤"), make("mn", up(bound.upper))), " nats",
+                " ", make("span", side, class_="side"), class_="headline",
+            ),
+            _glance(evidence),
             make(
                 "p", f"Notion: {derived.guarantee.notion.value}. Adding or removing any one record of the declared ranges changes the "
                 "probability of every event of the output by a factor of at most ",
                 make("math", make("msup", make("mi", "e"), make("mi", "ε"))), which,
             ),
-            make("p", _condition_of(len(hypotheses)), class_="warning" if hypotheses else None),
+            _open_at_a_glance(hypotheses),
             facts(_bound_facts(evidence)),
         ]  # fmt: skip
     return section("result", "Result", said)
 
 
-def _condition_of(count: int) -> list[Child]:
-    if not count:
-        return ["No hypothesis is open."]
-    ending = "is is" if count == 1 else "es are"
-    open_ = f" {count} hypothes{ending} true that nobody has discharged. They are part of the result: "
-    return ["This holds ", make("strong", "only if"), open_, make("a", "read them", href="#hypotheses"), "."]
+def _glance(evidence: Evidence) -> Element:
+    """Return the verdicts of the whole report, a line for each: what an auditor asks first."""
+    derived, verdicts = evidence.derived, list(evidence.verification.decisions.items())
+    told: list[tuple[Child, Child]] = []
+    if derived is None:
+        told.append(("Bound on ε", [badge("refuted" if evidence.refuted else "unknown"), " none can be certified" if evidence.refuted else
+                     " none was found; that says nothing against the mechanism"]))  # fmt: skip
+    else:
+        count = len(derived.guarantee.hypotheses)
+        said = f"hypothes{'is' if count == 1 else 'es'} that nobody has discharged"
+        told.append(("Rests on", [badge("open"), " ", make("a", f"{count} {said}", href="#hypotheses")] if count else "no open hypothesis"))
+        met = derived.bound.upper <= evidence.target
+        verdict = "unknown" if evidence.rests_on_undecided else "met" if met else "not met"
+        why = {"unknown": "; assumption-8 could not be decided", "met": "", "not met": "; the bound is larger"}[verdict]
+        told.append(("Target", [badge(verdict), f" ε* = {exactly(evidence.target)} nats{why}"]))
+        told.append(("Bound checked", _checked_by_kernel(evidence)))
+    by_verdict = {kind: [name for name, decision in verdicts if decision.verdict is kind] for kind in Verdict}
+    counted: list[Child] = []
+    for kind in (Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN):
+        names = by_verdict[kind]
+        if names:
+            links = [[", " if k else " ", make("a", name, href=f"#{name}")] for k, name in enumerate(names)]
+            counted.append(make("div", badge(kind.value), links))
+    told.append(("Conditions", counted))
+    if evidence.audit is not None:
+        found = evidence.audit.result
+        bound = f" ε ≥ {bound_texts(found)[0]} for one pair, at {confidence_text(found)} confidence: "
+        told.append(("Audit", [badge(found.finding.value), bound, make("a", "evidence", href="#audit")]))
+    rejected = [item.name for item in evidence.certificates if not item.report.accepted]
+    if rejected:
+        told.append(("Certificates", [badge("rejected"), " by the kernel: ", make("a", ", ".join(rejected), href="#certificates")]))
+    return facts(told, class_="glance")
+
+
+def _open_at_a_glance(hypotheses: Sequence[str]) -> Element:
+    if not hypotheses:
+        return make("p", "No hypothesis is open.")
+    ending = "is is" if len(hypotheses) == 1 else "es are"
+    open_ = f" {len(hypotheses)} hypothes{ending} true that nobody has discharged. They are part of the result: "
+    return make(
+        "div",
+        make("p", "This holds ", make("strong", "only if"), open_, make("a", "what they mean", href="#hypotheses"), "."),
+        make("ol", [make("li", name) for name in hypotheses]),
+        class_="warning",
+    )
+
+
+def _checked_by_kernel(evidence: Evidence) -> Child:
+    derived = evidence.derived
+    if derived is None:
+        return None
+    found = derived.bound.evidence
+    if found.checked_by_kernel and evidence.accepts(BOUNDS):
+        return [badge("accepted"), " by the kernel: ", make("a", "certificate", href="#certificates")]
+    if found.checked_by_kernel:
+        return [badge("rejected"), " by the kernel when this report was made: ", make("a", "certificate", href="#certificates")]
+    also: Child = (
+        "; the kernel checked the proved and the refuted conditions"
+        if derived.conditions is not None and evidence.accepts(CONDITIONS)
+        else None
+    )
+    return [badge("unchecked"), f" by the kernel itself ({found.kernel_reason})", also]
 
 
 def _bound_facts(evidence: Evidence) -> list[tuple[Child, Child]]:
@@ -61,23 +126,16 @@ def _bound_facts(evidence: Evidence) -> list[tuple[Child, Child]]:
     if derived is None:
         return []
     bound = derived.bound
-    found: list[tuple[Child, Child]] = [("Upper bound (rounded up)", f"{up(bound.upper)} nats")]
+    found: list[tuple[Child, Child]] = []
     if bound.lower > 0:
         found.append(
             (
-                "Lower bound of the worst loss after sampling (rounded down)",
+                "The worst loss after sampling is at least (rounded down)",
                 [f"{down(bound.lower)} nats, reached at ", point(bound.evidence.at)],
             )
         )
     else:
         found.append(("Lower bound", "none was derived: the true loss may be smaller"))
-    met = "met" if bound.upper <= evidence.target else "not met by this bound"
-    found.append(("Target ε*", f"{exactly(evidence.target)} nats: {met}"))
-    checked: Child = [badge("accepted"), " by the kernel: see the certificate of the bounds"] if bound.evidence.checked_by_kernel else [
-        f"not by the kernel ({bound.evidence.kernel_reason})",
-        "; it checked the conditions: see their certificate" if derived.conditions is not None else None,
-    ]  # fmt: skip
-    found.append(("Bound checked", checked))
     found.append(("How it was found", bound.evidence.method))
     return found
 
@@ -93,13 +151,20 @@ def hypotheses(evidence: Evidence) -> Element:
         )
     guarantee = derived.guarantee
     lead = "Nobody has proved these. If one of them is false, the bound is void." if guarantee.hypotheses else "None."
-    closed = [make("li", item.hypothesis, make("p", f"Discharged by: {item.evidence}", class_="note")) for item in guarantee.discharged]
+    closed = [
+        make(
+            "li",
+            make("bdi", item.hypothesis),
+            make("p", "Discharged by: ", explain_discharge(item.hypothesis, item.evidence), class_="note"),
+        )
+        for item in guarantee.discharged
+    ]
     return section(
         "hypotheses",
         "Hypotheses still open",
         make("p", lead),
         make("ol", [_hypothesis(name) for name in guarantee.hypotheses], class_="cards") if guarantee.hypotheses else None,
-        [make("h3", "Hypotheses that were discharged"), make("ul", closed)] if closed else None,
+        [make("h3", "Hypotheses that were discharged"), make("ul", closed, class_="cards")] if closed else None,
     )
 
 
@@ -160,7 +225,7 @@ def sampling(evidence: Evidence) -> Element:
     if derived is None:
         return section("sampling", "Sampling rule", make("p", "No bound after sampling was derived, so no rule is shown."))
     rule = derived.rule
-    loss: Term = ("log", ("add", _ONE, ("mul", _Q, ("add", ("exp", symbol("epsilon(1/q(x), x)")), ("neg", _ONE)))))
+    loss: Term = ("log", ("add", _ONE, ("mul", _Q, ("add", ("pow", symbol("e"), symbol("epsilon(1/q(x), x)")), ("neg", _ONE)))))
     if rule.q is None:
         feasible = equation(_PSI, "<=", symbol("epsilon*"))
         drawn: Child = [term_math(_Q), " = 1/w*(x), where w*(x) is the largest weight of the record with ", feasible]
@@ -177,7 +242,7 @@ def sampling(evidence: Evidence) -> Element:
         make("p", drawn, class_="display"),
         make("p", "The loss of a record after sampling is then (Theorem 6 of Fay et al. 2024)"),
         make("p", equation(_PSI, "=", loss), class_="display"),
-        facts([("Rule", named), ("Source", rule.source)]),
+        facts([("Rule", named), *([("Source", rule.source)] if rule.source != named else [])]),
         table("Public constants of the rule", ("constant", "value"), constants) if constants else None,
     )
 
@@ -190,7 +255,7 @@ def derivation(evidence: Evidence) -> Element:
     return section(
         "derivation",
         "Derivation",
-        make("p", f"The guarantee is about: {guarantee.subject}. Each step rests on the steps below it."),
+        make("p", "The guarantee is about: ", make("bdi", guarantee.subject), ". Each step rests on the steps below it."),
         make("ul", _node(guarantee.derivation), class_="tree"),
     )
 

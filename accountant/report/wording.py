@@ -10,9 +10,11 @@ from accountant.report.elements import Child, Element, make
 from profiles import decimal_text, exact_text
 
 DIGITS = 12
+#: Tables of at most so many rows are printed on one page.
+_SHORT = 14
 _TONES = {
     "proved": "good", "accepted": "good", "consistent": "plain", "refuted": "bad", "rejected": "bad", "violated": "bad", "unknown": "open",
-    "not applicable": "open", "none": "bad",
+    "not applicable": "open", "none": "bad", "met": "good", "not met": "bad", "unchecked": "open", "open": "open",
 }  # fmt: skip
 
 
@@ -62,16 +64,17 @@ def fold(summary: Child, *children: Child, class_: str | None = None) -> Element
     return make("details", make("summary", summary), make("div", *children, class_="inside"), class_=class_)
 
 
-def facts(items: Iterable[tuple[Child, Child]]) -> Element:
+def facts(items: Iterable[tuple[Child, Child]], class_: str | None = None) -> Element:
     """Return a list of names with their values."""
-    return make("dl", [[make("dt", name), make("dd", value)] for name, value in items])
+    return make("dl", [[make("dt", name), make("dd", value)] for name, value in items], class_=class_)
 
 
 def table(caption: str, columns: Sequence[Child], rows: Iterable[Sequence[Child]], *, numeric: bool = False) -> Element:
     """Return a table with a heading for each row (its first cell) and column, in a part of the page that scrolls by itself."""
     head = make("thead", make("tr", [make("th", column, scope="col") for column in columns]))
     body = make("tbody", [make("tr", make("th", first, scope="row"), [make("td", cell) for cell in rest]) for first, *rest in rows])
-    made = make("table", make("caption", caption), head, body, class_="numeric" if numeric else None)
+    kinds = [kind for kind, given in (("numeric", numeric), ("short", len(body) <= _SHORT)) if given]
+    made = make("table", make("caption", make("span", caption)), head, body, class_=" ".join(kinds) or None)
     return make("div", made, class_="scroll", tabindex="0", role="group", aria_label=caption)
 
 

@@ -101,19 +101,21 @@ def _check(found: Mapping[str, Any]) -> Report:
         set(rule) == {"name", "q", "constants", "target_epsilon"}, "rule", "it has other fields than name, q, constants, target_epsilon"
     )
     claims = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
-    needed = list(_open(found, _rebuild(found["profile"], rule, proof)))
+    declared = _declare(found["profile"])
+    needed = list(_open(found, _rebuild(declared, rule, proof).hypotheses_for(declared)))
     forgotten = [text for text in needed if text not in found["hypotheses"]]
-    _require(not forgotten, "hypotheses", f"the hypothesis {str(forgotten[:1])[2:62]!r} is missing, which nothing in the file discharges")
+    _require(not forgotten, "hypotheses", f"the hypothesis {''.join(forgotten[:1])[:60]} is missing, which nothing in the file discharges")
     _check_bound(found, claims)
     _check_statements(found, needed)
     return report
 
 
-def _rebuild(profile: Mapping[str, Any], rule: Mapping[str, Any], proof: Mapping[str, Any]) -> SamplingRule:
+def _declare(profile: Mapping[str, Any]) -> Profile:
+    return declare(profile["name"], profile["epsilon"], record=profile["record"], parameters=profile["parameters"], ignores_weights=True)
+
+
+def _rebuild(declared: Profile, rule: Mapping[str, Any], proof: Mapping[str, Any]) -> SamplingRule:
     """Return the rule from its name and constants, which has to be the one that is stated and that the proof is about."""
-    declared = declare(
-        profile["name"], profile["epsilon"], record=profile["record"], parameters=profile["parameters"], ignores_weights=True
-    )
     name, q, constants = rule["name"], rule["q"], rule["constants"]
     if q is None:
         target = to_exact(_text(rule["target_epsilon"]))
@@ -139,10 +141,10 @@ def _candidates(name: str, profile: Profile, q: str, constants: Mapping[str, str
             continue
 
 
-def _open(found: Mapping[str, Any], rule: SamplingRule) -> Iterator[str]:
-    """Yield the hypotheses that nobody can have discharged."""
-    yield from (text for text in rule.hypotheses if text not in _CLOSED)
-    if rule.name == "expression":
+def _open(found: Mapping[str, Any], supposed: tuple[str, ...]) -> Iterator[str]:
+    """Yield the hypotheses that nobody can have discharged; ``supposed`` are those of the rule."""
+    yield from (text for text in supposed if text not in _CLOSED)
+    if found["rule"]["name"] == "expression":
         yield from constants_are_public(sorted(found["rule"]["constants"]))
     randomness = found["sampler"]["randomness"]
     _require(randomness in _BITS, "sampler", "the randomness is not one whose hypothesis is known here")

@@ -18,7 +18,7 @@ from accountant.dataset.opening import BATCH_ROWS
 from accountant.dataset.specs import StatisticSpec
 from accountant.dataset.svmlight import SvmlightSource
 from accountant.dataset.writers import output_format
-from accountant.files import check_writable, replace_files
+from accountant.files import check_not_input, check_writable, replace_files
 from accountant.guarantees import AnyGuarantee
 from accountant.sampler.bernoulli import PoissonSampler
 from accountant.sampler.certificate import SIZED, PrivateFigures, to_certificate_text
@@ -116,8 +116,8 @@ def sample_file(
     Raises what :func:`draw_sample` raises, and :class:`UnwritableOutput`.
     """
     path = Path(out)
-    proof_path = path.with_name(path.name + ".certificate.json") if certificate is None else Path(certificate)
     kind = output_format(path)
+    proof_path = path.with_name(path.name + ".certificate.json") if certificate is None else Path(certificate)
     _require_distinct(path, proof_path, data, profiles)
     for target in (path, proof_path):
         check_writable(target)
@@ -215,9 +215,6 @@ def _plan(
 def _require_distinct(out: Path, certificate: Path, data: Any, profiles: object) -> None:
     if out.absolute() == certificate.absolute() or (out.exists() and certificate.exists() and out.samefile(certificate)):
         raise InvalidArgument(f"the sample and its certificate are both to be {out}; name two files")
-    for what, given in (("input", data), ("profile", profiles)):
-        if not isinstance(given, (str, os.PathLike)) or not Path(given).exists():
-            continue
-        for path in (out, certificate):
-            if path.exists() and path.samefile(given):
-                raise InvalidArgument(f"the output {path} is the {what}; name another file")
+    for path in (out, certificate):
+        check_not_input(path, data, "input")
+        check_not_input(path, profiles, "profile")

@@ -105,7 +105,8 @@ class Sample(Uncopied):
             for item in mechanisms:
                 self._require_statistics(item, points)
         weights = self.consume().weights
-        outputs = tuple(item.run(points, weights, rng) for item in mechanisms)
+        several = len(mechanisms) > 1  # what one does to its arrays must not change the records of the next
+        outputs = tuple(item.run(points.copy(), weights.copy(), rng) if several else item.run(points, weights, rng) for item in mechanisms)
         needed = [text for item in mechanisms for text in getattr(item, "hypotheses", ())]
         closed = discharge(self.guarantee, ONE_ANALYSIS, "the sample gave its records to this run alone")
         return Release(outputs if isinstance(mechanism, (list, tuple)) else outputs[0], assume(closed, needed))

@@ -2,7 +2,15 @@
 
 from accountant.sampling.closed_form import EndPointEpsilon, coreset_l1_epsilon, end_point_epsilon
 from accountant.sampling.feasibility import check_probability, exact_value, show_record
-from accountant.sampling.rules import RULES, SamplingRule, describe_rules, make_rule, rule_from_declaration, rule_from_expression
+from accountant.sampling.rules import (
+    RULES,
+    SamplingRule,
+    describe_rules,
+    make_rule,
+    name_range,
+    rule_from_declaration,
+    rule_from_expression,
+)
 from accountant.sampling.variance import VarianceOptimal, refuse_oracle, sampling_variance, variance_optimal
 
 __all__ = [
@@ -16,6 +24,7 @@ __all__ = [
     "end_point_epsilon",
     "exact_value",
     "make_rule",
+    "name_range",
     "refuse_oracle",
     "rule_from_declaration",
     "rule_from_expression",

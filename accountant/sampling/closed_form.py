@@ -85,11 +85,11 @@ def coreset_l1_epsilon(
     and no smaller number bounds ψ. Conditions: λ in (0, 1] (not 0, as printed: A2' is a divisor), A2 ≤ 1 and A2' ≤ 1 (which m ≤ n x̃/r
     and x̃ ≤ r imply), and positive constants. ``radius`` r bounds the l1 norm, ``mean`` x̃ is the mean l1 norm, T is ``iterations``.
 
+    Raises :class:`InvalidSampling`, :class:`InvalidNumber`.
+
     >>> found = coreset_l1_epsilon(iterations=10, beta_count=25, beta_sum=50, radius=4, m=100, n=1000, lam="0.5", mean=2)
     >>> round(float(found.upper), 6), dict(found.at)
     (6.104779, {'z': Fraction(4, 1)})
-
-    Raises :class:`InvalidSampling`, :class:`InvalidNumber`.
     """
     given = {"iterations": iterations, "beta_count": beta_count, "beta_sum": beta_sum, "radius": radius, "m": m, "n": n, "mean": mean}
     values = {name: to_exact(value, f"the constant {name}") for name, value in given.items()}

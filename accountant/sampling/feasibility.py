@@ -9,7 +9,7 @@ from fractions import Fraction
 from flint import fmpz
 
 from profiles import InvalidSampling, Profile, decimal_text, exact_text
-from profiles.terms import Term, children, constant_value, to_text
+from profiles.terms import Term, children, constant_value, free_symbols, to_text
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 
 Record = Mapping[str, Fraction]
@@ -36,6 +36,12 @@ def refuse_improper(q: Term, enclosure: Enclosure, record: Record) -> None:
             raise InvalidSampling(
                 f"the sampling rule is undefined at the record {show_record(record)}, because of {operation} of {to_text(argument)[:60]}; "
                 "restrict the range or change q"
+            )
+    for divisor in divisors(q):
+        if exact_value(divisor, record) == 0:
+            raise InvalidSampling(
+                f"the sampling rule is undefined at the record {show_record(record)}, because of a division by {to_text(divisor)[:60]}"
+                f"{', which is 0 there' if free_symbols(divisor) else ''}; restrict the range or change q"
             )
     exact = exact_value(q, record)
     if exact is None:
@@ -67,6 +73,20 @@ def domains(term: Term) -> Iterator[tuple[str, Term, bool]]:
             yield "a power", term[1], exponent is not None and exponent > 0
     for part in children(term):
         yield from domains(part)
+
+
+def divisors(term: Term) -> Iterator[Term]:
+    """Yield every subterm that is divided by at all records: none of those inside of a piecewise term."""
+    if term[0] == "piecewise":
+        return
+    if term[0] == "div":
+        yield term[2]
+    elif term[0] == "pow":
+        exponent = constant_value(term[2])
+        if exponent is not None and exponent < 0 and exponent.denominator == 1:
+            yield term[1]
+    for part in children(term):
+        yield from divisors(part)
 
 
 def _outside(argument: Term, record: Record, *, allows_zero: bool) -> bool:

@@ -26,6 +26,17 @@ IN_RANGE = "the declared range contains every record"
 PUBLIC_STATISTICS = "the statistics are functions of the record alone and of public constants (such as a public centre)"
 
 
+def name_range(profile: Profile) -> str:
+    """Return the hypothesis that every record lies in the declared ranges of ``profile``, with these ranges.
+
+    >>> from profiles import declare
+    >>> name_range(declare("sum", "w*z", record={"z": [0, "1.5"]}))
+    'the declared range contains every record: z in [0, 1.5]'
+    """
+    ranges = ", ".join(f"{item.name} in [{exact_text(item.lo)}, {exact_text(item.hi)}]" for item in profile.record)
+    return f"{IN_RANGE}: {ranges}" if ranges else IN_RANGE
+
+
 @dataclass(frozen=True, slots=True)
 class SamplingRule:
     """A public map q(x) of a Poisson importance sampler: record x is selected independently with probability q(x), weight 1/q(x).
@@ -40,6 +51,10 @@ class SamplingRule:
     hypotheses: tuple[str, ...]
     source: str
     target_epsilon: Fraction | None = None
+
+    def hypotheses_for(self, profile: Profile) -> tuple[str, ...]:
+        """Return ``hypotheses`` where the rule samples records of ``profile``: that about the declared range names the range."""
+        return tuple(name_range(profile) if item == IN_RANGE else item for item in self.hypotheses)
 
     def select(self, statistics: Mapping[str, ArrayLike]) -> Selection:
         """Return q(x) and 1/q(x) of many records, each rounded down to 36 significant bits, as float64 arrays of shape (n,).
@@ -154,7 +169,7 @@ RULES: Mapping[str, RuleEntry] = {
             ((),),
             _implicit,
             (IN_RANGE, "every returned weight satisfies the constraint of Problem 7"),
-            "Fay et al. 2024, Problem 7 and Theorem 10",
+            "Fay et al. 2024, Problem 7",
         ),
     )
 }
@@ -174,12 +189,12 @@ def make_rule(
     ``constants``: m (expected sample size), n (size of the data set), lam in [0, 1], mean (also ``xbar``), exponent, rate, as exact
     numbers; ``statistic`` names the norm where the profile has several statistics. ``target_epsilon`` > 0 is for ``privacy-constrained``.
 
+    Raises :class:`InvalidSampling` (unknown name or constant, a missing constant, q > 1 or q ≤ 0 at a record that it names),
+    :class:`NotPrivate` (``variance-optimal``), :class:`InvalidTarget`, :class:`InvalidNumber`.
+
     >>> from profiles import declare
     >>> make_rule("uniform", declare("sum", "w*z", record={"z": [0, 1]}), {"m": 1, "n": 4}).q
     ('num', Fraction(1, 4))
-
-    Raises :class:`InvalidSampling` (unknown name or constant, a missing constant, q > 1 or q ≤ 0 at a record that it names),
-    :class:`NotPrivate` (``variance-optimal``), :class:`InvalidTarget`, :class:`InvalidNumber`.
     """
     refuse_oracle(name)
     entry = RULES.get(name) if isinstance(name, str) else None

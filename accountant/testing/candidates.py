@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from accountant.testing.domains import find_dimension
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.mechanisms.datasets import compute_norms
+from profiles.mechanisms.interface import require_dimension
 from profiles.profile import Profile
 from proofs_check.audit.claims import Claim, claim_of_record
 from proofs_check.audit.pairs import Pair
@@ -25,6 +26,7 @@ StatisticMap = Callable[[Floats], Mapping[str, Any]]
 NORMS = {"l1": 1.0, "l2": 2.0, "linf": math.inf}
 #: Weights that are tried, and the claim, in nats, up to which a few thousand outputs can tell a true claim from a false one well.
 _WEIGHTS, _VISIBLE, _LARGEST = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0), Fraction(5, 2), Fraction(6)
+_MOST_RECORDS = 1_000_000
 _SCALES = tuple(2.0**k for k in range(-20, 31))
 
 
@@ -75,6 +77,18 @@ class Candidates:
             found = 1
         return cls(profile, statistic_map(mechanism, profile, statistic), found, **options)
 
+    def __post_init__(self) -> None:
+        if self.dimension is not None:
+            require_dimension(self.dimension)
+        if isinstance(self.min_size, bool) or not isinstance(self.min_size, (int, np.integer)) or not 0 <= self.min_size <= _MOST_RECORDS:
+            raise InvalidArgument(
+                f"min_size must be an integer from 0 to {_MOST_RECORDS}, but {str(self.min_size)[:40]!r} was found; give the least number "
+                "of records that the mechanism takes"
+            )
+        for name in ("weighted", "one_sided"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidArgument(f"{name} must be True or False, but {str(getattr(self, name))[:40]!r} was found; give one of them")
+
     def make(self, rng: np.random.Generator, count: int) -> list[Pair]:
         """Return ``count`` pairs: the fixed ones first, then random ones. They depend on ``rng`` and on nothing that a mechanism returned.
 
@@ -101,18 +115,41 @@ class Candidates:
     def claim(self, record: Floats, weight: float) -> Claim | None:
         """Return what the profile claims for a weighted record; None outside its domain."""
         try:
-            values = {name: float(np.ravel(found)[0]) for name, found in self.statistics(record[np.newaxis]).items()}
-            found = claim_of_record(self.profile, values, weight)
+            values = self._values(record)
         except InvalidData:
             return None
+        try:
+            found = claim_of_record(self.profile, values, weight)
         except InvalidArgument:
             if self.profile.free_parameters or any(s.name not in values for s in self.profile.record):
                 raise
             return None
         return Claim(found.epsilon, one_sided=True, source=found.source) if self.one_sided else found
 
+    def _values(self, record: Floats) -> dict[str, float]:
+        """Return the statistics of a record, as the function that was given tells them."""
+        told = self.statistics(record[np.newaxis])
+        try:
+            arrays = {name: np.asarray(found, dtype=np.float64).ravel() for name, found in told.items()}
+            return {name: float(found.item()) for name, found in arrays.items()}
+        except (TypeError, ValueError):
+            raise InvalidArgument(
+                f"the statistic of a record must be one number, but {str(told)[:80]!r} was found for the record {record.tolist()!s:.80}; "
+                "return an array of shape (n,) for records of shape (n, d)"
+            ) from None
+
     def _point(self, record: Any) -> Floats:
-        return np.array(record, dtype=np.float64).reshape(self.dimension or 1)
+        size = self.dimension or 1
+        try:
+            point = np.array(record, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            point = np.empty(0)
+        if point.size != size or point.ndim > 1 or not np.isfinite(point).all():
+            raise InvalidArgument(
+                f"a record of {size} finite number{'' if size == 1 else 's'} was expected, but {str(record)[:40]!r} was found; correct "
+                "records=, or give dimension="
+            )
+        return point.reshape(size)
 
     def _weight(self, record: Floats, *, heavy: bool) -> float:
         if not self.weighted or not heavy:

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+import inspect
+import itertools
 import math
-import traceback
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 
 from accountant.testing.candidates import Candidates
 from accountant.testing.entries import Entry
-from accountant.testing.errors import ClaimRefuted, NotAudited
+from accountant.testing.errors import ClaimRefuted, ClaimTooLarge, NotAudited
+from accountant.testing.settings import Settings
 from accountant.testing.spending import Budget
+from accountant.testing.visibility import is_visible, largest_bound, samples_needed
+from accountant.testing.wording import (
+    describe_difference,
+    describe_event,
+    locate,
+    name_claim,
+    name_mechanism,
+    name_profile,
+    shorten_data,
+)
 from profiles.errors import InvalidArgument, InvalidProfile, PDPError, Undecided
 from profiles.numbers import ExactLike, decimal_text
 from profiles.profile import Profile
 from proofs_check.admission import admit
 from proofs_check.audit.api import audit
 from proofs_check.audit.claims import Claim
-from proofs_check.audit.differences import find_difference
 from proofs_check.audit.errors import ConstantOutputs, DifferentConstants, MechanismHangs, MechanismRaised, SharedGenerator, UnusableOutputs
 from proofs_check.audit.pairs import Pair
 from proofs_check.audit.report import Setting, bound_texts, render
@@ -31,6 +43,7 @@ from proofs_check.verify import verify
 
 #: The hypotheses of Theorem 10 and Proposition 12 (Fay et al. 2024): what is verified where a target is given and nothing is named.
 CONDITIONS = ("assumption-8", "assumption-9", "assumption-11")
+_LEAST = Fraction(1, 10**200)
 _UNUSABLE = (MechanismRaised, MechanismHangs, UnusableOutputs, SharedGenerator, ConstantOutputs)
 
 
@@ -43,19 +56,14 @@ class Satisfaction:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """How a test audits: outputs for each data set of a pair, pairs for a profile, seconds for one call of the mechanism.
+class _Assertion:
+    """One assertion: what it is about, its error, the outputs on each data set, and the options of its audits."""
 
-    ``unknown`` is what an undecided condition does: ``"report"`` or ``"fail"``. ``options`` go to :func:`proofs_check.audit.audit`;
-    ``repeat`` are the shell words that repeat the test.
-    """
-
-    samples: int = 10_000
-    pairs: int = 8
-    unknown: str = "report"
-    time_limit: float | None = 60.0
-    effort: str = "fast"
-    repeat: tuple[str, ...] = ()
+    label: str
+    error: Fraction
+    rng: np.random.Generator
+    samples: int
+    options: dict[str, Any]
 
 
 class ClaimChecker:
@@ -64,12 +72,21 @@ class ClaimChecker:
     Claim: the probability that any assertion refutes a true claim is at most ``budget.error``, if the outputs of a call are independent.
     Proof: the k-th assertion has the error budget.of_assertion(k), divided among its pairs, which are chosen before the mechanism is run;
     each audit refutes a true claim with at most the error that it is given (docs/audit.md, Theorems 1 to 3); the shares add up.
+
+    ``show`` gets the evidence of a failure; without it, the evidence is a note of the exception (PEP 678).
     """
 
-    def __init__(self, budget: Budget, settings: Settings | None = None, *, note: Callable[[Entry], None] | None = None) -> None:
+    def __init__(
+        self,
+        budget: Budget,
+        settings: Settings | None = None,
+        *,
+        note: Callable[[Entry], None] | None = None,
+        show: Callable[[str], None] | None = None,
+    ) -> None:
         self._budget, self._settings = budget, settings or Settings()
-        self._note = note or (lambda _: None)
-        self._made = 0
+        self._note, self._show = note or (lambda _: None), show
+        self._numbers = itertools.count(1)  # next() is atomic: two threads never get the share of the same assertion
 
     def assert_satisfies(
         self,
@@ -106,15 +123,13 @@ class ClaimChecker:
         count = self._settings.pairs if pairs is None else pairs
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 1_000:
             raise InvalidArgument(f"the number of pairs must be an integer from 1 to 1000, but {count} was found; give one")
-        decisions = self._verify(promised, target_epsilon, conditions)
-        number, rng = self._next()
+        assertion = self._begin(name_profile(promised), count, samples, options)
         source = Candidates.of(
             mechanism, promised, statistic, dimension, weighted=weighted, one_sided=one_sided, min_size=min_size, records=records
         )
-        made = source.make(rng.spawn(1)[0], count)
-        label = promised.text if len(promised.text) <= 200 else promised.name
-        found = self._audit_all(mechanism, made, number, rng, label, samples, options)
-        return Satisfaction(decisions, tuple(found))
+        decisions = self._verify(promised, target_epsilon, conditions)
+        made = source.make(assertion.rng.spawn(1)[0], count)
+        return Satisfaction(decisions, tuple(self._audit_all(mechanism, made, assertion)))
 
     def assert_epsilon(
         self,
@@ -139,9 +154,8 @@ class ClaimChecker:
             claim = epsilon
         else:
             claim = Claim(epsilon, delta)
-        pair = Pair(dataset, neighbor, claim, _describe(dataset, neighbor))
-        number, rng = self._next()
-        ((_, result),) = self._audit_all(mechanism, [pair], number, rng, _claim_label(claim), samples, options)
+        pair = Pair(dataset, neighbor, claim, describe_difference(dataset, neighbor))
+        ((_, result),) = self._audit_all(mechanism, [pair], self._begin(name_claim(claim), 1, samples, options))
         return result
 
     def assert_add_dp(
@@ -169,34 +183,44 @@ class ClaimChecker:
             )
         return self.assert_epsilon(mechanism, Claim(epsilon, delta, one_sided=True), larger, smaller, samples=samples, **options)
 
-    def _next(self) -> tuple[int, np.random.Generator]:
-        self._made += 1
-        return self._made, np.random.default_rng(self._budget.entropy(self._made))
+    def _begin(self, label: str, pairs: int, samples: int | None, options: dict[str, Any]) -> _Assertion:
+        """Return the next assertion with its share of the error; it is spent whatever comes of it."""
+        checked = self._settings.of_audit(options)
+        number = next(self._numbers)
+        count = self._settings.samples if samples is None else samples
+        rng = np.random.default_rng(self._budget.entropy(number, count, pairs))
+        return _Assertion(label, self._budget.of_assertion(number), rng, count, checked)
 
     def _verify(self, profile: Profile, target: ExactLike | None, conditions: Sequence[str] | None) -> tuple[Decision, ...]:
         __tracebackhide__ = True
+        if conditions is not None and (isinstance(conditions, str) or not isinstance(conditions, Collection) or not conditions):
+            raise InvalidArgument(
+                f"conditions must be a list of names, at least one, but {str(conditions)[:60]!r} was found; name some, or leave them out "
+                "for the default"
+            )
         if target is None and conditions:
             raise InvalidArgument("conditions were named, but no target epsilon; give target_epsilon=")
         try:
             admit(profile)
             decided = () if target is None else tuple(verify(profile, target, conditions or CONDITIONS).decisions.values())
         except InvalidProfile as refusal:
-            self._tell(Entry(profile.text, "REFUTED", tests=self._budget.tests))
-            raise ClaimRefuted(f"the profile {profile.name!r} is no profile: {refusal}{self._again()}") from None
+            self._tell(profile.text, "REFUTED")
+            self._fail(ClaimRefuted, f"the profile {profile.name!r} is no profile: {refusal}")
         except Undecided as reason:
-            self._tell(Entry("well-defined", "unknown", tests=self._budget.tests))
+            self._tell("well-defined", "unknown")
             self._undecided(profile, "well-defined", str(reason))
             return ()
         for decision in decided:
             verdict = decision.verdict.value
-            self._tell(Entry(decision.condition, "REFUTED" if verdict == "refuted" else verdict, tests=self._budget.tests))
+            self._tell(decision.condition, "REFUTED" if verdict == "refuted" else verdict)
         for decision in decided:
             if decision.verdict is Verdict.REFUTED:
                 witness = decision.to_json()["witness"] or {}
                 point = ", ".join(f"{name} = {value}" for name, value in witness.items()) or "no single point"
-                raise ClaimRefuted(
+                self._fail(
+                    ClaimRefuted,
                     f"{decision.condition} is refuted for the profile {profile.name!r}, epsilon(w, x) = {profile.text}, and the target "
-                    f"{target}: the witness is {point} ({decision.method}).{self._again()}"
+                    f"{target}: the witness is {point} ({decision.method})",
                 )
         for decision in decided:
             if decision.verdict is Verdict.UNKNOWN:
@@ -206,92 +230,110 @@ class ClaimChecker:
     def _undecided(self, profile: Profile, condition: str, reason: str) -> None:
         __tracebackhide__ = True
         if self._settings.unknown == "fail":
-            raise NotAudited(f"{condition} could be neither proved nor refuted for the profile {profile.name!r}: {reason}{self._again()}")
+            self._fail(NotAudited, f"{condition} could be neither proved nor refuted for the profile {profile.name!r}: {reason}")
 
-    def _audit_all(
-        self, mechanism: Any, pairs: list[Pair], number: int, rng: np.random.Generator, label: str, samples: int | None, options: Any
-    ) -> list[tuple[Pair, AuditResult]]:
+    def _audit_all(self, mechanism: Any, pairs: list[Pair], assertion: _Assertion) -> list[tuple[Pair, AuditResult]]:
         """Return the audits of all pairs, the error of the assertion divided among them; the first refutation is raised."""
         __tracebackhide__ = True
-        error = self._budget.of_assertion(number)
-        settings = {"mode": "fixed", "effort": self._settings.effort, "time_limit": self._settings.time_limit, **options}
-        for name in ("confidence", "tests", "rng"):
-            if name in options:
-                raise InvalidArgument(
-                    f"{name} was given to an assertion, but it belongs to the session; use the marker or an option of pytest"
-                )
         found: list[tuple[Pair, AuditResult]] = []
         constant: ConstantOutputs | None = None
-        for pair, own in zip(pairs, rng.spawn(len(pairs)), strict=True):
+        for pair, own in zip(pairs, assertion.rng.spawn(len(pairs)), strict=True):
             try:
                 result = audit(
-                    mechanism, pair.dataset, pair.neighbor, pair.claim, rng=own, confidence=1 - error, tests=len(pairs),
-                    samples=self._samples(samples), **settings,
+                    mechanism, pair.dataset, pair.neighbor, pair.claim, rng=own, confidence=1 - assertion.error, tests=len(pairs),
+                    samples=assertion.samples, **assertion.options,
                 )  # fmt: skip
             except ConstantOutputs as nothing:
-                if isinstance(nothing, DifferentConstants) and pair.claim.epsilon <= math.log(self._samples(samples)):
-                    self._not_audited(label, str(nothing), pair)  # that other pairs have noise does not excuse this one
+                if isinstance(nothing, DifferentConstants) and pair.claim.epsilon <= math.log(assertion.samples):
+                    self._not_audited(assertion.label, str(nothing), pair)  # that other pairs have noise does not excuse this one
                 constant = nothing
                 continue
             except _UNUSABLE as failure:
-                self._not_audited(label, f"{failure}{_place(failure.__cause__)}", pair)
-            except InvalidArgument:
-                raise
+                self._not_audited(assertion.label, f"{failure}{locate(failure.__cause__)}", pair)
+            except InvalidArgument as misuse:
+                raise InvalidArgument(str(misuse)) from None  # from here: what lies below is of no use to the reader
             except PDPError as failure:
-                self._not_audited(label, f"the mechanism refused: {failure}", pair)
+                self._not_audited(assertion.label, f"the mechanism refused: {failure}", pair)
             result = replace(result, seed=self._budget.seed)
             found.append((pair, result))
             if result.finding is Finding.VIOLATED:
-                self._tell_audits(label, found, "REFUTED")
-                raise ClaimRefuted(self._words(mechanism, pair, result, settings))
+                self._tell_audits(assertion.label, found, "REFUTED")
+                self._refute(mechanism, pair, result, assertion)
         if not found:
-            self._not_audited(label, str(constant), pairs[0])
-        spent = math.log(len(pairs) / error)  # n right guesses of n show no more than about log(n / log(1 / error))
-        visible = math.log(max(result.samples for _, result in found) / spent)
-        seen = any(pair.claim.epsilon <= visible for pair, _ in found if pair.claim.epsilon)
-        trivial = all(not pair.claim.epsilon for pair, _ in found)
-        self._tell_audits(label, found, "consistent" if seen or trivial else "too large")
+            self._not_audited(assertion.label, str(constant), pairs[0])
+        self._judge_size(assertion, [pair for pair, _ in found], found, assertion.error / len(pairs))
         return found
 
-    def _samples(self, given: int | None) -> int:
-        return self._settings.samples if given is None else given
-
-    def _words(self, mechanism: Any, pair: Pair, result: AuditResult, options: Any) -> str:
-        notes = f"D = {_short(pair.dataset)}", f"D' = {_short(pair.neighbor)}"
-        setting = Setting(
-            _name(mechanism), pair.name, self._settings.repeat, notes, bool(options.get("bits")), bool(options.get("own_randomness"))
+    def _judge_size(self, assertion: _Assertion, pairs: list[Pair], found: list[tuple[Pair, AuditResult]], error: Fraction) -> None:
+        """Tell what was found; warn, or fail, where the outputs could have refuted no claim. A claim of 0 does not excuse the others."""
+        __tracebackhide__ = True
+        claims = [pair.claim for pair in pairs if pair.claim.epsilon] or [pair.claim for pair in pairs]
+        outputs = max(result.samples for _, result in found)
+        if any(is_visible(outputs, claim, error) for claim in claims):
+            self._tell_audits(assertion.label, found, "consistent")
+            return
+        self._tell_audits(assertion.label, found, "too large")
+        least = min(claims, key=lambda claim: claim.epsilon)
+        needed = samples_needed(least, error)
+        advice = "no number of outputs that can be drawn is enough: prove it" if needed is None else f"give samples={needed} or more"
+        claimed = f"{decimal_text(least.epsilon, 6, round_up=True)} nats{' or more' if len(claims) > 1 else ''}"
+        shown = decimal_text(Fraction(largest_bound(outputs, least, error)), 3, round_up=True)
+        text = (
+            f"the claim {assertion.label} ({claimed}) could not have been refuted: {outputs} outputs on each data set show {shown} nats at "
+            f"most; {advice}, or test a pair with a smaller claim"
         )
+        if self._settings.too_large == "fail":
+            self._fail(NotAudited, text)
+        warnings.warn(text, ClaimTooLarge, stacklevel=_level_of_caller())
+
+    def _refute(self, mechanism: Any, pair: Pair, result: AuditResult, assertion: _Assertion) -> NoReturn:
+        __tracebackhide__ = True
+        notes = f"D = {shorten_data(pair.dataset)}", f"D' = {shorten_data(pair.neighbor)}"
+        bits, own = bool(assertion.options.get("bits")), bool(assertion.options.get("own_randomness"))
+        setting = Setting(name_mechanism(mechanism), pair.name, self._settings.repeat, notes, bits, own)
         bound, claimed = bound_texts(result)
-        return f"epsilon is at least {bound}, but at most {claimed} was claimed.\n\n{render(result, setting)}"
+        self._fail(
+            ClaimRefuted,
+            f"epsilon is at least {bound}, but at most {claimed} was claimed; pair: {pair.name}{describe_event(result)}",
+            render(result, setting),
+        )
 
     def _not_audited(self, label: str, why: str, pair: Pair) -> NoReturn:
         __tracebackhide__ = True
-        self._tell(Entry(label, "not audited", tests=self._budget.tests))
-        raise NotAudited(
-            f"nothing can be said about the claim {label}: {why}\n  pair: {pair.name}\n  D = {_short(pair.dataset)}\n"
-            f"  D' = {_short(pair.neighbor)}{self._again()}"
-        ) from None
+        self._tell(label, "not audited")
+        data = f"D    {shorten_data(pair.dataset)}\nD'   {shorten_data(pair.neighbor)}"
+        self._fail(NotAudited, f"nothing can be said about the claim {label}: {why}; pair: {pair.name}", data)
+
+    def _fail(self, kind: type[AssertionError], text: str, evidence: str = "") -> NoReturn:
+        """Raise one line with the command that repeats it; the evidence is shown beside it, so that summaries stay short."""
+        __tracebackhide__ = True
+        repeat = self._settings.repeat
+        failure = kind(" ".join(text.split()) + (f"; to repeat: {' '.join(repeat)}" if repeat else ""))
+        if evidence and self._show is None:
+            failure.add_note(evidence)
+        elif evidence and self._show is not None:
+            self._show(evidence)
+        raise failure from None
 
     def _tell_audits(self, label: str, found: list[tuple[Pair, AuditResult]], verdict: str) -> None:
         _, worst = max(found, key=lambda one: (one[1].finding is Finding.VIOLATED, _closeness(one[1])))
         bound, claimed = bound_texts(worst)
-        self._tell(Entry(label, verdict, bound, claimed, len(found), self._budget.tests))
+        self._note(Entry(label, verdict, bound, claimed, len(found), self._budget.tests))
 
-    def _tell(self, entry: Entry) -> None:
-        self._note(entry)
-
-    def _again(self) -> str:
-        return f"\n  to repeat: {' '.join(self._settings.repeat)}" if self._settings.repeat else ""
+    def _tell(self, label: str, verdict: str) -> None:
+        self._note(Entry(label, verdict, tests=self._budget.tests))
 
 
-def _place(cause: BaseException | None) -> str:
-    """Return where an exception of the mechanism was raised."""
-    frames = traceback.extract_tb(cause.__traceback__) if cause is not None else []
-    return f" (raised in {frames[-1].name}, line {frames[-1].lineno} of {Path(frames[-1].filename).name})" if frames else ""
+def _level_of_caller() -> int:
+    """Return the level, for a warning of the function that calls this, of the nearest caller outside of this file."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_code.co_filename == __file__:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _closeness(result: AuditResult) -> float:
-    return result.epsilon_lower / float(result.claim.epsilon) if result.claim.epsilon else 0.0
+    return float(Fraction(result.epsilon_lower) / max(result.claim.epsilon, _LEAST)) if result.claim.epsilon else 0.0
 
 
 def _profile_of(mechanism: Any, profile: Profile | None) -> Profile:
@@ -304,32 +346,9 @@ def _profile_of(mechanism: Any, profile: Profile | None) -> Profile:
     return found
 
 
-def _claim_label(claim: Claim) -> str:
-    text = f"{decimal_text(claim.epsilon, 6, round_up=True)}-{'add-DP' if claim.one_sided else 'DP'}"
-    return text + (f", delta {decimal_text(claim.delta, 3, round_up=True)}" if claim.delta else "")
-
-
-def _describe(dataset: Any, neighbor: Any) -> str:
-    try:
-        return find_difference(dataset, neighbor).text()
-    except (PDPError, TypeError, ValueError):
-        return "as given to the assertion"
-
-
 def _size(dataset: Any) -> int | None:
     data = dataset[0] if isinstance(dataset, tuple) and len(dataset) == 2 else dataset
     try:
         return len(data)
     except TypeError:
         return None
-
-
-def _short(dataset: Any) -> str:
-    shown = tuple(part.tolist() if isinstance(part, np.ndarray) else part for part in dataset) if isinstance(dataset, tuple) else dataset
-    text = " ".join(repr(shown.tolist() if isinstance(shown, np.ndarray) else shown).split())
-    return text if len(text) <= 400 else text[:397] + "..."
-
-
-def _name(mechanism: Any) -> str:
-    told = getattr(mechanism, "name", None) or getattr(mechanism, "__qualname__", None)
-    return told if isinstance(told, str) else type(mechanism).__name__

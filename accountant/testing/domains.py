@@ -45,6 +45,11 @@ class RecordBall:
         >>> RecordBall.of(KNormSum(beta_sum=1, p=1, dimension=3, radius=2))
         RecordBall(dimension=3, radius=Fraction(2, 1), p=1)
         """
+        if isinstance(mechanism, type) or not any(hasattr(mechanism, name) for name in ("statistic", "radius", "dimension", "centres")):
+            raise InvalidArgument(
+                f"a domain must be a RecordBall or a mechanism of the catalogue, but {str(mechanism)[:40]!r} was found; give "
+                "RecordBall(dimension, radius, p)"
+            )
         return cls(find_dimension(mechanism) or 1, getattr(mechanism, "radius", 1), getattr(mechanism, "p", 1))
 
     def contains(self, point: Any) -> bool:

@@ -46,14 +46,15 @@ def lay_out(found: Sequence[tuple[str, Entry]], confidence: str, seed: int) -> I
     for test, entry in found:
         bound, claimed = _fit(entry.bound, ROUND_FLOOR), _fit(entry.claimed, ROUND_CEILING)
         yield _line(_tail(test, _TEST - 1), _head(entry.claim, _CLAIM - 1), bound, claimed, entry.verdict)
-    refuted = sum(entry.verdict == "REFUTED" for _, entry in found)
+    refuted, large = (sum(entry.verdict == verdict for _, entry in found) for verdict in ("REFUTED", "too large"))
     shared = max(entry.tests for _, entry in found)
     yield ""
     error = exact_text(1 - Fraction(confidence))
+    judged = f"{refuted} refuted" + (f", {large} too large to be refuted by so few outputs" if large else "")
     text = (
-        f"{_count(len(found), 'claim')} in {_count(len({test for test, _ in found}), 'test')}, {refuted} refuted. The probability that an "
-        f"audit refutes any true claim of this session is at most {error}, if the outputs of a call are independent; the error is "
-        f"divided among {_count(shared, 'test')}. Consistent does not mean that a claim is true. Seed: --pdp-seed {seed}"
+        f"{_count(len(found), 'claim')} in {_count(len({test for test, _ in found}), 'test')}, {judged}. The probability that an audit "
+        f"refutes any true claim of this session is at most {error}, if the outputs of a call are independent; the error is divided among "
+        f"{_count(shared, 'test')}. Consistent does not mean that a claim is true. Seed: --pdp-seed {seed}"
     )
     yield from textwrap.wrap(text, _WIDTH, break_on_hyphens=False)
 

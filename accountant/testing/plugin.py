@@ -5,21 +5,31 @@ Nothing but pytest and the standard library is imported until a test uses the fi
 
 from __future__ import annotations
 
+import operator
 import os
 import shlex
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
+try:
+    import pytest
+except ModuleNotFoundError as error:
+    from profiles.errors import MissingExtra
+
+    raise MissingExtra("the plugin needs pytest, but it is not installed; install pdp-accountant[testing]") from error
 
 if TYPE_CHECKING:
     from accountant.testing.checking import ClaimChecker
     from accountant.testing.entries import Entry
 
-_PROPERTY = "pdp"
-_MARKER = "pdp(samples=N, confidence=C, pairs=N, unknown='report'|'fail', time_limit=SECONDS, effort=NAME): how the fixture pdp audits"
-_DEFAULTS = {"pdp_samples": "10000", "pdp_confidence": "0.99", "pdp_unknown": "report", "pdp_pairs": "8"}
-_KEYWORDS = ("confidence", "effort", "pairs", "samples", "time_limit", "unknown")
+_PROPERTY, _EVIDENCE = "pdp", "pdp-evidence"
+_MARKER = (
+    "pdp(samples=N, confidence=C, pairs=N, unknown='report'|'fail', too_large='warn'|'fail', time_limit=SECONDS, effort=NAME): "
+    "how the fixture pdp audits"
+)
+_DEFAULTS = {"samples": "10000", "pairs": "8", "confidence": "0.99", "unknown": "report", "too_large": "warn"}
+_KEYWORDS = (*_DEFAULTS, "effort", "time_limit")
 
 
 class _State:
@@ -31,7 +41,7 @@ class _State:
         self.seed = seed
         self.tests = 0
         self.counted: set[str] = set()
-        self.claims: list[tuple[str, str]] = []
+        self.claims: dict[tuple[str, str], list[str]] = {}
 
 
 _STATE = pytest.StashKey[_State]()
@@ -44,12 +54,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--pdp-pairs", type=_whole(1), metavar="N", help="generated pairs of neighboring data sets for a profile (default: 8)")
     group.addoption("--pdp-confidence", type=_probability, metavar="C", help="confidence of the whole session (default: 0.99)")
     group.addoption("--pdp-unknown", choices=("report", "fail"), help="what a condition that is not decided does (default: report)")
+    group.addoption(
+        "--pdp-too-large", choices=("warn", "fail"), help="what a claim does that so few outputs could not have refuted (default: warn)"
+    )
     group.addoption("--pdp-seed", type=_whole(0), metavar="SEED", help="repeats a session (default: a new one)")
     group.addoption(
         "--pdp-tests", type=_whole(1), metavar="N", help="divide the error among N tests at least, also those of other runs that count"
     )
     for name, value in _DEFAULTS.items():
-        parser.addini(name, f"see --{name.replace('_', '-')}", default=value)
+        parser.addini(f"pdp_{name}", f"see {_option(name)}", default=value)
+
+
+def _option(name: str) -> str:
+    return f"--pdp-{name.replace('_', '-')}"
 
 
 def _whole(least: int) -> Callable[[str], int]:
@@ -99,9 +116,12 @@ def pdp(request: pytest.FixtureRequest) -> ClaimChecker:
     """Assertions about privacy claims: ``assert_satisfies``, ``assert_epsilon``, ``assert_add_dp``; the session controls their error."""
     from fractions import Fraction  # noqa: PLC0415 - lazy, like all that follows
 
-    from accountant.testing.checking import ClaimChecker, Settings  # noqa: PLC0415
+    from accountant.testing.checking import ClaimChecker  # noqa: PLC0415
+    from accountant.testing.settings import Settings  # noqa: PLC0415
     from accountant.testing.spending import Budget, divide  # noqa: PLC0415
+    from profiles.errors import PDPError  # noqa: PLC0415
 
+    __tracebackhide__ = True
     config, node = request.config, request.node
     state = config.stash[_STATE]
     if node.nodeid not in state.counted:
@@ -112,34 +132,49 @@ def pdp(request: pytest.FixtureRequest) -> ClaimChecker:
         if marker.args or set(marker.kwargs) - set(_KEYWORDS):
             raise pytest.UsageError(f"the marker pdp takes the keywords {', '.join(_KEYWORDS)} only; correct it")
     tests = max(state.tests, config.getoption("--pdp-tests") or 1)
+    told = {name: marked.get(name, _setting(config, name)) for name in _DEFAULTS}
     try:
         own = Fraction(str(marked["confidence"])) if "confidence" in marked else None
         error = divide(Fraction(str(_setting(config, "confidence"))), tests, at_least=own)
         settings = Settings(
-            samples=int(marked.get("samples", _setting(config, "samples"))),
-            pairs=int(marked.get("pairs", _setting(config, "pairs"))),
-            unknown=_choose(marked.get("unknown", _setting(config, "unknown"))),
+            samples=_number(told["samples"]),
+            pairs=_number(told["pairs"]),
+            unknown=told["unknown"],
+            too_large=told["too_large"],
             repeat=_repeat(config, node, state.seed, tests),
             **{name: marked[name] for name in ("time_limit", "effort") if name in marked},
         )
-    except (ValueError, TypeError) as wrong:
+    except (ValueError, TypeError, ArithmeticError, PDPError) as wrong:
         raise pytest.UsageError(f"a setting of pdp cannot be used ({wrong}); correct the marker or the configuration") from None
+    # A plugin that runs a failed test again keeps its properties: those of the last run count.
+    node.user_properties[:] = [known for known in node.user_properties if known[0] not in (_PROPERTY, _EVIDENCE)]
 
     def note(entry: Entry) -> None:
         node.user_properties.append((_PROPERTY, entry.to_text()))
 
-    return ClaimChecker(Budget(error, state.seed, _stable_name(node), tests), settings, note=note)
+    def show(evidence: str) -> None:
+        node.user_properties.append((_EVIDENCE, evidence))
+        node.add_report_section("call", "pdp", evidence)
+
+    return ClaimChecker(Budget(error, state.seed, _name_for_seed(node), tests), settings, note=note, show=show)
 
 
 def _setting(config: pytest.Config, name: str) -> Any:
-    given = config.getoption(f"--pdp-{name}")
+    given = config.getoption(_option(name))
     return config.getini(f"pdp_{name}") if given is None else given
 
 
-def _choose(text: object) -> str:
-    if text not in ("report", "fail"):
-        raise ValueError(f"unknown must be report or fail, not {text!s:.40}")
-    return str(text)
+def _number(told: Any) -> int:
+    """Return an integer, also one that is written as text; a boolean or 1.5 is none."""
+    if isinstance(told, bool):
+        raise TypeError(f"{told} is not an integer")
+    return int(told) if isinstance(told, str) else operator.index(told)
+
+
+def _name_for_seed(node: pytest.Item) -> str:
+    """Return the test's name without its folder: that depends on where pytest finds its configuration."""
+    path, separator, rest = _stable_name(node).partition("::")
+    return path.rpartition("/")[2] + separator + rest
 
 
 def _stable_name(node: pytest.Item) -> str:
@@ -150,10 +185,16 @@ def _stable_name(node: pytest.Item) -> str:
 
 
 def _repeat(config: pytest.Config, node: pytest.Item, seed: int, tests: int) -> tuple[str, ...]:
-    words = ["pytest", shlex.quote(_stable_name(node)), "--pdp-seed", str(seed), "--pdp-tests", str(tests)]
-    for name in ("samples", "pairs", "confidence"):
-        given = config.getoption(f"--pdp-{name}")
-        words += [] if given is None else [f"--pdp-{name}", str(given)]
+    """Return the words that run the test again from the folder in which pytest was started, with every setting that is not the default."""
+    path, separator, rest = _stable_name(node).partition("::")
+    try:
+        place = Path(os.path.relpath(config.rootpath / path, config.invocation_params.dir)).as_posix()
+    except ValueError:  # another drive
+        place = str(config.rootpath / path)
+    words = ["pytest", shlex.quote(place + separator + rest), "--pdp-seed", str(seed), "--pdp-tests", str(tests)]
+    for name, default in _DEFAULTS.items():
+        told = str(_setting(config, name))
+        words += [] if told == default else [_option(name), shlex.quote(told)]
     return tuple(words)
 
 
@@ -164,9 +205,11 @@ class _Collector:
         self._state = state
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the claims of a test from its report, once, when it is torn down."""
+        """Take the claims of a test from its report when it is torn down; the last run counts where a plugin repeats it."""
         if report.when == "teardown":
-            self._state.claims += [(report.nodeid, str(text)) for name, text in report.user_properties if name == _PROPERTY]
+            found = [str(text) for name, text in report.user_properties if name == _PROPERTY]
+            self._state.claims.pop(key := (report.nodeid, str(getattr(report, "worker_id", ""))), None)
+            self._state.claims.update({key: found} if found else {})
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -177,6 +220,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     from accountant.testing.entries import Entry, lay_out  # noqa: PLC0415
 
     terminalreporter.section("privacy claims")
-    found = [(test, Entry.from_text(text)) for test, text in state.claims]
+    found = [(test, Entry.from_text(text)) for (test, _), texts in state.claims.items() for text in texts]
     for line in lay_out(found, str(_setting(config, "confidence")), state.seed):
         terminalreporter.write_line(line)

@@ -33,9 +33,14 @@ class Budget:
         """
         return self.error / (number * (number + 1))
 
-    def entropy(self, number: int) -> int:
-        """Return the seed of the ``number``-th assertion, 128 bits: a function of the session's seed, the test's name and the number."""
-        text = f"{self.seed}\0{self.test}\0{number}".encode()
+    def entropy(self, number: int, samples: int, pairs: int) -> int:
+        """Return the seed of the ``number``-th assertion with so many outputs on each data set of so many pairs, 128 bits.
+
+        It is a function of the session's seed, the test's name, the number, the error, ``samples`` and ``pairs``. With another of them an
+        assertion is another experiment with other outputs: whoever saw in one session which claims were close, and
+        runs those tests alone at the larger error that is left for each, cannot choose the outputs with them.
+        """
+        text = f"{self.seed}\0{self.test}\0{number}\0{self.error}\0{samples}\0{pairs}".encode()
         return int.from_bytes(hashlib.sha256(text).digest()[:16], "big")
 
 

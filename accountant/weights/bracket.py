@@ -12,6 +12,7 @@ exclude the root (see ``pdp claims``).
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from flint import arb
@@ -52,10 +53,7 @@ def evaluation_bound(
         length = upper_fraction((2 * (ball(target).exp() - least) / ball(mu) + 1) / ball(accuracy))
     if length is None:
         return None
-    count = 0
-    while Fraction(2) ** count < length:
-        count += 1
-    return count
+    return max(0, math.ceil(length) - 1).bit_length()  # the least k >= 0 with 2^k >= length
 
 
 def _round_up(value: Fraction, bits: int = 64) -> Fraction:

@@ -39,6 +39,9 @@ MAX_DIGITS = 2000
 #: Search effort for a proof about one record; what is not found by then is an honest refusal.
 SECONDS = 20.0
 INFINITY = "inf"
+#: Ratio R of the ends of a bracket above which it is halved on the logarithmic scale. Halving takes log2((R - 1)/tolerance) evaluations in
+#: the worst case; after one step to the ratio sqrt(R) it is 1 + log2((sqrt(R) - 1)/tolerance) at most, which is less since sqrt(R) + 1 > 2.
+_FAR = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +88,14 @@ class OptimalWeight:
 def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str, object], digits: int = 30) -> OptimalWeight:
     """Return the largest feasible weight of the record with the given statistics, to ``digits`` significant digits.
 
+    Raises :class:`profiles.Infeasible` (no w ≥ 1 is feasible), :class:`profiles.Undecided` (honest refusal),
+    :class:`profiles.InvalidData` (record outside its range), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidProfile`
+    (parameters without a number).
+
     >>> from profiles import declare
     >>> sum_ = declare("sum", "w*z", record={"z": [0, 4]})
     >>> optimal_weight(sum_, 3, {"z": 1}, digits=10).to_json()["weight"]
     '4.45455066'
-
-    Raises :class:`profiles.Infeasible` (no w ≥ 1 is feasible), :class:`profiles.Undecided` (honest refusal),
-    :class:`profiles.InvalidData` (record outside its range), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidProfile`
-    (parameters without a number).
     """
     if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MAX_DIGITS:
         raise InvalidArgument(f"digits must be an integer from 1 to {MAX_DIGITS}, but {digits} was found; choose one in this range")
@@ -224,7 +227,8 @@ def bisect(constraint: Constraint, root: RootInterval, digits: int) -> tuple[Fra
         lo, hi = to_mpf(root.lo), to_mpf(root.hi)
         tolerance = to_mpf(relative_tolerance(digits))
         while hi - lo > tolerance * lo:
-            middle = (lo + hi) / 2
+            # far apart ends are halved on the logarithmic scale: the bracket's upper end is about exp(target)
+            middle = mpmath.sqrt(lo * hi) if hi > _FAR * lo else (lo + hi) / 2
             if middle in (lo, hi):
                 break
             evaluations += 1

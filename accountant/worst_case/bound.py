@@ -101,7 +101,7 @@ def bound_epsilon(
     if the gap is not reached (``reached`` is then False). ``premises``: verdicts that ``privacy-constrained`` rests on.
     ``well_defined_claim``: the kernel's premise, by default from the prover.
 
-    Source: Fay et al. 2024, Theorem 6; for ``privacy-constrained`` Theorem 10.
+    Source: Fay et al. 2024, Theorem 6; for ``privacy-constrained`` Problem 7, and Theorem 10 for the lower bound.
     Raises :class:`InvalidSampling` (q > 1 or q ≤ 0 at a record that it names, or a parameter of ψ without a finite range),
     :class:`Undecided` (the gap or 0 < q ≤ 1 not reached within the budget), :class:`NotPrivate`, :class:`InvalidArgument`.
     """
@@ -117,7 +117,7 @@ def bound_epsilon(
         ends = constrained.bound(profile, rule.target_epsilon, premises or {})
         return EpsilonBound(
             ends.lower, ends.upper, ends.at, constrained.METHOD, reached=ends.lower == ends.upper, proved_by_balls=False,
-            checked_by_kernel=False, kernel_reason="Theorem 10 is not a rule of the kernel; its conditions are", hypotheses=ends.hypotheses,
+            checked_by_kernel=False, kernel_reason=constrained.NO_CLAIM, hypotheses=ends.hypotheses,
         )  # fmt: skip
     return _Search(profile, rule.q, gap, budget).run(accept_wider=accept_wider, well_defined=premise(profile, well_defined_claim))
 
@@ -169,7 +169,10 @@ class _Search:
         """Enough bits for the gap relative to ψ, although form ``log`` adds numbers of the size of e and of 1."""
         psi, e = self.odds.at(at).log1p(), self.weighted.at(at)
         if not (psi.is_finite() and e.is_finite()):
-            raise Undecided(f"the sampled profile could not be evaluated at the record {show_record(at)}; narrow the ranges of the profile")
+            raise Undecided(
+                f"the sampled profile could not be evaluated at the record {show_record(at)}; "
+                "keep q further from 0, or narrow the ranges of the profile"
+            )
         small = _magnitude(psi) if psi > 0 else 0
         needed = 64 + math.ceil(-math.log2(float(self.gap))) + max(0, -small) + max(0, _magnitude(e)) + 8
         return min(_MOST_BITS, max(128, needed))

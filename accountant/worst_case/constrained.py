@@ -10,7 +10,8 @@ from profiles import Infeasible, Profile
 from profiles.numbers import exact_text
 from profiles.terms import Term, children
 
-METHOD = "Theorem 10: the constraint of Problem 7 holds at every record"
+METHOD = "the constraint of Problem 7 holds at every record"
+NO_CLAIM = "this step is no claim of the kernel; the conditions that it rests on are"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,43 +14,27 @@ from typing import Any
 
 from flint import arb
 
-from profiles.terms import Term, constant_value, free_symbols
+from profiles.programs import Program, Step
+from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure
 
 #: None stands for the exact derivative 0.
 Gradient = list[arb | None]
 
 
-class Dual:
+class Dual(Program):
     """A term compiled for evaluation with gradients in ``names``; equal subterms are evaluated once per box."""
 
-    __slots__ = ("_names", "_slots", "_steps")
+    __slots__ = ("_names",)
 
     def __init__(self, term: Term, names: Sequence[str]) -> None:
         self._names = tuple(names)
-        self._steps: list[tuple[str, tuple[int, ...], Any]] = []
-        self._slots: dict[Term, int] = {}
-        self._compile(term)
+        super().__init__(term)
 
-    def _compile(self, term: Term) -> int:
-        known = self._slots.get(term)
-        if known is not None:
-            return known
-        head = term[0]
-        constant = not free_symbols(term) & set(self._names)
-        if constant or head == "sym":
-            step: tuple[str, tuple[int, ...], Any] = (
-                ("sym", (), term[1]) if head == "sym" and not constant else ("constant", (), Enclosure(term))
-            )
-        elif head == "piecewise":
-            tests = [None if c[0] == "true" else (c[0], self._compile(c[1]), self._compile(c[2])) for _, c in term[1:]]
-            step = (head, tuple(self._compile(value) for value, _ in term[1:]), tests)
-        else:
-            payload = constant_value(term[2]) if head == "pow" else None
-            step = (head, tuple(self._compile(part) for part in term[1:]), payload)
-        self._steps.append(step)
-        self._slots[term] = len(self._steps) - 1
-        return len(self._steps) - 1
+    def _step(self, term: Term) -> Step:
+        if term[0] != "sym" and not free_symbols(term) & set(self._names):
+            return "constant", (), Enclosure(term)
+        return super()._step(term)
 
     def evaluate(self, box: Mapping[str, arb]) -> tuple[arb, Gradient]:
         """Return a ball around the term's values on ``box`` and balls around its partial derivatives there."""

@@ -34,7 +34,8 @@ def recheck_epsilon(profile: Profile, rule: SamplingRule, certificate: Mapping[s
         raise NotReplayed(f"a certificate for {name!r} and its sampling rule was expected, but it is about something else; take theirs")
     report = check_text(text)
     if not report.accepted:
-        raise NotReplayed(f"the kernel rejects the certificate of the bound of {name!r} at {report.step}: {report.reason}; make a new one")
+        said = "".join(sign if sign.isprintable() else "?" for sign in f"{report.step}: {report.reason}")  # it quotes the file
+        raise NotReplayed(f"the kernel rejects the certificate of the bound of {name!r} at {said}; make a new one")
     found = [(claim.claim, claim.verdict) for claim in report.claims]
     if found != [(claim, "proved") for claim in _CLAIMS]:
         raise NotReplayed(f"a certificate of {', '.join(_CLAIMS)} was expected for {name!r}, but it claims something else; take theirs")

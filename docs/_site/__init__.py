@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-from _site import docstrings, mathml, plots, reference
+from _site import accessible, docstrings, mathml, plots, reference
 
 
 def setup(app: Any) -> dict[str, bool]:
     """Tie the parts to the events of a build."""
     app.add_html_math_renderer("mathml", (mathml.visit_inline, None), (mathml.visit_block, None))
     app.connect("builder-inited", _write_pages)
+    app.connect("build-finished", accessible.improve)
     app.connect("source-read", plots.insert)
     app.connect("source-read", _show_titles)
     app.connect("autodoc-process-docstring", docstrings.escape)

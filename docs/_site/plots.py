@@ -1,97 +1,146 @@
-"""The plots of the site, drawn when it is built; a page asks for one with the comment ``<!-- plot: name -->``, unseen elsewhere."""
+"""The plots of the site, drawn when it is built; a page asks for one with the comment ``<!-- plot: name: words -->``, unseen elsewhere.
+
+A plot is a row of panels, each a picture of its own that fits a phone, and each drawn twice: for light pages and for dark ones.
+"""
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 _MARK = re.compile(r"^<!-- plot: ([\w-]+): (.+) -->$", re.MULTILINE)
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 _STYLES = ("-", "--", "-.", ":")
+#: Colours of text, of faint text, and of the lines.
+_THEMES = {
+    "light": ("#1b1f24", "#5a636d", ("#0060a8", "#b34700", "#00704f", "#8a3a7a")),
+    "dark": ("#cfd0d0", "#9aa3ad", ("#6cb8f5", "#ff9d57", "#5fd0ab", "#e39bd3")),
+}
+_SIZE = (4.4, 3.1)
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A picture: what it shows in words, and how to draw it on axes with the colours of a theme (faint text, lines)."""
+
+    title: str
+    draw: Callable[[Any, str, Sequence[str]], None]
 
 
 def insert(_app: Any, _page: str, source: list[str]) -> None:
     """Put images in place of the comments."""
-    source[0] = _MARK.sub(lambda found: f"```{{image}} _generated/{found[1]}.svg\n:alt: {found[2]}\n:class: plot\n```", source[0])
+    source[0] = _MARK.sub(_images, source[0])
+
+
+def _images(found: re.Match[str]) -> str:
+    name, words = found[1], found[2]
+    lines = ["", *([CAPTIONS[name](), ""] if name in CAPTIONS else []), ":::::{container} plots"]
+    for index, panel in enumerate(PLOTS[name]):
+        for theme in _THEMES:
+            lines += [
+                f"```{{image}} _generated/{name}-{index}-{theme}.svg", f":alt: {words}. {panel.title}", f":class: plot only-{theme}", "```"
+            ]  # fmt: skip
+    return "\n".join([*lines, ":::::", ""])
 
 
 def draw_all(folder: Path) -> None:
-    """Draw every plot into ``folder``."""
+    """Draw every panel into ``folder``, once for each theme."""
     import matplotlib as mpl  # noqa: PLC0415
 
     mpl.use("Agg")
-    settings = {
-        "axes.titlesize": 10,
-        "svg.fonttype": "none",
-        "font.family": "sans-serif",
-        "font.size": 10,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-    }
-    with mpl.rc_context(settings):
-        for name, draw in PLOTS.items():
-            draw(folder / f"{name}.svg")
+    for theme, (ink, faint, colours) in _THEMES.items():
+        settings = {
+            "svg.fonttype": "none",
+            "svg.hashsalt": "pdp-accountant",
+            "font.family": "sans-serif",
+            "font.size": 11,
+            "axes.titlesize": 11,
+            "legend.fontsize": 10,
+            "lines.linewidth": 1.8,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color", "axes.edgecolor"), ink),
+        }
+        with mpl.rc_context(settings):
+            for name, panels in PLOTS.items():
+                for index, panel in enumerate(panels):
+                    _save(panel, folder / f"{name}-{index}-{theme}.svg", faint, colours)
 
 
-def _save(figure: Any, path: Path) -> None:
+def _save(panel: Panel, path: Path, faint: str, colours: Sequence[str]) -> None:
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
-    figure.savefig(path, bbox_inches="tight", metadata={"Date": None})
+    figure, axes = plt.subplots(figsize=_SIZE, constrained_layout=True)
+    panel.draw(axes, faint, colours)
+    axes.set_title(panel.title)
+    figure.savefig(path, transparent=True, metadata={"Date": None})
     plt.close(figure)
 
 
-def _draw_mechanism(reference: str, path: Path) -> None:
-    """Left: ε(w, x) grows with the weight. Right: the loss of a record that is sampled with q = 1/w and gets that weight."""
-    import matplotlib.pyplot as plt  # noqa: PLC0415
+def _caption_mechanism(reference: str) -> str:
+    from profiles import load  # noqa: PLC0415
+
+    profile = load(reference).profile
+    constants = ", ".join(f"{parameter.name} = {float(parameter.value or 0):g}" for parameter in profile.parameters)
+    return f"**{profile.name}**: `epsilon(w, x) = {profile.text}` with {constants}"
+
+
+def _draw_mechanism(reference: str, axes: Any, _faint: str, colours: Sequence[str], *, sampled: bool) -> None:
+    """ε(w, x) grows with the weight; or the loss of a record that is sampled with q = 1/w and gets that weight."""
     import numpy as np  # noqa: PLC0415
 
     from profiles import load  # noqa: PLC0415
 
     profile = load(reference).profile
     weights = np.geomspace(1, 50, 200)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8.2, 3.2), constrained_layout=True)
-    constants = ", ".join(f"{parameter.name} = {float(parameter.value or 0):g}" for parameter in profile.parameters)
-    figure.suptitle(f"{profile.name}: ε(w, x) = {profile.text} with {constants}", fontsize=11, fontweight="bold")
     for index, share in enumerate((1.0, 0.5, 0.125) if profile.record else (1.0,)):
         record = {s.name: float(s.lo) + share * float(s.hi - s.lo) for s in profile.record}
         epsilon = _evaluate(profile, weights, record)
         label = ", ".join(f"{name} = {value:g}" for name, value in record.items()) or "any record"
-        look = {"color": _COLOURS[index], "linestyle": _STYLES[index], "label": label}
-        left.plot(weights, epsilon, **look)
-        right.plot(weights, _sampled(epsilon, 1 / weights), **look)
-    left.set(xscale="log", yscale="log", xlabel="weight w", ylabel="ε(w, x) in nats", title="a record of weight w")
-    right.set(xscale="log", yscale="log", xlabel="weight w = 1/q", ylabel="ψ(x) in nats", title="a record selected with q = 1/w")
-    left.legend(frameon=False)
-    _save(figure, path)
+        drawn = _sampled(epsilon, 1 / weights) if sampled else epsilon
+        axes.plot(weights, drawn, color=colours[index], linestyle=_STYLES[index], label=label)
+    axes.set(xscale="log", yscale="log", xlabel="weight w = 1/q" if sampled else "weight w")
+    axes.set_ylabel("ψ(x) in nats" if sampled else "ε(w, x) in nats")
+    axes.legend(frameon=False)
 
 
-def _draw_weights_hurt(path: Path) -> None:
+def _draw_weights_hurt(axes: Any, faint: str, colours: Sequence[str]) -> None:
     """One record of a Laplace sum: the loss against q, without weights and with the weight 1/q."""
-    import matplotlib.pyplot as plt  # noqa: PLC0415
     import numpy as np  # noqa: PLC0415
 
     from profiles import load  # noqa: PLC0415
 
     profile = load("profiles.mechanisms.laplace_sum:default").profile
     q = np.geomspace(0.02, 1, 300)
-    figure, axes = plt.subplots(figsize=(6.4, 3.4), constrained_layout=True)
     base = _evaluate(profile, np.ones(1), {"z": 1.0})[0]
     with_weights = _sampled(_evaluate(profile, 1 / q, {"z": 1.0}), q)
-    axes.plot(q, _sampled(np.full(q.size, base), q), color=_COLOURS[0], label="selected with q, weight 1")
-    axes.plot(q, with_weights, color=_COLOURS[1], linestyle="--", label="selected with q, weight 1/q")
-    axes.axhline(base, color="0.5", linewidth=0.8)
-    axes.annotate("not sampled at all", (0.021, base), xytext=(0, 4), textcoords="offset points", color="0.35")
+    axes.plot(q, _sampled(np.full(q.size, base), q), color=colours[0], label="selected with q, weight 1")
+    axes.plot(q, with_weights, color=colours[1], linestyle="--", label="selected with q, weight 1/q")
+    axes.axhline(base, color=faint, linewidth=0.8)
+    axes.annotate("not sampled at all", (0.021, base), xytext=(0, 4), textcoords="offset points", color=faint)
     axes.set(xscale="log", yscale="log", xlabel="selection probability q", ylabel="ψ(x) in nats")
     axes.legend(frameon=False)
-    _save(figure, path)
 
 
-def _draw_rules(path: Path) -> None:
-    """DP-Lloyd of examples/lloyd.toml: the loss of each record under three rules, and how often the rules select it."""
-    import matplotlib.pyplot as plt  # noqa: PLC0415
+def _draw_rules(axes: Any, _faint: str, colours: Sequence[str], *, losses: bool) -> None:
+    """DP-Lloyd of examples/lloyd.toml: the loss of each record under three rules, or how often the rules select it."""
+    import numpy as np  # noqa: PLC0415
+
+    profile, z, rules = _rules()
+    for index, (name, q) in enumerate(rules.items()):
+        drawn = _sampled(_evaluate(profile, 1 / q, {"z": z}), q) if losses else q
+        axes.plot(z, drawn, color=colours[index], linestyle=_STYLES[index], label=name)
+    axes.set(xlabel="norm z of the record", ylabel="ψ(x) in nats" if losses else "q(x)")
+    axes.set_ylim(bottom=None if losses else 0, top=None if losses else 1.25 * max(np.max(q) for q in rules.values()))
+    if not losses:
+        axes.legend(frameon=False, fontsize=9)
+
+
+@functools.cache
+def _rules() -> tuple[Any, Any, dict[str, Any]]:
     import numpy as np  # noqa: PLC0415
 
     from accountant import optimal_weights, prove_premise  # noqa: PLC0415
@@ -100,21 +149,13 @@ def _draw_rules(path: Path) -> None:
     profile = load(str(Path(__file__).parents[2] / "examples" / "lloyd.toml")).profile
     z = np.linspace(0, 1.511, 200)
     share = 2000 / 48740
+    constrained = 1 / optimal_weights(profile, 19, {"z": z}, premise=prove_premise(profile, 19)).weights
     rules = {
         "uniform": np.full(z.size, share),
         "coreset (squared norm)": share * (0.5 + 0.5 * z**2 / 1.26396),
-        "privacy-constrained, ε* = 19": 1 / optimal_weights(profile, 19, {"z": z}, premise=prove_premise(profile, 19)).weights,
+        "privacy-constrained, ε* = 19": constrained,
     }
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8.2, 3.3), constrained_layout=True)
-    for index, (name, q) in enumerate(rules.items()):
-        look = {"color": _COLOURS[index], "linestyle": _STYLES[index], "label": name}
-        left.plot(z, _sampled(_evaluate(profile, 1 / q, {"z": z}), q), **look)
-        right.plot(z, q, **look)
-    left.set(xlabel="norm z of the record", ylabel="ψ(x) in nats", title="what a record costs")
-    right.set(xlabel="norm z of the record", ylabel="q(x)", title="how often it is selected")
-    right.set_ylim(bottom=0)
-    right.legend(frameon=False, fontsize=9)
-    _save(figure, path)
+    return profile, z, rules
 
 
 def _evaluate(profile: Any, weights: Any, record: dict[str, Any]) -> Any:
@@ -134,11 +175,24 @@ def _sampled(epsilon: Any, q: Any) -> Any:
         return np.logaddexp(np.log1p(-q), np.log(q) + epsilon)
 
 
-PLOTS: dict[str, Callable[[Path], None]] = {
+_MECHANISMS = {
+    f"mechanism-{name}": f"profiles.mechanisms.{name}:default" for name in ("laplace_sum", "weighted_count", "k_norm_sum", "lloyd")
+}
+
+#: What stands above a plot.
+CAPTIONS: dict[str, Callable[[], str]] = {name: functools.partial(_caption_mechanism, reference) for name, reference in _MECHANISMS.items()}
+
+PLOTS: dict[str, tuple[Panel, ...]] = {
     **{
-        f"mechanism-{name}": functools.partial(_draw_mechanism, f"profiles.mechanisms.{name}:default")
-        for name in ("laplace_sum", "weighted_count", "k_norm_sum", "lloyd")
+        name: (
+            Panel("a record of weight w", functools.partial(_draw_mechanism, reference, sampled=False)),
+            Panel("a record selected with q = 1/w", functools.partial(_draw_mechanism, reference, sampled=True)),
+        )
+        for name, reference in _MECHANISMS.items()
     },
-    "weights-hurt": _draw_weights_hurt,
-    "rules": _draw_rules,
+    "weights-hurt": (Panel("the loss of one record", _draw_weights_hurt),),
+    "rules": (
+        Panel("what a record costs", functools.partial(_draw_rules, losses=True)),
+        Panel("how often it is selected", functools.partial(_draw_rules, losses=False)),
+    ),
 }

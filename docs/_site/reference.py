@@ -26,6 +26,7 @@ PACKAGES = (
     "accountant.applications.setcover",
     "accountant.applications.clustering",
     "accountant.applications.heavyhitters",
+    "accountant.interop",
     "accountant.testing",
     "accountant.report",
     "accountant.audits",

@@ -25,7 +25,7 @@ from profiles import errors as profile_errors
 from profiles.errors import InvalidArgument, PDPError
 from proofs_check.audit import errors as audit_errors
 from proofs_check.audit.errors import MechanismHangs, MechanismRaised, UnusableOutputs
-from proofs_check.audit.runs import AuditedMechanism
+from proofs_check.audit.runs import AuditedMechanism, require_time_limit
 from proofs_check.worker import KEPT, Failure, OneAtATime, Setup, Task, serve
 
 _MOST_WORKERS = 256
@@ -82,8 +82,7 @@ def in_processes(
     """
     if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or not 1 <= workers <= _MOST_WORKERS:
         raise InvalidArgument(f"the number of workers must be an integer from 1 to {_MOST_WORKERS}, but {str(workers)[:40]} was found")
-    if time_limit is not None and not 0 < time_limit < math.inf:
-        raise InvalidArgument(f"the time limit must be a positive number of seconds, but {time_limit} was found; give one")
+    require_time_limit(time_limit)
     if isinstance(mechanism, str):
         return ProcessPool(Setup(mechanism, None, one_at_a_time, own_randomness), int(workers), time_limit)
     if not callable(mechanism):

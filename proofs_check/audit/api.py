@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from profiles.errors import InvalidArgument
-from profiles.numbers import ExactLike, to_exact
+from profiles.numbers import ExactLike, decimal_text, to_exact
 from profiles.suggestions import suggest
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.exact import Bounds, ExactEpsilon
@@ -149,7 +149,9 @@ def audit(
 def _error_of(level: Fraction, samples: object, tests: object) -> Fraction:
     """Return the error of one of the tests, after looking at the numbers that a caller gives. Raises :class:`InvalidArgument`."""
     if not 0 < level < 1:
-        raise InvalidArgument(f"the confidence must lie in (0, 1), but {float(level):g} was found; give for example 0.99")
+        raise InvalidArgument(
+            f"the confidence must lie in (0, 1), but {decimal_text(level, 6, round_up=False)} was found; give for example 0.99"
+        )
     if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or not _LEAST_SAMPLES <= samples <= _MOST_SAMPLES:
         raise InvalidArgument(f"the number of samples must be an integer from {_LEAST_SAMPLES} to {_MOST_SAMPLES}, but {samples} was found")
     if isinstance(tests, bool) or not isinstance(tests, (int, np.integer)) or tests < 1:

@@ -66,10 +66,10 @@ class Difference:
 def find_difference(dataset: Any, neighbor: Any) -> Difference:
     """Return in which weighted records two data sets differ: each is an array of records (weights 1) or a pair ``(data, weights)``.
 
+    Raises :class:`InvalidData` for weights that are none.
+
     >>> find_difference(np.array([1.0, 4.0]), np.array([1.0])).text()
     'D has one record more: x = 4, w = 1'
-
-    Raises :class:`InvalidData` for weights that are none.
     """
     first, second = _Rows.of(dataset), _Rows.of(neighbor)
     of_first, of_second = Counter(first.keys), Counter(second.keys)

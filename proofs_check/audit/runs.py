@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
 from types import FrameType
 from typing import Any, Protocol
 
@@ -83,8 +84,7 @@ class LabelledStream:
     ) -> None:
         if not callable(mechanism):
             raise InvalidArgument(f"a mechanism must be callable, but {type(mechanism).__name__} is not; give a callable")
-        if time_limit is not None and not 0 < time_limit < float("inf"):
-            raise InvalidArgument(f"the time limit must be a positive number of seconds, but {time_limit} was found; give one")
+        require_time_limit(time_limit)
         self._mechanism, self._datasets, self._time_limit = mechanism, datasets, time_limit
         self._labels, self._calls = split(rng, 2)
         self._seen: list[set[bytes]] = [set(), set()]
@@ -164,6 +164,12 @@ class LabelledStream:
             )
             if varied:
                 self._seen[which].add(b"another")
+
+
+def require_time_limit(seconds: object) -> None:
+    """Refuse anything but None or a positive number of seconds."""
+    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0 < float(seconds) < float("inf")):
+        raise InvalidArgument(f"the time limit must be a positive number of seconds, but {str(seconds)[:40]} was found; give one")
 
 
 def split(rng: np.random.Generator, count: int) -> list[np.random.Generator]:

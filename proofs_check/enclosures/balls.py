@@ -16,7 +16,8 @@ from typing import Any
 import flint
 from flint import arb, fmpq
 
-from profiles.terms import Term, constant_value
+from profiles.programs import Program, Step
+from profiles.terms import Term
 
 DEFAULT_PRECISION = 64
 
@@ -72,42 +73,22 @@ def _exact(value: arb) -> Fraction | None:
     return Fraction(int(mantissa) * 2**power) if power >= 0 else Fraction(int(mantissa), 2**-power)
 
 
-class Enclosure:
+class Enclosure(Program):
     """A term compiled for repeated evaluation on boxes; equal subterms are evaluated once per box."""
 
-    __slots__ = ("_slots", "_steps")
+    __slots__ = ("_operations",)
 
     def __init__(self, term: Term) -> None:
-        self._steps: list[tuple[str, _Operation, tuple[int, ...], Any]] = []
-        self._slots: dict[Term, int] = {}
-        self._compile(term)
+        super().__init__(term)
+        self._operations = [(head, _OPERATIONS[head], arguments, payload) for head, arguments, payload in self._steps]
 
-    def _compile(self, term: Term) -> int:
-        known = self._slots.get(term)
-        if known is not None:
-            return known
-        head = term[0]
-        payload: Any = None
-        if head in ("num", "sym", "pi"):
-            arguments: tuple[int, ...] = ()
-            payload = None if head == "pi" else term[1] if head == "sym" else fmpq(term[1].numerator, term[1].denominator)
-        elif head == "piecewise":
-            arguments = tuple(self._compile(value) for value, _ in term[1:])
-            payload = [
-                None if condition[0] == "true" else (condition[0], self._compile(condition[1]), self._compile(condition[2]))
-                for _, condition in term[1:]
-            ]
-        else:
-            arguments = tuple(self._compile(part) for part in term[1:])
-            payload = constant_value(term[2]) if head == "pow" else None
-        self._steps.append((head, _OPERATIONS[head], arguments, payload))
-        self._slots[term] = len(self._steps) - 1
-        return len(self._steps) - 1
+    def _step(self, term: Term) -> Step:
+        return ("num", (), fmpq(term[1].numerator, term[1].denominator)) if term[0] == "num" else super()._step(term)
 
     def evaluate(self, box: Mapping[str, arb]) -> arb:
         """Return a ball that contains the term's values for all points of ``box`` (name → ball)."""
         values: list[arb] = []
-        for _, operation, arguments, payload in self._steps:
+        for _, operation, arguments, payload in self._operations:
             values.append(operation(values, arguments, payload, box))
         return values[-1]
 
@@ -120,7 +101,7 @@ class Enclosure:
         """
         values: list[arb] = []
         slopes: list[arb] = []
-        for head, operation, arguments, payload in self._steps:
+        for head, operation, arguments, payload in self._operations:
             own = [values[index] for index in arguments]
             result = operation(values, arguments, payload, box)
             slopes.append(_differentiate(head, own, [slopes[index] for index in arguments], payload, result, values, name))

@@ -26,13 +26,13 @@ def render_claims() -> str:
     parts = [_HEAD, f"{sum(total.values())} statements: {counts}.\n"]
     for paper in PAPERS:
         parts.append(f"## {paper.citation}: {paper.title}\n")
-        parts.append("| id | place | statement | verdict |\n| --- | --- | --- | --- |")
+        parts.append("| statement | verdict | place | id |\n| --- | --- | --- | --- |")
         parts.append("\n".join(_row(judgement) for judgement in found[paper.key]) + "\n")
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _row(found: Judgement) -> str:
-    cells = (f"`{found.claim.id}`", found.claim.source, found.claim.statement, _verdict(found))
+    cells = (found.claim.statement, _verdict(found), found.claim.source, f"`{found.claim.id}`")
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 

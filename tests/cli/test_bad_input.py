@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,8 @@ def test_unusable_options(pdp, lloyd):
         ["--rule", "uniform"],
         ["--rule", "uniform", "--q", "1/2"],
         ["--q", "2"],
+        ["--q", "1/0"],
+        ["--q", "z**-2/1000"],
         ["--q", "z/4"],
         ["--q", "1/2", "--target-epsilon", "3"],
         ["--q", "1/2", "--relative-gap", "0"],
@@ -96,6 +99,21 @@ def test_unusable_options(pdp, lloyd):
         ["--rule", "coreset-l2", "--constant", "m=900,n=1000,lam=0.5,mean=4"],
     ):
         assert pdp("epsilon", lloyd, *arguments).refused(), arguments
+
+
+def test_a_rule_that_divides_by_zero_says_so(pdp, lloyd):
+    assert "because of a division by 0; restrict the range or change q" in pdp("epsilon", lloyd, "--q", "1/0").err
+    assert "at the record z = 0, because of a division by z, which is 0 there" in pdp("epsilon", lloyd, "--q", "z**-1/1000").err
+    piecewise = pdp("epsilon", lloyd, "--q", "Piecewise((1/(9*z), z > 1), (1/2, True))")
+    assert "division" not in piecewise.err
+
+
+def test_no_answer_is_json_too(pdp, lloyd):
+    result = pdp("weight", lloyd, "--target-epsilon", "0.1", "--at", "z=1", "--json")
+    assert result.code == 1
+    assert result.json() == {"verdict": "refuted", "error": "Infeasible", "reason": result.err.removeprefix("pdp: ").strip()}
+    undecided = pdp("epsilon", lloyd, "--q", "1e-400", "--json")
+    assert (undecided.code, undecided.json()["verdict"]) == (3, "unknown")
 
 
 BAD_DATA = {
@@ -108,13 +126,16 @@ BAD_DATA = {
     "missing column": "y\n1\n",
     "out of range": "x\n1\n7\n",
     "negative": "x\n-1\n",
+    "UTF-16": "x\n1\n".encode("utf-16"),
+    "Latin-1": b"x,\xe9\n1,2\n",
+    "Latin-1 in a cell": b"x,y\n1,\xe9\n",
 }
 
 
 @pytest.mark.parametrize("text", BAD_DATA.values(), ids=BAD_DATA.keys())
 def test_unusable_data_leaves_the_old_output_alone(pdp, lloyd, tmp_path, text):
     data, out = tmp_path / "data.csv", tmp_path / "out.csv"
-    data.write_text(text)
+    data.write_bytes(text if isinstance(text, bytes) else text.encode())
     out.write_text("old")
     result = pdp("weights", lloyd, "--target-epsilon", "3", "--data", data, "--out", out, "--statistic", "z=x")
     assert result.refused(), result
@@ -147,3 +168,18 @@ def test_weights_refuse_a_target_below_epsilon_of_the_domain_with_exit_code_one(
     assert result.code == 1
     assert "assumption-8" in result.err
     assert not out.exists()
+
+
+def test_a_pipe_is_no_data_file(pdp, lloyd, tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    for command in ("weights", "sample"):
+        result = pdp(command, lloyd, "-e", "20", "--data", tmp_path / "pipe.csv", "-s", "z=x", "--out", tmp_path / "o.csv")
+        assert result.refused()
+        assert "save the data in one" in result.err
+
+
+def test_more_than_fits_into_memory(pdp, tmp_path):
+    path = tmp_path / "huge.npy"
+    np.save(path, np.ones((3, 2)))
+    path.write_bytes(path.read_bytes().replace(b"(3, 2)", b"(99999999999999, 2)"))
+    assert pdp("audit", "profiles.mechanisms.laplace_sum:default", "--dataset", path, "--neighbor", "[]").refused()

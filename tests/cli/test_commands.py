@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from fractions import Fraction
@@ -145,6 +146,17 @@ def test_weights_of_a_data_set_are_feasible(pdp, lloyd, tmp_path, suffix):
         assert psi(float(weight) * (1 + 1e-9), norm) > 3
 
 
+def test_weights_are_shown_on_the_feasible_side(pdp, profile_file, tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("z\n0.7\n1.9\n")
+    found = pdp("weights", profile_file("w*z", "z = [0, 2]"), "-e", "3", "--data", data, "--out", tmp_path / "out.csv")
+    least, most = re.search(r"weights +(\S+) to (\S+) \(rounded down\)", found.out).groups()
+    rows = [float(line.split(",")[1]) for line in (tmp_path / "out.csv").read_text().split()[1:]]
+    assert Fraction(least) <= Fraction(min(rows))
+    assert Fraction(most) <= Fraction(max(rows))
+    assert all(float(shown) > exact * (1 - 1e-5) for shown, exact in ((least, min(rows)), (most, max(rows))))
+
+
 def test_mechanisms_lists_the_catalogue_and_references_that_verify_accepts(pdp):
     entries = pdp("mechanisms", "--json").json()
     assert len(entries) >= 4
@@ -181,6 +193,28 @@ def test_check_prints_the_rules_the_side_conditions_and_on_request_their_axioms(
     found = pdp("check", file, "--json").json()
     used = {rule for claim in found["claims"] for rule in (*claim["rules"], *claim["side_conditions"])}
     assert used == set(found["axioms"])
+
+
+def test_a_condition_that_was_not_asked_is_not_called_unknown(pdp, lloyd):
+    found = pdp("verify", lloyd, "--target-epsilon", "9", "--condition", "assumption-8", "--json").json()["consequences"]["theorem-10"]
+    assert (found["verdict"], found["not_discharged"]) == ("unknown", ["assumption-9 (not asked)"])
+
+
+def test_check_says_which_function_the_claims_are_about(pdp, profile_file, tmp_path):
+    file = tmp_path / "certificate.json"
+    profile = profile_file("w*(1/a + z/b)/c", record="z = [0, 1.5]", parameters='a = 7\nb = "positive"\nc = [2, 3]')
+    pdp("verify", profile, "--target-epsilon", "5", "--certificate", file)
+    shown = pdp("check", file).out
+    for line in ("epsilon(w, x) = w*(1/a + z/b)/c", "for all z in [0, 1.5], w >= 1", "a = 7", "b > 0", "c in [2, 3]", "target epsilon = 5"):
+        assert line in shown
+    about = pdp("check", file, "--json").json()["about"]
+    assert (about["profile"]["epsilon"], about["sampling"], about["target_epsilon"]) == ("w*(1/a + z/b)/c", None, "5")
+    pdp("epsilon", profile_file("w*z", record="z = [0, 1.5]"), "--q", "1/2 + z/9", "--certificate", file)
+    assert "q(x) = 1/2 + z/9" in pdp("check", file).out
+    file.write_text(file.read_text().replace("1/2 + z/9", "1/2 + z"))
+    rejected = pdp("check", file)
+    assert (rejected.code, "about" in rejected.out) == (1, False)
+    assert pdp("check", file, "--json").json()["about"] is None
 
 
 def test_a_certificate_that_the_kernel_rejects_is_not_written(pdp, profile_file, tmp_path):

@@ -69,6 +69,20 @@ def test_a_table_of_long_words_fits(folder, capsys):
     assert "fay-2024-equation-4-corrected" in lines[4]
 
 
+def test_numbers_in_a_table_stay_whole_where_they_fit(folder, capsys, monkeypatch):
+    columns = ("sampling rule", "sup psi, rounded down", "sup psi, rounded up", "worst record", "checked by kernel")
+    rows = [("privacy-constrained", "4.22372778976", "4.22372778977", "z = 42.52", "yes")]
+    print_table("a table", columns, rows)
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert "privacy-constrained   4.22372778976   4.22372778977   z = 42.52" in lines[5]
+    assert max(map(len, lines)) <= 80
+    monkeypatch.setenv("COLUMNS", "40")  # nothing may be lost where they do not fit
+    print_table("a table", columns, rows)
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 40
+    assert sum(line.count("7") for line in lines) == 9
+
+
 MISSPELT = {
     "command": (["verfy"], "verify"),
     "option": (["verify", "x", "--target-epsilo", "3"], "--target-epsilon"),
@@ -83,6 +97,7 @@ MISSPELT = {
         "z",
     ),
     "column": (["weights", "examples/lloyd.toml", "-e", "20", "--data", "examples/points.csv", "-s", "z=X", "--out", "o.csv"], "x"),
+    "norm": (["weights", "examples/lloyd.toml", "-e", "20", "--data", "examples/points.csv", "-s", "z=L2", "--out", "o.csv"], "l2"),
     "rule": (["epsilon", "examples/lloyd.toml", "--rule", "unifrm"], "uniform"),
     "constant": (["epsilon", "examples/lloyd.toml", "--rule", "uniform", "--constant", "rat=0.1"], "rate"),
     "symbol of q": (["epsilon", "examples/lloyd.toml", "--q", "1/beta_cout"], "beta_count"),
@@ -148,6 +163,26 @@ def test_completion(folder, monkeypatch, capsys, words, completed):
     with pytest.raises(SystemExit):
         app(prog_name="pdp")
     assert capsys.readouterr().out.split() == completed
+
+
+@pytest.mark.parametrize(
+    ("words", "replaced_by"),
+    [
+        ("verify profiles.mechanisms.ll", ["profiles.mechanisms.lloyd:default"]),
+        ("verify profiles.mechanisms.lloyd : de", ["default"]),
+        ("verify profiles.mechanisms.lloyd :", ["default"]),
+        ("epsilon examples/lloyd.toml --rule = uni", ["uniform"]),
+        ("verify examples/ll", ["examples/lloyd.toml"]),
+        ("ver", ["verify"]),
+    ],
+)
+def test_completion_in_bash_which_takes_words_apart(folder, monkeypatch, capsys, words, replaced_by):
+    monkeypatch.setenv("_PDP_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "\n".join(["pdp", *words.split()]))
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
+    with pytest.raises(SystemExit):
+        invoke([])
+    assert capsys.readouterr().out.split() == replaced_by
 
 
 class Terminal(io.StringIO):

@@ -12,6 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from accountant.cli import main
+from accountant.cli.foreign import Terminated
+
 SLOW = """
 import time
 from pathlib import Path
@@ -61,6 +64,22 @@ def test_files_are_whole_or_untouched(folder, command, number, code):
     assert "Traceback" not in error
     assert (folder / "out.csv").read_text() == "old"
     assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_terminal_that_is_closed_ends_the_command_unless_nohup_says_no():
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    try:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        main._listen()
+        signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(Terminated) as stopped:
+            signal.raise_signal(signal.SIGHUP)
+        assert stopped.value.code == 129
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def test_audits_end_with_their_workers(folder):

@@ -76,7 +76,12 @@ def test_for_people(pdp, lloyd, data, tmp_path):
     assert "must not be published" in " ".join(pdp(*arguments, "--include-private").out.split())
     assert json.loads(certificate.read_text())["private"]["records"] == 400
     assert files(tmp_path) == ["data.parquet", "lloyd.toml", "proof.json", "sample.csv"]
-    assert "accepted" in pdp("check", certificate).out
+    checked = " ".join(pdp("check", certificate).out.split())
+    assert "accepted" in checked
+    assert "one analysis of the sample: epsilon <= 9, if - " in checked
+    for hypothesis in json.loads(certificate.read_text())["hypotheses"]:
+        assert f"- {hypothesis}" in checked
+    assert "not checked here: that your mechanism has this epsilon(w, x)" in checked
     certificate.write_text(certificate.read_text().replace('"upper": "9"', '"upper": "8.9"'))
     result = pdp("check", certificate)
     assert (result.code, "rejected at sample-certificate.epsilon" in result.out) == (1, True)
@@ -103,7 +108,7 @@ BAD_DATA = {
 @pytest.mark.parametrize("text", BAD_DATA.values(), ids=BAD_DATA.keys())
 def test_unusable_data_leaves_the_old_files_alone(pdp, lloyd, tmp_path, text):
     data, out, certificate = tmp_path / "data.csv", tmp_path / "out.csv", tmp_path / "c.json"
-    data.write_text(text)
+    data.write_bytes(text if isinstance(text, bytes) else text.encode())
     out.write_text("old")
     certificate.write_text("old")
     result = pdp("sample", lloyd, "--q", "1/3", "--data", data, "--out", out, "-s", "z=x", "--certificate", certificate)

@@ -160,7 +160,7 @@ def test_missing_files_folders_and_other_objects(tmp_path: Path) -> None:
     with pytest.raises(InvalidArgument, match="at least 1 row"):
         open_dataset(VALUES, batch_rows=0)
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(UnreadableFile, match="is empty"):
+    with pytest.raises(UnreadableFile, match="no regular file"):
         open_dataset(tmp_path / "pipe.csv")
 
 
@@ -223,3 +223,11 @@ def test_the_quick_parser_of_svmlight_lines_agrees_with_the_careful_one(text: st
             return str(error)
 
     assert attempt(source._parse) == attempt(source._parse_slowly)
+
+
+def test_a_parquet_file_with_names_that_are_not_utf8(tmp_path):
+    path = tmp_path / "names.parquet"
+    pq.write_table(pa.table({"name": [1.0]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"name", b"n\xff\xfe\xfd"))
+    with pytest.raises(UnreadableFile, match="save it as UTF-8"):
+        list(open_dataset(path).batches([]))

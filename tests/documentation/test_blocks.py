@@ -45,14 +45,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, same_seed: None) -> 
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     shutil.copy(ROOT / "examples" / "points.csv", tmp_path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
     return tmp_path
 
 
-def run_page(page: Path, folder: Path) -> tuple[int, int]:
-    """Run the blocks of a page in their order; return how many Python blocks and commands there were."""
+def run_page(page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, int]:
+    """Run the blocks of a page in their order; return how many Python blocks and commands there were.
+
+    A block of text right after one of commands is what they print, or a part of it.
+    """
     names: dict[str, object] = {"__name__": "__main__"}
     programs = commands = 0
+    last = ""
     for number, block in enumerate(blocks_of(page)):
+        printed = capsys.readouterr().out
+        if block.kind == "text" and block.file is None and last == "sh":
+            assert block.text.strip() in "\n".join(line.rstrip() for line in printed.splitlines()), (page.name, number)
+        last = block.kind
         if block.file is not None:
             (folder / block.file).write_text(block.text.partition("\n")[2], encoding="utf-8")
         elif block.kind == "python":
@@ -69,9 +78,9 @@ def run_page(page: Path, folder: Path) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name not in TESTED_ELSEWHERE], ids=lambda page: page.name)
-def test_blocks_run(page: Path, folder: Path) -> None:
+def test_blocks_run(page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     expected = (sum(block.kind == "python" and block.file is None for block in blocks_of(page)), 0)
-    assert run_page(page, folder)[0] == expected[0]
+    assert run_page(page, folder, capsys)[0] == expected[0]
 
 
 @pytest.mark.parametrize(("page", "test"), TESTED_ELSEWHERE.items())
@@ -82,14 +91,17 @@ def test_the_other_tests_run_the_blocks(page: str, test: str) -> None:
     assert re.search(r"\bexec\(", text) or "doctest.testfile(" in text
 
 
-def test_a_block_that_fails_is_noticed(tmp_path: Path, folder: Path) -> None:
+def test_a_block_that_fails_is_noticed(tmp_path: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.md"
     page.write_text("```python\nassert False\n```\n")
     with pytest.raises(AssertionError):
-        run_page(page, folder)
+        run_page(page, folder, capsys)
+    page.write_text("```sh\npdp mechanisms\n```\n\n```text\nsomething else\n```\n")
+    with pytest.raises(AssertionError):
+        run_page(page, folder, capsys)
     for command in ("pdp nonsense", "pdp mechanisms # exit 1", "rm -r ."):
         page.write_text(f"```sh\n{command}\n```\n")
         with pytest.raises(AssertionError):
-            run_page(page, folder)
+            run_page(page, folder, capsys)
     page.write_text("```text\n# file: a.txt\nb\n```\n\n```python\nprint(open('a.txt').read())\n```\n\n```sh\npdp mechanisms\n```\n")
-    assert run_page(page, folder) == (1, 1)
+    assert run_page(page, folder, capsys) == (1, 1)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.documentation.pages import DOCS, PAGES, Block, anchors_of, blocks_of, links_of
+from tests.documentation.pages import DOCS, PAGES, ROOT, Block, anchors_of, blocks_of, links_of
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -28,6 +31,17 @@ def navigation() -> list[str]:
     return [found[1] if (found := re.search(r"<(.+)>$", entry)) else entry for entry in entries]
 
 
+def site_module(name: str) -> Any:
+    """Return a module of the site's extension, which is no package of ours."""
+    spec = importlib.util.spec_from_file_location(f"_site_{name}", DOCS / "_site" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
 def test_every_page_is_in_the_navigation_once() -> None:
     listed = navigation()
     assert len(listed) == len(set(listed))
@@ -36,12 +50,40 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert set(listed) - pages == {"_generated/reference"}
 
 
+def test_every_package_that_a_page_imports_is_in_the_reference() -> None:
+    listed = set(re.findall(r'^    "([\w.]+)",$', (DOCS / "_site" / "reference.py").read_text(encoding="utf-8"), re.MULTILINE))
+    used = {
+        name
+        for page in PAGES
+        for block in blocks_of(page)
+        for name in re.findall(r"^\s*from ((?:accountant|profiles|proofs_check)[\w.]*) import", block.text, re.MULTILINE)
+    }
+    packages = {name for name in used if (ROOT / name.replace(".", "/") / "__init__.py").is_file()}
+    assert "accountant.interop" in packages
+    assert packages - listed == set(), "docs/_site/reference.py leaves these packages out"
+
+
 def test_the_plots_that_pages_ask_for_are_drawn() -> None:
-    drawn = set(re.findall(r'^    "([\w-]+)": _draw', (DOCS / "_site" / "plots.py").read_text(encoding="utf-8"), re.MULTILINE))
-    asked = {name for page in PAGES for name in re.findall(r"^<!-- plot: ([\w-]+):", page.read_text(encoding="utf-8"), re.MULTILINE)}
-    mechanisms = {name for name in asked if name.startswith("mechanism-")}
-    assert asked - mechanisms == drawn
-    assert len(mechanisms) == 4
+    plots = site_module("plots")
+    texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    asked = [name for text in texts for name in re.findall(r"^<!-- plot: ([\w-]+):", text, re.MULTILINE)]
+    assert sorted(asked) == sorted(plots.PLOTS)
+    source = ["Before\n\n<!-- plot: weights-hurt: what it costs -->\n"]
+    plots.insert(None, "", source)
+    assert source[0].count("{image}") == 2
+    assert source[0].count(":alt: what it costs. the loss of one record") == 2
+    assert set(plots.CAPTIONS) == {name for name in asked if name.startswith("mechanism-")}
+
+
+def test_pages_get_what_readers_with_a_keyboard_need() -> None:
+    improve = site_module("accessible").improve_page
+    page = '<p class="caption" role="heading">x</p><pre>a</pre><div class="table-wrapper docutils">'
+    assert improve(page) == (
+        '<p class="caption" role="heading" aria-level="2">x</p><pre tabindex="0">a</pre><div tabindex="0" class="table-wrapper docutils">'
+    )
+    signature = '(<dl>\n<dd><em class="sig-param">a</em>,</dd>\n</dl>\n)<dl>\n<dt>b</dt><dd>c</dd></dl>'
+    shown = '(<div class="sig-lines">\n<div><em class="sig-param">a</em>,</div>\n</div>\n)<dl>\n<dt>b</dt><dd>c</dd></dl>'
+    assert improve(signature) == shown
 
 
 def test_the_reading_of_pages(tmp_path: Path) -> None:

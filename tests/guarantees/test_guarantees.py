@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 
+from accountant import derive_epsilon
 from accountant.guarantees import (
     DEFINED,
     EXACT_REALS,
@@ -27,7 +28,7 @@ from accountant.guarantees import (
     worst_case,
 )
 from accountant.sampling import make_rule, rule_from_expression
-from profiles import InvalidArgument, InvalidProfile, compose_adaptively, declare
+from profiles import InvalidArgument, InvalidProfile, Undecided, compose_adaptively, declare
 from profiles.profile import Part
 
 SUM = declare("K-norm weighted sum", "w*z/beta_sum", record={"z": [0, "1.5113"]}, parameters={"beta_sum": 30}, source="sum source")
@@ -116,6 +117,14 @@ def test_composition_checks_that_epsilon_is_the_sum():
         derive_profile(fewer)
 
 
+def test_a_part_that_is_undefined_somewhere_does_not_cancel():
+    """Its promise says nothing at z = 1, although SymPy simplifies the difference of the sums to 0."""
+    part = declare("no promise at z = 1", "w*z + 1/(z - 1) - 1/(z - 1)", record={"z": [0, 1]}, source="s")
+    whole = dataclasses.replace(declare("whole", "w*z", record={"z": [0, 1]}, source="s"), parts=(Part(part, ("num", Fraction(1))),))
+    with pytest.raises(InvalidProfile, match="divides by zero at z = 1"):
+        derive_profile(whole)
+
+
 def test_composition_checks_its_parts():
     with pytest.raises(InvalidArgument, match="in order"):
         adaptive_composition(LLOYD, [base_profile(SUM), base_profile(COUNT)])
@@ -134,6 +143,9 @@ def test_the_number_of_uses_is_an_integer():
     )
     with pytest.raises(InvalidProfile, match="positive integer"):
         derive_profile(half)
+    for times in (("sym", "U"), ("sym", "z"), ("num", Fraction(0))):  # a number of uses that nobody declared, or that a record has
+        with pytest.raises(InvalidProfile, match="positive integer"):
+            derive_profile(dataclasses.replace(LLOYD, parts=tuple(dataclasses.replace(part, times=times) for part in LLOYD.parts)))
     unspecified = compose_adaptively("l", [COUNT, SUM], times="T")
     assert "T is a positive integer, fixed in advance" in derive_profile(unspecified).hypotheses
 
@@ -186,6 +198,39 @@ def test_privacy_constrained_sampling_rests_on_its_conditions():
     open_one = worst_case(sampled, premises={})
     assert "assumption-8 holds" in open_one.hypotheses
     assert PROBABILITY in open_one.hypotheses
+
+
+def test_privacy_constrained_sampling_names_theorem_10_only_where_it_applies():
+    def derive(text, target):
+        return derive_epsilon(declare("mine", text, record={"z": [1, 2]}, source="s"), rule="privacy-constrained", target_epsilon=target)
+
+    applies, does_not = derive("w*z/3", 2), derive("w*z/(1 + w)", 3)  # no growth: assumption 9 is refuted, and w*(x) infinite
+    assert applies.guarantee.derivation.statement == "Fay et al. 2024, Definitions 2 and 4, Problem 7, Theorem 10"
+    assert does_not.guarantee.derivation.statement == "Fay et al. 2024, Definitions 2 and 4, Problem 7"
+    assert "Theorem 10" not in does_not.render()
+    for found in (applies, does_not):
+        assert DEFINED not in found.guarantee.hypotheses
+        assert DEFINED in {item.hypothesis for item in found.guarantee.discharged}
+
+
+def test_what_nobody_has_proved_to_be_defined_stays_a_hypothesis(monkeypatch):
+    def undecided(profile):
+        raise Undecided(f"{profile.name} was not decided")
+
+    monkeypatch.setattr("accountant.guarantees.rules.well_defined_claim", undecided)
+    rule = make_rule("privacy-constrained", SUM, target_epsilon=2)
+    found = worst_case(amplify_by_importance_sampling(base_profile(SUM), rule), premises={"assumption-8": True, "feasibility": True})
+    assert DEFINED in found.hypotheses
+
+
+def test_the_hypothesis_about_the_range_names_the_range_of_the_profile(lloyd_after_coreset):
+    assert "the declared range contains every record: z in [0, 1.5113]" in lloyd_after_coreset.hypotheses
+    narrow = SUM.with_record(z=(0, "1/3"))
+    rule = make_rule("uniform", SUM, {"rate": "1/2"})  # made for another range than that of the profile which it samples
+    assert (
+        "the declared range contains every record: z in [0, 1/3]" in amplify_by_importance_sampling(base_profile(narrow), rule).hypotheses
+    )
+    assert "the declared range contains every record" in amplify_by_importance_sampling(base_profile(COUNT), rule).hypotheses
 
 
 def test_an_expression_rule_is_carried_too():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from functools import reduce
 from itertools import product
@@ -102,6 +103,43 @@ def test_no_pair_with_the_same_guarantee_is_worse(
             with working_precision(BITS):
                 for curve, theirs in zip(curves, exact, strict=True):
                     assert curve.delta(epsilon) >= _number(theirs) - 3 * TINY
+
+
+@settings(max_examples=60, deadline=None)
+@given(*[st.lists(_MASS, min_size=3, max_size=3)] * 3, _LOSSES, st.none() | _LOSSES, st.lists(_LOSSES, min_size=1, max_size=2))
+def test_no_replacement_with_the_same_guarantee_is_worse(
+    left: list[int], middle: list[int], right: list[int], plus: Fraction, minus: Fraction | None, epsilons: list[Fraction]
+) -> None:
+    """The laws with x, with neither, and with y: the curve between the first and the last is below that of the pair, also twice."""
+    assume(sum(left) and sum(middle) and sum(right))
+    p, r, q = ({place: Fraction(mass, sum(law)) for place, mass in enumerate(law)} for law in (left, middle, right))
+    going = max(_number(delta_of_tables(law, r, plus)[0]) for law in (p, q))
+    coming = Fraction(0) if minus is None else max(_number(delta_of_tables(law, r, minus)[1]) for law in (p, q))
+    one, other = (min(Fraction(1), delta + TINY) if delta else delta for delta in (going, coming))
+    for uses in (1, 2):
+        curves = compose([(Spending(plus, minus, one, other), uses)], replacing=True)
+        assert curves is not None
+        for epsilon in epsilons:
+            exact = delta_of_tables(_times([p] * uses), _times([q] * uses), epsilon)
+            with working_precision(BITS):
+                for curve, theirs in zip(curves, exact, strict=True):
+                    assert curve.delta(epsilon) >= _number(theirs) - 3 * TINY
+
+
+@pytest.mark.parametrize(("plus", "minus"), [("1/2", "1/2"), ("1", "1/10"), ("1/10", "1"), ("1", "0"), ("0", "0"), ("0", "1")])
+def test_replacing_costs_both_losses_and_no_more_than_the_chain(plus: str, minus: str) -> None:
+    """Without a loss in one direction the two laws are equal, and so are those of a record and of the one that replaces it."""
+    spent = Spending(Fraction(plus), Fraction(minus))
+    one, other = float(Fraction(plus)), float(Fraction(minus))
+    total = Fraction(plus) + Fraction(minus) if one and other else Fraction(0)
+    thrice, once = (compose([(spent, uses)], replacing=True) for uses in (3, 1))
+    assert thrice is not None
+    assert once is not None
+    with working_precision(BITS):
+        assert thrice[0].epsilon(Fraction(0)) == thrice[1].epsilon(Fraction(0)) == 3 * total
+        apart = 1 - max(math.exp(-other), 2 - math.exp(one))
+        least = math.expm1(one + other) / (math.exp(one + other) + 1)  # of the sum of the losses alone
+        assert float(once[0].delta(Fraction(0))) == pytest.approx(min(apart, least), abs=1e-12)
 
 
 @settings(max_examples=40, deadline=None)

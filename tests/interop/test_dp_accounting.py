@@ -20,6 +20,8 @@ from accountant.onesided import declare_directions, subsample  # noqa: E402
 from profiles import InvalidArgument, InvalidNumber, OpenHypotheses, declare  # noqa: E402
 from proofs_check.enclosures import working_precision  # noqa: E402
 
+Relation = dp_accounting.NeighboringRelation
+PLDAccountant = dp_accounting.pld.PLDAccountant
 LAPLACE = dp_accounting.LaplaceDpEvent(2.0)
 
 
@@ -141,7 +143,7 @@ def test_laplace_and_certified_compose_like_two_laplaces_from_above() -> None:
 
 
 def test_many_different_events_go_to_the_grid() -> None:
-    accountant = CertifiedAccountant(1e-3)
+    accountant = CertifiedAccountant(value_discretization_interval=1e-3)
     for index in range(1, 14):
         accountant.compose(event(f"0.{index:02}", f"0.{index:02}"))
     total = sum(Fraction(index, 100) for index in range(1, 14))
@@ -151,6 +153,56 @@ def test_many_different_events_go_to_the_grid() -> None:
     assert accountant.get_epsilon(1e-9) > 0.8
 
 
+def test_a_record_that_is_replaced_costs_both_losses() -> None:
+    """The relation is that of the accountant, as it is in dp_accounting: taking it for add/remove would halve what is spent."""
+    made = event("0.5", "0.1")
+    alone = CertifiedAccountant(Relation.REPLACE_ONE).compose(made, 10)
+    assert alone.get_epsilon(0) == pytest.approx(6, rel=1e-12)
+    assert CertifiedAccountant().compose(made, 10).get_epsilon(0) == 5
+    grid = CertifiedAccountant(Relation.REPLACE_ONE, 1e-3).compose(dp_accounting.SelfComposedDpEvent(made, 10))
+    grid._has_others = True
+    for delta in (1e-2, 1e-5):
+        assert -1e-9 <= grid.get_epsilon(delta) - alone.get_epsilon(delta) <= 1e-3
+    gaussian = dp_accounting.GaussianDpEvent(2.0)
+    theirs = PLDAccountant(Relation.REPLACE_ONE, 1e-2).compose(gaussian).get_epsilon(1e-5)
+    both = CertifiedAccountant(Relation.REPLACE_ONE, 1e-2).compose(gaussian).compose(made)
+    assert theirs < both.get_epsilon(1e-5) < theirs + 0.601
+    for wrong in (Relation.REPLACE_SPECIAL, 1e-3, None):
+        with pytest.raises(InvalidArgument, match="REPLACE_ONE"):
+            CertifiedAccountant(wrong)
+    for wrong_interval in (0, -1, math.nan, math.inf, "wide"):
+        with pytest.raises((InvalidArgument, InvalidNumber)):
+            CertifiedAccountant(value_discretization_interval=wrong_interval)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("uses", [2, 10])
+def test_randomised_response_is_counted_as_often_as_it_is_used(uses: int) -> None:
+    response = dp_accounting.RandomizedResponseDpEvent(0.5, 2)
+    for composed in (dp_accounting.SelfComposedDpEvent(response, uses), dp_accounting.ComposedDpEvent([response] * uses)):
+        found = CertifiedAccountant(Relation.REPLACE_ONE).compose(composed).get_epsilon(1e-9)
+        assert uses * math.log(3) - 1e-6 <= found <= uses * (math.log(3) + 1e-4)
+
+
+def test_a_number_of_uses_that_is_none_is_refused_inside_other_events() -> None:
+    for uses in (-5, 0, 2.5, "3"):
+        inside = dp_accounting.ComposedDpEvent([LAPLACE, dp_accounting.SelfComposedDpEvent(event(1, 1), uses)])  # type: ignore[arg-type]
+        with pytest.raises(dp_accounting.UnsupportedEventError):
+            CertifiedAccountant().compose(inside)
+
+
+def test_hopeless_losses_are_no_error() -> None:
+    for relation in (Relation.ADD_OR_REMOVE_ONE, Relation.REPLACE_ONE):
+        accountant = CertifiedAccountant(relation, 0.1).compose(event(1, 1, 1, 1)).compose(dp_accounting.GaussianDpEvent(1.0))
+        assert accountant.get_epsilon("0.1") == math.inf  # type: ignore[arg-type]
+        assert accountant.get_delta("0.1") == 1.0  # type: ignore[arg-type]
+
+
+def test_accountants_that_do_not_know_the_event_refuse_it() -> None:
+    for accountant in (PLDAccountant(), dp_accounting.rdp.RdpAccountant()):
+        with pytest.raises(dp_accounting.UnsupportedEventError):
+            accountant.compose(event(1, 1))
+
+
 def test_events_are_values() -> None:
     made = make_event(declare_directions("m", 1, None, source="s", hypotheses=("a", "b")), accept_hypotheses=True)
     assert pickle.loads(pickle.dumps(made)) == made
@@ -158,6 +210,8 @@ def test_events_are_values() -> None:
     for wrong in ((-1.0, 1.0), (math.inf, 1.0), (math.nan, 1.0), (1.0, 1.0, 2.0), (1, 1)):
         with pytest.raises(InvalidNumber):
             CertifiedDpEvent(*wrong)
+    with pytest.raises(InvalidArgument, match="tuples"):
+        CertifiedDpEvent(1.0, 1.0, 0.0, 0.0, ("m",), "n is public")
     with pytest.raises(InvalidArgument):
         make_event(base_profile(declare("sum", "w", source="s"), ()))
     for wrong_delta in (-0.1, -1):

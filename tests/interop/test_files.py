@@ -6,7 +6,7 @@ import ast
 import copy
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -19,10 +19,12 @@ from hypothesis import strategies as st
 
 import accountant
 from accountant import derive_epsilon
+from accountant.applications.setcover.program import GreedyStage, Program, cover_once, make_group
 from accountant.guarantees import (
     EXACT_REALS,
     AnyGuarantee,
     ConditionalGuarantee,
+    TwoSidedDP,
     amplify_by_importance_sampling,
     assume,
     base_profile,
@@ -33,6 +35,7 @@ from accountant.guarantees import (
     render,
     worst_case,
 )
+from accountant.guarantees.statements import RULES
 from accountant.guarantees.theorem import Guarantee, Step
 from accountant.interop import ReadGuarantee, read_guarantee, replay, suppose, write_guarantee
 from accountant.interop.replaying import _CALLS
@@ -232,6 +235,21 @@ def test_what_a_file_states_is_what_was_written(name: str) -> None:
     assert write_guarantee(read) == text(name)
 
 
+def test_guarantees_of_every_rule_come_back() -> None:
+    """No rule of the table is forgotten: a derivation with it is written and read, and stated as it was."""
+    ran = realise_sampling(guarantee("epsilon"), pairs="because", claims=(), bits="the bits are uniform")
+    once = cover_once(Program("set cover", (make_group(0.5, Fraction(1), (GreedyStage(),)),)))
+    rules: set[str] = set()
+    for made in (*map(guarantee, NAMES), ran, once, suppose(read_guarantee(text("epsilon")))):
+        stated = read_guarantee(write_guarantee(made)).stated
+        assert (stated.bound, stated.hypotheses, stated.derivation) == (made.bound, made.hypotheses, made.derivation)
+        open_ = [stated.derivation]
+        while open_:
+            rules.add(open_[-1].rule)
+            open_.extend(open_.pop().children)
+    assert rules == set(RULES)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_replaying_makes_the_same_but_for_the_word_of_the_file(name: str) -> None:
     made, found = guarantee(name), replay(read_guarantee(text(name)))
@@ -316,6 +334,76 @@ def test_supposing_keeps_the_word_of_the_file_open() -> None:
         replay(read_guarantee(write_guarantee(found)))
 
 
+@pytest.mark.parametrize("name", ["epsilon", "composed", "directions"])
+def test_nothing_is_checked_on_the_word_of_a_file(name: str) -> None:
+    read = read_guarantee(text(name))
+    found = suppose(read)
+    proofs = found.bound.evidence if isinstance(found.bound, TwoSidedDP) else (found.bound.evidence,)  # type: ignore[union-attr]
+    assert proofs
+    assert not any(proof.checked_by_kernel or proof.proved_by_balls for proof in proofs)
+    assert "checked by kernel: yes" not in read.render() + render(found)
+
+
+def test_a_text_that_is_not_unicode_is_refused() -> None:
+    cut = text("epsilon").replace('"format": "pdp-certificate"', '"format": "\ud800"')
+    assert cut != text("epsilon")
+    for document in (cut, "\ufeff" + text("epsilon"), text("epsilon")[:-3], text("epsilon").encode()):
+        with pytest.raises(UnreadableFile):
+            read_guarantee(document)  # type: ignore[arg-type]
+
+
+def test_what_no_file_can_hold_is_refused_when_it_is_written() -> None:
+    """Else the file is found to be unreadable when the guarantee itself is gone."""
+    deep = short = declare_directions("m", 1, 2, source="s", hypotheses=("a",))
+    for _ in range(110):
+        deep = compose_directions("c", [deep])
+    lines = discharge(short, "a", "first,\nsecond")
+    for unstorable in (deep, lines, post_processing(short, "x" * 4_000_000)):
+        with pytest.raises(InvalidArgument, match="none can hold it"):
+            write_guarantee(unstorable)
+    for profile in (declare("p", "w", source="a\nb"), declare("p", "w*z", record={"z": [0, 2**12_000]})):
+        with pytest.raises(InvalidProfile, match="none can hold it"):
+            write_profile(profile)
+
+
+def test_subjects_and_hypotheses_are_lines_of_text() -> None:
+    for wrong in (("a\nwithout open hypotheses",), ("",), (3,), "proved"):
+        with pytest.raises(InvalidArgument, match="text"):
+            declare_directions("m", 1, 2, source="s", hypotheses=wrong)  # type: ignore[arg-type]
+    for make in (lambda: assume(guarantee("one-sided"), "abc"), lambda: base_profile(SUM, "abc"), lambda: compose_directions(" ", [])):
+        with pytest.raises(InvalidArgument):
+            make()
+
+
+def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield from _leaves(value[key], (*path, key))
+
+
+_FORGED = (None, True, -1, "-1", "", "\u0660", "\ud800", "9" * 2000, "a\nb", [[]], {"": 1}, "0*log(0)", "1e9999", 10**30)
+
+
+@pytest.mark.parametrize("name", ["epsilon", "composed"])
+def test_every_place_of_a_file_may_be_forged(name: str) -> None:
+    """Each is refused in one sentence that can be printed, or read as data; what is read has only the file's word and prints cleanly."""
+    for index, path in enumerate(list(_leaves(json.loads(text(name))))[1:]):
+        for value in (_FORGED[index % len(_FORGED)], _FORGED[(5 * index + 3) % len(_FORGED)]):
+            shown = "".join(_show(_change(name, _set(*path, to=value))))
+            assert shown.replace("\n", "").isprintable(), path
+
+
+def _show(document: str) -> Iterator[str]:
+    """What a person sees of a file: one sentence, or the statement."""
+    try:
+        read = read_guarantee(document)
+    except PDPError as error:
+        yield str(error)[:500].replace("\n", "\0")
+        return
+    yield read.render()
+    yield render(suppose(read))
+
+
 def _lower_all(value: Any) -> Any:
     """Every number of the certified bound, wherever it stands, replaced by a smaller one."""
     bound = json.loads(text("epsilon"))["bound"]
@@ -384,6 +472,7 @@ MUTANTS: dict[str, Callable[[dict[str, Any]], None]] = {
     "no certificate, but checked": _set("proofs", 0, "certificate", to=None),
     "a certificate without claims": _set("proofs", 0, "certificate", "claims", to=[]),
     "a certificate without its lower bound": _set("proofs", 0, "certificate", "claims", to=lambda claims: claims[:2]),
+    "a certificate with a key that cannot be printed": _set("proofs", 0, "certificate", "claims", 1, "proof", to={"x\n\x1b[2J": 1}),
     "a certificate with a proof less": _set("proofs", 0, "certificate", "claims", 1, "proof", to=lambda proof: {"form": proof["form"]}),
     "a call missing": _set("calls", to=lambda call: call["premises"][0]),
     "no calls": _set("calls", to=None),
@@ -413,7 +502,7 @@ def test_a_changed_file_is_never_replayed(name: str) -> None:
     for accept in (False, True):
         with pytest.raises(NotReplayed) as caught:
             replay(read, known=[base_profile(SUM)], accept_evidence=accept)
-        assert "\n" not in str(caught.value)
+        assert str(caught.value).isprintable()
     assert isinstance(suppose(read), ConditionalGuarantee)
 
 
@@ -508,6 +597,7 @@ BROKEN: dict[str, Callable[[dict[str, Any]], None]] = {
     "a subject of two lines": _set("subject", to="sum\nwithout open hypotheses"),
     "a hidden direction mark": _set("subject", to="sum\u202e"),
     "a flag as text": _set("proofs", 0, "checked_by_kernel", to="yes"),
+    "a record with a name that cannot be printed": _set("proofs", 0, "at", to={"z\x1b[2K": "1"}),
     "a certificate as text": _set("proofs", 0, "certificate", to="{}"),
 }
 
@@ -517,6 +607,11 @@ def test_broken_guarantee_files_are_refused_in_one_sentence(name: str) -> None:
     with pytest.raises(UnreadableFile) as caught:
         read_guarantee(_change("epsilon", BROKEN[name]))
     assert re.fullmatch(r"[^\n]{10,400}", str(caught.value))
+
+
+def test_a_loss_without_a_bound_when_a_record_goes_is_refused_in_words() -> None:
+    with pytest.raises(UnreadableFile, match="plus must be text, but nothing was found"):
+        read_guarantee(_change("composed", _set("bound", "plus", to=None)))
 
 
 @pytest.mark.parametrize("key", ["derivation", "calls"])

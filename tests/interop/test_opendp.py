@@ -108,6 +108,26 @@ def test_it_composes_with_a_laplace_mechanism_of_opendp() -> None:
     assert not both.check(1, 0.8 - 1e-6)
 
 
+def test_a_privacy_map_is_for_numbers_of_records() -> None:
+    for delta in (Fraction(0), Fraction(1, 10**6)):
+        loss = interop.PrivacyMap(Fraction(1, 3), delta)
+        for wrong in (-1, True, 1.5, Fraction(1, 2), "1", None, float("nan")):
+            with pytest.raises(InvalidArgument, match="number of records"):
+                loss(wrong)  # type: ignore[arg-type]
+    for epsilon, probability in ((Fraction(-1), Fraction(0)), (Fraction(1), Fraction(-1)), (Fraction(1), Fraction(2)), (0.5, Fraction(0))):
+        with pytest.raises(InvalidArgument, match="fractions"):
+            interop.PrivacyMap(epsilon, probability)  # type: ignore[arg-type]
+
+
+def test_domains_without_records_are_refused() -> None:
+    plan = interop.plan_measurement(losses(1, 1), count_rows)
+    atom = dp.atom_domain(T=float, nan=False)
+    for wrong in (atom, dp.option_domain(dp.atom_domain(T=int)), dp.map_domain(dp.atom_domain(T=str), dp.atom_domain(T=int))):
+        with pytest.raises(InvalidArgument, match="data sets of records"):
+            plan.make(wrong)
+    assert plan.make(dp.vector_domain(atom, size=3)).map(2) == 2.0
+
+
 def test_metrics_other_than_add_and_remove_are_refused() -> None:
     plan = interop.plan_measurement(losses(1, 1), count_rows)
     assert plan.make(domain(), dp.insert_delete_distance()).map(1) == 1.0

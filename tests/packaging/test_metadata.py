@@ -52,3 +52,26 @@ def test_errors_name_extras_that_exist() -> None:
     }  # fmt: skip
     assert used
     assert used <= set(PROJECT["optional-dependencies"])
+
+
+def test_the_page_of_dependencies_names_every_dependency_and_extra() -> None:
+    page = _read("docs/dependencies.md").lower()
+    names = {"pytest-xdist": "xdist", "z3-solver": "z3"}
+    wanted = [*PROJECT["dependencies"], *(item for items in PROJECT["optional-dependencies"].values() for item in items)]
+    for requirement in wanted:
+        name = re.split(r"[<>=\[; ]", requirement)[0].lower()
+        assert names.get(name, name) in page, name
+    for extra in PROJECT["optional-dependencies"]:
+        assert f"`{extra}`" in page, extra
+
+
+def test_the_changelog_names_every_command_and_the_extras_that_users_install() -> None:
+    from typer.main import get_command  # noqa: PLC0415
+
+    from accountant.cli.main import app  # noqa: PLC0415 - slow to load
+
+    text = _read("CHANGELOG.md")
+    for command in get_command(app).commands:
+        assert f"`pdp {command}`" in text or command == "mechanisms", command
+    for extra in ("testing", "estimators", "duckdb", "polars", "spark", "opendp", "dp-accounting"):
+        assert f"`{extra}`" in text, extra

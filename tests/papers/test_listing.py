@@ -15,4 +15,4 @@ def test_the_page_is_current():
 def test_every_claim_has_one_row():
     text = render_claims()
     for claim in all_claims():
-        assert text.count(f"\n| `{claim.id}` |") == 1
+        assert text.count(f" | `{claim.id}` |\n") == 1

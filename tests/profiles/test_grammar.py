@@ -360,3 +360,9 @@ def test_a_printed_profile_reads_as_the_same_term(text):
 def test_profiles_keep_their_text_readable():
     profile = declare("p", "1e4000*w + 0.1*z", record={"z": [0, 1]})
     assert parse_expression(profile.text) == profile.epsilon
+
+
+@pytest.mark.parametrize("text", ["-" * 5_000 + "w", "w" + "+w" * 3_000, "w" + "**w" * 500])
+def test_what_python_cannot_nest_is_refused_in_words(text):
+    with pytest.raises(InvalidExpression, match="deep"):
+        parse_expression(text, "epsilon")

@@ -7,30 +7,18 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import shutil
-from pathlib import Path
 
 import pytest
 
 from accountant.cli.main import invoke
+from tests.browsing import WINDOWS, import_webdriver, run_axe, set_window, start
 from tests.report.conftest import HOSTILE, LLOYD
 
 pytestmark = pytest.mark.browser
 
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-AXE = Path(os.environ.get("AXE_CORE", "node_modules/axe-core/axe.min.js"))
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update "
-    "--disable-sync --force-device-scale-factor=1"
-)
-#: Width, height, and whether it is a phone.
-WINDOWS = {"phone": (390, 844, True), "desktop": (1280, 900, False)}
 REPORTS = ("lloyd", "laplace", "hostile", "infeasible")
 
-if CHROMIUM is None or DRIVER is None:
-    pytest.skip("Chromium is not installed (Debian: chromium chromium-driver)", allow_module_level=True)
-webdriver = pytest.importorskip("selenium.webdriver", reason="Selenium is not installed (make test-browser)")
+webdriver = import_webdriver()
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +41,7 @@ def pages(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def chromium(tmp_path_factory):
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in (*FLAGS.split(), f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    driver.set_script_timeout(120)
+    driver = start(webdriver, tmp_path_factory.mktemp("profile"))
     yield driver
     driver.quit()
 
@@ -69,11 +51,7 @@ def show(chromium, pages):
     """Open a report in a window, with all its parts open."""
 
     def run(name, window="desktop", *, dark=False):
-        width, height, mobile = WINDOWS[window]
-        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile}
-        chromium.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        chromium.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [scheme]})
+        set_window(chromium, window, dark=dark)
         chromium.get(pages[name].as_uri())
         chromium.execute_script("document.querySelectorAll('details').forEach(part => { part.open = true })")
         return chromium
@@ -120,15 +98,31 @@ def test_small_print_is_readable_on_a_phone(show):
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize(("name", "window"), [("lloyd", "desktop"), ("laplace", "phone"), ("hostile", "phone"), ("infeasible", "desktop")])
 def test_axe_finds_nothing(show, name, window, dark):
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed (make test-browser)")
     driver = show(name, window, dark=dark)
     assert driver.execute_script("return matchMedia('(prefers-color-scheme: dark)').matches") is dark
-    driver.execute_script(AXE.read_text(encoding="utf-8"))
-    found = driver.execute_async_script("const done = arguments[0]; axe.run(document, {resultTypes: ['violations']}).then(done)")
-    shown = [(item["id"], item["impact"], [node["html"][:160] for node in item["nodes"][:3]]) for item in found["violations"]]
-    assert shown == []
-    assert len(found["passes"]) > 15
+    violations, passed = run_axe(driver)
+    assert violations == []
+    assert passed > 15
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("name", ["lloyd", "laplace", "infeasible"])
+def test_the_first_screen_says_the_verdicts(show, name, window):
+    driver = show(name, window)
+    below = "return ['.headline', '.glance'].map(s => document.querySelector(s).getBoundingClientRect().bottom)"
+    assert max(driver.execute_script(below)) <= WINDOWS[window][1]
+
+
+def test_plots_can_be_read_in_forced_colours(show):
+    driver = show("lloyd")
+    colour = "return [...arguments].map(s => getComputedStyle(document.querySelector(s))).map(s => [s.stroke, s.fill])"
+    places = ("svg .line.s0", "svg text", ".line.s1")
+    before = driver.execute_script(colour, *places)
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [{"name": "forced-colors", "value": "active"}]})
+    (line, _), (_, text), (other, _) = driver.execute_script(colour, *places)
+    assert line == text == "rgb(0, 0, 0)"
+    assert other != line
+    assert before[0][0] != line
 
 
 def test_it_prints(show):

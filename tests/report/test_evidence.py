@@ -8,7 +8,7 @@ import pytest
 
 from accountant.epsilon import derive_epsilon
 from accountant.report import evidence as module
-from accountant.report import gather
+from accountant.report import gather, render_page
 from profiles import Declaration, InvalidArgument, declare
 from proofs_check.results import Decision, Verdict
 from proofs_check.verify import verify
@@ -34,6 +34,12 @@ def test_an_unknown_premise_is_no_success(monkeypatch):
     assert "assumption-8 holds" in found.derived.guarantee.hypotheses
     assert found.derived.bound.lower == 0
     assert found.exit_code == 3
+    page = render_page(found, title="count", date="2026-01-31", command=["pdp"])
+    first = page.split("Contents</h2>")[0]
+    assert "rounded up, if assumption-8 holds" in first
+    assert '<span class="badge open">unknown</span> ε* = 1 nats; assumption-8 could not be decided' in first
+    assert ">met<" not in page
+    assert "It could be neither proved nor refuted" in page
 
 
 def test_verdicts_about_something_else_are_refused():

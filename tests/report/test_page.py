@@ -16,9 +16,9 @@ from proofs_check.kernel import Report, check
 from tests.report.conftest import HOSTILE, LLOYD
 
 _SAFE = {"html", "head", "meta", "title", "style", "body", "a", "header", "p", "h1", "h2", "h3", "h4", "nav", "ol", "ul", "li", "main",
-         "section", "article", "dl", "dt", "dd", "span", "strong", "code", "pre", "div", "table", "caption", "thead", "tbody", "tr", "th",
-         "td", "details", "summary", "figure", "figcaption", "svg", "desc", "g", "path", "line", "circle", "text", "math", "mi", "mn", "mo",
-         "mrow", "mfrac", "msub", "msup", "msqrt", "mspace", "mtext", "mtable", "mtr", "mtd"}  # fmt: skip
+         "section", "article", "bdi", "dl", "dt", "dd", "span", "strong", "code", "pre", "div", "table", "caption", "thead", "tbody", "tr",
+         "th", "td", "details", "summary", "figure", "figcaption", "svg", "desc", "g", "path", "line", "circle", "text", "math", "mi", "mn",
+         "mo", "mrow", "mfrac", "msub", "msup", "msqrt", "mspace", "mtext", "mtable", "mtr", "mtd"}  # fmt: skip
 
 
 def _files(page):
@@ -57,6 +57,11 @@ def test_a_report_of_a_profile_file(report, tmp_path, monkeypatch):
     for hypothesis in derived.guarantee.hypotheses:
         assert hypothesis in page.text
     assert "5 hypotheses are true that nobody has discharged" in page.text
+    first = page.html.split("Contents</h2>")[0]
+    assert all(hypothesis in first for hypothesis in derived.guarantee.hypotheses)
+    assert '<span class="badge bad">not met</span>' in first
+    assert '<span class="badge good">accepted</span>' in first
+    assert "rounded up" in first
     carried = _files(page)
     assert carried.pop("profile.toml") == LLOYD
     assert set(carried) == {"weighted-dp-lloyd-bounds.json", "weighted-dp-lloyd-conditions.json"}
@@ -65,7 +70,6 @@ def test_a_report_of_a_profile_file(report, tmp_path, monkeypatch):
         assert hashlib.sha256(text.encode()).hexdigest() in page.text
     for claim in ("fay-2024-theorem-6-upper-inequality", "epsilon-upper", "epsilon-lower", "well-defined"):
         assert claim in page.text
-    assert "not met by this bound" in page.text
     assert f"pdp report {tmp_path}/profile.toml --target-epsilon 20 --date 2026-01-31 --out report.html" in page.text
     assert "<td>–</td>" not in page.html.split('<section id="plots"')[1]  # all curves of a plot have their points at the same records
     levels = [level for level, _ in page.headings]
@@ -117,9 +121,30 @@ def test_what_the_kernel_rejects_is_told(report, monkeypatch):
     assert "rejected at claims[0]: <it> does not follow" in page.text
 
 
+def test_a_bound_that_the_kernel_rejects_is_nowhere_called_accepted(report, monkeypatch):
+    monkeypatch.setattr("accountant.report.evidence.check", lambda text: Report(accepted=False, step="budget", reason="time is over"))
+    page = report(LLOYD, "-e", 20, code=1)
+    assert "accepted" not in page.text
+    assert "rejected by the kernel when this report was made" in page.text
+    assert "<td>yes</td>" not in page.html.split('<section id="conditions"')[1].split('id="well-defined"')[0]
+
+
+def test_a_theorem_whose_condition_is_refuted_is_not_stated_as_a_fact(report):
+    page = report("profiles.mechanisms.laplace_sum:default", "-e", 8)
+    assert "Not concluded, because a condition of it is refuted: Privacy-constrained sampling has a unique" in page.text
+    assert "Discharged by: proved" not in page.text
+
+
+def test_the_loss_without_sampling_is_drawn_where_the_one_after_it_cannot_be(report):
+    page = report('name = "p"\nepsilon = "z*log(1 + w)"\n[record]\nz = ["0.25", "0.5"]\n', "-e", 3)
+    assert "without sampling: ε(1, x)" in page.text
+    assert "The loss after sampling could not be drawn: " in page.text
+
+
 def test_several_statistics(report):
     page = report('name = "p"\nepsilon = "w*a + 0*b"\n[record]\na = [0.25, 1]\nb = [0, 1]\n', "-e", 2, "--q", "1/2")
     assert "The loss of a record against a (others held at b = " in page.text
+    assert "= ≈" not in page.text
     assert len(page.all("figure")) == 5
 
 

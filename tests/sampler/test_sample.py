@@ -132,6 +132,25 @@ def test_several_mechanisms_are_planned_together():
     assert [np.shape(output) for output in released.output] == [np.shape(COUNT.run(POINTS, None, np.random.default_rng(1))), (1,)]
 
 
+class Careless:
+    """A mechanism that changes the arrays it is given."""
+
+    profile = SUM.profile
+
+    def run(self, data, weights, _):
+        seen = float(data.sum()), float(weights.sum())
+        data *= 0
+        weights[:] = 1
+        return seen
+
+
+def test_a_mechanism_cannot_change_the_records_of_the_next_one():
+    sample = draw_sample([Careless(), Careless()], POINTS, q="1/10", specs=SPECS, source=5)
+    first, second = sample.release([Careless(), Careless()], np.random.default_rng(99)).output
+    assert first == second
+    assert first[1] > 1_000
+
+
 def test_another_mechanism_is_refused_and_nothing_is_used_up(plan):
     sample = draw(plan)
     for other in (LaplaceSum(b=19, radius=4), LaplaceSum(b=20, radius=3), COUNT, "text", lambda: None):

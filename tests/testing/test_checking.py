@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from decimal import ROUND_CEILING
 from fractions import Fraction
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,12 +15,13 @@ from hypothesis import strategies as st
 
 from accountant.audits import broken_twins
 from accountant.audits.broken import ExponentialRadius, NoisySum, SharedNoise, WeightsTwice
-from accountant.testing import ClaimChecker, ClaimRefuted, NotAudited
+from accountant.testing import ClaimChecker, ClaimRefuted, ClaimTooLarge, NotAudited
 from accountant.testing import checking as module
 from accountant.testing.candidates import Candidates
-from accountant.testing.checking import Settings
 from accountant.testing.entries import _fit
+from accountant.testing.settings import Settings
 from accountant.testing.spending import Budget, divide
+from accountant.testing.visibility import is_visible, samples_needed
 from profiles import InvalidArgument, declare
 from profiles.mechanisms import KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
 from proofs_check.audit import Claim
@@ -72,11 +75,13 @@ def test_broken_implementations_fail_on_generated_pairs(checker, notes, mechanis
     dimension = getattr(declared, "dimension", 1)
     with pytest.raises(ClaimRefuted, match="epsilon is at least") as failure:
         checker.assert_satisfies(mechanism, declared.profile, statistic=declared.statistic, dimension=dimension, samples=6_000, pairs=5)
-    text = str(failure.value)
-    assert "one record more: x = " in text
-    assert "event A:" in text
+    text, (evidence,) = str(failure.value), failure.value.__notes__
+    assert "\n" not in text
+    assert re.search("one record more: x = .*; event: ", text)
+    assert "one record more: x = " in evidence
+    assert "event A:" in evidence
     assert notes[-1].verdict == "REFUTED"
-    assert max(len(line) for line in text.splitlines() if not line.startswith("note")) <= 80
+    assert max(len(line) for line in evidence.splitlines() if not line.startswith("note")) <= 80
 
 
 TWINS = {twin.name: twin for twin in broken_twins()}
@@ -108,16 +113,43 @@ def test_plain_callables_and_their_statistics(checker):
 
 
 def test_claims_that_could_not_be_refuted_are_told_apart(checker, notes):
-    checker.assert_satisfies(noisy_sum, declare("large", "w*(9 + z)", record={"z": [0, 3]}), samples=200)
+    with pytest.warns(
+        ClaimTooLarge, match=r"\(12 nats or more\) could not .* 200 outputs .* show 2\.88 nats at most; give samples="
+    ) as found:
+        checker.assert_satisfies(noisy_sum, declare("large", "w*(9 + z)", record={"z": [0, 3]}), samples=200)
+    assert [Path(warning.filename).name for warning in found] == ["test_checking.py"]
     checker.assert_satisfies(noisy_sum, PROFILE, records=[[0.0]], samples=200, weighted=True)
-    assert [entry.verdict for entry in notes] == ["too large", "consistent"]
+    with pytest.warns(ClaimTooLarge, match="no number of outputs that can be drawn is enough: prove it") as found:
+        checker.assert_add_dp(noisy_count, 500, [1], [], samples=100)
+    assert [Path(warning.filename).name for warning in found] == ["test_checking.py"]
+    assert [entry.verdict for entry in notes] == ["too large", "consistent", "too large"]
+    strict = ClaimChecker(Budget(Fraction(1, 100), 5, "test", 1), Settings(too_large="fail"))
+    with pytest.raises(NotAudited, match=r"the claim 50-DP \(50 nats\) could not have been refuted"):
+        strict.assert_epsilon(noisy_count, 50, [1], [], samples=100)
     assert [len(_fit(text, ROUND_CEILING)) <= 8 for text in ("1074000000", "0.00001234567", "123456.789")] == [True] * 3
     assert _fit("1074000000", ROUND_CEILING) == "1.08E+9"
 
 
-def test_the_error_counts_in_what_could_be_refuted(checker, notes):
-    checker.assert_epsilon(noisy_count, 2, [1], [], samples=10)
-    assert notes[-1].verdict == "too large"
+def test_the_error_and_delta_count_in_what_could_be_refuted(checker, notes):
+    with pytest.warns(ClaimTooLarge):
+        checker.assert_epsilon(noisy_count, 2, [1], [], samples=10)
+    with pytest.warns(ClaimTooLarge):
+        checker.assert_epsilon(noisy_count, 0, [1], [], delta="0.99", samples=100)
+    assert [entry.verdict for entry in notes] == ["too large"] * 2
+
+
+@pytest.mark.parametrize("claim", [Claim(0), Claim(3), Claim("8.5"), Claim(2, "0.3"), Claim(2, "0.3", one_sided=True)])
+def test_as_many_outputs_as_are_proposed_can_refute(claim):
+    error = Fraction(1, 1000)
+    needed = samples_needed(claim, error)
+    assert is_visible(needed, claim, error)
+    assert not is_visible(needed // 3, claim, error)
+
+
+def test_a_claim_too_small_for_a_float_is_told(checker, notes):
+    with pytest.raises(ClaimRefuted):
+        checker.assert_epsilon(noisy_count, "1e-400", [1], [])
+    assert notes[-1].verdict == "REFUTED"
 
 
 def test_one_sided_claims(checker):
@@ -150,6 +182,7 @@ def test_what_cannot_be_judged_is_no_evidence(checker, notes, mechanism, words):
     with pytest.raises(NotAudited, match=words) as failure:
         checker.assert_satisfies(mechanism, PROFILE)
     assert "at least" not in str(failure.value)
+    assert "\n" not in str(failure.value)
     assert notes[-1].verdict == "not audited"
     assert notes[-1].bound == ""
 
@@ -202,6 +235,23 @@ def test_unknown_is_reported_and_fails_where_that_is_asked_for(monkeypatch, chec
         (lambda c: c.assert_satisfies(noisy_sum, declare("two", "w*(y + z)", record={"y": [0, 1], "z": [0, 1]})), "statistics y, z"),
         (lambda c: c.assert_satisfies(LaplaceSum()), "parameter 'b'"),
         (lambda c: c.assert_epsilon(noisy_count, Claim(1), [], [1], delta="0.1"), "has its own"),
+        (lambda c: c.assert_epsilon(noisy_count, 1, [], [1], alpha=0), "option 'alpha' of an assertion is not known; known are bits, "),
+        (lambda c: c.assert_epsilon(noisy_count, 1, [], [1], efort="fast"), "did you mean 'effort'"),
+        (lambda c: c.assert_epsilon(noisy_count, 1, [], [1], sampels=3), "did you mean 'samples'"),
+        (lambda c: c.assert_epsilon(noisy_count, 1, [], [1], exact=3), "'exact' of an assertion is not known"),
+        (lambda c: c.assert_epsilon(noisy_count, 1, [], [1], bits="no"), "bits must be True or False"),
+        (lambda c: c.assert_epsilon(noisy_count, 1, [], [1], time_limit="a"), "positive number of seconds, but a was found"),
+        (lambda c: c.assert_epsilon(noisy_count, 1, [], [1], samples="a"), "number of samples must be an integer"),
+        (lambda c: c.assert_satisfies(noisy_sum, PROFILE, target_epsilon=1, conditions=[]), "at least one, but '\\[\\]' was found"),
+        (lambda c: c.assert_satisfies(noisy_sum, PROFILE, target_epsilon=1, conditions="assumption-8"), "must be a list of names"),
+        (lambda c: c.assert_satisfies(noisy_sum, PROFILE, min_size=-5), "min_size must be an integer from 0"),
+        (lambda c: c.assert_satisfies(noisy_sum, PROFILE, dimension=0), "dimension must be an integer of at least 1"),
+        (lambda c: c.assert_satisfies(noisy_sum, PROFILE, weighted="no"), "weighted must be True or False"),
+        (lambda c: c.assert_satisfies(noisy_sum, PROFILE, records=[[1, 2]]), "a record of 1 finite number was expected"),
+        (lambda c: c.assert_satisfies(noisy_sum, PROFILE, records=["a"]), "a record of 1 finite number was expected"),
+        (lambda c: c.assert_satisfies(noisy_sum, PROFILE, statistic=lambda x: []), "must be one number, but"),
+        (lambda c: Settings(unknown="maybe"), "unknown must be report or fail"),
+        (lambda c: Settings(too_large="report"), "too_large must be warn or fail"),
     ],
 )  # fmt: skip
 def test_misuse_is_an_error_in_words(checker, call, words):
@@ -239,6 +289,12 @@ def test_each_audit_gets_its_share_and_its_own_randomness(monkeypatch):
     assert [(confidence, tests) for confidence, tests, _ in seen[:4]] == [(Fraction(199, 200), 3)] * 3 + [(Fraction(599, 600), 1)]
     assert len({state for *_, state in seen[:4]}) == 4
     assert seen[:4] == seen[4:]  # the same seed, the same audits
+
+
+def test_another_error_or_number_of_outputs_or_pairs_is_another_experiment():
+    budgets = [Budget(Fraction(1, 100), 5, "test", 1), Budget(Fraction(1, 50), 5, "test", 1)]
+    assert len({budget.entropy(1, samples, pairs) for budget in budgets for samples in (1000, 2000) for pairs in (1, 8)}) == 8
+    assert budgets[0].entropy(1, 1000, 1) == Budget(Fraction(1, 100), 5, "test", 7).entropy(1, 1000, 1)
 
 
 def test_pairs_are_neighbors_with_the_claim_of_their_record():

@@ -33,7 +33,9 @@ def test_the_test_file_gives_the_table_that_is_shown(pytester, plugin_arguments)
     assert found.ret == int(code)
     found.assert_outcomes(passed=3, failed=1)
     (table,) = blocks("text")
+    (failure,) = blocks("console")
     printed = found.stdout.str()
+    assert masked(failure.rpartition("x = 3")[0]) in masked(printed), printed
     assert masked(table) in masked(printed), printed
 
 
@@ -48,7 +50,7 @@ def test_the_page_names_everything():
     for name in {*package.__all__} - {"Satisfaction"}:
         assert f"`{name}" in PAGE or f".{name}`" in PAGE or name == "ClaimRefuted", name
     for option in plugin._DEFAULTS:
-        assert f"`{option}`" in PAGE
-        assert f"`--{option.replace('_', '-')}" in PAGE
+        assert f"`pdp_{option}`" in PAGE
+        assert f"`{plugin._option(option)}" in PAGE
     for keyword in plugin._KEYWORDS:
         assert f"`{keyword}`" in PAGE

@@ -74,3 +74,17 @@ def test_names_of_the_package_are_there():
     assert all(getattr(package, name) is not None for name in package.__all__)
     with pytest.raises(AttributeError, match="nonsense"):
         package.nonsense  # noqa: B018
+
+
+@pytest.mark.parametrize(("library", "module"), [("hypothesis", "strategies"), ("pytest", "plugin")])
+def test_a_missing_library_is_named_with_its_extra(library, module):
+    program = f"""
+import sys
+sys.modules[{library!r}] = None
+import accountant.testing
+try:
+    import accountant.testing.{module}
+except ImportError as error:
+    print(error)
+"""
+    assert run(program).endswith("is not installed; install pdp-accountant[testing]\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from types import SimpleNamespace
 
 import pytest
@@ -50,8 +51,11 @@ def test_a_failure_tells_pair_event_bound_and_how_to_repeat_it(run, pytester, pl
         "event A: output at least",
     ):
         assert words in text
-    commands = re.findall(r"pytest test_it.py::test_wrong [^\n]*", re.sub(r"\\\n(?:E| ) *", "", text))
-    (command,) = set(commands)
+    (summary,) = re.findall(r"^FAILED .*", text, re.MULTILINE)  # one line, whether or not it is cut off
+    assert "FAILED test_it.py::test_wrong - accountant.testing.ClaimRefuted: epsilon" in summary
+    (message,) = re.findall(r"^E .*", text, re.MULTILINE)
+    command = message.partition("; to repeat: ")[2]
+    assert command in re.sub(r" \\\n +", " ", text.partition("Captured pdp call")[2])
     again = pytester.runpytest_inprocess(*plugin_arguments, *command.split()[1:])
     again.assert_outcomes(failed=1)
     shown = re.findall(r"(?:VIOLATED|event [AB]|fixed sample|seed ).*", text)
@@ -140,13 +144,15 @@ def test_settings_of_the_configuration_file(run, pytester):
     ("text", "words"),
     [
         ("def test_it(request):\n    request.getfixturevalue('pdp')\n", "must be an argument of the test"),
-        ("import pytest\n@pytest.mark.pdp(sample=3)\ndef test_it(pdp):\n    pass\n", "takes the keywords confidence"),
+        ("import pytest\n@pytest.mark.pdp(sample=3)\ndef test_it(pdp):\n    pass\n", "takes the keywords samples"),
         ("import pytest\n@pytest.mark.pdp(confidence=2)\ndef test_it(pdp):\n    pass\n", "must lie in .0, 1."),
         ("import pytest\n@pytest.mark.pdp(confidence=float('nan'))\ndef test_it(pdp):\n    pass\n", "a setting of pdp cannot be used"),
         ("import pytest\n@pytest.mark.pdp(samples=None)\ndef test_it(pdp):\n    pass\n", "a setting of pdp cannot be used"),
+        ("import pytest\n@pytest.mark.pdp(confidence='1/0')\ndef test_it(pdp):\n    pass\n", "a setting of pdp cannot be used"),
+        ("import pytest\n@pytest.mark.pdp(samples=50.5)\ndef test_it(pdp):\n    pass\n", "a setting of pdp cannot be used"),
         ("import pytest\n@pytest.mark.pdp(unknown='maybe')\ndef test_it(pdp):\n    pass\n", "must be report or fail"),
     ],
-    ids=["asked for late", "keyword", "confidence", "not a number", "nothing", "unknown"],
+    ids=["asked for late", "keyword", "confidence", "not a number", "nothing", "division", "half", "unknown"],
 )
 def test_misuse_is_an_error_in_words(run, text, words):
     found = run(text)
@@ -161,6 +167,51 @@ def test_bad_options_are_usage_errors(run, option):
 
 def test_the_marker_is_documented(run):
     assert "@pytest.mark.pdp(samples=N" in run(FILE, "--markers").stdout.str()
+
+
+def test_a_failure_is_repeated_from_the_folder_where_pytest_was_started(pytester, plugin_arguments, monkeypatch):
+    pytester.makeini("[pytest]\npdp_samples = 2000\n")
+    folder = pytester.mkdir("inner") / "with space"
+    folder.mkdir()
+    (folder / "test_it.py").write_text(
+        FILE.replace("def test_wrong(pdp)", "@pytest.mark.parametrize('n', ['a/b c'])\ndef test_wrong(pdp, n)")
+    )
+    monkeypatch.chdir(folder.parent)
+    first = pytester.runpytest_inprocess(*plugin_arguments, "--pdp-seed", "3", "--pdp-confidence", "0.9999", "--pdp-too-large", "fail")
+    ((message, command),) = re.findall(r"^E .*?: (epsilon .*); to repeat: pytest (.*)", first.stdout.str(), re.MULTILINE)
+    assert command.startswith("'with space/test_it.py::test_wrong[a/b c]' --pdp-seed 3 ")
+    assert command.endswith(" --pdp-tests 2 --pdp-samples 2000 --pdp-confidence 0.9999 --pdp-too-large fail")
+    (pytester.path / "tox.ini").unlink()  # the folder is another one for pytest now, the test the same
+    assert message in pytester.runpytest_inprocess(*plugin_arguments, *shlex.split(command)).stdout.str()
+
+
+def test_claims_too_large_are_a_warning_or_a_failure(run):
+    text = FILE.replace("count, 1,", "count, 50,")
+    found = run(text, "-k", "right", "--pdp-samples", "100", "-W", "default")
+    found.assert_outcomes(passed=1, warnings=1, deselected=2)
+    found.stdout.fnmatch_lines_random(["*test_it.py:7: ClaimTooLarge: the claim 50-DP*", "1 claim in 1 test, 0 refuted, 1 too large*"])
+    run(text, "-k", "right", "--pdp-too-large", "fail").assert_outcomes(failed=1, deselected=2)
+    run(text, "-k", "right", "-W", "error::accountant.testing.ClaimTooLarge").assert_outcomes(failed=1, deselected=2)
+
+
+AGAIN = """
+import pytest
+
+def pytest_runtest_protocol(item, nextitem):
+    from _pytest.runner import runtestprotocol
+    for _ in range(2):
+        item._initrequest()
+        for report in runtestprotocol(item, nextitem=nextitem, log=False):
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+"""
+
+
+def test_a_test_that_is_run_again_is_in_the_table_once(run, pytester):
+    pytester.makeconftest(AGAIN)
+    found = run(FILE, "-k", "right", "--pdp-samples", "500")
+    found.assert_outcomes(passed=2, deselected=2)
+    found.stdout.fnmatch_lines(["1 claim in 1 test, 0 refuted.*"])
 
 
 @pytest.mark.parametrize(("dist", "times"), [("load", 1), ("each", 4), ("no", 1)])

@@ -26,10 +26,11 @@ from accountant.testing import (
     sampling_rules,
     unchecked_profiles,
     weighted_datasets,
+    weights,
 )
 from accountant.testing.strategies.declared import FAMILIES
 from accountant.testing.strategies.records import borders
-from profiles import InvalidArgument, InvalidData, InvalidProfile, Undecided, declare
+from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidProfile, Undecided, declare
 from profiles.mechanisms import KNormSum, WeightedLloyd
 from profiles.mechanisms.datasets import compute_norms
 from proofs_check.admission import admit
@@ -100,6 +101,33 @@ def test_an_unknown_family_is_named():
     with pytest.raises(InvalidArgument, match="'quadratic' is not known; known are linear"):
         find_small(profiles(families=["quadratic"]), lambda _: True, settings=FIRST)
     assert "exp" in find_small(profiles(families=["exponential"], max_terms=1), lambda _: True, settings=FIRST).text
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: weighted_datasets(min_size=-5), "min_size must be an integer of at least 0"),
+        (lambda: weighted_datasets(min_size=5, max_size=3), "data sets of 5 to 3 records"),
+        (lambda: adversarial_datasets(max_size=-1), "max_size must be"),
+        (lambda: neighboring_pairs(max_size="3"), "max_size must be"),
+        (lambda: neighboring_pairs(RecordBall(2), datasets=weighted_datasets(RecordBall(3))), "points of shape .n, 2."),
+        (lambda: weighted_datasets(3), "a domain must be a RecordBall or a mechanism"),
+        (lambda: points(SUM), "a domain must be a RecordBall or a mechanism"),
+        (lambda: points(KNormSum), "a domain must be a RecordBall or a mechanism"),
+        (lambda: weights(most="0.5"), "weights are at least 1"),
+        (lambda: weights(most=math.inf), "the largest weight must be finite"),
+        (lambda: profiles(max_terms=0), "max_terms must be an integer of at least 1"),
+        (lambda: profiles(families=[]), "families must be a list"),
+        (lambda: profiles(families="linear"), "families must be a list"),
+        (lambda: parameters(low=-1), "parameters are positive"),
+        (lambda: records(3), "a profile, or a mechanism of the catalogue, was expected"),
+        (lambda: sampling_rules(3), "a profile, or a mechanism of the catalogue, was expected"),
+        (lambda: points(RecordBall(0)), "the dimension must be"),
+    ],
+)  # fmt: skip
+def test_misuse_of_a_strategy_is_an_error_in_words(make, words):
+    with pytest.raises((InvalidArgument, InvalidNumber), match=words):
+        find_small(make(), lambda _: True, settings=FIRST)
 
 
 RANGES = st.tuples(st.fractions(-5, 5), st.fractions(0, 5)).map(lambda ends: (ends[0], ends[0] + ends[1]))

@@ -207,3 +207,12 @@ def test_no_count_is_promised_without_strong_convexity():
     found = optimal_weight(declare("x", "Max(w, 2)*z", record={"z": [1, 2]}), 3, {"z": 1}, digits=10)
     assert found.evaluation_bound is None
     assert found.to_json()["evaluation_bound"] is None
+
+
+def test_a_large_target_takes_few_evaluations_though_its_bracket_is_exponentially_long():
+    found = optimal_weight(declare("sum", "w*z", record={"z": [0, 2]}), 20_000, {"z": 1}, digits=12)
+    assert found.evaluations < 100 < found.evaluation_bound
+    with mpmath.workdps(40):
+        for weight, sign in ((found.lower, -1), (found.upper, 1)):
+            w = mpmath.mpf(weight.numerator) / weight.denominator
+            assert mpmath.sign(w - 20_000 - mpmath.log(w + (1 - w) * mpmath.exp(-20_000))) == sign

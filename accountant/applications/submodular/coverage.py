@@ -49,10 +49,10 @@ class CoverageInstance:
     public number m of candidates, 0, ..., m − 1; users, and how many there are, are private. Make one with :meth:`from_sets`,
     :meth:`from_pairs` or :func:`read_coverage`. Cost of a private run: O(number of pairs), docs/submodular.md, section 5.
 
+    Raises :class:`InvalidData`, :class:`InvalidArgument`.
+
     >>> CoverageInstance.from_sets([[0, 1], [1], []], candidates=3).track().gains.tolist()
     [1, 2, 0]
-
-    Raises :class:`InvalidData`, :class:`InvalidArgument`.
     """
 
     candidates: int

@@ -30,10 +30,10 @@ class WeightedCoverage:
     listed has the value 0. Values of one's own are rounded down to such integers, one by one (docs/submodular.md, section 3).
     Make one with :meth:`from_matrix` (facility location: one row a user) or :meth:`from_pairs`.
 
+    Raises :class:`InvalidData`, :class:`InvalidArgument`.
+
     >>> WeightedCoverage.from_matrix([[0.5, 1.0], [0.25, 0.0]]).track().gains / UNIT
     array([0.75, 1.  ])
-
-    Raises :class:`InvalidData`, :class:`InvalidArgument`.
     """
 
     candidates: int

@@ -1,5 +1,12 @@
 """Hypothesis strategies for what the toolkit works with; each shrinks to something small that reads well."""
 
+from profiles.errors import MissingExtra
+
+try:
+    import hypothesis  # noqa: F401 - looked for here, so that the error names the extra
+except ModuleNotFoundError as error:
+    raise MissingExtra("the strategies need Hypothesis, but it is not installed; install pdp-accountant[testing]") from error
+
 from accountant.testing.strategies.datasets import (
     adversarial_datasets,
     adversarial_weights,

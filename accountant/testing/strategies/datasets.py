@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 
 from accountant.testing.domains import RecordBall
 from accountant.testing.neighbors import NeighboringPair, Weighted
+from accountant.testing.strategies.numbers import require_count
 from accountant.testing.strategies.records import borders
+from profiles.errors import InvalidArgument
+from profiles.mechanisms.datasets import float_at_most
+from profiles.numbers import to_exact
 
 Floats = NDArray[np.float64]
 
@@ -20,8 +24,11 @@ _WEIGHTS = (1.0, math.nextafter(1.0, 2.0), 2.0, 1.5, 1 / 0.3, 10.0, 1e6, 2.0**53
 
 
 def weights(*, most: float = 100.0) -> st.SearchStrategy[float]:
-    """Return a strategy for weights in [1, ``most``]; shrinks to 1."""
-    return st.floats(1.0, most)
+    """Return a strategy for weights in [1, ``most``], a finite number; shrinks to 1. Raises :class:`InvalidArgument`."""
+    largest = to_exact(most, "the largest weight")
+    if largest < 1:
+        raise InvalidArgument(f"weights are at least 1, but weights up to {str(most)[:40]} were asked for; give a larger most")
+    return st.floats(1.0, float_at_most(largest))
 
 
 def adversarial_weights() -> st.SearchStrategy[float]:
@@ -49,6 +56,7 @@ def weighted_datasets(
     ``domain`` is a :class:`RecordBall`, or a mechanism of the catalogue, whose domain is taken. Shrinks to the empty data set.
     """
     ball = _ball(domain)
+    _require_sizes(min_size, max_size)
     rows = st.lists(st.tuples(points(ball), _weights() if weights is None else weights), min_size=min_size, max_size=max_size)
     return rows.map(lambda found: _table(found, ball))
 
@@ -60,6 +68,7 @@ def adversarial_datasets(draw: st.DrawFn, domain: RecordBall | Any = RecordBall(
     Weights are 1, next to 1 and huge. A tie is a record with its entries in another order or with other signs: its norm is the same.
     """
     ball = _ball(domain)
+    require_count(max_size, "max_size", least=0)
     entry = st.sampled_from(borders(-ball.largest(), ball.largest()))
     rows: list[tuple[Floats, float]] = []
     for _ in range(draw(st.integers(0, max_size))):
@@ -91,6 +100,7 @@ def neighboring_pairs(
     one-sided claim (add-DP) needs it. Shrinks to the record 0 of weight 1, removed from a data set that holds nothing else.
     """
     ball = _ball(domain)
+    require_count(max_size, "max_size", least=0)
     bases = weighted_datasets(ball, max_size=max_size, weights=weights) if datasets is None else datasets
     added = st.just(value=False) if larger_first else st.booleans()
     return st.builds(_insert, bases, points(ball), _weights() if weights is None else weights, st.integers(0, 2**16), added)
@@ -100,9 +110,22 @@ _weights = weights
 
 
 def _insert(base: Weighted, record: Floats, weight: float, place: int, added: bool) -> NeighboringPair:  # noqa: FBT001 - drawn
+    found = [np.shape(part) for part in base] if isinstance(base, tuple) and len(base) == 2 else []
+    if [len(shape) for shape in found] != [2, 1] or found[0][1:] != record.shape:
+        raise InvalidArgument(
+            f"datasets must give pairs (points of shape (n, {len(record)}), weights of shape (n,)), but {str(base)[:60]!r} was found; draw "
+            "them from weighted_datasets or adversarial_datasets with the same domain"
+        )
     row = place % (len(base[0]) + 1)
     larger = np.insert(base[0], row, record, axis=0), np.insert(base[1], row, weight)
     return NeighboringPair(larger, row, removed=not added)
+
+
+def _require_sizes(least: int, most: int) -> None:
+    require_count(least, "min_size", least=0)
+    require_count(most, "max_size", least=0)
+    if least > most:
+        raise InvalidArgument(f"data sets of {least} to {most} records were asked for, but there are none; give a larger max_size")
 
 
 def _ball(domain: Any) -> RecordBall:

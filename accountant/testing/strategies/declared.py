@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from accountant.testing.strategies.numbers import as_factor, positive_numbers
+from accountant.testing.strategies.numbers import as_factor, positive_numbers, require_count
 from profiles.errors import InvalidArgument
 from profiles.grammar import parse_expression
-from profiles.numbers import exact_text
+from profiles.numbers import exact_text, to_exact
 from profiles.profile import Parameter, Profile, Statistic, declare, make_parameter, make_statistic
 from profiles.terms import free_symbols
 
@@ -58,6 +58,8 @@ def parameters(draw: st.DrawFn, name: str = "a", *, free: bool = True, low: Frac
 
     ``free`` False: numbers only. Any positive real only where ``low`` is 0.
     """
+    if to_exact(low, "the number that a parameter is above") < 0:
+        raise InvalidArgument(f"parameters are positive, but numbers above {str(low)[:40]} were asked for; give a low of at least 0")
     number = low + draw(positive_numbers())
     kind = draw(st.sampled_from(["number", "range", "positive"][: 1 if not free else 2 if low else 3]))
     if kind == "range":
@@ -67,7 +69,7 @@ def parameters(draw: st.DrawFn, name: str = "a", *, free: bool = True, low: Frac
 
 @st.composite
 def profiles(
-    draw: st.DrawFn, *, families: Sequence[str] | None = None, max_terms: int = 3, free_parameters: bool = True, signed: bool = True
+    draw: st.DrawFn, *, families: Collection[str] | None = None, max_terms: int = 3, free_parameters: bool = True, signed: bool = True
 ) -> Profile:
     """Return a strategy for profiles ε(w, x) that are real, finite and not negative on their whole domain, by construction.
 
@@ -82,6 +84,11 @@ def profiles(
     >>> find(profiles(), lambda profile: True).text
     'w'
     """
+    require_count(max_terms, "max_terms", least=1)
+    if families is not None and (isinstance(families, str) or not isinstance(families, Collection) or not families):
+        raise InvalidArgument(
+            f"families must be a list of at least one name, but {str(families)[:40]!r} was found; give for example ['linear']"
+        )
     chosen = list(FAMILIES) if families is None else list(families)
     for family in chosen:
         if family not in FAMILIES:
@@ -97,6 +104,7 @@ def profiles(
 @st.composite
 def unchecked_profiles(draw: st.DrawFn, *, max_terms: int = 3) -> Profile:
     """Return a strategy for declarations of which nothing is known: some are undefined or negative somewhere, and will be refused."""
+    require_count(max_terms, "max_terms", least=1)
     z = draw(statistics())
     coefficients = ["", "{k}", "z", "(1 + z)", "z**2", "a", "a*z", "(exp(1) - 1)"]
     sign = draw(st.sampled_from([" + ", " - "]))

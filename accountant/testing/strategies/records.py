@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -15,8 +16,8 @@ from profiles.profile import Profile, Statistic
 _BORDERS = (5e-324, 2.2250738585072014e-308, 2.0**-52, 1.0, 2.0**53, 1e300)
 
 
-def records(profile: Profile) -> st.SearchStrategy[dict[str, float]]:
-    """Return a strategy for records of the profile's domain: each statistic a binary64 number in its closed range.
+def records(profile: Profile | Any) -> st.SearchStrategy[dict[str, float]]:
+    """Return a strategy for records of a profile's (or a mechanism's) domain: each statistic a binary64 number in its closed range.
 
     Shrinks to the number in the range that is simplest, 0 where it is there. Raises :class:`InvalidArgument` where a range has no
     binary64 number.
@@ -26,15 +27,25 @@ def records(profile: Profile) -> st.SearchStrategy[dict[str, float]]:
     >>> find(records(declare("sum", "w*z", record={"z": [0, 4]})), lambda record: True)
     {'z': 0.0}
     """
-    return st.fixed_dictionaries({s.name: st.floats(*float_range(s)) for s in profile.record})
+    return st.fixed_dictionaries({s.name: st.floats(*float_range(s)) for s in read_profile(profile).record})
 
 
-def adversarial_records(profile: Profile) -> st.SearchStrategy[dict[str, float]]:
+def adversarial_records(profile: Profile | Any) -> st.SearchStrategy[dict[str, float]]:
     """Return a strategy for records at the borders: ends of ranges and the numbers next to them, 0, subnormal, tiny and huge numbers.
 
     Raises :class:`InvalidArgument` where a range has no binary64 number.
     """
-    return st.fixed_dictionaries({s.name: st.sampled_from(borders(*float_range(s))) for s in profile.record})
+    return st.fixed_dictionaries({s.name: st.sampled_from(borders(*float_range(s))) for s in read_profile(profile).record})
+
+
+def read_profile(given: object) -> Profile:
+    """Return a profile, or that of a mechanism of the catalogue. Raises :class:`InvalidArgument`."""
+    found = given if isinstance(given, Profile) else getattr(given, "profile", None)
+    if not isinstance(found, Profile):
+        raise InvalidArgument(
+            f"a profile, or a mechanism of the catalogue, was expected, but {str(given)[:40]!r} was found; give one of them"
+        )
+    return found
 
 
 def float_range(statistic: Statistic) -> tuple[float, float]:

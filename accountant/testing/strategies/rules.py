@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 from hypothesis import strategies as st
 
 from accountant.sampling.rules import SamplingRule, make_rule, rule_from_expression
 from accountant.testing.strategies.numbers import as_factor
+from accountant.testing.strategies.records import read_profile
 from profiles.profile import Profile
 
 _RATES = (Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 10), Fraction(99, 100), Fraction(1, 2**20), Fraction(1, 10**300))
 
 
 @st.composite
-def sampling_rules(draw: st.DrawFn, profile: Profile) -> SamplingRule:
+def sampling_rules(draw: st.DrawFn, profile: Profile | Any) -> SamplingRule:
     """Return a strategy for explicit sampling rules of a profile: 0 < q(x) ≤ 1 at every record, by construction.
 
     Uniform rules by rate and by size; where a statistic is not negative also coreset rules and expressions in it. q = 1 and tiny q are
@@ -25,6 +27,7 @@ def sampling_rules(draw: st.DrawFn, profile: Profile) -> SamplingRule:
     >>> find(sampling_rules(declare("sum", "w*z", record={"z": [0, 4]})), lambda rule: True).q
     ('num', Fraction(1, 1))
     """
+    profile = read_profile(profile)
     norms = [s for s in profile.record if s.lo >= 0 and s.hi > 0]
     kind = draw(st.sampled_from(["rate", "size", *(["fraction", "mixed", "coreset"] if norms else [])]))
     if kind == "rate":

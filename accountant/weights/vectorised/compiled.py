@@ -16,6 +16,7 @@ import numpy as np
 from accountant.weights.vectorised.results import Floats
 from accountant.weights.vectorised.rounding import LIBRARY, TINY, U
 from profiles.numbers import nearest
+from profiles.programs import Program, Step
 from profiles.terms import Term, constant_value
 
 Operand = Any  # a float or an array of floats
@@ -27,39 +28,18 @@ _MOST_FACTORS = 64
 _COMPARE = {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 
 
-class CompiledTerm:
+class CompiledTerm(Program):
     """A term as straight-line NumPy code; equal subterms are evaluated once."""
 
-    __slots__ = ("_slots", "_steps")
+    __slots__ = ()
 
-    def __init__(self, term: Term) -> None:
-        self._steps: list[tuple[str, tuple[int, ...], Any]] = []
-        self._slots: dict[Term, int] = {}
-        self._compile(term)
-
-    def _compile(self, term: Term) -> int:
-        known = self._slots.get(term)
-        if known is not None:
-            return known
-        self._steps.append(self._step(term))
-        self._slots[term] = len(self._steps) - 1
-        return len(self._steps) - 1
-
-    def _step(self, term: Term) -> tuple[str, tuple[int, ...], Any]:
-        head = term[0]
+    def _step(self, term: Term) -> Step:
         constant = constant_value(term)
         if constant is not None:
             return "num", (), constant
-        if head in ("sym", "pi"):
-            return head, (), term[1] if head == "sym" else None
-        if head == "piecewise":
-            conditions = [None if test[0] == "true" else (test[0], self._compile(test[1]), self._compile(test[2])) for _, test in term[1:]]
-            return head, tuple(self._compile(value) for value, _ in term[1:]), conditions
-        if head == "pow":
-            return self._power(term)
-        return head, tuple(self._compile(part) for part in term[1:]), None
+        return self._power(term) if term[0] == "pow" else super()._step(term)
 
-    def _power(self, term: Term) -> tuple[str, tuple[int, ...], Any]:
+    def _power(self, term: Term) -> Step:
         exponent = constant_value(term[2])
         if exponent is not None and (2 * exponent).denominator == 1 and abs(exponent) <= _MOST_FACTORS:
             whole = abs(exponent.numerator // exponent.denominator)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles import InvalidArgument, Profile
+from profiles import InvalidArgument, Profile, decimal_text
 
 Floats = NDArray[np.float64]
 #: Rows a block: a dozen temporaries of this length stay in a core's cache.
@@ -40,8 +40,8 @@ class ConvexityPremise:
             )
         if target < self.least_target:
             raise InvalidArgument(
-                f"assumption-8 is proved for ε* ≥ {float(self.least_target):.17g}, but ε* = {float(target):.17g} was asked for; "
-                "raise the target or prove the premise for it"
+                f"assumption-8 is proved for ε* ≥ {decimal_text(self.least_target, 17, round_up=True)}, but ε* = "
+                f"{decimal_text(target, 17, round_up=False)} was asked for; raise the target or prove the premise for it"
             )
 
 

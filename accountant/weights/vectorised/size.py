@@ -70,7 +70,8 @@ def epsilon_for_size(
     if Fraction(low_size) < goal * (1 - Fraction(tolerance)):
         raise InvalidTarget(
             f"the target size {exact_text(goal)} is not reachable: the least ε* = {decimal_text(low, 9, round_up=True)} (assumption-8) "
-            f"already has the expected size {low_size:.9g}; use that target, which samples less for the same privacy"
+            f"already has an expected size of at most {decimal_text(Fraction(low_size), 9, round_up=True)}; use that target, which samples "
+            "less for the same privacy"
         )
     if Fraction(low_size) <= goal:
         return SizedTarget(low, low_size, rows)

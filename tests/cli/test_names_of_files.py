@@ -1,0 +1,47 @@
+"""Names of files that cannot be, and outputs that are inputs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+LONG = "x" * 5_000
+
+
+@pytest.mark.parametrize("out", [f"{LONG}.csv", ""])
+def test_names_that_no_file_can_have(pdp, lloyd, tmp_path, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    np.save("d.npy", np.ones((3, 1)))
+    data = ["--data", "d.npy", "-s", "z=l2"]
+    for arguments in (
+        ["verify", lloyd, "-e", "20", "-c", "assumption-8", "--certificate", out],
+        ["epsilon", lloyd, "--certificate", out],
+        ["weights", lloyd, "-e", "20", *data, "--out", out],
+        ["sample", lloyd, *data, "--out", out],
+        ["sample", lloyd, *data, "--out", "o.csv", "--certificate", out],
+        ["report", lloyd, "-e", "20", "--out", out],
+        ["weights", lloyd, "-e", "20", "--data", out, "-s", "z=l2", "--out", "o.csv"],
+        ["verify", out, "-e", "20"],
+        ["check", out],
+    ):
+        result = pdp(*arguments)
+        assert result.refused(), (arguments[0], result)
+        assert len(result.err) < 1_000
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["d.npy", "lloyd.toml"]
+
+
+def test_no_output_takes_the_place_of_an_input(pdp, lloyd, tmp_path):
+    text = lloyd.read_text()
+    (tmp_path / "again.toml").symlink_to(lloyd)
+    for certificate in (lloyd, tmp_path / "again.toml"):
+        assert pdp("verify", lloyd, "-e", "20", "-c", "assumption-8", "--certificate", certificate).refused()
+        assert pdp("epsilon", lloyd, "--certificate", certificate).refused()
+        assert pdp("report", lloyd, "-e", "20", "--out", certificate).refused()
+    data = tmp_path / "d.csv"
+    data.write_text("z\n1\n")
+    for command in ("weights", "sample"):
+        assert pdp(command, lloyd, "-e", "20", "--data", data, "-s", "z=z", "--out", data).refused()
+    mechanism = "profiles.mechanisms.laplace_sum:default"
+    pair = ["--audit-samples", "100", "--dataset", data, "--neighbor", "[]"]
+    assert pdp("report", mechanism, "-e", "20", *pair, "--out", data).refused()
+    assert (lloyd.read_text(), data.read_text()) == (text, "z\n1\n")
