@@ -80,14 +80,14 @@ test-site: $(BROWSER) docs
 bench-engines: $(ENGINES)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.rows
 
-# The whole range of profiles with hand-derived truths; make test runs a fifth of it.
+# The whole range of profiles with hand-derived truths; make test runs three parts of twenty.
 range: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -q -m "slow or not slow" tests/profile_range
 
 # Attacks on the kernel: MUTANTS times as many as in make test; and its guards taken out one by one, which takes an hour.
 MUTANTS ?= 10
 mutants: $(STAMP)
-	MUTANTS=$(MUTANTS) $(BIN)/python -m pytest -n 2 -q -s tests/mutants
+	MUTANTS=$(MUTANTS) $(BIN)/python -m pytest -n 2 -q -s -m "slow or not slow" tests/mutants
 
 guards: $(STAMP)
 	$(BIN)/python -m tests.mutants.remove_guards

@@ -36,7 +36,11 @@ def alone(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+#: They use up the same allowance as "boxes of powers", five seconds each; ``make mutants`` runs them too.
+LONG = ("boxes of exponentials", "many variables, boxes", "fine boxes", "boxes of many waves")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in ATTACKS])
 def test_an_attack_is_answered(alone, tmp_path, name):
     file = tmp_path / "certificate.json"
     file.write_text(ATTACKS[name](), encoding="utf-8")

@@ -53,7 +53,7 @@ def truth(condition, f, w, z):
     return w * first - f(w, z)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(chosen=profiles, ends=ranges, data=st.data())
 def test_points_never_contradict_a_verdict(chosen, ends, data):
     text = " + ".join(TERMS[index][0].format(c=c) for index, c in chosen) + " + 0*w"
