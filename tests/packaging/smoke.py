@@ -26,7 +26,7 @@ EXTRAS = {
     "accountant.estimators": "pdp-accountant[estimators]",
     "accountant.interop.dp_accounting": "pdp-accountant[dp-accounting]",
     "accountant.interop.opendp": "pdp-accountant[opendp]",
-    "accountant.testing": "No module named",
+    "accountant.testing": "pdp-accountant[testing]",
 }
 
 
