@@ -22,20 +22,20 @@ CONDITIONS = {8: "assumption-8", 9: "assumption-9", 11: "assumption-11", 16: "pr
 
 PARTS, PARTS_BY_DEFAULT = 20, 3
 SHARE = 0.95
-OUT_OF_TIME = 5  # seconds after which a missing verdict may be due to the clock; the search has 7
-NEVER = 60  # seconds after which it is taken to hang, on a machine that is slow or busy
+OUT_OF_TIME = 5  # seconds of the processor after which a missing verdict may be due to the clock; the search has 7
+NEVER = 60  # seconds of the processor after which it is taken to hang, on a machine that is slow
 
 
 def problem(profile, number):
     """Return what is wrong with the verdict on one condition (None: nothing) and whether there is a verdict."""
     condition, truth = CONDITIONS[number], "proved" if number in profile["holds"] else "refuted"
-    started = time.monotonic()
+    started = time.process_time()
     try:
         declared = declare("range", profile["epsilon"], record=profile.get("record"), parameters=profile.get("parameters"))
         found = verify(declared, profile["target"], [condition])
     except Exception as error:
         return f"{type(error).__name__}: {error}", False
-    seconds, decision = time.monotonic() - started, found.decisions[condition]
+    seconds, decision = time.process_time() - started, found.decisions[condition]
     if seconds > NEVER:
         return f"no end after {NEVER} s", False
     if decision.verdict.value == "unknown":
