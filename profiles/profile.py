@@ -167,6 +167,12 @@ def _sign(lo: Fraction, *, open_below: bool) -> dict[str, bool]:
     return {"nonnegative": True} if lo == 0 else {}
 
 
+def require_name(name: object, what: str) -> None:
+    """Raise :class:`InvalidProfile` where ``what`` is to have a name that is no printable text of 1 to MAX_NAME characters."""
+    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not name.isprintable():
+        raise InvalidProfile(f"{what} needs a printable name of 1 to {MAX_NAME} characters; give one")
+
+
 def declare(
     name: str,
     epsilon: str | sympy.Expr,
@@ -189,8 +195,7 @@ def declare(
     >>> declare("sum", "w*z/b", record={"z": [0, 4]}, parameters={"b": "positive"}).text
     'w*z/b'
     """
-    if not isinstance(name, str) or not name.strip() or len(name) > MAX_NAME or not name.isprintable():
-        raise InvalidProfile(f"a profile needs a printable name of 1 to {MAX_NAME} characters; give one")
+    require_name(name, "a profile")
     statistics = tuple(make_statistic(key, value) for key, value in _pairs(record, "record"))
     constants = tuple(make_parameter(key, value) for key, value in _pairs(parameters, "parameters"))
     names = [*(item.name for item in statistics), *(item.name for item in constants)]

@@ -11,7 +11,7 @@ from typing import Any
 
 from profiles.errors import InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import MAX_NESTING, MAX_NODES, is_name, parse_expression
-from profiles.profile import MAX_NAME, Parameter, Part, Profile, declare
+from profiles.profile import Parameter, Part, Profile, declare, require_name
 from profiles.strict_json import read_document, read_exact, read_fields, read_list, read_string, write_document, write_exact
 from profiles.terms import COMPARISONS, FUNCTIONS, VARIADIC, Term, count_nodes, to_text
 
@@ -72,8 +72,7 @@ def profile_from_object(value: object, where: str, depth: int = 0) -> Profile:
         raise UnreadableFile(f"{where} has parts of parts more than {MAX_DEPTH} deep; compose fewer at a time")
     found = read_fields(value, where, {"name", "epsilon", "record", "parameters", "source"}, frozenset({"epsilon_term", "parts"}))
     name = read_string(found["name"], f"the name of {where}")
-    if not name.strip() or len(name) > MAX_NAME or not name.isprintable():
-        raise InvalidProfile(f"{where} needs a printable name of 1 to {MAX_NAME} characters; give one")
+    require_name(name, where)
     record = _unique_names(found["record"], f"the record of {where}")
     parameters = _unique_names(found["parameters"], f"the parameters of {where}")
     epsilon = term_from_object(found, "epsilon", where)

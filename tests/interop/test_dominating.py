@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from accountant.guarantees import EXACT_REALS, base_profile, discharge
-from accountant.interop.dominating import BITS, compose
+from accountant.interop.dominating import BITS, Curve, compose
 from accountant.interop.spending import Spending, spend
 from accountant.onesided import declare_add_dp, declare_directions
 from profiles import InvalidArgument, OpenHypotheses, declare
@@ -39,6 +39,16 @@ def _times(laws: list[dict[Any, Any]]) -> dict[Any, Any]:
     for combination in product(*(law.items() for law in laws)):
         made[tuple(outcome for outcome, _ in combination)] = reduce(lambda left, right: left * right, (mass for _, mass in combination))
     return made
+
+
+def _require_not_below(curves: tuple[Curve, ...] | None, p: dict[Any, Any], q: dict[Any, Any], uses: int, epsilons: list[Fraction]) -> None:
+    """So many uses of the laws p and q have no delta above the curves at any of the epsilons."""
+    assert curves is not None
+    for epsilon in epsilons:
+        exact = delta_of_tables(_times([p] * uses), _times([q] * uses), epsilon)
+        with working_precision(BITS):
+            for curve, theirs in zip(curves, exact, strict=True):
+                assert curve.delta(epsilon) >= _number(theirs) - 3 * TINY
 
 
 @pytest.mark.parametrize(
@@ -97,12 +107,7 @@ def test_no_pair_with_the_same_guarantee_is_worse(
     spent = Spending(plus, minus, min(Fraction(1), one + TINY) if one else one, min(Fraction(1), other + TINY) if other else other)
     for uses in (1, 2):
         curves = compose([(spent, uses)])
-        assert curves is not None
-        for epsilon in epsilons:
-            exact = delta_of_tables(_times([p] * uses), _times([q] * uses), epsilon)
-            with working_precision(BITS):
-                for curve, theirs in zip(curves, exact, strict=True):
-                    assert curve.delta(epsilon) >= _number(theirs) - 3 * TINY
+        _require_not_below(curves, p, q, uses, epsilons)
 
 
 @settings(max_examples=60, deadline=None)
@@ -118,12 +123,7 @@ def test_no_replacement_with_the_same_guarantee_is_worse(
     one, other = (min(Fraction(1), delta + TINY) if delta else delta for delta in (going, coming))
     for uses in (1, 2):
         curves = compose([(Spending(plus, minus, one, other), uses)], replacing=True)
-        assert curves is not None
-        for epsilon in epsilons:
-            exact = delta_of_tables(_times([p] * uses), _times([q] * uses), epsilon)
-            with working_precision(BITS):
-                for curve, theirs in zip(curves, exact, strict=True):
-                    assert curve.delta(epsilon) >= _number(theirs) - 3 * TINY
+        _require_not_below(curves, p, q, uses, epsilons)
 
 
 @pytest.mark.parametrize(("plus", "minus"), [("1/2", "1/2"), ("1", "1/10"), ("1/10", "1"), ("1", "0"), ("0", "0"), ("0", "1")])
