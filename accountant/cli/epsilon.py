@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from accountant.cli.options import CertificateOption, ConstantOption, JsonOption, ProfileArgument, QOption, RuleOption, parse_assignments
+from accountant.cli.options import (
+    AllOption,
+    CertificateOption,
+    ConstantOption,
+    JsonOption,
+    ProfileArgument,
+    QOption,
+    RuleOption,
+    parse_assignments,
+)
 from accountant.cli.output import print_as_it_is, print_json, print_line
 from accountant.files import check_not_input, check_writable, write_whole
 
@@ -29,6 +38,7 @@ def main(
     target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="for privacy-constrained")] = None,
     relative_gap: Annotated[str, typer.Option("--relative-gap", metavar="G", help="(upper - lower) / upper to reach")] = "1e-9",
     certificate: CertificateOption = None,
+    everything: AllOption = False,  # noqa: FBT002
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
@@ -55,11 +65,7 @@ def main(
     if json:
         print_json(found.to_json())
     else:
-        _print(found)
+        print_as_it_is(found.render(everything=everything).rstrip())
         if certificate is not None:
             print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
     return 0
-
-
-def _print(found: Any) -> None:
-    print_as_it_is(found.render().rstrip())

@@ -13,28 +13,21 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from accountant.estimators.certifying import (
-    PRIVATE_NUMBERS,
-    PRIVATE_SEED,
-    Evidence,
-    certify_all_records,
-    certify_draws,
-    certify_given_draws,
-    certify_profile,
-    certify_sample,
-)
+from accountant.estimators.certifying import certify_all_records, certify_profile, certify_sample
 from accountant.estimators.noise_split import MARGIN, NoiseScales, choose_scales
 from accountant.estimators.starting import pack_centres
-from accountant.guarantees import AnyGuarantee
+from accountant.guarantees import AnyGuarantee, Run
 from accountant.sampler import PoissonSampler
-from accountant.sampling import make_rule, name_range
+from accountant.sampler.system import open_generator
+from accountant.sampling import make_rule
 from accountant.sampling.selection import prepare_selection
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
+from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis, name_range
 from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
 from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_most, require_norms
 from profiles.mechanisms.interface import require_norm
-from profiles.mechanisms.lloyd import MOST_ROUNDS, PUBLIC_CENTRES, require_feasible_run
+from profiles.mechanisms.lloyd import MOST_ROUNDS, require_feasible_run
 from profiles.mechanisms.nearest import find_nearest
 from profiles.numbers import ExactLike
 
@@ -138,12 +131,11 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             empty = not len(points) and np.size(sample_weight) == 0
             weights = np.ones(0) if empty else _check_sample_weight(sample_weight, points, dtype=np.float64)
         points = self._bound(points)
-        generator = make_generator(self.random_state)
-        mechanism, hypotheses, evidence = self._prepare(points.shape[1], generator)
-        if weights is None:
-            guarantee = certify_all_records(mechanism.profile, hypotheses, evidence, self._promise(mechanism))
-        else:
-            guarantee = certify_profile(mechanism.profile, hypotheses, evidence)
+        generator, source = make_generator(self.random_state)
+        mechanism, evidence = self._prepare(points.shape[1], generator)
+        run = Run(noise=source, proved=evidence)
+        every = weights is None
+        guarantee = certify_all_records(mechanism, run, self._promise(mechanism)) if every else certify_profile(mechanism, run)
         return self._run(mechanism, guarantee, points, weights, generator)
 
     def fit_sampled(self, X: ArrayLike, *, target_epsilon: ExactLike | None = None, select: Selector | None = None) -> DPKMeans:  # noqa: N803
@@ -157,15 +149,12 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         Raises :class:`Infeasible` where ε* is below the ε of all records with weight 1.
         """
         points = self._bound(self._read(X, reset=True))
-        generator = make_generator(self.random_state)
-        mechanism, hypotheses, evidence = self._prepare(points.shape[1], generator)
+        generator, source = make_generator(self.random_state)
+        mechanism, evidence = self._prepare(points.shape[1], generator)
         target = self._promise(mechanism) if target_epsilon is None else to_exact(target_epsilon, "the target epsilon")
-        guarantee = certify_sample(mechanism.profile, hypotheses, evidence, target)
-        if select is None:
-            sampler = PoissonSampler(None if self.random_state is None else generator)
-            guarantee = certify_draws(guarantee, sampler.source)
-        else:
-            guarantee = certify_given_draws(guarantee)
+        sampler = PoissonSampler(None if self.random_state is None else generator)
+        draws = None if select is not None else sampler.source.hypothesis
+        guarantee = certify_sample(mechanism, Run(source, draws, selector=select is not None, proved=evidence), target)
         # prepared before the number of records is looked at: what it refuses, it refuses for every data set
         selector = prepare_selection(mechanism.profile, make_rule("privacy-constrained", mechanism.profile, target_epsilon=target))
         if len(points):
@@ -217,8 +206,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
         require_norms(points, self.norm, radius)
         return points
 
-    def _prepare(self, dimension: int, generator: np.random.Generator) -> tuple[WeightedLloyd, tuple[str, ...], Evidence]:
-        """Return what will run, its hypotheses, and which of them hold by construction."""
+    def _prepare(self, dimension: int, generator: np.random.Generator) -> tuple[WeightedLloyd, dict[Hypothesis, str]]:
+        """Return what will run, and which of its hypotheses hold by construction."""
         for name, value in (("n_clusters", self.n_clusters), ("iterations", self.iterations)):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise InvalidArgument(f"{name} must be an integer of at least 1, but {str(value)[:40]!r} was found; give one")
@@ -226,14 +215,14 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
                 raise InvalidArgument(f"{name} must be at most {MOST_ROUNDS}, but {str(value)[:40]} was found; give fewer")
         require_feasible_run(int(self.iterations), int(self.n_clusters) * dimension)  # before centres are drawn
         radius = widen(to_exact(self.radius, "the radius"))
-        evidence = []
+        evidence: dict[Hypothesis, str] = {}
         if isinstance(self.init, str):
             if self.init != "packing":
                 raise InvalidArgument(f"init must be 'packing' or an array, but {self.init[:40]!r} was found; give one of the two")
             # not with the numbers that the noise is made of: these centres are public, and would tell the generator's state
             seed = None if self.random_state is None else generator.integers(0, 2**32, size=8, dtype=np.uint32)
             centres = pack_centres(int(self.n_clusters), dimension, self.norm, float_at_most(radius), np.random.default_rng(seed))
-            evidence.append((PUBLIC_CENTRES, "they are drawn in the declared ball, without the data"))
+            evidence[PUBLIC_CENTRES] = "they are drawn in the declared ball, without the data"
         else:
             centres = np.asarray(self.init)
             if centres.shape != (self.n_clusters, dimension):
@@ -252,9 +241,8 @@ class DPKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, 
             confine=True,
         )
         if self.outside == "project":
-            evidence.append((name_range(mechanism.profile), "each record is moved onto the declared domain by itself"))
-        seeded = () if self.random_state is None else (PRIVATE_SEED,)
-        return mechanism, (*mechanism.hypotheses, PRIVATE_NUMBERS, *seeded), tuple(evidence)
+            evidence[name_range(mechanism.profile)] = "each record is moved onto the declared domain by itself"
+        return mechanism, evidence
 
     def _scales(self, radius: Fraction, dimension: int) -> NoiseScales:
         if (self.epsilon is None) == (self.noise_scales is None):
@@ -297,13 +285,13 @@ def _norms_above(points: Array, p: float) -> Array:
     return np.where(norms > 0, np.maximum(norms, LEAST_RADIUS), 0.0)
 
 
-def make_generator(random_state: object) -> np.random.Generator:
-    """Return a generator for scikit-learn's ``random_state``; None takes fresh entropy from the operating system.
+def make_generator(random_state: object) -> tuple[np.random.Generator, Hypothesis]:
+    """Return a generator for scikit-learn's ``random_state``, and what has to be true of it; None is the operating system's secure source.
 
     Raises ValueError like scikit-learn for anything else.
     """
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if random_state is None or (isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0):
-        return np.random.default_rng(None if random_state is None else int(random_state))
-    return np.random.default_rng(check_random_state(random_state).randint(0, 2**32, size=8, dtype=np.uint32))
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return open_generator(random_state)
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
+        return open_generator(np.random.default_rng(int(random_state)))
+    return open_generator(np.random.default_rng(check_random_state(random_state).randint(0, 2**32, size=8, dtype=np.uint32)))
