@@ -443,12 +443,17 @@ def as_hypotheses(given: Iterable[object], whose: str) -> tuple[Hypothesis, ...]
 
 
 def restore(identifier: str, sentence: str, head: str) -> Hypothesis | None:
-    """Return the hypothesis that a file names, None where the id is known and says something else, or the head is unknown."""
+    """Return the hypothesis that a file names, None where the id says something else, is unknown, or stands under another head.
+
+    What users state themselves, and what an application states about its data, may stand under any head.
+    """
     family = REGISTRY.get(identifier)
     if family is None or not re.fullmatch(_pattern(family), sentence):
         return None
     heads = {item.value: item for item in Head}
-    return replace(family, sentence=sentence, head=heads[head]) if head in heads else None
+    if head not in heads or (family != STATED and heads[head] is not family.head):
+        return None
+    return replace(family, sentence=sentence, head=heads[head])
 
 
 def _find(sentence: str) -> Hypothesis | None:

@@ -13,7 +13,6 @@ from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import check_estimator
 
 from accountant import DPKMeans
-from accountant.estimators.certifying import PRIVATE_NUMBERS, PRIVATE_SEED
 from accountant.estimators.kmeans import _norms_above, make_generator
 from accountant.estimators.starting import pack_centres
 from accountant.guarantees import (
@@ -27,10 +26,22 @@ from accountant.guarantees import (
     amplify_by_importance_sampling,
     worst_case,
 )
-from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS
-from accountant.sampling import make_rule, name_range
-from accountant.sampling.rules import IN_RANGE
+from accountant.sampling import make_rule
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber, PDPError
+from profiles.hypotheses import (
+    FIXED_IN_ADVANCE,
+    IN_RANGE,
+    OF_SAMPLES,
+    ONE_RECORD_EACH,
+    ONLY_OUTPUT,
+    ONLY_RELEASE,
+    RANDOMNESS,
+    RECORD_STATISTICS,
+    SECURE_BITS,
+    SEEDED_BITS,
+    WEIGHT_AS_GIVEN,
+    name_range,
+)
 from profiles.mechanisms import EXACT_ARITHMETIC
 from profiles.mechanisms.lloyd import PUBLIC_CENTRES
 from profiles.mechanisms.nearest import label_by_definition
@@ -74,16 +85,19 @@ def test_the_certified_epsilon_keeps_what_was_asked_for(epsilon, norm, iteration
 
 def test_hypotheses_that_stay_open():
     blobs = make_blobs(50)
-    always = {EXACT_ARITHMETIC, PRIVATE_NUMBERS}
+    row = RECORD_STATISTICS.about(names="the row that is given to fit")
+    always = {FIXED_IN_ADVANCE, ONLY_RELEASE, ONLY_OUTPUT, ONE_RECORD_EACH, EXACT_ARITHMETIC, row}
     asked = DPKMeans(3, epsilon=1, radius=2).fit(blobs)
     in_range = name_range(asked.profile_)
-    assert in_range.startswith(f"{IN_RANGE}: z in [0, 2.0000")
-    assert set(asked.guarantee_.hypotheses) == {*always, in_range}
+    assert in_range.sentence.startswith("the declared range contains every record: z in [0, 2.0000")
+    assert set(asked.guarantee_.hypotheses) == {*always, SECURE_BITS, in_range}
     projected = DPKMeans(3, epsilon=1, radius=2, outside="project").fit(blobs).guarantee_
-    assert set(projected.hypotheses) == always
-    assert {item.hypothesis for item in projected.discharged} >= {in_range, PUBLIC_CENTRES}
+    assert set(projected.hypotheses) == {*always, SECURE_BITS}
+    assert {item.hypothesis for item in projected.discharged} >= {in_range, PUBLIC_CENTRES, RANDOMNESS, *OF_SAMPLES, WEIGHT_AS_GIVEN}
     given = DPKMeans(3, epsilon=1, radius=2, outside="project", init=np.eye(3, 2), random_state=1).fit(blobs).guarantee_
-    assert set(given.hypotheses) == {*always, PUBLIC_CENTRES, PRIVATE_SEED}
+    assert set(given.hypotheses) == {*always, PUBLIC_CENTRES, SEEDED_BITS}
+    weighted = DPKMeans(3, epsilon=1, radius=2).fit(blobs, sample_weight=np.full(50, 2.0)).guarantee_
+    assert set(weighted.hypotheses) == {*always, SECURE_BITS}  # the range and the sample are premises of the amplification to come
 
 
 def test_only_the_mechanism_looks_at_the_data():
@@ -96,11 +110,11 @@ def test_only_the_mechanism_looks_at_the_data():
 
 
 def test_the_mechanism_runs_with_what_the_guarantee_says():
-    blobs, generator = make_blobs(), make_generator(6)
+    blobs, (generator, _) = make_blobs(), make_generator(6)
     model = DPKMeans(3, epsilon=1, radius=2, random_state=6).fit(blobs)
     again = DPKMeans(3, epsilon=1, radius=2, random_state=generator)
     points = again._bound(again._read(blobs, reset=True))
-    mechanism, _, _ = again._prepare(2, generator)
+    mechanism, _ = again._prepare(2, generator)
     assert mechanism == model.mechanism_
     assert (mechanism.run(points, None, generator) == model.cluster_centers_).all()
     assert model.profile_ == mechanism.profile
@@ -128,7 +142,7 @@ def test_with_weights_the_guarantee_is_the_profile_to_be_amplified():
     rule = make_rule("coreset-l2", model.profile_, {"m": 100, "n": 400, "lam": "0.5", "mean": 2})
     sampled = worst_case(amplify_by_importance_sampling(model.guarantee_, rule))
     assert sampled.bound.upper > 2  # a sample with weights cannot cost less than all records
-    assert EXACT_ARITHMETIC in sampled.hypotheses
+    assert {EXACT_ARITHMETIC, WEIGHT_AS_GIVEN, name_range(model.profile_), *OF_SAMPLES} <= set(sampled.hypotheses)
     with pytest.raises(InvalidData, match="at least 1"):
         model.fit(blobs, sample_weight=np.full(400, 0.5))
 
@@ -152,7 +166,7 @@ def test_fitting_a_privacy_constrained_sample():
     assert model.guarantee_.bound.upper == 12
     assert model.guarantee_.notion is Notion.ADD_REMOVE_DP
     assert EXACT_ARITHMETIC in model.guarantee_.hypotheses
-    assert not any(item.startswith(IN_RANGE) for item in model.guarantee_.hypotheses)
+    assert not any(item.id == IN_RANGE.id for item in model.guarantee_.hypotheses)
     assert 0.05 < seen["q"].mean() < 0.3
     # Problem 7 for the norms over the reals, at 60 digits
     points = model._bound(model._read(blobs, reset=True))
@@ -243,8 +257,11 @@ def test_random_states():
     fits = [DPKMeans(2, epsilon=1, radius=2).fit(blobs).cluster_centers_ for _ in range(2)]
     assert (fits[0] != fits[1]).all()
     for state in (3, np.int64(3), np.random.RandomState(3), np.random.default_rng(3)):
-        assert isinstance(make_generator(state), np.random.Generator)
-    legacy = [make_generator(np.random.RandomState(3)).random() for _ in range(2)]
+        generator, source = make_generator(state)
+        assert isinstance(generator, np.random.Generator)
+        assert source == SEEDED_BITS
+    assert make_generator(None)[1] == SECURE_BITS
+    legacy = [make_generator(np.random.RandomState(3))[0].random() for _ in range(2)]
     assert legacy[0] == legacy[1]
 
 
@@ -298,6 +315,7 @@ def test_a_selector_of_ones_own_does_not_drop_the_hypotheses_of_the_weights():
     own, drawn = (DPKMeans(2, epsilon=1, radius=2).fit_sampled(make_blobs(20), select=select) for select in (select_exactly, None))
     assert {STATISTICS, ARITHMETIC} <= set(drawn.guarantee_.hypotheses)
     assert {STATISTICS, ARITHMETIC, INDEPENDENT} <= set(own.guarantee_.hypotheses)
+    assert set(own.guarantee_.hypotheses) == {*drawn.guarantee_.hypotheses, INDEPENDENT}
 
 
 def test_absurd_numbers_of_iterations_are_refused_before_any_work() -> None:
