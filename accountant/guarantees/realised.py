@@ -9,6 +9,7 @@ from accountant.guarantees.theorem import AnyGuarantee, EpsilonDP, Step, conclud
 from profiles import InvalidArgument
 from profiles.hypotheses import (
     DEFINED,
+    FRESH_SAMPLES,
     INDEPENDENT,
     NOT_REDRAWN,
     ONE_ANALYSIS,
@@ -104,6 +105,8 @@ class Run:
             WEIGHT_AS_GIVEN: "the run takes the weights from the sampler as they are" if sampled else _EVERY_RECORD,
             RANDOMNESS: f"they come from a source that has a hypothesis of its own ({as_hypothesis(self.noise, Head.MACHINE).id})",
         }
+        if sampled:
+            found[FRESH_SAMPLES] = "each sample is drawn by the run itself"
         if not self.selector:
             found[INDEPENDENT] = _EXACT_DRAWS if sampled else _EVERY_RECORD
         return {**found, **self.proved}
