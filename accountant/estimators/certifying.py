@@ -17,7 +17,7 @@ from profiles.mechanisms import WeightedLloyd
 #: Hypotheses that hold by construction, each with the reason.
 Evidence = Mapping[Hypothesis, str]
 #: What the run computes itself is a function of the row; that the row is one of the record is not its to say.
-_ROW = RECORD_STATISTICS.about(names="the row that is given to fit")
+_ROW = RECORD_STATISTICS.about(names="each row that is given to fit")
 _COMPUTED = "the run computes the norm of each row by itself"
 
 
@@ -60,5 +60,5 @@ def certify_sample(mechanism: WeightedLloyd, run: Run, target: Fraction) -> AnyG
 
 def _conclude(guarantee: AnyGuarantee, mechanism: WeightedLloyd, run: Run, proved: Evidence | None = None) -> AnyGuarantee:
     computed = {item: _COMPUTED for item in guarantee.hypotheses if item.id == RECORD_STATISTICS.id}
-    whole = Run(run.noise, run.draws, run.selector, {**run.proved, **computed, **(proved or {})})
+    whole = Run(run.noise, run.draws, selector=run.selector, proved={**run.proved, **computed, **(proved or {})})
     return assume(conclude_run(prove_run(guarantee, mechanism), whole), (_ROW,))

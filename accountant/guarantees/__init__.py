@@ -26,6 +26,7 @@ from accountant.guarantees.theorem import (
     SampledBound,
     TwoSidedDP,
     Unit,
+    settle,
 )
 from profiles.hypotheses import ARITHMETIC, DEFINED, EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, PROBABILITY, STATISTICS, Head, Hypothesis
 
@@ -68,6 +69,7 @@ __all__ = [
     "render",
     "render_hypotheses",
     "render_premises",
+    "settle",
     "to_json",
     "worst_case",
 ]

@@ -19,7 +19,6 @@ from profiles.hypotheses import (
     OF_SAMPLES,
     OF_WEIGHTED_SAMPLES,
     ONE_ANALYSIS,
-    ONLY_RELEASE,
     ONLY_THROUGH_OUTPUT,
     PARTS_RUN,
     PROBABILITY,
@@ -73,15 +72,16 @@ RULES: dict[str, Basis] = {
     ),
     "post-processing": Basis(besides="Dwork et al. 2006", premises=(ONLY_THROUGH_OUTPUT,)),
     "both directions": Basis(besides="the definition of add/remove privacy"),
-    "adaptive composition in each direction": Basis(besides="docs/one-sided.md, Theorem 2: one ordered pair of laws, step by step"),
-    "composition of releases": Basis(
-        besides="docs/composition.md, Theorem 1: losses of one record add up in each direction", premises=(FRESH_SAMPLES, ONLY_RELEASE)
+    "adaptive composition in each direction": Basis(
+        besides="docs/one-sided.md, Theorem 2: one ordered pair of laws, step by step", premises=(FRESH_SAMPLES,)
     ),
     "Poisson sampling in each direction": Basis(
         _TWO_SIDED, "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)", premises=OF_SAMPLES
     ),
     "an element is covered once": Basis(
-        (*_TWO_SIDED, "ghazi-2024-cover-once-budget"), "docs/set-cover.md, Theorems 1 and 2: laws of independent samples, factor by factor"
+        (*_TWO_SIDED, "ghazi-2024-cover-once-budget"),
+        "docs/set-cover.md, Theorems 1 and 2: laws of independent samples, factor by factor",
+        premises=(FRESH_SAMPLES,),
     ),
     "Poisson importance sampling in each direction, worst case over records": Basis(
         _TWO_SIDED, "docs/one-sided.md, Corollary 1", premises=(DECLARED_LOSSES, *OF_MECHANISMS, *_WEIGHTED)

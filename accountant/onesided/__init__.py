@@ -4,7 +4,15 @@ from accountant.guarantees import TwoSidedDP, realise_draws
 from accountant.onesided.amplification import amplify_minus, amplify_plus
 from accountant.onesided.calibration import OneSidedCalibration, calibrate_one_sided, largest_epsilon0, largest_probability
 from accountant.onesided.personal import worst_case_directions
-from accountant.onesided.rules import both_directions, compose_directions, declare_add_dp, declare_directions, prove_losses, subsample
+from accountant.onesided.rules import (
+    both_directions,
+    compose,
+    compose_directions,
+    declare_add_dp,
+    declare_directions,
+    prove_losses,
+    subsample,
+)
 from accountant.onesided.weights import FeasibleWeights, feasible_weights
 
 __all__ = [
@@ -15,6 +23,7 @@ __all__ = [
     "amplify_plus",
     "both_directions",
     "calibrate_one_sided",
+    "compose",
     "compose_directions",
     "declare_add_dp",
     "declare_directions",

@@ -9,10 +9,12 @@ from accountant.guarantees import AnyGuarantee, EpsilonDP, TwoSidedDP, Unit
 from accountant.guarantees.theorem import Notion, Step, conclude, require_guarantee, settle
 from accountant.onesided.amplification import amplify_minus, amplify_plus, read_loss, read_probability
 from profiles import InvalidArgument, InvalidNumber, decimal_text, to_exact
-from profiles.hypotheses import DECLARED_LOSSES, EXACT_REALS, Hypothesis, as_hypotheses, attribute
+from profiles.hypotheses import DECLARED_LOSSES, EXACT_REALS, FRESH_SAMPLES, ONE_ANALYSIS, Hypothesis, as_hypotheses, attribute
 from profiles.numbers import shorten
+from profiles.profile import MAX_NAME
 
 _PAGE = "docs/one-sided.md"
+_NO_SECOND = "no two parts have a sample that outlives its run"
 
 
 def declare_add_dp(
@@ -110,10 +112,35 @@ def both_directions(guarantee: AnyGuarantee) -> AnyGuarantee:
     )
 
 
+def compose(*guarantees: AnyGuarantee, subject: str | None = None) -> AnyGuarantee:
+    """If several releases are made from the same records, each with a guarantee of its own that was fixed in advance, all of them together
+    have the sum of the losses, in each direction.
+
+    What three fits in a row, a grid search or this year's and last year's release cost. All premises of all parts stay; two samples must
+    be two draws (:data:`profiles.hypotheses.FRESH_SAMPLES`): mechanisms on **one** sample are composed first and amplified once
+    (:func:`accountant.amplify_once`), which costs more. Source: docs/one-sided.md, Theorem 2 and section 8.
+
+    Raises :class:`InvalidArgument` for no guarantee, for one without an ε (a profile: take its worst case first) and for different units.
+
+    >>> from accountant import derive_epsilon
+    >>> from profiles import declare
+    >>> made = derive_epsilon(declare("answer", "w*log(3)/2"), q="1/2").guarantee
+    >>> both = compose(made, made)
+    >>> float(both.bound.epsilon), [item.id for item in both.hypotheses if item.id == "fresh-samples"]  # log 4
+    (1.3862943611198906, ['fresh-samples'])
+    """
+    require_guarantee(*guarantees)
+    parts = [both_directions(item) if isinstance(item.bound, EpsilonDP) else item for item in guarantees]
+    names = " and ".join(dict.fromkeys(item.subject for item in guarantees))
+    short = names if len(guarantees) == 2 and len(names) <= MAX_NAME else f"{len(guarantees)} releases"
+    return compose_directions(subject or short, parts)
+
+
 def compose_directions(subject: str, parts: Sequence[AnyGuarantee]) -> AnyGuarantee:
     """If M_1, ..., M_k have losses (ε_i⁺, ε_i⁻), fixed in advance, and each may see the outputs before it, all together have the sums.
 
-    The deltas of a direction add up as well. A direction that is unbounded in one part is unbounded in all.
+    The deltas of a direction add up as well. A direction that is unbounded in one part is unbounded in all. Parts that are run on a sample
+    have a sample each, which is open where more than one part leaves its one analysis open.
     Source: docs/one-sided.md, Theorem 2. Raises :class:`InvalidArgument` for no parts, or a part without two directions.
     """
     if not parts:
@@ -134,6 +161,8 @@ def compose_directions(subject: str, parts: Sequence[AnyGuarantee]) -> AnyGuaran
         source=f"{_PAGE}, Theorem 2",
         conclusion=_describe(bound),
         parents=parts,
+        supposes=(FRESH_SAMPLES,),
+        discharges={FRESH_SAMPLES: _NO_SECOND} if sum(ONE_ANALYSIS in part.hypotheses for part in parts) < 2 else {},
         step=Step("compose_directions", (("subject", subject),)),
     )
 
@@ -190,5 +219,5 @@ def _describe(bound: TwoSidedDP) -> str:
 
 
 __all__ = [
-    "both_directions", "compose_directions", "declare_add_dp", "declare_directions", "prove_losses", "subsample",
+    "both_directions", "compose", "compose_directions", "declare_add_dp", "declare_directions", "prove_losses", "subsample",
 ]  # fmt: skip

@@ -130,7 +130,7 @@ def _check(found: Mapping[str, Any]) -> Report:
     proof, rule = found["proof"], found["rule"]
     _require(proof is not None, "proof", "there is no proof for the kernel: the bound rests on ball arithmetic alone")
     _require(proof["profile"] == found["profile"], "profile", "the proof is about another profile")
-    stated = _read_hypotheses(found)
+    stated = read_premises(found)
     report = check(json.dumps(proof))
     if not report.accepted:
         return Report(accepted=False, step=f"proof.{report.step}", reason=report.reason)
@@ -161,7 +161,8 @@ def _check(found: Mapping[str, Any]) -> Report:
     return report
 
 
-def _read_hypotheses(found: Mapping[str, Any]) -> list[Hypothesis]:
+def read_premises(found: Mapping[str, Any]) -> list[Hypothesis]:
+    """Return the hypotheses that a certificate names. For certificates that are checked."""
     listed = found["hypotheses"]
     _require(isinstance(listed, list) and all(isinstance(text, str) for text in listed), "hypotheses", "a list of texts was expected")
     if found["version"] == 1:
@@ -196,7 +197,7 @@ def name_unstated(found: Mapping[str, Any]) -> list[str]:
     """Return the premises of an accepted certificate that it does not name itself: those of the first version named fewer."""
     declared = _declare(found["profile"])
     rule = _rebuild(declared, found["rule"], found["proof"])
-    stated = _read_hypotheses(found)
+    stated = read_premises(found)
     filled = {DECLARED_PROFILE.id: DECLARED_PROFILE.about(name=declared.name, source="")}
     filled[RECORD_STATISTICS.id] = RECORD_STATISTICS.about(names=", ".join(item.name for item in declared.record) or "no statistic")
     needed = [item for item in _open(found, rule, declared) if not _is_stated(item, stated)]

@@ -9,7 +9,7 @@ from accountant.guarantees import AnyGuarantee, Hypothesis, TwoSidedDP
 from accountant.guarantees.theorem import conclude
 from accountant.onesided import amplify_minus, amplify_plus, compose_directions, prove_losses, subsample
 from profiles import InvalidArgument, Undecided, decimal_text
-from profiles.hypotheses import PUBLIC_CONSTANTS
+from profiles.hypotheses import FRESH_SAMPLES, PUBLIC_CONSTANTS
 from profiles.numbers import round_up_finite
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
@@ -91,8 +91,14 @@ def cover_once(program: Program) -> AnyGuarantee:
         raise Undecided("a sample that keeps every element has no finite loss; use a smaller probability")
     shown = f"epsilon_plus <= {decimal_text(plus, 12, round_up=True)}, epsilon_minus <= {decimal_text(bound.minus, 12, round_up=True)}"
     return conclude(
-        "an element is covered once", program.name, bound, source=f"{PAGE}, Theorem 2", conclusion=shown, parents=parts
-    )  # fmt: skip
+        "an element is covered once",
+        program.name,
+        bound,
+        source=f"{PAGE}, Theorem 2",
+        conclusion=shown,
+        parents=parts,
+        supposes=(FRESH_SAMPLES,),
+    )
 
 
 def add_groups(program: Program) -> AnyGuarantee:
