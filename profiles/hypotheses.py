@@ -406,6 +406,18 @@ def name_statistics(profile: Profile) -> Hypothesis:
     return RECORD_STATISTICS.about(names=", ".join(item.name for item in profile.record) or "no statistic")
 
 
+def fill_in(hypothesis: Hypothesis, subject: str) -> Hypothesis:
+    """Return a hypothesis with its gaps filled for ``subject``, where nobody knows the details; one without gaps as it is.
+
+    >>> fill_in(IN_RANGE, "sum").sentence, fill_in(ONE_ANALYSIS, "sum") == ONE_ANALYSIS
+    ('the declared range contains every record: that of every statistic', True)
+    """
+    if not hypothesis.is_family:
+        return hypothesis
+    known = {"ranges": "that of every statistic", "names": "each statistic", "source": "", "name": subject, "what": subject}
+    return hypothesis.about(**{**dict.fromkeys(("digest", "most", "norm", "statement"), "what the file says"), **known})
+
+
 def attribute(source: str) -> str:
     """Return how a declared promise names its source: as an attribution, which discharges nothing."""
     line = "".join(letter if letter.isprintable() else "?" for letter in " ".join(source.split()))[:300]

@@ -85,7 +85,7 @@ def test_the_certified_epsilon_keeps_what_was_asked_for(epsilon, norm, iteration
 
 def test_hypotheses_that_stay_open():
     blobs = make_blobs(50)
-    row = RECORD_STATISTICS.about(names="the row that is given to fit")
+    row = RECORD_STATISTICS.about(names="each row that is given to fit")
     always = {FIXED_IN_ADVANCE, ONLY_RELEASE, ONLY_OUTPUT, ONE_RECORD_EACH, EXACT_ARITHMETIC, row}
     asked = DPKMeans(3, epsilon=1, radius=2).fit(blobs)
     in_range = name_range(asked.profile_)

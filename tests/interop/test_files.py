@@ -372,7 +372,7 @@ def test_what_no_file_can_hold_is_refused_when_it_is_written() -> None:
 
 def test_subjects_and_hypotheses_are_lines_of_text() -> None:
     for wrong in (("a\nwithout open hypotheses",), ("",), (3,), "proved"):
-        with pytest.raises(InvalidArgument, match="text|sentence"):
+        with pytest.raises(InvalidArgument, match=r"text|sentence"):
             declare_directions("m", 1, 2, source="s", hypotheses=wrong)  # type: ignore[arg-type]
     for make in (lambda: assume(guarantee("one-sided"), "abc"), lambda: base_profile(SUM, "abc"), lambda: compose_directions(" ", [])):
         with pytest.raises(InvalidArgument):

@@ -214,10 +214,12 @@ def edited_premises(found):
     inner = parts[0]
     other = {"name": "x", "source": ""}
     for changed in (
-        [], parts[1:], [*parts, inner], [{**inner, "name": "x"}, *parts[1:]], [{"name": inner["name"], "source": "proved by me"}, *parts[1:]], [other, *parts[1:]],
-        [{"name": inner["name"], "parts": [other]}, *parts[1:]], [{"name": inner["name"], "parts": 1}, *parts[1:]], [{**inner, "more": 1}, *parts[1:]], None, "x",
+        {**inner, "name": "x"}, {"name": inner["name"], "source": "proved by me"}, {"name": inner["name"], "parts": [other]}, other,
+        {"name": inner["name"], "parts": 1}, {"name": inner["name"], "parts": []}, {**inner, "more": 1}, {}, None, "x",
     ):  # fmt: skip
-        yield f"parts {changed}", {**found, "parts": changed}
+        yield f"part {changed}", {**found, "parts": [changed, *parts[1:]]}
+    for whole in ([], parts[1:], [*parts, inner], inner, None, "x"):
+        yield f"parts {whole}", {**found, "parts": whole}
 
 
 def edited(certificate):

@@ -115,16 +115,18 @@ def test_the_guarantee_says_what_it_rests_on(plan):
     guarantee = sample.guarantee
     assert isinstance(guarantee, ConditionalGuarantee)
     assert guarantee.bound.upper == Fraction(1, 2)
-    declared = {name_declaration(SUM.profile), name_range(SUM.profile), name_statistics(SUM.profile), TARGET_FIXED, ONE_RECORD_EACH}
+    declared = {name_declaration(SUM.profile), name_range(SUM.profile), TARGET_FIXED, ONE_RECORD_EACH, NOT_REDRAWN}
     read = RECORD_STATISTICS.about(names=describe_spec(SPECS[0]))
     always = {*declared, read, FIXED_IN_ADVANCE, ONLY_RELEASE, ONLY_OUTPUT, EXACT_REALS, STATISTICS, ARITHMETIC, SECURE_BITS}
-    assert set(guarantee.hypotheses) == {*always, RANDOMNESS, ONE_ANALYSIS, NOT_REDRAWN, WEIGHT_AS_GIVEN}
+    assert set(guarantee.hypotheses) == {*always, RANDOMNESS, ONE_ANALYSIS, WEIGHT_AS_GIVEN}
     assert not {INDEPENDENT, PROBABILITY, SEEDED_BITS} & set(guarantee.hypotheses)
     assert SEEDED_BITS in draw(plan, source=np.random.default_rng(1)).guarantee.hypotheses
     released = sample.release(SUM, np.random.default_rng(99))
     assert released.output.shape == (1,)
     assert set(released.guarantee.hypotheses) == (always | {SEEDED_BITS}) - {name_declaration(SUM.profile)}
-    assert {ONE_ANALYSIS, NOT_REDRAWN, WEIGHT_AS_GIVEN, RANDOMNESS} <= {item.hypothesis for item in released.guarantee.discharged}
+    assert {ONE_ANALYSIS, WEIGHT_AS_GIVEN, RANDOMNESS, name_statistics(SUM.profile)} <= {
+        item.hypothesis for item in released.guarantee.discharged
+    }
     secure = draw(plan, source=None).release(SUM).guarantee
     assert set(secure.hypotheses) == always - {name_declaration(SUM.profile)}
     assert released.guarantee.bound == guarantee.bound
