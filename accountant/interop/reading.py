@@ -113,20 +113,22 @@ def read_guarantee(text: str) -> ReadGuarantee:
 def suppose(read: ReadGuarantee) -> AnyGuarantee:
     """If the file is right, what it states holds: the guarantee has that, and the hypotheses that the file names, as open hypotheses.
 
-    What the file says was discharged or checked is not carried over: it is a part of the file's word. Premises of the rules in its
-    derivation that it says nothing of (files of version 1 named fewer) are open as well.
+    What the file says was checked is not carried over, and what it says was discharged is on record as what the file says: both are a
+    part of its word. Premises of the rules in its derivation that it says nothing of (version 1 named fewer) are open as well.
     Raises :class:`InvalidArgument` for what was not read from a file.
     """
     if not isinstance(read, ReadGuarantee):
         raise InvalidArgument(f"a guarantee that was read from a file was expected, but {type(read).__name__} was found; read one first")
-    stated = read.stated
+    stated, open_ = read.stated, read.hypotheses
+    said = {item.hypothesis: f"the file says: {item.evidence}" for item in stated.discharged if item.hypothesis not in open_}
     return conclude(
         "as a file states",
         stated.subject,
         _unchecked(stated.bound),
         source=f"file with the SHA-256 {read.digest}",
         conclusion="not replayed",
-        supposes=read.hypotheses,
+        supposes=open_,
+        discharges=said,
         notion=stated.notion,
         unit=stated.unit,
         stated=(stated.derivation,),

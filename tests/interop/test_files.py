@@ -329,7 +329,9 @@ def test_supposing_keeps_the_word_of_the_file_open() -> None:
     assert isinstance(found, ConditionalGuarantee)
     assert found.hypotheses == read.hypotheses
     assert read.digest in found.hypotheses[0].sentence
-    assert not found.discharged
+    assert {item.hypothesis: item.evidence for item in found.discharged} == {
+        item.hypothesis: f"the file says: {item.evidence}" for item in read.stated.discharged
+    }
     assert "not replayed" in render(found)
     assert read.render().startswith("STATED BY A FILE, NOT REPLAYED\n")
     both = compose_directions("twice", [both_directions(found), both_directions(found)])

@@ -1,0 +1,412 @@
+"""On every way to a printed guarantee, each premise of each rule is open or was discharged, and every print and file says so."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from accountant import (
+    DPKMeans,
+    amplify_once,
+    calibrate_noise,
+    calibrate_noise_for_size,
+    compose,
+    derive_epsilon,
+    draw_sample,
+    plan_sample,
+    sample_file,
+)
+from accountant.applications.clustering import PrivateMetricClustering, read_distances
+from accountant.applications.heavyhitters import HeavyHitterMonitor
+from accountant.applications.setcover import FreshSampleScaling, NoisyGreedy, OneSampleScaling, PrivateSetCover
+from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, PrivateGreedy
+from accountant.applications.submodular.matroids import PrivateMatroidGreedy, UniformMatroid
+from accountant.calibration import constrained_rule_for_size
+from accountant.guarantees import (
+    EXACT_REALS,
+    AnyGuarantee,
+    Derivation,
+    TwoSidedDP,
+    Unit,
+    adaptive_composition,
+    assume,
+    base_profile,
+    derive_mechanism,
+    derive_profile,
+    discharge,
+    post_processing,
+    realise_draws,
+    render,
+    to_json,
+)
+from accountant.guarantees.statements import RULES
+from accountant.guarantees.theorem import conclude
+from accountant.interop import read_guarantee, replay, suppose, write_guarantee
+from accountant.interop.releases import read_release
+from accountant.onesided import (
+    both_directions,
+    compose_directions,
+    declare_add_dp,
+    declare_directions,
+    subsample,
+    worst_case_directions,
+)
+from accountant.onesided.repeated import declare_repeated, subsampled_exponential, subsampled_threshold
+from accountant.sampler import check_certificate
+from accountant.sampling import RULES as SAMPLING
+from accountant.sampling import make_rule
+from profiles import InvalidArgument, NotReplayed, compose_adaptively, declare
+from profiles.hypotheses import REGISTRY, SECURE_BITS, Hypothesis, name_declaration
+from profiles.mechanisms import LaplaceSum, WeightedCount, WeightedLloyd
+from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
+
+SUM = declare("noisy sum", "w*z/3", record={"z": ["0.5", 2]}, source="Dwork et al. 2006")
+COUNT = declare("noisy count", "w/2")
+BOTH = compose_adaptively("both", [COUNT, SUM], times=2)
+SCALED = declare("scaled", "w*z/b", record={"z": [0, 2]}, parameters={"b": "positive"})
+POINTS = np.random.default_rng(0).uniform(-0.5, 0.5, (60, 2))
+TABLE = pa.table({"z": np.linspace(0, 4, 50)})
+SETS = CoverageInstance.from_sets([[x % 3] for x in range(30)], candidates=4)
+OURS = (LaplaceSum(b=20, radius=4), WeightedCount(beta_count=50))
+LLOYD = WeightedLloyd(initial_centres=[[-1.0], [1.0]], iterations=1, beta_count=10, beta_sum=10, p=2, radius=4)
+CORESET: dict[str, object] = {"m": 10, "n": 100, "lam": "1/2", "mean": 1}
+
+
+class Own:
+    """A mechanism of the user's, with a profile that is only declared."""
+
+    profile = declare("own", "w*z/3", record={"z": [0, 4]})
+
+    def run(self, points: Any, weights: Any, rng: Any) -> Any:
+        return (weights.sum(), points.sum(), rng.random())
+
+
+def _letters(chosen: tuple[str, ...]) -> Any:
+    left = [letter for letter in "ab" if letter not in chosen]
+    return left, lambda data: np.array([sum(letter in row and not set(row) & set(chosen) for row in data) for letter in left])
+
+
+def _watch(answers: tuple[bool, ...]) -> Any:
+    return (lambda data: sum("ab"[len(answers)] in row for row in data)), 2
+
+
+def _select(q: Any, rng: np.random.Generator) -> Any:
+    return rng.random(len(q)) < q
+
+
+def _kmeans(**options: Any) -> DPKMeans:
+    return DPKMeans(2, epsilon=2, radius=1, iterations=2, **options)
+
+
+def _halves() -> Iterator[dict[str, Any]]:
+    yield {"z": TABLE["z"].to_numpy() / 2}
+
+
+def _sampled(kind: Any, **options: Any) -> Any:
+    return kind(**{"rounds": 2, "sensitivity": 2, "epsilon": 1, **options})
+
+
+def _monitor(**options: Any) -> HeavyHitterMonitor:
+    return HeavyHitterMonitor(k=2, epsilon="0.5", threshold=10, domain=["a"], times=range(3), **options)
+
+
+def _cover(algorithm: Any) -> Callable[[], AnyGuarantee]:
+    return lambda: PrivateSetCover(2, 4, algorithm).run(SETS).guarantee
+
+
+def _constants(name: str) -> dict[str, object]:
+    if name == "uniform":
+        return {"rate": "1/10"}
+    return {**CORESET, "exponent": "3/2"} if name == "coreset" else CORESET
+
+
+def _by_rule(name: str) -> AnyGuarantee:
+    if name == "privacy-constrained":
+        return derive_epsilon(SUM, rule=name, target_epsilon="3/2").guarantee
+    return derive_epsilon(SUM, rule=name, constants=_constants(name)).guarantee
+
+
+def _repeated(kind: Any, select: Any) -> AnyGuarantee:
+    return declare_repeated(kind(select=select, rounds=2, epsilon0=1, sensitivity=1))
+
+
+def _directions() -> AnyGuarantee:
+    return declare_directions("svt", "1.5", 2, source="me", delta_plus="1e-9")
+
+
+EXPLICIT = [name for name in SAMPLING if name not in ("privacy-constrained", "variance-optimal")]
+PATHS: dict[str, Callable[[], AnyGuarantee]] = {
+    "declared": lambda: base_profile(SUM),
+    "declared without a source": lambda: derive_profile(COUNT),
+    "declared for arithmetic of one's own": lambda: base_profile(SUM, ()),
+    "composed": lambda: derive_profile(BOTH),
+    "composed twice": lambda: derive_profile(compose_adaptively("twice", [BOTH], times=2)),
+    "composed, one part discharged": lambda: adaptive_composition(
+        BOTH, [discharge(base_profile(COUNT), EXACT_REALS, "integers"), base_profile(SUM)]
+    ),
+    "a mechanism of ours": lambda: derive_mechanism(LLOYD),
+    "a mechanism of one's own": lambda: derive_mechanism(Own()),
+    **{f"derive_epsilon {name}": (lambda name=name: _by_rule(name)) for name in (*EXPLICIT, "privacy-constrained")},  # type: ignore[misc]
+    "derive_epsilon of a composition": lambda: derive_epsilon(BOTH, rule="coreset-l2", constants=CORESET).guarantee,
+    "derive_epsilon without statistics": lambda: derive_epsilon(COUNT, q="1/2").guarantee,
+    "derive_epsilon of an expression": lambda: derive_epsilon(SUM, q="rate*(1 + z)/3", constants={"rate": "1/4"}).guarantee,
+    "derive_epsilon of a file": lambda: derive_epsilon(str(Path(__file__).parents[2] / "examples" / "lloyd.toml"), q="1/10").guarantee,
+    "derive_epsilon of the catalogue": lambda: derive_epsilon("profiles.mechanisms.lloyd:default", q="1/10").guarantee,
+    "amplify_once": lambda: amplify_once([SUM, COUNT], q="1/10").guarantee,
+    "amplify_once of ours": lambda: amplify_once(OURS, q="1/10").guarantee,
+    "calibrate_noise": lambda: calibrate_noise(SCALED, "uniform", 1, constants={"rate": "1/10"}).derived.guarantee,
+    "calibrate_noise_for_size": lambda: calibrate_noise_for_size(SCALED, 1, 10, _halves).derived.guarantee,
+    "a target from the data": lambda: derive_epsilon(
+        SUM, rule=constrained_rule_for_size(SUM, 15, lambda: [{"z": np.linspace(0.5, 2, 50)}])
+    ).guarantee,
+    "post_processing": lambda: post_processing(_by_rule("uniform"), "rounding"),
+    "discharged": lambda: discharge(_by_rule("uniform"), EXACT_REALS, "integers"),
+    "assumed": lambda: assume(_by_rule("uniform"), ["the clock is right"]),
+    "both_directions": lambda: both_directions(_by_rule("uniform")),
+    "declare_add_dp": lambda: declare_add_dp("svt", 1, source="a paper"),
+    "declare_add_dp of users": lambda: declare_add_dp("svt", 1, source="", unit=Unit.USER),
+    "declare_directions": _directions,
+    "subsample": lambda: subsample(_directions(), "0.3"),
+    "realise_draws": lambda: realise_draws(subsample(_directions(), "0.3"), SECURE_BITS),
+    "compose_directions": lambda: compose_directions("two", [both_directions(_by_rule("uniform")), subsample(_directions(), "0.3")]),
+    "compose": lambda: compose(_by_rule("uniform"), _by_rule("uniform"), _kmeans().fit(POINTS).guarantee_),
+    "worst_case_directions": lambda: worst_case_directions(declare("one way", "w*z", record={"z": [0, 1]}), None, "1/4 + z/4"),
+    "worst_case_directions, both": lambda: worst_case_directions(SUM, SUM, "1/4 + z/9"),
+    "plan_sample": lambda: plan_sample(SUM, target_epsilon=2).guarantee(),
+    "plan_sample, several": lambda: plan_sample(OURS, q="1/10").guarantee(),
+    "draw_sample": lambda: draw_sample(OURS[0], TABLE, target_epsilon="1/2").guarantee,
+    "release": lambda: draw_sample(OURS[0], TABLE, target_epsilon="1/2").release(OURS[0]).guarantee,
+    "release of several": lambda: draw_sample(OURS, TABLE, q="1/10").release(OURS).guarantee,
+    "release of Lloyd": lambda: draw_sample(LLOYD, TABLE, q="1/10").release(LLOYD).guarantee,
+    "release of one's own": lambda: draw_sample(Own(), TABLE, q="1/10").release(Own()).guarantee,
+    "release with a seed": lambda: draw_sample(OURS[0], TABLE, q="1/10").release(OURS[0], np.random.default_rng(0)).guarantee,
+    "DPKMeans": lambda: _kmeans().fit(POINTS).guarantee_,
+    "DPKMeans, projected": lambda: _kmeans(outside="project", init=np.eye(2)).fit(POINTS).guarantee_,
+    "DPKMeans with weights": lambda: _kmeans().fit(POINTS, sample_weight=np.full(60, 2.0)).guarantee_,
+    "DPKMeans on a sample": lambda: _kmeans().fit_sampled(POINTS).guarantee_,
+    "DPKMeans on a sample of one's own": lambda: _kmeans().fit_sampled(POINTS, select=_select).guarantee_,
+    "OneSidedGreedy": lambda: OneSidedGreedy(1, "0.5").run(SETS).guarantee,
+    "OneSidedGreedy, planned": lambda: OneSidedGreedy(1, "0.5").guarantee,
+    "PrivateGreedy": lambda: PrivateGreedy(1, 1).run(SETS).guarantee,
+    "PrivateGreedy, planned": lambda: PrivateGreedy(1, 1).guarantee,
+    "PrivateMatroidGreedy": lambda: PrivateMatroidGreedy(matroid=UniformMatroid(4, 2), epsilon=1).run([[0], [1]]).guarantee,
+    "PrivateMatroidGreedy, planned": lambda: PrivateMatroidGreedy(matroid=UniformMatroid(4, 2), epsilon=1).guarantee,
+    "PrivateSetCover NoisyGreedy": _cover(NoisyGreedy()),
+    "PrivateSetCover OneSampleScaling": _cover(OneSampleScaling(100)),
+    "PrivateSetCover FreshSampleScaling": _cover(FreshSampleScaling(100)),
+    "PrivateSetCover, planned": lambda: PrivateSetCover(2, 4, FreshSampleScaling(100)).guarantee,
+    **{
+        f"PrivateMetricClustering {histogram} {form}": (
+            lambda histogram=histogram, form=form: PrivateMetricClustering(  # type: ignore[misc]
+                read_distances([[0, 1], [1, 0]]), 1, 1, histogram=histogram, **dict([form])
+            )
+            .run([0, 1, 1])
+            .guarantee
+        )
+        for histogram in ("sampled", "full")
+        for form in (("rounds", 2), ("size_share", "0.1"))
+    },
+    "HeavyHitterMonitor": lambda: _monitor().run([]).guarantee,
+    "HeavyHitterMonitor, keyed": lambda: _monitor(membership="keyed", outside="refuse").guarantee,
+    "repeated exponential": lambda: _repeated(RepeatedExponential, _letters),
+    "repeated threshold": lambda: _repeated(RepeatedThreshold, _watch),
+    "SubsampledRepeated, exponential": lambda: _sampled(subsampled_exponential, select=_letters, rounds=1).run(["a"]).guarantee,
+    "SubsampledRepeated, threshold": lambda: _sampled(subsampled_threshold, select=_watch).run(["a"]).guarantee,
+    "SubsampledRepeated, planned": lambda: _sampled(subsampled_threshold, select=_watch).guarantee,
+    "replay": lambda: replay(read_guarantee(write_guarantee(_by_rule("coreset-l2")))),
+    "replay with a known leaf": lambda: replay(read_guarantee(write_guarantee(_by_rule("uniform"))), known=[base_profile(SUM)]),
+    "suppose": lambda: suppose(read_guarantee(write_guarantee(_kmeans().fit(POINTS).guarantee_))),
+    "read_release": lambda: read_release(write_guarantee(_by_rule("uniform"))),
+}  # fmt: skip
+
+
+@cache
+def made(name: str) -> AnyGuarantee:
+    return PATHS[name]()
+
+
+def nodes(derivation: Derivation) -> Iterator[Derivation]:
+    yield derivation
+    for child in derivation.children:
+        yield from nodes(child)
+
+
+def needed(guarantee: AnyGuarantee) -> set[Hypothesis]:
+    """The premises of all rules behind a guarantee; families stand for all their members."""
+    return {item for node in nodes(guarantee.derivation) for item in RULES[node.rule].premises} | set(guarantee.unit.hypotheses)
+
+
+def told(guarantee: AnyGuarantee) -> set[Hypothesis]:
+    return {*guarantee.hypotheses, *(item.hypothesis for item in guarantee.discharged)}
+
+
+def line(text: str) -> str:
+    """A text without its line breaks and the bars of its tree."""
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_each_premise_of_each_rule_is_open_or_discharged(name: str) -> None:
+    guarantee = made(name)
+    everything = told(guarantee)
+    ids = {item.id for item in everything}
+    for premise in needed(guarantee):
+        assert premise.id in ids, premise
+        assert premise.is_family or premise in everything, premise
+    assert not any(item.is_family for item in everything), "a gap was not filled in"
+    assert {item.id for item in everything} <= set(REGISTRY)
+    for closed in guarantee.discharged:
+        assert closed.evidence.strip(), closed
+        assert closed.subject.strip(), closed
+
+
+def test_every_rule_is_on_one_of_the_paths() -> None:
+    assert {node.rule for name in PATHS for node in nodes(made(name).derivation)} == set(RULES)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_the_print_says_each(name: str) -> None:
+    guarantee = made(name)
+    whole, short = line(render(guarantee, everything=True)), line(render(guarantee, everything=False))
+    for item in guarantee.hypotheses:
+        assert f"- {item.sentence}" in whole
+        assert f"- {item.sentence}" in short
+        assert f" {item.head.value} - " in short
+    for closed in guarantee.discharged:
+        assert line(f"- {closed.hypothesis.sentence} [{closed.evidence}]") in whole
+    assert (f"{len(guarantee.discharged)} more " in short) == bool(guarantee.discharged)
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_the_json_says_each(name: str) -> None:
+    guarantee = made(name)
+    found = json.loads(json.dumps(to_json(guarantee)))
+    assert [(item["id"], item["sentence"], item["head"]) for item in found["premises"]] == [
+        (item.id, item.sentence, item.head.value) for item in guarantee.hypotheses
+    ]
+    assert found["hypotheses"] == [item["sentence"] for item in found["premises"]]
+    ids = {item["id"] for item in (*found["premises"], *found["discharged"])}
+    assert {premise.id for premise in needed(guarantee)} <= ids
+    assert found["conditional"] == bool(guarantee.hypotheses)
+    assert found["unit"] == guarantee.unit.name.lower()
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_the_file_says_each_and_so_does_what_is_made_of_it(name: str) -> None:
+    guarantee = made(name)
+    read = read_guarantee(write_guarantee(guarantee))
+    assert read.stated.hypotheses == guarantee.hypotheses
+    assert read.stated.discharged == guarantee.discharged
+    assert read.stated.unit is guarantee.unit
+    supposed = suppose(read)
+    assert set(guarantee.hypotheses) < set(supposed.hypotheses)
+    assert supposed.unit is guarantee.unit
+    for hypothesis in supposed.hypotheses:
+        assert f"- {hypothesis.sentence}" in line(read.render())
+    try:
+        replayed = replay(read)
+    except NotReplayed:
+        return
+    assert {item.id for item in needed(guarantee)} <= {item.id for item in told(replayed)}
+    assert set(guarantee.hypotheses) <= set(replayed.hypotheses)
+
+
+@pytest.mark.parametrize(
+    "mechanisms", [SUM.with_record(z=(0, 4)), LLOYD, [*OURS], BOTH.with_record(z=(0, 4))], ids=["declared", "ours", "several", "composed"]
+)
+@pytest.mark.parametrize(
+    "options", [{"target_epsilon": 9}, {"q": "1/9 + c*z", "constants": {"c": "1/10"}}], ids=["constrained", "expression"]
+)
+def test_the_certificate_of_a_sample_says_each(mechanisms: Any, options: dict[str, Any], tmp_path: Path) -> None:
+    summary = sample_file(mechanisms, TABLE, tmp_path / "out.parquet", **options)
+    found = json.loads(summary.certificate.read_text())
+    assert check_certificate(found).accepted
+    assert (
+        [item["sentence"] for item in found["premises"]] == found["hypotheses"] == [item.sentence for item in summary.guarantee.hypotheses]
+    )
+    ids = {item["id"] for item in (*found["premises"], *found["discharged"])}
+    assert {premise.id for premise in needed(summary.guarantee)} <= ids
+    assert {premise.id for premise in needed(read_release(summary.certificate.read_text()))} <= {
+        item.id for item in told(read_release(summary.certificate.read_text()))
+    }
+    leaves = [
+        part for profile in summary.plan.profiles for part in (profile.parts or (None,)) for part in ([part.profile] if part else [profile])
+    ]
+    assert {name_declaration(profile).sentence for profile in leaves} <= set(found["hypotheses"])
+
+
+# --- a rule cannot be called without its premises ------------------------------------------------------------------------------------
+
+
+BOUND = TwoSidedDP(Fraction(1), Fraction(1))
+FAMILIES = [(rule, premise) for rule, basis in RULES.items() for premise in basis.premises if premise.is_family]
+
+
+def members(rule: str) -> list[Hypothesis]:
+    """A member of each family among the premises of a rule."""
+    gaps = dict.fromkeys(("name", "names", "ranges", "source", "what", "digest"), "it")
+    return [item.about(**gaps) for item in RULES[rule].premises if item.is_family]
+
+
+def infer(rule: str, supposes: list[Hypothesis], **options: Any) -> AnyGuarantee:
+    return conclude(rule, "it", BOUND, source="nowhere", conclusion="it holds", supposes=supposes, **options)
+
+
+@pytest.mark.parametrize(("rule", "premise"), FAMILIES, ids=lambda item: getattr(item, "id", item))
+def test_a_rule_without_a_member_of_a_family_is_refused(rule: str, premise: Hypothesis) -> None:
+    rest = [item for item in members(rule) if item.id != premise.id]
+    with pytest.raises(InvalidArgument, match=f"needs its premise '{premise.id}'"):
+        infer(rule, rest)
+    parent = assume(base_profile(SUM), [item for item in members(rule) if item.id == premise.id])
+    with pytest.raises(InvalidArgument, match="needs its premise"):  # that a parent has one says nothing of this step
+        infer(rule, rest, parents=(parent,))
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_no_call_of_a_rule_can_leave_out_its_premises(rule: str) -> None:
+    found = infer(rule, members(rule))
+    fixed = {item for item in RULES[rule].premises if not item.is_family}
+    assert fixed | set(members(rule)) | set(Unit.RECORD.hypotheses) == set(found.hypotheses)
+    closed = infer(rule, members(rule), discharges=dict.fromkeys(found.hypotheses, "it is so"))
+    assert {item.hypothesis: item.evidence for item in closed.discharged} == dict.fromkeys(found.hypotheses, "it is so")
+    assert not closed.hypotheses
+
+
+def test_an_unknown_rule_and_none_at_all_are_refused() -> None:
+    with pytest.raises((InvalidArgument, KeyError)):
+        infer("wishful thinking", [])
+    assert "rule" in inspect.signature(conclude).parameters
+
+
+def test_what_is_open_for_one_parent_stays_open() -> None:
+    """Discharged for one part, it is not discharged for the other."""
+    closed, open_ = (declare_directions(name, 1, 1, source="s") for name in "ab")
+    for hypothesis in closed.hypotheses:
+        closed = discharge(closed, hypothesis, "said in the data sheet")
+    both = compose_directions("both", [closed, open_])
+    assert set(open_.hypotheses) <= set(both.hypotheses)
+    assert set(closed.discharged) <= set(both.discharged)
+
+
+def test_guarantees_about_different_units_are_not_combined() -> None:
+    users = declare_directions("users", 1, 1, source="s", unit=Unit.USER)
+    for other in (_by_rule("uniform"), declare_directions("events", 1, 1, source="s", unit=Unit.EVENT)):
+        with pytest.raises(InvalidArgument, match="different units"):
+            compose(users, other)
+    assert compose(users, users).unit is Unit.USER
+
+
+def test_every_sampling_rule_has_a_path() -> None:
+    assert {f"derive_epsilon {name}" for name in (*EXPLICIT, "privacy-constrained")} <= set(PATHS)
+    for name in EXPLICIT:
+        rule = make_rule(name, SUM, _constants(name))
+        assert {item.id for item in rule.hypotheses} <= {item.id for item in told(made(f"derive_epsilon {name}"))}
