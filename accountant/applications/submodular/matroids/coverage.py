@@ -14,6 +14,7 @@ from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.matroids.matroid import Integers, require_count
 from accountant.applications.submodular.matroids.objective import UNIT, Membership, Scores
 from profiles import InvalidData
+from profiles.private import hide_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,9 @@ class Coverage:
             return data
         if sparse.issparse(data):
             if data.ndim != 2 or data.shape[1] != self.size:
-                raise InvalidData(f"the matrix must have {self.size} columns, but shape {data.shape} was found; give one column an element")
+                raise InvalidData(
+                    f"the matrix must have {self.size} columns, but shape {hide_length(data.shape)} was found; give one column an element"
+                )
             rows = sparse.csr_matrix(data, copy=True)
             rows.sum_duplicates()
             rows.eliminate_zeros()
