@@ -21,8 +21,8 @@ EYES_ONLY = "for your eyes only"
 NOT_SHOWN = "[...not shown]"
 #: Kinds of faults: what a refusal may say of a value.
 TEXT = "text where a number was expected"
-NOT_FINITE = "NaN or infinity where a finite number was expected"
-BELOW, ABOVE = "below the declared range", "above the declared range"
+NOT_FINITE = "NaN or infinity"
+BELOW, ABOVE = "below it", "above it"
 #: Rows that a refusal names, and values that are kept beside it.
 SHOWN = 3
 

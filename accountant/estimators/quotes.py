@@ -12,7 +12,7 @@ from profiles.private import TEXT
 _SAFE = re.compile(
     r"X has |Found array with dim |The feature names should match|X does not (have|contain)|Feature names |"
     r"Input (X |sample_weight )?contains (NaN|infinity)|(Sparse|A sparse matrix)|float\(\) argument must be|"
-    r"setting an array element|DPKMeans |Sample weights must be|Unsupported"
+    r"setting an array element|DPKMeans |Sample weights must |Unsupported"
 )
 
 

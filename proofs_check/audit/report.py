@@ -94,11 +94,11 @@ def _lines(result: AuditResult, setting: Setting) -> Iterator[str]:
         yield from _fold("  *", assumption, indent=4)
     if setting.private:
         yield ""
-        yield f"{EYES_ONLY.capitalize()}: this depends on D and D', and no guarantee covers it"
+        yield f"{EYES_ONLY.capitalize()} from here on: what tells of D and D', without a guarantee"
         yield from _private(result, setting)
     if setting.repeat:
         yield ""
-        yield f"To repeat ({EYES_ONLY})" if setting.private else "To repeat"
+        yield "To repeat"
         yield from _fold_command(setting.repeat)
 
 

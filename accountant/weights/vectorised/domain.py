@@ -61,17 +61,15 @@ def require_range(profile: Profile, columns: Mapping[str, Floats], first_row: in
 
 def describe_outside(statistic: Statistic, count: int, first: list[tuple[int, float]]) -> InvalidData:
     """Return the error for ``count`` records outside the declared range; ``first`` holds some row numbers (from 0) and values."""
-    kinds = {name_fault(statistic, value) for _, value in first}
+    rows, several = name_rows((row for row, _ in first), more=count > len(first)), count > 1
+    kinds = " or ".join(sorted({name_fault(statistic, value) for _, value in first}))
     return InvalidData(
-        f"{name_rows((row for row, _ in first), more=count > len(first))} (rows count from 0) must lie in the declared range "
-        f"[{exact_text(statistic.lo)}, {exact_text(statistic.hi)}] of {statistic.name!r}, but {' or '.join(sorted(kinds))} was found; "
-        "correct the data or declare the range that holds for all possible records",
+        f"{rows} {'are' if several else 'is'} outside the declared range [{exact_text(statistic.lo)}, {exact_text(statistic.hi)}] of "
+        f"{statistic.name!r}, {kinds} (rows count from 0); correct the data or declare the range that holds for all possible records",
         private=f"{count} in all; {list_values(first)}",
     )
 
 
 def name_fault(statistic: Statistic, value: float) -> str:
     """Return the kind of fault of a value outside the declared range."""
-    if not np.isfinite(value):
-        return NOT_FINITE
-    return f"a value {BELOW if value < statistic.lo else ABOVE}"
+    return f"being {NOT_FINITE}" if not np.isfinite(value) else BELOW if value < statistic.lo else ABOVE
