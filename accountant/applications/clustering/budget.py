@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from accountant.applications.premises import ONLY_OUTPUT, OWN_ENTRY
 from accountant.guarantees import ARITHMETIC, ONE_ANALYSIS, AnyGuarantee, discharge, post_processing
 from accountant.onesided import (
     OneSidedCalibration,
@@ -66,7 +67,7 @@ def derive_guarantee(budget: Budget, *, digits: str = RANDOM_DIGITS, sampling: s
 
     ``digits`` and ``sampling`` are the hypotheses about the random bits; without ``sampling`` the draws of the sample stay a hypothesis.
     """
-    hypotheses = (PUBLIC, FORM, FEW_RECORDS, ARITHMETIC, digits)
+    hypotheses = (PUBLIC, FORM, OWN_ENTRY, FEW_RECORDS, ONLY_OUTPUT, ARITHMETIC, digits)
     parts: list[AnyGuarantee] = []
     if budget.size:
         parts.append(_declare("number of records with geometric noise", budget.size, "Theorem 3", hypotheses))

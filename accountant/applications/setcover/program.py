@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from accountant.applications.premises import ONLY_OUTPUT, OWN_ENTRY
 from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, Derivation, TwoSidedDP, discharge
 from accountant.guarantees.theorem import Notion, conclude
 from accountant.onesided import amplify_minus, amplify_plus, compose_directions, declare_add_dp, subsample
@@ -16,7 +17,6 @@ PAGE = "docs/set-cover.md"
 PUBLIC = (
     "the number of sets, their names and order, epsilon and the options of the algorithm are public: chosen without looking at the elements"
 )
-ONLY_OUTPUT = "nothing but the permutation is seen of a run: neither the sample nor its size, nor the running time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Program:
     @property
     def hypotheses(self) -> tuple[str, ...]:
         """What the guarantees take for granted about the implementation and its use."""
-        return (PUBLIC, ONLY_OUTPUT)
+        return (PUBLIC, OWN_ENTRY, ONLY_OUTPUT)
 
 
 def cover_once(program: Program) -> AnyGuarantee:
@@ -122,7 +122,6 @@ def _sample_group(group: Group, program: Program, index: int) -> AnyGuarantee:
 
 
 __all__ = [
-    "ONLY_OUTPUT",
     "PAGE",
     "PUBLIC",
     "GreedyStage",

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from accountant.applications.premises import ONLY_OUTPUT, OWN_ENTRY
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.interface import (
     EXACT_GAINS,
@@ -65,7 +66,7 @@ class OneSidedGreedy:
     @property
     def guarantee(self) -> AnyGuarantee:
         """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
-        hypotheses = (MONOTONE_BOUNDED, EXACT_GAINS, PUBLIC, ONE_USER, TABLE, ARITHMETIC)
+        hypotheses = (MONOTONE_BOUNDED, EXACT_GAINS, PUBLIC, ONE_USER, TABLE, OWN_ENTRY, ONLY_OUTPUT, ARITHMETIC)
         return declare_add_dp(f"greedy selection of {self.k} candidates", self.epsilon0, source=_SOURCE, hypotheses=hypotheses)
 
     def run(self, function: DecomposableFunction, rng: object = None) -> GreedyAnswer:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from accountant.applications.premises import ONLY_OUTPUT, OWN_ENTRY
 from accountant.applications.submodular.interface import ONE_USER, TABLE
 from accountant.applications.submodular.matroids.coverage import Coverage
 from accountant.applications.submodular.matroids.greedy import draw_bins, open_choose, run_continuous_greedy
@@ -127,7 +128,7 @@ class PrivateMatroidGreedy:
         greedy, selection = self.budgets
         assumed = () if type(self.function) in _PROVED else (CONTRIBUTIONS,)
         few = f"There are at most {self.most_users} users, or nobody learns that they were refused"
-        hypotheses = (PUBLIC, ONE_USER, TABLE, few, *assumed, *self.function.hypotheses, ARITHMETIC)
+        hypotheses = (PUBLIC, ONE_USER, TABLE, OWN_ENTRY, ONLY_OUTPUT, few, *assumed, *self.function.hypotheses, ARITHMETIC)
         parts = [declare_add_dp("private continuous greedy", greedy, source=f"{_SOURCE}, Theorem 1", hypotheses=hypotheses)]
         if selection:
             parts.append(declare_add_dp("selection of a rounded set", selection, source=f"{_SOURCE}, Theorem 2", hypotheses=hypotheses))
