@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.interface import EXACT_GAINS, MONOTONE_BOUNDED, DecomposableFunction, MarginalGains
+from accountant.applications.submodular.matroids.evaluating import Membership
 from accountant.applications.submodular.matroids.matroid import Integers, require_count
-from accountant.applications.submodular.matroids.objective import SUBMODULAR, Membership, Scores
+from accountant.applications.submodular.matroids.objective import SUBMODULAR, Scores
 from accountant.applications.submodular.weighted import UNIT, WeightedCoverage
 from profiles import InvalidArgument, InvalidData
 
