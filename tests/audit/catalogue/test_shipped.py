@@ -41,6 +41,7 @@ from proofs_check.audit import Finding
 from proofs_check.audit.errors import DifferentConstants
 from proofs_check.audit.suite import amplification
 from proofs_check.audit.suite.amplification import TwoSampledSums
+from proofs_check.audit.suite.one_sided import ExponentialCount
 
 CORRECT = (*catalogue_cases(), *repeated_cases())
 TWINS = (*broken_twins(), *repeated_twins())
@@ -293,17 +294,23 @@ class Words:
     def __getattr__(self, name):
         return getattr(self.noise, name)
 
+    def exponential(self, scale, size):
+        return np.zeros(size)
 
-def test_the_suite_selects_as_the_sampler_does(monkeypatch) -> None:
+
+@pytest.mark.parametrize(
+    ("mechanism", "q"),
+    [(TwoSampledSums(Fraction(1, 10), Fraction(10), fresh=True), 0.1), (ExponentialCount(Fraction(2), rate=Fraction(1, 4)), 0.25)],
+)
+def test_the_suite_selects_as_the_sampler_does(mechanism, q, monkeypatch) -> None:
     """The suite stands below the accountant and cannot call its sampler: the same words select the same records."""
     monkeypatch.setattr(amplification, "draw_laplace", lambda rng, scale, size: np.zeros(size))
     words = Words(4)
-    sums = TwoSampledSums(Fraction(1, 10), Fraction(10), fresh=True)(np.array([1.0]), words, 5_000)
-    q = np.full(10_000, 0.1)
-    untied = words.digits[:10_000] != int(0.1 * 2**16)  # there the sampler looks at further words
-    selected = PoissonSampler(4).select(q)
-    assert (selected == (sums.ravel() > 0))[untied].all()
-    assert untied.sum() > 9_990
+    outputs = mechanism(np.array([1.0]), words, 5_000).ravel()
+    untied = words.digits[: outputs.size] != int(q * 2**16)  # there the sampler looks at further words
+    selected = PoissonSampler(4).select(np.full(outputs.size, q))
+    assert (selected == (outputs > 0))[untied].all()
+    assert untied.sum() > outputs.size - 10
 
 
 def test_only_mistakes_draw_for_themselves() -> None:
