@@ -60,8 +60,8 @@ class MetricSpace:
         shares *= UNITS
         return np.rint(shares, out=shares).astype(np.int32)
 
-    def snap_points(self, points: Array) -> NDArray[np.intp]:
-        """Return the number of a nearest candidate of each row, found row by row, so that it depends on that row alone."""
+    def read_points(self, points: Array) -> Array:
+        """Return finite points, shape (n, d), each moved into reach by itself. Raises :class:`InvalidData`."""
         if self.tree is None or self.candidates is None:
             raise InvalidData("points were given, but the space was made from distances; give indices, or make it with measure_points")
         if points.ndim != 2 or points.shape[1] != self.candidates.shape[1] or not bool(np.isfinite(points).all()):
@@ -70,10 +70,14 @@ class MetricSpace:
                 f"{hide_length(points.shape)} or one with "
                 "NaN or infinity was found; correct the data"
             )
-        if not len(points):
+        return np.clip(points, -_REACH, _REACH)  # a distance that overflows would have no nearest candidate
+
+    def snap_points(self, points: Array) -> NDArray[np.intp]:
+        """Return the number of a nearest candidate of each row, found row by row, so that it depends on that row alone."""
+        found = self.read_points(points)
+        if self.tree is None or not len(found):
             return np.empty(0, dtype=np.intp)
-        # a distance that overflows would have no nearest candidate
-        return np.asarray(self.tree.query(np.clip(points, -_REACH, _REACH), p=self.norm)[1], dtype=np.intp)
+        return np.asarray(self.tree.query(found, p=self.norm)[1], dtype=np.intp)
 
 
 def read_distances(distances: ArrayLike, *, diameter: float | None = None, triangle: bool = False) -> MetricSpace:

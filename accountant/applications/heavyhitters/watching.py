@@ -122,13 +122,27 @@ class Watch(Uncopied):
     def iterate_rest(self, until: int | None = None) -> Iterator[StepReport]:
         """Yield what :meth:`finish` returns, one time step after the other."""
         with self._turn():
-            last = len(self._setting.times) - 1
-            if until is not None:
-                last = int(self._setting.times.places(np.array([until]))[0])
-                if last == OUTSIDE or last < self._step - 1:
-                    raise InvalidArgument(f"the last time step {until} is not a public one, or is over already; name a later one")
+            last = len(self._setting.times) - 1 if until is None else self._place(until, self._step - 1)
             yield from self._close_until(last + 1)
             self._last = last
+
+    def iterate_until(self, time: int) -> Iterator[StepReport]:
+        """Yield the reports of the time steps up to ``time``, because a public clock says that they are over; the pass goes on."""
+        with self._turn():
+            yield from self._close_until(self._place(time, self._step - 1) + 1)
+
+    def require_to_come(self, time: int) -> None:
+        """Refuse what is not a public time step whose report is still to come. Raises :class:`InvalidArgument`."""
+        self._place(time, self._step)
+
+    def _place(self, time: int, least: int) -> int:
+        """Return the index of a public time step, at least ``least``. Raises :class:`InvalidArgument`."""
+        place = OUTSIDE
+        if isinstance(time, (int, np.integer)) and not isinstance(time, bool):
+            place = int(self._setting.times.places(np.array([time]))[0])
+        if place == OUTSIDE or place < least:
+            raise InvalidArgument(f"the time step {str(time)[:40]} is not a public one, or is over already; name a later one")
+        return place
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:

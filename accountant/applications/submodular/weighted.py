@@ -67,7 +67,11 @@ class WeightedCoverage:
 
     @classmethod
     def from_matrix(cls, values: Any, *, combine: Combine = "max") -> Self:
-        """Return the instance of a matrix of values in [0, 1], one row a user, one column a candidate: an array or a SciPy matrix."""
+        """Return the instance of a matrix of values in [0, 1], one row a user, one column a candidate: an array or a SciPy matrix.
+
+        A row must be a function of that user's record, to the last bit. A product of matrices is not: it rounds a row by the rows beside
+        it. Compute such values user by user, or round them in a way of which you can show that it hides that.
+        """
         if sp.issparse(values):
             entries = sp.coo_array(values)
             rows, columns = entries.coords

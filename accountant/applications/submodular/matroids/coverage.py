@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from accountant.applications.submodular.coverage import CoverageInstance
+from accountant.applications.submodular.matroids.evaluating import Membership
 from accountant.applications.submodular.matroids.matroid import Integers, require_count
-from accountant.applications.submodular.matroids.objective import UNIT, Membership, Scores
+from accountant.applications.submodular.matroids.objective import UNIT, Scores
 from profiles import InvalidData
 from profiles.hypotheses import Hypothesis
 from profiles.private import hide_length

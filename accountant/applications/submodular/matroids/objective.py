@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from accountant.applications.submodular.matroids.evaluating import (
+    Evaluation,
+    Floats,
+    Membership,
+    find_mixing,
+    judge_alone,
+    judge_together,
+    require_no_mixing,
+    take,
+)
 from accountant.applications.submodular.matroids.matroid import Integers, require_count
 from profiles import InvalidArgument, InvalidData
-from profiles.hypotheses import RECORDWISE, SUBMODULAR, Hypothesis
-
-Floats = NDArray[np.float64]
-Membership = NDArray[np.bool_]
-#: (data, membership of shape (s, m)) → values of shape (users, s)
-Evaluation = Callable[[Any, Membership], Any]
+from profiles.hypotheses import JUDGED_TOGETHER, RECORDWISE, SUBMODULAR, Hypothesis
 
 #: Scores that are no whole numbers are rounded down, user by user, to multiples of 1/UNIT; then sums have no error.
 UNIT = 2**36
@@ -90,12 +95,17 @@ class Objective(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PerUser:
-    """A decomposable function given by a vectorised evaluation of every user on every set.
+    """A decomposable function given by its values for a user on every set.
 
-    ``values(data, membership)`` returns an array of shape (users, sets); ``data`` is an array or a list with one entry a user.
+    ``values(data, membership)`` returns an array of shape (users, sets); ``data`` is an array or a list with one entry a user. It is called
+    with **one user at a time**, so that the value of a user is a function of that user's record: a matrix product of all users is not, to
+    the last bit. With ``together`` it is called with all users at once, which is faster, refused where a look at random parts, orders and
+    single users finds other values, and otherwise leaves open that there is no such dependence.
+
     Values are clipped to [0, 1] (NaN counts as 0). A user's gains are clipped to what is left of 1 in this run, and at 0 from below:
     for a monotone function with values in [0, 1] that changes nothing but the last digits (gains are rounded down to multiples of
-    2^−36), and for any other one it keeps the guarantee.
+    2^−36), and for any other one it keeps the guarantee. What clipping cannot keep it from is a value that depends on anything but
+    the user's record and the set: that breaks the guarantee, and is its open hypothesis.
 
     >>> import numpy as np
     >>> function = PerUser(3, lambda data, sets: np.array([[s[list(u)].any() for s in sets] for u in data]))
@@ -106,16 +116,19 @@ class PerUser:
 
     size: int
     values: Evaluation
+    together: bool = False
     closed_form: ClassVar[bool] = False
     unit: ClassVar[int] = UNIT
 
     def __post_init__(self) -> None:
         require_count(self.size, "the number of elements")
+        if not isinstance(self.together, bool):
+            raise InvalidArgument(f"together must be True or False, but {type(self.together).__name__} was found; give one of the two")
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """Each user is judged alone: no program can see that of a function of the whole data set."""
-        return (RECORDWISE,)
+        """Each user is judged alone: no program can see that of a function that may keep what it has seen, or is given all users."""
+        return (RECORDWISE, JUDGED_TOGETHER) if self.together else (RECORDWISE,)
 
     @property
     def utility_hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -123,12 +136,20 @@ class PerUser:
         return (SUBMODULAR,)
 
     def read(self, data: Any) -> Any:
-        """Return the data: an array, or a list with one entry a user."""
+        """Return the data: an array, or a list with one entry a user. Raises :class:`InvalidArgument` where a function mixes users."""
+        if isinstance(data, np.ma.MaskedArray):
+            raise InvalidData("users must be a plain array or a list, but a masked array was found; fill or remove what is masked")
         if isinstance(data, np.ndarray) and data.ndim:
-            return data
-        if isinstance(data, Sequence) and not isinstance(data, str):
-            return list(data)
-        raise InvalidData(f"users must be a list or an array with one entry a user, but {type(data).__name__} was found; give one of them")
+            found: Any = data
+        elif isinstance(data, Sequence) and not isinstance(data, str):
+            found = list(data)
+        else:
+            raise InvalidData(
+                f"users must be a list or an array with one entry a user, but {type(data).__name__} was found; give one of them"
+            )
+        if self.together:
+            require_no_mixing(self.values, found, self.size, np.random.default_rng())
+        return found
 
     def count(self, data: Any) -> int:
         """Return the number of users."""
@@ -136,9 +157,7 @@ class PerUser:
 
     def keep(self, data: Any, selected: NDArray[np.bool_]) -> Any:
         """Return the selected users."""
-        if isinstance(data, np.ndarray):
-            return data[selected]
-        return [data[row] for row in np.flatnonzero(selected)]
+        return take(data, np.flatnonzero(selected))
 
     def start(self, data: Any, rounds: int, bins: Integers | None) -> Scores:  # noqa: ARG002 - the step is in the bins
         """Return the scores at y = 0. Raises :class:`InvalidArgument` without draws."""
@@ -156,14 +175,22 @@ class PerUser:
         return found
 
     def evaluate(self, data: Any, membership: Membership) -> Floats:
-        """Return the clipped values, shape (users, sets). Raises :class:`InvalidArgument` where the shape is another one."""
-        users = len(data)
-        if not users or not len(membership):
-            return np.zeros((users, len(membership)))
-        found = np.asarray(self.values(data, membership), dtype=np.float64)
-        if found.shape != (users, len(membership)):
-            raise InvalidArgument(f"values must return an array of shape (users, sets), but {found.ndim} dimensions were found; correct it")
-        return np.clip(np.nan_to_num(found, nan=0.0), 0.0, 1.0)
+        """Return the clipped values, shape (users, sets). Raises :class:`InvalidArgument`: another shape, or users that are mixed."""
+        if self.together:
+            return judge_together(self.values, data, membership, np.random.default_rng())
+        return judge_alone(self.values, data, membership)
+
+
+def find_dependence(function: PerUser, data: Any, rng: np.random.Generator) -> str | None:
+    """Return how the value of a user changes with the other users of a call, if that is found: what ``together`` supposes not to be.
+
+    Looks at orders, random parts and single users on random sets, bit by bit. Finding nothing proves nothing.
+    """
+    if not isinstance(function, PerUser):
+        raise InvalidArgument(f"a PerUser is needed, but {type(function).__name__} was found; other functions have their own checks")
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidArgument(f"a numpy.random.Generator was expected, but {type(rng).__name__} was found; pass numpy.random.default_rng()")
+    return find_mixing(function.values, data, function.size, rng)
 
 
 def to_units(values: Floats) -> Integers:
