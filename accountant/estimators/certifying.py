@@ -14,12 +14,12 @@ from accountant.guarantees import (
     STATISTICS,
     AnyGuarantee,
     assume,
-    derive_profile,
     discharge,
     realise_sampling,
 )
 from accountant.sampler import BitSource
-from accountant.sampling.selection import CERTIFIED, METHODS
+from accountant.sampling import SamplingRule
+from accountant.sampling.selection import METHODS
 from profiles import Declaration, InvalidTarget, Profile, exact_text
 
 PRIVATE_NUMBERS = "The random numbers are independent and uniform, and nobody else knows them"
@@ -30,18 +30,10 @@ _PUBLIC_RATE = "n and m (or the rate) are public"
 
 
 @lru_cache(maxsize=64)
-def certify_profile(profile: Profile, hypotheses: tuple[str, ...], evidence: Evidence) -> AnyGuarantee:
-    """Return the PDP guarantee on weighted data sets, to be amplified by the rule of the sampler that made the weights.
+def certify_all_records(profile: Profile, hypotheses: tuple[str, ...], evidence: Evidence, epsilon: Fraction) -> AnyGuarantee:
+    """Return the ε-DP guarantee for all records, used as they are (w = 1), with a certified worst case of at most ``epsilon``.
 
     ``hypotheses`` are those of the implementation; those that ``evidence`` names are discharged with its reason.
-    """
-    return _settle(derive_profile(profile, hypotheses), evidence)
-
-
-@lru_cache(maxsize=64)
-def certify_all_records(profile: Profile, hypotheses: tuple[str, ...], evidence: Evidence, epsilon: Fraction) -> AnyGuarantee:
-    """Return the ε-DP guarantee for records of weight 1, with a certified worst case of at most ``epsilon``.
-
     Raises :class:`InvalidTarget` where the certified bound is larger.
     """
     derived = derive_epsilon(Declaration(profile, hypotheses=hypotheses), rule="uniform", constants={"rate": 1})
@@ -52,15 +44,18 @@ def certify_all_records(profile: Profile, hypotheses: tuple[str, ...], evidence:
 
 
 @lru_cache(maxsize=64)
-def certify_sample(profile: Profile, hypotheses: tuple[str, ...], evidence: Evidence, target: Fraction) -> AnyGuarantee:
-    """Return the ε*-DP guarantee after privacy-constrained sampling. Raises :class:`Infeasible` where ``target`` is too small."""
-    derived = derive_epsilon(Declaration(profile, hypotheses=hypotheses), rule="privacy-constrained", target_epsilon=target)
+def certify_sample(profile: Profile, hypotheses: tuple[str, ...], evidence: Evidence, rule: SamplingRule) -> AnyGuarantee:
+    """Return the ε-DP guarantee after sampling by ``rule``. Raises :class:`Infeasible` where its target is too small."""
+    derived = derive_epsilon(Declaration(profile, hypotheses=hypotheses), rule=rule)
     return _settle(derived.guarantee, evidence)
 
 
-def certify_draws(guarantee: AnyGuarantee, source: BitSource) -> AnyGuarantee:
-    """Return the guarantee of a sample that :class:`accountant.sampler.PoissonSampler` draws and one run of the mechanism uses up."""
-    realised = realise_sampling(guarantee, pairs=METHODS[CERTIFIED], claims=(), bits=source.hypothesis)
+def certify_draws(guarantee: AnyGuarantee, method: str, source: BitSource) -> AnyGuarantee:
+    """Return the guarantee of a sample that :class:`accountant.sampler.PoissonSampler` draws and one run of the mechanism uses up.
+
+    ``method``, of the selection, is why the bound holds for the numbers used.
+    """
+    realised = realise_sampling(guarantee, pairs=METHODS[method], claims=(), bits=source.hypothesis)
     return discharge(realised, ONE_ANALYSIS, "the sample is drawn, used by this run and dropped in one call")
 
 
