@@ -67,5 +67,5 @@ def describe_outside(statistic: Statistic, count: int, first: list[tuple[int, fl
     plural = "s are" if count != 1 else " is"
     return InvalidData(
         f"{count} record{plural} outside the declared range [{exact_text(statistic.lo)}, {exact_text(statistic.hi)}] of {statistic.name!r} "
-        f"({shown}; rows count from 0); correct the data or declare the range that holds for all possible records"
+        f"({shown}; rows count from 0); clip each record by itself, or declare a range that was chosen without looking at this data"
     )
