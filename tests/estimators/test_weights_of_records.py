@@ -11,6 +11,7 @@ from accountant import DPKMeans, render
 from accountant.estimators.premises import OWN_WEIGHTS
 from accountant.estimators.weighing import let_records_weigh
 from accountant.guarantees import EpsilonDP, Notion, amplify_by_importance_sampling
+from accountant.interop import read_guarantee, replay, write_guarantee
 from accountant.sampling import make_rule, name_range
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber, InvalidSampling, NotPrivate, to_exact
 from profiles.mechanisms import WeightedLloyd
@@ -44,6 +45,13 @@ def test_the_epsilon_of_survey_weights_is_that_of_the_heaviest_record() -> None:
     rule = make_rule("uniform", model.profile_, {"rate": "0.5"})
     with pytest.raises(InvalidArgument):  # there is nothing left that a weight of somebody else's could enlarge
         amplify_by_importance_sampling(model.guarantee_, rule)
+
+
+def test_the_guarantee_of_weighted_records_is_made_again_from_its_file() -> None:
+    made = make_model(largest_weight=50).fit(make_rows(), sample_weight=np.full(300, 3.0)).guarantee_
+    again = replay(read_guarantee(write_guarantee(made)), accept_evidence=True)
+    assert (again.bound.lower, again.bound.upper) == (made.bound.lower, made.bound.upper)
+    assert {text for text in again.hypotheses if not text.startswith("on the word of the file")} == set(made.hypotheses)
 
 
 def test_weights_without_a_declared_bound_are_refused_before_the_data_are_seen() -> None:

@@ -12,8 +12,10 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.cluster import KMeans
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.inspection import permutation_importance
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_predict, cross_val_score, cross_validate, learning_curve
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
@@ -23,6 +25,7 @@ from accountant.estimators.certifying import PRIVATE_SEED
 from accountant.estimators.premises import ONLY_RELEASE, OWN_ROWS, PUBLIC_PARAMETERS
 from profiles import NotOffered, NotPrivate, PDPError
 from profiles.mechanisms import WeightedLloyd
+from profiles.mechanisms.lloyd import PUBLIC_CENTRES
 
 
 def make_rows(rows: int = 60) -> np.ndarray:
@@ -149,6 +152,23 @@ def test_outputs_about_each_fitted_record_are_refused(fit: object, runs: list[in
     told = [str(refused.value), str(refused.value.__cause__)]
     assert any("each fitted record" in text for text in told)
     assert runs == []
+
+
+def test_a_frozen_model_is_a_public_function_that_any_pipeline_and_search_may_use() -> None:
+    rows = make_rows()
+    frozen = FrozenEstimator(make_model(n_clusters=3).fit(rows))
+    kept = frozen.cluster_centers_.copy()
+    target = rows[:, 0] > 0
+    found = GridSearchCV(make_pipeline(frozen, LogisticRegression()), {"logisticregression__C": [1, 10]}, cv=2).fit(rows, target)
+    assert found.predict(rows).shape == (60,)
+    assert (frozen.cluster_centers_ == kept).all()
+
+
+def test_centres_of_one_fit_may_start_the_next() -> None:
+    first = make_model().fit(make_rows())
+    second = make_model(init=first.cluster_centers_).fit(make_rows())
+    assert PUBLIC_CENTRES in second.guarantee_.hypotheses
+    assert ONLY_RELEASE in second.guarantee_.hypotheses
 
 
 @pytest.mark.parametrize("name", ["score", "labels_", "inertia_", "fit_predict", "fit_transform"])
