@@ -39,7 +39,7 @@ def certify_all_records(profile: Profile, hypotheses: tuple[str, ...], evidence:
     derived = derive_epsilon(Declaration(profile, hypotheses=hypotheses), rule="uniform", constants={"rate": 1})
     if derived.bound.upper > epsilon:
         raise InvalidTarget(f"epsilon = {exact_text(epsilon)} was asked for, but the certified bound is larger; ask for another number")
-    every = ((_PUBLIC_RATE, "the rate is the constant 1"), (INDEPENDENT, "q = 1: every record is used, with weight 1"))
+    every = ((_PUBLIC_RATE, "the rate is the constant 1"), (INDEPENDENT, "q = 1: every record is used, and 1/q = 1"))
     return _settle(derived.guarantee, (*every, *evidence))
 
 

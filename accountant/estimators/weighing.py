@@ -61,8 +61,8 @@ def bound_weights(weights: Array, largest: Fraction, *, lower: bool) -> Array:
     bad = ~(np.isfinite(weights) & (weights >= 1))
     if bad.any():
         raise InvalidData(
-            f"sample_weight must be finite and at least 1, but that of row {int(bad.argmax())} is not; remove such records, or give "
-            "weights in a unit of which each record has at least 1"
+            f"sample_weight must be finite and at least 1, but that of row {int(bad.argmax())} is not; drop such "
+            "records, each by itself, or multiply all weights by a public constant"
         )
     most = float_at_most(largest)
     above = weights > most
