@@ -14,10 +14,10 @@ from accountant.calibration.template import Template, make_template
 from accountant.epsilon import derive_epsilon
 from accountant.sampling import SamplingRule, make_rule
 from accountant.sampling.selection import prepare_selection
-from accountant.weights.hypotheses import NOISE_FROM_DATA, TARGET_FROM_DATA
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised import ConvexityPremise, epsilon_for_size
 from profiles import InvalidTarget, Profile, decimal_text, exact_text, to_exact
+from profiles.hypotheses import NOISE_FROM_DATA, TARGET_FIXED, TARGET_FROM_DATA
 
 #: Called once a step; yields the statistics of all records, in batches.
 Batches = Callable[[], Iterable[Mapping[str, ArrayLike]]]
@@ -34,7 +34,7 @@ def constrained_rule_for_size(profile: Profile, size: object, batches: Batches, 
     """
     found = epsilon_for_size(profile, size, batches, premise=premise or prove_premise(profile))
     rule = make_rule("privacy-constrained", profile, target_epsilon=found.epsilon)
-    return replace(rule, hypotheses=(*rule.hypotheses, TARGET_FROM_DATA))
+    return replace(rule, hypotheses=(*(item for item in rule.hypotheses if item != TARGET_FIXED), TARGET_FROM_DATA))
 
 
 def calibrate_noise_for_size(

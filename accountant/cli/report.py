@@ -148,7 +148,7 @@ def _tell(evidence: Evidence, out: Path, text: str, seed: int | None, *, as_json
                 "profile": evidence.profile.name,
                 "conditions": {name: decision.verdict.value for name, decision in evidence.verification.decisions.items()},
                 "epsilon": None if derived is None else derived.to_json()["epsilon"],
-                "hypotheses": [] if derived is None else list(derived.guarantee.hypotheses),
+                "hypotheses": [] if derived is None else [item.sentence for item in derived.guarantee.hypotheses],
                 "obstacle": evidence.obstacle or None,
                 "certificates": {item.name: {"accepted": item.report.accepted, "sha256": item.digest} for item in evidence.certificates},
                 "audit": None if audited is None else audited.result.finding.value,

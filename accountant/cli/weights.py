@@ -10,7 +10,6 @@ import typer
 
 from accountant.cli.options import JsonOption, ProfileArgument, StatisticOption, TargetSizeOption
 from accountant.cli.output import print_json, print_line
-from accountant.weights.hypotheses import TARGET_FROM_DATA
 from profiles.errors import InvalidArgument
 
 NAME = "weights"
@@ -22,9 +21,6 @@ Examples:
   pdp weights examples/lloyd.toml --target-size 3 --data examples/points.csv \\
     --statistic "z=l2(x,y)" --out weights.parquet
 """
-
-
-DECLARED = "the declared ranges and parameters were fixed without looking at this data set"
 
 
 def main(
@@ -40,12 +36,15 @@ def main(
     from accountant.cli.foreign import load_quietly  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.dataset import compute_weights_file, parse_statistic  # noqa: PLC0415
+    from accountant.dataset.premises import list_weight_premises  # noqa: PLC0415
+    from accountant.guarantees import premises_json, render_hypotheses  # noqa: PLC0415
     from accountant.weights.premise import prove_premise  # noqa: PLC0415
     from profiles import decimal_text, exact_text, to_exact  # noqa: PLC0415
 
     if (target_epsilon is None) == (target_size is None):
         raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
-    declared = load_quietly(profile).profile
+    declaration = load_quietly(profile)
+    declared = declaration.profile
     specs = [parse_statistic(text) for text in statistic or []]
     with show_progress("proving the premise"):
         premise = prove_premise(declared, target_epsilon)
@@ -60,6 +59,7 @@ def main(
             specs=specs,
             progress=report,
         )
+    hypotheses = list_weight_premises(declaration, specs, summary.target_epsilon, from_data=target_size is not None)
     found = {
         "profile": declared.name,
         "target_epsilon": exact_text(summary.target_epsilon),
@@ -72,7 +72,8 @@ def main(
             "saturated": summary.saturated_rows,
         },
         "premise": premise.evidence,
-        "hypotheses": [DECLARED, *([TARGET_FROM_DATA] if target_size is not None else [])],
+        "hypotheses": [item.sentence for item in hypotheses],
+        "premises": premises_json(hypotheses),
         "out": str(out),
     }
     if json:
@@ -86,8 +87,9 @@ def main(
     print_line(f"weights               {' to '.join(ends)} (rounded down); infinite (never sampled): {summary.infinite_rows}")
     print_line(f"certified feasible    {summary.fast_rows} by rounding bounds, {summary.refined_rows} by ball arithmetic")
     print_line(f"premise               {premise.evidence}")
-    for hypothesis in [DECLARED, *([TARGET_FROM_DATA] if target_size is not None else [])]:
-        print_line(f"not discharged        {hypothesis}")
+    print_line("A sample that is drawn with these weights, q = 1/weight, and used once is private with the target epsilon.")
+    for line in render_hypotheses(hypotheses):
+        print_line(line)
     return 0
 
 

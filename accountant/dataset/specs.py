@@ -37,6 +37,19 @@ class StatisticSpec:
     without: tuple[str, ...] = ()
 
 
+def describe_spec(spec: StatisticSpec) -> str:
+    """Return how a statistic is read, for a hypothesis about it.
+
+    >>> describe_spec(parse_statistic("z=l2(a,b)")), describe_spec(StatisticSpec("z", column="rank"))
+    ("the statistic z (l2 norm of the columns 'a', 'b')", "the statistic z (the column 'rank')")
+    """
+    if spec.norm is None:
+        return f"the statistic {spec.name} (the column {spec.column!r})"
+    listed = ", ".join(map(repr, spec.only)) if spec.only else "all numeric columns"
+    but = f" but {', '.join(map(repr, spec.without))}" if spec.without else ""
+    return f"the statistic {spec.name} ({spec.norm} norm of {'the columns ' if spec.only else ''}{listed}{but})"
+
+
 def parse_statistic(text: str) -> StatisticSpec:
     """Return the spec that ``text`` writes: ``z=COLUMN``, ``z=l2``, ``z=l2(a,b)`` (those columns), ``z=l2(-label)`` (all but those).
 

@@ -14,30 +14,23 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from accountant.estimators.certifying import (
-    PRIVATE_NUMBERS,
-    PRIVATE_SEED,
-    Evidence,
-    certify_all_records,
-    certify_draws,
-    certify_given_draws,
-    certify_sample,
-)
+from accountant.estimators.certifying import certify_all_records, certify_sample
 from accountant.estimators.noise_split import MARGIN, NoiseScales, choose_scales
-from accountant.estimators.premises import ONLY_RELEASE, OWN_ROWS, OWN_WEIGHTS, PUBLIC_PARAMETERS
 from accountant.estimators.starting import pack_centres
 from accountant.estimators.weighing import bound_weights, let_records_weigh, read_largest
 from accountant.estimators.withheld import WithheldOutputs, refuse_pipeline, refuse_search
-from accountant.guarantees import AnyGuarantee
+from accountant.guarantees import AnyGuarantee, Run
 from accountant.sampler import PoissonSampler
-from accountant.sampling import make_rule, name_range
+from accountant.sampler.system import open_generator
+from accountant.sampling import make_rule
 from accountant.sampling.selection import prepare_selection
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
+from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis, name_range
 from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
 from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_most, require_norms
 from profiles.mechanisms.interface import require_norm
-from profiles.mechanisms.lloyd import MOST_ROUNDS, PUBLIC_CENTRES, require_feasible_run
+from profiles.mechanisms.lloyd import MOST_ROUNDS, require_feasible_run
 from profiles.mechanisms.nearest import find_nearest
 from profiles.numbers import ExactLike
 
@@ -157,14 +150,12 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 weights = np.ones(0) if empty else _check_sample_weight(sample_weight, points, dtype=np.float64)
                 weights = bound_weights(weights, largest, lower=self.outside == "project")
             points = self._bound(points)
-            generator = make_generator(self.random_state)
-            mechanism, hypotheses, evidence = self._prepare(points.shape[1], generator, largest)
-            profile = mechanism.profile
-            if self.largest_weight is not None:
-                profile = let_records_weigh(profile, largest)
-                hypotheses = (*hypotheses, OWN_WEIGHTS)
-            evidence = (*evidence, *self._range_evidence(profile))
-            guarantee = certify_all_records(profile, hypotheses, evidence, self._promise(mechanism, largest))
+            generator, source = make_generator(self.random_state)
+            mechanism, evidence = self._prepare(points.shape[1], generator, largest)
+            weighed = None if self.largest_weight is None else largest
+            profile = mechanism.profile if weighed is None else let_records_weigh(mechanism.profile, weighed)
+            run = Run(noise=source, proved=evidence | self._range_evidence(profile))
+            guarantee = certify_all_records(mechanism, run, self._promise(mechanism, largest), weighed)
             self._run(mechanism, profile, guarantee, points, weights, generator)
         return self
 
@@ -194,21 +185,19 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             if rule != PRIVACY_CONSTRAINED and target_epsilon is not None:
                 raise InvalidArgument(f"target_epsilon is for the rule {PRIVACY_CONSTRAINED!r}, but {str(rule)[:40]!r} was given; omit one")
             points = self._bound(self._read(X, reset=True))
-            generator = make_generator(self.random_state)
-            mechanism, hypotheses, evidence = self._prepare(points.shape[1], generator, Fraction(1))
+            generator, source = make_generator(self.random_state)
+            mechanism, evidence = self._prepare(points.shape[1], generator, Fraction(1))
             profile = mechanism.profile
             target: object = None
             if rule == PRIVACY_CONSTRAINED:
                 target = self._promise(mechanism, Fraction(1)) if target_epsilon is None else target_epsilon
             made = make_rule(rule, profile, constants, target)
-            guarantee = certify_sample(profile, hypotheses, (*evidence, *self._range_evidence(profile)), made)
             # prepared before the number of records is looked at: what it refuses, it refuses for every data set
             selector = prepare_selection(profile, made)
-            if select is None:
-                sampler = PoissonSampler(None if self.random_state is None else generator)
-                guarantee = certify_draws(guarantee, selector.method, sampler.source)
-            else:
-                guarantee = certify_given_draws(guarantee)
+            sampler = PoissonSampler(None if self.random_state is None else generator)
+            draws = None if select is not None else sampler.source.hypothesis
+            run = Run(source, draws, selector=select is not None, proved=evidence | self._range_evidence(profile))
+            guarantee = certify_sample(mechanism, run, made, selector.method)
             if len(points):
                 chosen = selector.select({"z": _norms_above(points, self.norm)})
                 weights, q = chosen.weights, chosen.probabilities
@@ -268,10 +257,8 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         require_norms(points, self.norm, radius)
         return points
 
-    def _prepare(
-        self, dimension: int, generator: np.random.Generator, largest: Fraction
-    ) -> tuple[WeightedLloyd, tuple[str, ...], Evidence]:
-        """Return what will run, with noise for weights up to ``largest``, its hypotheses, and which of them hold by construction."""
+    def _prepare(self, dimension: int, generator: np.random.Generator, largest: Fraction) -> tuple[WeightedLloyd, dict[Hypothesis, str]]:
+        """Return what will run, with noise for weights up to ``largest``, and which of its hypotheses hold by construction."""
         for name, value in (("n_clusters", self.n_clusters), ("iterations", self.iterations)):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise InvalidArgument(f"{name} must be an integer of at least 1, but {str(value)[:40]!r} was found; give one")
@@ -279,14 +266,14 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 raise InvalidArgument(f"{name} must be at most {MOST_ROUNDS}, but {str(value)[:40]} was found; give fewer")
         require_feasible_run(int(self.iterations), int(self.n_clusters) * dimension)  # before centres are drawn
         radius = widen(to_exact(self.radius, "the radius"))
-        evidence = []
+        evidence: dict[Hypothesis, str] = {}
         if isinstance(self.init, str):
             if self.init != "packing":
                 raise InvalidArgument(f"init must be 'packing' or an array, but {self.init[:40]!r} was found; give one of the two")
             # not with the numbers that the noise is made of: these centres are public, and would tell the generator's state
             seed = None if self.random_state is None else generator.integers(0, 2**32, size=8, dtype=np.uint32)
             centres = pack_centres(int(self.n_clusters), dimension, self.norm, float_at_most(radius), np.random.default_rng(seed))
-            evidence.append((PUBLIC_CENTRES, "they are drawn in the declared ball, without the data"))
+            evidence[PUBLIC_CENTRES] = "they are drawn in the declared ball, without the data"
         else:
             centres = np.asarray(self.init)
             if centres.shape != (self.n_clusters, dimension):
@@ -304,15 +291,11 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             min_count=self.min_count,
             confine=True,
         )
-        seeded = () if self.random_state is None else (PRIVATE_SEED,)
-        premises = (PUBLIC_PARAMETERS, OWN_ROWS, ONLY_RELEASE)
-        return mechanism, (*mechanism.hypotheses, PRIVATE_NUMBERS, *seeded, *premises), tuple(evidence)
+        return mechanism, evidence
 
-    def _range_evidence(self, profile: Profile) -> Evidence:
+    def _range_evidence(self, profile: Profile) -> dict[Hypothesis, str]:
         """Return why every record, as it is used, lies in the declared ranges of ``profile``, where that holds by construction."""
-        if self.outside != "project":
-            return ()
-        return ((name_range(profile), "each record is moved onto the declared domain by itself"),)
+        return {name_range(profile): "each record is moved onto the declared domain by itself"} if self.outside == "project" else {}
 
     def _scales(self, radius: Fraction, dimension: int, largest: Fraction) -> NoiseScales:
         if (self.epsilon is None) == (self.noise_scales is None):
@@ -360,13 +343,13 @@ def _norms_above(points: Array, p: float) -> Array:
     return np.where(norms > 0, np.maximum(norms, LEAST_RADIUS), 0.0)
 
 
-def make_generator(random_state: object) -> np.random.Generator:
-    """Return a generator for scikit-learn's ``random_state``; None takes fresh entropy from the operating system.
+def make_generator(random_state: object) -> tuple[np.random.Generator, Hypothesis]:
+    """Return a generator for scikit-learn's ``random_state``, and what has to be true of it; None is the operating system's secure source.
 
     Raises ValueError like scikit-learn for anything else.
     """
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if random_state is None or (isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0):
-        return np.random.default_rng(None if random_state is None else int(random_state))
-    return np.random.default_rng(check_random_state(random_state).randint(0, 2**32, size=8, dtype=np.uint32))
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return open_generator(random_state)
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
+        return open_generator(np.random.default_rng(int(random_state)))
+    return open_generator(np.random.default_rng(check_random_state(random_state).randint(0, 2**32, size=8, dtype=np.uint32)))

@@ -1,7 +1,7 @@
 """What an estimator of scikit-learn usually offers and a private one does not: refused by name, in one sentence, before anything runs.
 
 A refusal here is a courtesy to those who follow habits; no guarantee rests on it. Whatever is not noticed (a scaler that was fitted by
-hand, a loop of fits) is an open premise of every fit: :mod:`accountant.estimators.premises`.
+hand, a loop of fits) is an open premise of every fit: :mod:`profiles.hypotheses`.
 """
 
 from __future__ import annotations

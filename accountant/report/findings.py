@@ -124,7 +124,7 @@ def _consequences(evidence: Evidence) -> list[Child]:
     for found in evidence.verification.consequences:
         told: list[tuple[Child, Child]] = [(name, badge(verdict)) for name, verdict in found.conditions]
         if found.verdict != "not applicable":
-            told.append(("Rests on", make("ul", [make("li", item) for item in found.open_hypotheses])))
+            told.append(("Rests on", make("ul", [make("li", item.sentence) for item in found.open_hypotheses])))
         made.append(
             make(
                 "article",

@@ -10,10 +10,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, assume, discharge
+from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run, prove_run
 from accountant.sampled import numeric_epsilon
 from accountant.sampler.bits import BitSource, repeats
+from accountant.sampler.once import read_hypotheses
 from accountant.sampler.plan import SamplingPlan
+from accountant.sampler.system import open_generator
 from accountant.sampler.uncopied import Uncopied
 from accountant.sampler.writing import to_matrix
 from accountant.weights.vectorised.compiled import CompiledTerm
@@ -62,7 +64,7 @@ class Sample(Uncopied):
     __slots__ = ("_bits", "_lock", "_process", "_records", "_statistics", "guarantee", "plan")
 
     def __init__(self, plan: SamplingPlan, records: Records, statistics: dict[str, Floats], bits: BitSource) -> None:
-        self.plan, self.guarantee, self._bits = plan, plan.guarantee(bits), bits
+        self.plan, self.guarantee, self._bits = plan, plan.drawn_guarantee(bits), bits
         self._records: Records | None = records
         self._statistics = statistics
         self._lock, self._process = threading.Lock(), os.getpid()
@@ -86,10 +88,12 @@ class Sample(Uncopied):
             )
         return records
 
-    def release(self, mechanism: object, rng: np.random.Generator, *, columns: Sequence[str] | None = None) -> Release:
+    def release(self, mechanism: object, rng: np.random.Generator | None = None, *, columns: Sequence[str] | None = None) -> Release:
         """Run the planned mechanism (or list of mechanisms, in order) on the sample, once, and return its output with the guarantee.
 
-        ``columns`` are those that the mechanism gets (all by default; they must be numeric). Nothing is used up where the mechanism is not
+        ``rng``: None for the secure source of the operating system; a generator of one's own is for tests and studies, and the guarantee
+        says that its seed must be secret. ``columns`` are those that the mechanism gets (all by default; they must be numeric).
+        Nothing is used up where the mechanism is not
         the planned one, reads other statistics than the weights were computed from, or ``rng`` has the seed that the sample was drawn with.
         Raises :class:`SampleUsed`, :class:`InvalidArgument`, :class:`InvalidData`, and what the mechanism raises (the sample is used then).
         """
@@ -99,6 +103,7 @@ class Sample(Uncopied):
             raise InvalidArgument(
                 "the noise would be made of the bits that selected the records, because both have the same seed; give another generator"
             )
+        rng, hypothesis = open_generator(rng)
         records = self._records
         if records is not None:
             points = records.points(columns)
@@ -107,9 +112,11 @@ class Sample(Uncopied):
         weights = self.consume().weights
         several = len(mechanisms) > 1  # what one does to its arrays must not change the records of the next
         outputs = tuple(item.run(points.copy(), weights.copy(), rng) if several else item.run(points, weights, rng) for item in mechanisms)
-        needed = [text for item in mechanisms for text in getattr(item, "hypotheses", ())]
-        closed = discharge(self.guarantee, ONE_ANALYSIS, "the sample gave its records to this run alone")
-        return Release(outputs if isinstance(mechanism, (list, tuple)) else outputs[0], assume(closed, needed))
+        found = assume(self.guarantee, read_hypotheses(mechanism))
+        for item in mechanisms:
+            found = prove_run(found, item)
+        found = conclude_run(found, Run(noise=hypothesis, draws=self._bits.hypothesis))
+        return Release(outputs if isinstance(mechanism, (list, tuple)) else outputs[0], found)
 
     def _require_planned(self, mechanisms: tuple[Any, ...]) -> None:
         planned = self.plan.profiles

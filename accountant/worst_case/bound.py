@@ -31,6 +31,7 @@ from accountant.worst_case.certify import (
 )
 from accountant.worst_case.search import guess_maximiser, improve, rounded_down, rounded_up
 from profiles import InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, to_exact
+from profiles.hypotheses import DEFINED, Hypothesis
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 
@@ -60,7 +61,7 @@ class EpsilonBound:
     checked_by_kernel: bool
     kernel_reason: str = ""
     boxes: int = 0
-    hypotheses: tuple[str, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
     certificate: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
@@ -162,7 +163,7 @@ class _Search:
         return EpsilonBound(
             lower, upper, {**at, **self.fixed}, "branch and bound in ball arithmetic", reached=reached, proved_by_balls=probability,
             checked_by_kernel=checked.accepted, kernel_reason=checked.reason, boxes=outcome.boxes,
-            hypotheses=() if checked.accepted else ("epsilon is defined and not negative on its domain",), certificate=checked.certificate,
+            hypotheses=() if checked.accepted else (DEFINED,), certificate=checked.certificate,
         )  # fmt: skip
 
     def _bits(self, at: Point) -> int:

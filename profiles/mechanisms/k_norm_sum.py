@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, read_dataset, read_points
 from profiles.mechanisms.interface import (
     EXACT_ARITHMETIC,
@@ -45,7 +46,7 @@ class KNormSum:
     name: ClassVar[str] = "K-norm weighted sum"
     summary: ClassVar[str] = "weighted sum of vectors plus noise of density proportional to exp(-|noise|_p / beta_sum), any p >= 1"
     source: ClassVar[str] = "Fay et al. 2024, Appendix D.4, proof of Proposition 13; Hardt and Talwar 2010"
-    hypotheses: ClassVar[tuple[str, ...]] = (EXACT_ARITHMETIC,)
+    hypotheses: ClassVar[tuple[Hypothesis, ...]] = (EXACT_ARITHMETIC,)
 
     beta_sum: ExactLike = POSITIVE
     p: float = 2

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, read_dataset, read_points
 from profiles.mechanisms.interface import EXACT_ARITHMETIC, POSITIVE, check_call, noise_scale, require_positive
 from profiles.numbers import ExactLike
@@ -32,7 +33,7 @@ class WeightedCount:
     name: ClassVar[str] = "weighted count"
     summary: ClassVar[str] = "sum of the weights plus Laplace(beta_count) noise"
     source: ClassVar[str] = "Fay et al. 2024, Appendix D.4, proof of Proposition 13"
-    hypotheses: ClassVar[tuple[str, ...]] = (EXACT_ARITHMETIC,)
+    hypotheses: ClassVar[tuple[Hypothesis, ...]] = (EXACT_ARITHMETIC,)
 
     beta_count: ExactLike = POSITIVE
 

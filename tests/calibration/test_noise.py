@@ -6,11 +6,11 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from accountant.weights.hypotheses import NOISE_FROM_DATA, TARGET_FROM_DATA
 
 from accountant import calibrate_noise, calibrate_noise_for_size, derive_epsilon, make_rule, prepare_selection
 from accountant.calibration import constrained_rule_for_size, lloyd, noise, published_ratio
 from accountant.sampling import rule_from_expression
-from accountant.weights.hypotheses import NOISE_FROM_DATA, TARGET_FROM_DATA
 from profiles import Infeasible, InvalidArgument, InvalidSampling, InvalidTarget, Undecided, declare
 from profiles.mechanisms import lloyd as mechanism
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from accountant.calibration.lloyd import noise_energy
+from accountant.estimators.certifying import GIVEN_ROW
 from accountant.estimators.noise_split import TYPICAL_NORM, count_share
-from accountant.estimators.premises import ONLY_RELEASE, OWN_ROWS
+from profiles.hypotheses import FIXED_IN_ADVANCE, ONLY_RELEASE, OWN_WEIGHTS, SEEDED_BITS
 from tests.estimators.test_kmeans import EXPECTED_FAILURES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "dp-kmeans.md").read_text(encoding="utf-8")
@@ -64,5 +65,6 @@ def test_expected_failures_are_listed():
 
 def test_every_premise_of_the_caller_is_on_the_page():
     text = " ".join(PAGE.split())
-    for premise in (ONLY_RELEASE, OWN_ROWS):
-        assert premise.partition(":")[0] in text
+    for premise in (ONLY_RELEASE, GIVEN_ROW, FIXED_IN_ADVANCE, OWN_WEIGHTS):
+        assert f"*{premise.sentence}*" in text, premise.id
+    assert "nor has seen other numbers" in SEEDED_BITS.sentence

@@ -14,24 +14,27 @@ from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import check_estimator
 
 from accountant import DPKMeans
-from accountant.estimators.certifying import PRIVATE_NUMBERS, PRIVATE_SEED
+from accountant.estimators.certifying import GIVEN_ROW
 from accountant.estimators.kmeans import _norms_above, make_generator
-from accountant.estimators.premises import ONLY_RELEASE, OWN_ROWS, PUBLIC_PARAMETERS
 from accountant.estimators.starting import pack_centres
-from accountant.guarantees import (
+from accountant.guarantees import EpsilonDP, Notion
+from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber, PDPError
+from profiles.hypotheses import (
     ARITHMETIC,
+    EXACT_REALS,
+    FIXED_IN_ADVANCE,
+    IN_RANGE,
     INDEPENDENT,
     ONE_ANALYSIS,
+    ONE_RECORD_EACH,
+    ONLY_OUTPUT,
+    ONLY_RELEASE,
+    PUBLIC_CENTRES,
+    SECURE_BITS,
+    SEEDED_BITS,
     STATISTICS,
-    EpsilonDP,
-    Notion,
+    name_range,
 )
-from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS
-from accountant.sampling import name_range
-from accountant.sampling.rules import IN_RANGE
-from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber, PDPError
-from profiles.mechanisms import EXACT_ARITHMETIC
-from profiles.mechanisms.lloyd import PUBLIC_CENTRES
 from profiles.mechanisms.nearest import label_by_definition
 
 EXPECTED_FAILURES = {
@@ -96,16 +99,16 @@ def test_the_certified_epsilon_keeps_what_was_asked_for(epsilon, norm, iteration
 
 def test_hypotheses_that_stay_open():
     blobs = make_blobs(50)
-    always = {EXACT_ARITHMETIC, PRIVATE_NUMBERS, PUBLIC_PARAMETERS, OWN_ROWS, ONLY_RELEASE}
+    always = {EXACT_REALS, FIXED_IN_ADVANCE, ONE_RECORD_EACH, ONLY_RELEASE, ONLY_OUTPUT, GIVEN_ROW}
     asked = DPKMeans(3, epsilon=1, radius=2).fit(blobs)
     in_range = name_range(asked.profile_)
-    assert in_range.startswith(f"{IN_RANGE}: z in [0, 2.0000")
-    assert set(asked.guarantee_.hypotheses) == {*always, in_range}
+    assert in_range.sentence.startswith("the declared range contains every record: z in [0, 2.0000")
+    assert set(asked.guarantee_.hypotheses) == {*always, in_range, SECURE_BITS}
     projected = DPKMeans(3, epsilon=1, radius=2, outside="project").fit(blobs).guarantee_
-    assert set(projected.hypotheses) == always
+    assert set(projected.hypotheses) == {*always, SECURE_BITS}
     assert {item.hypothesis for item in projected.discharged} >= {in_range, PUBLIC_CENTRES}
     given = DPKMeans(3, epsilon=1, radius=2, outside="project", init=np.eye(3, 2), random_state=1).fit(blobs).guarantee_
-    assert set(given.hypotheses) == {*always, PUBLIC_CENTRES, PRIVATE_SEED}
+    assert set(given.hypotheses) == {*always, PUBLIC_CENTRES, SEEDED_BITS}
 
 
 def test_only_the_mechanism_looks_at_the_data():
@@ -118,11 +121,11 @@ def test_only_the_mechanism_looks_at_the_data():
 
 
 def test_the_mechanism_runs_with_what_the_guarantee_says():
-    blobs, generator = make_blobs(), make_generator(6)
+    blobs, (generator, _) = make_blobs(), make_generator(6)
     model = DPKMeans(3, epsilon=1, radius=2, random_state=6).fit(blobs)
     again = DPKMeans(3, epsilon=1, radius=2, random_state=generator)
     points = again._bound(again._read(blobs, reset=True))
-    mechanism, _, _ = again._prepare(2, generator, Fraction(1))
+    mechanism, _ = again._prepare(2, generator, Fraction(1))
     assert mechanism == model.mechanism_
     assert (mechanism.run(points, None, generator) == model.cluster_centers_).all()
     assert model.profile_ == mechanism.profile
@@ -158,8 +161,8 @@ def test_fitting_a_privacy_constrained_sample():
     model = DPKMeans(3, epsilon=3, radius=1, outside="project", random_state=9).fit_sampled(blobs, select=select, target_epsilon=12)
     assert model.guarantee_.bound.upper == 12
     assert model.guarantee_.notion is Notion.ADD_REMOVE_DP
-    assert EXACT_ARITHMETIC in model.guarantee_.hypotheses
-    assert not any(item.startswith(IN_RANGE) for item in model.guarantee_.hypotheses)
+    assert EXACT_REALS in model.guarantee_.hypotheses
+    assert not any(item.id == IN_RANGE.id for item in model.guarantee_.hypotheses)
     assert 0.05 < seen["q"].mean() < 0.3
     # Problem 7 for the norms over the reals, at 60 digits
     points = model._bound(model._read(blobs, reset=True))
@@ -248,8 +251,10 @@ def test_random_states():
     fits = [DPKMeans(2, epsilon=1, radius=2).fit(blobs).cluster_centers_ for _ in range(2)]
     assert (fits[0] != fits[1]).all()
     for state in (3, np.int64(3), np.random.RandomState(3), np.random.default_rng(3)):
-        assert isinstance(make_generator(state), np.random.Generator)
-    legacy = [make_generator(np.random.RandomState(3)).random() for _ in range(2)]
+        generator, source = make_generator(state)
+        assert isinstance(generator, np.random.Generator)
+        assert source == SEEDED_BITS
+    legacy = [make_generator(np.random.RandomState(3))[0].random() for _ in range(2)]
     assert legacy[0] == legacy[1]
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from accountant import DPKMeans, render
-from accountant.estimators.premises import OWN_WEIGHTS
 from accountant.estimators.weighing import let_records_weigh
 from accountant.guarantees import EpsilonDP, Notion, amplify_by_importance_sampling
 from accountant.interop import read_guarantee, replay, write_guarantee
-from accountant.sampling import make_rule, name_range
+from accountant.sampling import make_rule
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber, InvalidSampling, NotPrivate, to_exact
+from profiles.hypotheses import OWN_WEIGHTS, WORD_OF_FILE, name_range
 from profiles.mechanisms import WeightedLloyd
 from profiles.terms import to_text
 
@@ -51,7 +51,7 @@ def test_the_guarantee_of_weighted_records_is_made_again_from_its_file() -> None
     made = make_model(largest_weight=50).fit(make_rows(), sample_weight=np.full(300, 3.0)).guarantee_
     again = replay(read_guarantee(write_guarantee(made)), accept_evidence=True)
     assert (again.bound.lower, again.bound.upper) == (made.bound.lower, made.bound.upper)
-    assert {text for text in again.hypotheses if not text.startswith("on the word of the file")} == set(made.hypotheses)
+    assert {item for item in again.hypotheses if item.id != WORD_OF_FILE.id} == set(made.hypotheses)
 
 
 def test_weights_without_a_declared_bound_are_refused_before_the_data_are_seen() -> None:
@@ -68,8 +68,8 @@ def test_self_normalised_weights_are_no_inverse_probabilities() -> None:
     sample = rows[rng.random(600) < 0.06]
     model = make_model(largest_weight=100).fit(sample, sample_weight=np.full(len(sample), 600 / len(sample)))
     assert model.guarantee_.bound.lower > Fraction(9, 10)  # nothing is amplified
-    (named,) = [text for text in model.guarantee_.hypotheses if text == OWN_WEIGHTS]
-    assert "n/|S|" in named
+    (named,) = [item for item in model.guarantee_.hypotheses if item == OWN_WEIGHTS]
+    assert "n/|S|" in named.sentence
 
 
 def test_weights_above_the_bound() -> None:
@@ -79,7 +79,7 @@ def test_weights_above_the_bound() -> None:
     assert "3.5" not in str(refused.value)
     one, other = (make_model(largest_weight=3, outside="project", random_state=1).fit(rows, sample_weight=w) for w in (weights, [1, 2, 3]))
     assert (one.cluster_centers_ == other.cluster_centers_).all()
-    assert not any("declared range" in text for text in one.guarantee_.hypotheses)
+    assert not any(item.id == "declared-range" for item in one.guarantee_.hypotheses)
     assert name_range(one.profile_) in {item.hypothesis for item in one.guarantee_.discharged}
 
 

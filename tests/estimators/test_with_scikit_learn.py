@@ -21,11 +21,10 @@ from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
 
 from accountant import DPKMeans, render
-from accountant.estimators.certifying import PRIVATE_SEED
-from accountant.estimators.premises import ONLY_RELEASE, OWN_ROWS, PUBLIC_PARAMETERS
+from accountant.estimators.certifying import GIVEN_ROW
 from profiles import NotOffered, NotPrivate, PDPError
+from profiles.hypotheses import FIXED_IN_ADVANCE, ONLY_RELEASE, PUBLIC_CENTRES, SEEDED_BITS
 from profiles.mechanisms import WeightedLloyd
-from profiles.mechanisms.lloyd import PUBLIC_CENTRES
 
 
 def make_rows(rows: int = 60) -> np.ndarray:
@@ -185,9 +184,9 @@ def test_what_is_not_offered_says_why_and_what_to_do(name: str) -> None:
 
 def test_every_fit_names_the_premises_of_its_use() -> None:
     for model in (make_model().fit(make_rows()), make_model().fit_sampled(make_rows())):
-        assert {PUBLIC_PARAMETERS, OWN_ROWS, ONLY_RELEASE} <= set(model.guarantee_.hypotheses)
+        assert {FIXED_IN_ADVANCE, GIVEN_ROW, ONLY_RELEASE} <= set(model.guarantee_.hypotheses)
         printed = " ".join(render(model.guarantee_).split())
-        for words in ("n_clusters", "min_count", "StandardScaler", "a release of its own"):
+        for words in ("all other parameters were fixed without", "each row that is given to fit", "the epsilons of several add up"):
             assert words in printed
 
 
@@ -217,8 +216,8 @@ def test_a_copied_generator_draws_the_same_noise_and_the_guarantee_says_so() -> 
     rows = make_rows()
     one, other = (clone(model).fit(rows) for _ in range(2))
     assert (one.cluster_centers_ == other.cluster_centers_).all()
-    assert PRIVATE_SEED in one.guarantee_.hypotheses
-    assert "one release only" in PRIVATE_SEED
+    assert SEEDED_BITS in one.guarantee_.hypotheses
+    assert "nor has seen other numbers" in SEEDED_BITS.sentence
     first, second = (clone(make_model()).fit(rows) for _ in range(2))
     assert (first.cluster_centers_ != second.cluster_centers_).any()
 

@@ -10,24 +10,19 @@ from typing import Any, Literal
 import numpy as np
 
 from accountant.applications.heavyhitters.domain import PublicDomain, read_domain
-from accountant.applications.heavyhitters.membership import MEMBERSHIPS, PSEUDORANDOM, Membership
+from accountant.applications.heavyhitters.membership import MEMBERSHIPS, Membership
 from accountant.applications.heavyhitters.streams import cut_records
 from accountant.applications.heavyhitters.watching import Setting, StepReport, Watch
-from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, discharge
-from accountant.onesided import OneSidedCalibration, calibrate_one_sided, declare_add_dp, realise_draws, subsample
-from accountant.sampler.bits import SECURE_BITS, open_bits
+from accountant.guarantees import AnyGuarantee, Hypothesis, Run, Unit, conclude_run
+from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
+from accountant.sampler.bits import open_bits
 from profiles import InvalidArgument
+from profiles.hypotheses import PSEUDORANDOM, PUBLIC_CLOCK, PUBLIC_CONSTANTS, SECURE_BITS, WELL_FORMED
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
-PUBLIC = "k, the threshold, the domain of the items and the time steps are public: nothing about them was chosen by looking at the data"
-WELL_FORMED = (
-    "the stream is well-formed (records sorted by time, one id for all records of a user, no missing values): whether it is refused is "
-    "not covered"
-)
-REFUSED = (
-    "no record has an item outside the domain or a time that is no time step, or nobody learns that the stream was refused for it "
-    "(outside='refuse')"
-)
+PUBLIC = PUBLIC_CONSTANTS.about(names="k, the threshold, the domain of the items and the time steps are")
+SORTED = WELL_FORMED.about(what="the stream is well-formed (records sorted by time, one id for all records of a user, no missing values)")
+REFUSED = WELL_FORMED.about(what="no record has an item outside the domain or a time that is no time step (outside='refuse')")
 _SOURCE = "docs/heavy-hitters.md, Theorem 1; Ghazi et al. 2024, Theorem 5.3"
 _MOST = 2**31
 
@@ -133,20 +128,18 @@ class HeavyHitterMonitor:
         source = open_bits(bits)
         return HeavyHitterAnswer(tuple(self.watch(stream, bits=source)), self._derive(source.hypothesis))
 
-    def _derive(self, bits: str) -> AnyGuarantee:
-        one_sided = declare_add_dp(
+    def _derive(self, bits: Hypothesis | str) -> AnyGuarantee:
+        refused = (REFUSED,) if self.outside == "refuse" else ()
+        keyed = (PSEUDORANDOM,) if self.membership == "keyed" else ()
+        one_sided = prove_losses(
             f"THRESHMONITOR with k = {self.k}, threshold {self.threshold} (a record is a user with the whole stream)",
             self.plan.epsilon0,
-            source=_SOURCE,
-            hypotheses=(
-                PUBLIC,
-                WELL_FORMED,
-                *((REFUSED,) if self.outside == "refuse" else ()),
-                *((PSEUDORANDOM,) if self.membership == "keyed" else ()),
-            ),
+            None,
+            theorem=_SOURCE,
+            hypotheses=(PUBLIC, SORTED, *refused, *keyed, PUBLIC_CLOCK),
+            unit=Unit.USER,
         )
-        sampled = realise_draws(subsample(one_sided, self.plan.p), bits)
-        return discharge(sampled, ONE_ANALYSIS, "each pass draws its own sample and releases its reports alone")
+        return conclude_run(subsample(one_sided, self.plan.p), Run(noise=bits, draws=bits))
 
 
 def read_times(times: object) -> PublicDomain:
@@ -163,4 +156,4 @@ def require_count(value: object, what: str, most: int = _MOST) -> None:
         raise InvalidArgument(f"{what} must be an integer from 1 to {most}, but {str(value)[:40]!r} was found; give one in that range")
 
 
-__all__ = ["PUBLIC", "WELL_FORMED", "HeavyHitterAnswer", "HeavyHitterMonitor", "StepReport", "Watch", "read_times"]
+__all__ = ["PUBLIC", "SORTED", "HeavyHitterAnswer", "HeavyHitterMonitor", "StepReport", "Watch", "read_times"]

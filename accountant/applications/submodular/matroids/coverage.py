@@ -14,6 +14,7 @@ from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.matroids.matroid import Integers, require_count
 from accountant.applications.submodular.matroids.objective import UNIT, Membership, Scores
 from profiles import InvalidData
+from profiles.hypotheses import Hypothesis
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +36,12 @@ class Coverage:
         require_count(self.size, "the number of elements")
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """None: coverage is monotone, in {0, 1}, and judges each user alone."""
         return ()
 
     @property
-    def utility_hypotheses(self) -> tuple[str, ...]:
+    def utility_hypotheses(self) -> tuple[Hypothesis, ...]:
         """None: coverage is submodular."""
         return ()
 

@@ -11,15 +11,12 @@ from numpy.typing import NDArray
 
 from accountant.applications.submodular.matroids.matroid import Integers, require_count
 from profiles import InvalidArgument, InvalidData
+from profiles.hypotheses import RECORDWISE, SUBMODULAR, Hypothesis
 
 Floats = NDArray[np.float64]
 Membership = NDArray[np.bool_]
 #: (data, membership of shape (s, m)) → values of shape (users, s)
 Evaluation = Callable[[Any, Membership], Any]
-
-RECORDWISE = "The value of a user depends on that user's record and on the set alone"
-SUBMODULAR = "Each user's function is monotone and submodular with values in [0, 1]"
-
 
 #: Scores that are no whole numbers are rounded down, user by user, to multiples of 1/UNIT; then sums have no error.
 UNIT = 2**36
@@ -54,11 +51,11 @@ class Objective(Protocol):
         """The number m of elements."""
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the guarantee takes for granted about the function."""
 
     @property
-    def utility_hypotheses(self) -> tuple[str, ...]:
+    def utility_hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the utility bound takes for granted beyond that."""
 
     @property
@@ -116,12 +113,12 @@ class PerUser:
         require_count(self.size, "the number of elements")
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """Each user is judged alone: no program can see that of a function of the whole data set."""
         return (RECORDWISE,)
 
     @property
-    def utility_hypotheses(self) -> tuple[str, ...]:
+    def utility_hypotheses(self) -> tuple[Hypothesis, ...]:
         """Monotone, submodular, in [0, 1]."""
         return (SUBMODULAR,)
 
