@@ -96,7 +96,7 @@ IN_RANGE = Hypothesis(
 )
 RECORD_STATISTICS = Hypothesis(
     "record-statistics",
-    "{names} of a record is computed from this record alone, and from public constants",
+    "{names}: computed from the record alone, and from public constants",
     Head.DATA,
     "A rank, a quantile, a norm after centring by the mean of the data or a value that was scaled by it depends on the other records, too: "
     "then one record more changes the statistics of all.",

@@ -18,7 +18,7 @@ from accountant.cli.options import (
     TargetSizeOption,
     parse_assignments,
 )
-from accountant.cli.output import print_json, print_line
+from accountant.cli.output import print_as_it_is, print_json, print_line
 
 NAME = "sample"
 HELP = (
@@ -108,8 +108,7 @@ def _print(found: dict[str, Any], lines: list[str]) -> None:
     print_line(f"rule                  {found['rule']['name']}" + ("" if found["rule"]["q"] is None else f", q = {found['rule']['q']}"))
     print_line(f"draws                 {found['sampler']['draws']}, {found['sampler']['randomness']}")
     print_line("use it as it is       also if it is empty or small: a sample that is drawn again has no guarantee")
-    for line in lines:
-        print_line(line)
+    print_as_it_is("\n".join(lines))
     share = "may be published" if found["publishable"] else "must not be published: it depends on this data set"
     print_line(f"certificate           {found['certificate']} ({share}); check it with: pdp check {found['certificate']}")
     counted = f"{private['records']} records, {private['sample_size']} selected, at most {expected} expected"

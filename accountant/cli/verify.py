@@ -100,8 +100,7 @@ def _print(report: dict[str, Any], lines: list[str]) -> None:
         for label in ("discharged", "not_discharged"):
             for item in consequence[label]:
                 print_line(f"    {label.replace('_', ' ')}: {item}")
-    for line in lines:
-        print_line(line)
+    print_as_it_is("\n".join(lines))
 
 
 def _print_region(decision: dict[str, Any] | None) -> None:

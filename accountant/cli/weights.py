@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from accountant.cli.options import JsonOption, ProfileArgument, StatisticOption, TargetSizeOption
-from accountant.cli.output import print_json, print_line
+from accountant.cli.output import print_as_it_is, print_json, print_line
 from profiles.errors import InvalidArgument
 
 NAME = "weights"
@@ -88,8 +88,7 @@ def main(
     print_line(f"certified feasible    {summary.fast_rows} by rounding bounds, {summary.refined_rows} by ball arithmetic")
     print_line(f"premise               {premise.evidence}")
     print_line("A sample that is drawn with these weights, q = 1/weight, and used once is private with the target epsilon.")
-    for line in render_hypotheses(hypotheses):
-        print_line(line)
+    print_as_it_is("\n".join(render_hypotheses(hypotheses)))
     return 0
 
 

@@ -24,6 +24,7 @@ from profiles.hypotheses import (
 _SOURCE = "docs/poisson-sampler.md, Theorems 1 and 3; docs/sampling.md, Theorem 2"
 _EXACT_DRAWS = "exact Bernoulli draws of binary64 q (docs/poisson-sampler.md, Theorem 1)"
 _ONE_CALL = "the sample is drawn, used by this run and dropped in one call"
+_GIVEN_ONCE = "the sample gave its records to this run alone"
 _EVERY_RECORD = "q = 1: every record is used, with weight 1"
 
 
@@ -86,25 +87,27 @@ class Run:
     alone.
 
     ``noise``: the hypothesis about the random numbers of the mechanism. ``draws``: that about the bits of our own exact draws; None where
-    no sample is drawn, or where a ``selector`` of the user's draws it, once. ``proved``: further hypotheses that hold by construction,
-    each with the reason.
+    no sample is drawn, or where a ``selector`` of the user's draws it, once. ``earlier``: the sample was drawn before the call, so that
+    somebody may have chosen it among several. ``proved``: further hypotheses that hold by construction, each with the reason.
     """
 
     noise: Hypothesis | str
     draws: Hypothesis | str | None = None
     selector: bool = False
+    earlier: bool = False
     proved: Mapping[Hypothesis, str] = field(default_factory=dict)
 
     def discharges(self) -> dict[Hypothesis, str]:
         """Return what such a call discharges, each with the reason."""
         sampled = self.draws is not None or self.selector
-        reason = _ONE_CALL if sampled else _EVERY_RECORD
+        reason = _GIVEN_ONCE if self.earlier else _ONE_CALL if sampled else _EVERY_RECORD
         found = {
             ONE_ANALYSIS: reason,
-            NOT_REDRAWN: reason,
             WEIGHT_AS_GIVEN: "the run takes the weights from the sampler as they are" if sampled else _EVERY_RECORD,
             RANDOMNESS: f"they come from a source that has a hypothesis of its own ({as_hypothesis(self.noise, Head.MACHINE).id})",
         }
+        if not self.earlier:
+            found[NOT_REDRAWN] = reason
         if sampled:
             found[FRESH_SAMPLES] = "each sample is drawn by the run itself"
         if not self.selector:

@@ -143,11 +143,12 @@ def _headline(guarantee: Stated) -> str:
 
 
 def _details(guarantee: Stated) -> Iterator[str]:
-    yield f"notion: {guarantee.notion.value}"
+    unit = guarantee.unit.name.lower()
+    yield f"notion: {guarantee.notion.value.replace('record', unit)}"
     yield f"protects: {guarantee.unit.value}"
     bound = guarantee.bound
     if isinstance(bound, TwoSidedDP):
-        yield f"if a record goes, the loss is at most {_end(bound.plus)}; if one comes, {_end(bound.minus) or 'unbounded'}"
+        yield f"if a {unit} goes, the loss is at most {_end(bound.plus)}; if one comes, {_end(bound.minus) or 'unbounded'}"
     if isinstance(bound, EpsilonDP):
         if bound.lower > 0:
             yield f"the sampled profile is at least {_down(bound)} at {show_record(bound.evidence.at)}, so this derivation gives no less"

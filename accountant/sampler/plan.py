@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from accountant.epsilon import CONSTRAINED, DerivedEpsilon, derive_epsilon
-from accountant.guarantees import AnyGuarantee, Hypothesis, assume, realise_pairs, realise_sampling
+from accountant.guarantees import AnyGuarantee, Hypothesis, assume, realise_pairs, realise_sampling, settle
 from accountant.sampler.bits import BitSource
 from accountant.sampler.once import compose_on_one_sample, read_hypotheses, read_profiles
 from accountant.sampling import SamplingRule
@@ -17,7 +17,7 @@ from accountant.sampling.selection import METHODS, Selector, prepare_selection
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised import ConvexityPremise
 from profiles import Declaration, InvalidArgument, Profile, load
-from profiles.hypotheses import as_hypotheses, as_hypothesis
+from profiles.hypotheses import RECORD_STATISTICS, as_hypotheses, as_hypothesis, name_statistics
 from proofs_check.kernel import check
 
 
@@ -73,6 +73,9 @@ class SamplingPlan:
             "defined": "claim well-defined, checked by the kernel" if self.checked else None,
         }
         base = self.derived.guarantee
+        named = any(item.id == RECORD_STATISTICS.id for item in self.assumed)
+        if named:
+            base = settle(base, {name_statistics(self.profile): "how each statistic is read is a hypothesis of its own"})
         realised = realise_pairs(base, **stated) if source is None else realise_sampling(base, bits=source.hypothesis, **stated)
         return assume(realised, self.assumed)
 
@@ -101,6 +104,7 @@ def plan_sample(
     listed: tuple[Profile, ...]
     if isinstance(profiles, (str, Declaration)):
         reference = load(profiles) if isinstance(profiles, str) else profiles  # the file is read here, once
+        reference = replace(reference, mechanism=None)  # what will be run on the sample is not seen here
         profile = reference.profile
         listed = (profile,)
     else:

@@ -115,7 +115,7 @@ class Sample(Uncopied):
         found = assume(self.guarantee, read_hypotheses(mechanism))
         for item in mechanisms:
             found = prove_run(found, item)
-        found = conclude_run(found, Run(noise=hypothesis, draws=self._bits.hypothesis))
+        found = conclude_run(found, Run(noise=hypothesis, draws=self._bits.hypothesis, earlier=True))
         return Release(outputs if isinstance(mechanism, (list, tuple)) else outputs[0], found)
 
     def _require_planned(self, mechanisms: tuple[Any, ...]) -> None:
