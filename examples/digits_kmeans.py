@@ -29,7 +29,8 @@ from accountant.dataset import compute_weights_file, parse_statistic
 from accountant.epsilon import DerivedEpsilon, derive_epsilon
 from accountant.files import write_whole
 from accountant.weights.premise import prove_premise
-from profiles import Profile, exact_text
+from profiles import Declaration, Profile, exact_text
+from profiles.hypotheses import Head
 from profiles.mechanisms import WeightedLloyd
 from proofs_check.certificates import to_file_text
 from proofs_check.kernel import check
@@ -44,11 +45,12 @@ TARGET = Fraction("4.4")
 PRIVATE = "private, for your eyes only: all from here on, with the files of records, weights and plot, is covered by no epsilon"
 
 
-def declare_lloyd() -> Profile:
-    """Return the profile of weighted DP-Lloyd, composed from its sum and count, on the ball that holds every possible image."""
-    return WeightedLloyd(
+def declare_lloyd() -> Declaration:
+    """Return weighted DP-Lloyd with its profile, composed from its sum and count, on the ball that holds every possible image."""
+    mechanism = WeightedLloyd(
         initial_centres=np.zeros((1, PIXELS)), iterations=ROUNDS, beta_count=BETA_COUNT, beta_sum=BETA_SUM, p=2, radius=RADIUS
-    ).profile
+    )
+    return Declaration(mechanism.profile, hypotheses=mechanism.hypotheses, mechanism=mechanism)
 
 
 def read_digits() -> NDArray[np.float64]:
@@ -67,23 +69,18 @@ def show_verification(found: Verification) -> None:
     print_line(f"mu_x = {found.to_json()['strong_convexity']['formula']}")
 
 
-def bound_rules(profile: Profile) -> dict[str, DerivedEpsilon]:
+def bound_rules(declared: Declaration) -> dict[str, DerivedEpsilon]:
     """Return the certified worst case for three sampling rules, of public constants alone."""
     constants = {"m": SAMPLE_SIZE, "n": SIZE, "lam": LAM, "mean": MEAN}
     return {
-        "uniform": derive_epsilon(profile, rule="uniform", constants={"m": SAMPLE_SIZE, "n": SIZE}),
-        "coreset-l2": derive_epsilon(profile, rule="coreset-l2", constants=constants),
-        "privacy-constrained": derive_epsilon(profile, rule="privacy-constrained", target_epsilon=TARGET),
+        "uniform": derive_epsilon(declared, rule="uniform", constants={"m": SAMPLE_SIZE, "n": SIZE}),
+        "coreset-l2": derive_epsilon(declared, rule="coreset-l2", constants=constants),
+        "privacy-constrained": derive_epsilon(declared, rule="privacy-constrained", target_epsilon=TARGET),
     }
 
 
-def name_premises(derived: DerivedEpsilon) -> tuple[str, ...]:
-    """Return the premises of a bound that nobody has discharged, as sentences."""
-    return tuple(str(item) for item in derived.guarantee.hypotheses)
-
-
 def show_rules(bounds: dict[str, DerivedEpsilon]) -> None:
-    """Print one row a rule, and below it every premise of every row."""
+    """Print one row a rule, and below it every premise of every row; a premise of some rows names them."""
     rows = []
     for name, derived in bounds.items():
         found = derived.to_json()
@@ -91,11 +88,14 @@ def show_rules(bounds: dict[str, DerivedEpsilon]) -> None:
         rows.append((name, found["epsilon"]["lower"], found["epsilon"]["upper"], at, "yes" if found["checked_by_kernel"] else "no"))
     columns = ("sampling rule", "sup psi, rounded down", "sup psi, rounded up", "worst record", "checked by kernel")
     print_table("certified epsilon (nats) of one run on one sample, if the premises below hold", columns, rows)
-    print_line("premises that nobody has discharged, with the rows that rest on them:")
-    for premise in dict.fromkeys(text for derived in bounds.values() for text in name_premises(derived)):
-        resting = [name for name, derived in bounds.items() if premise in name_premises(derived)]
-        print_line(f"  - {premise} [{'all' if len(resting) == len(bounds) else ', '.join(resting)}]")
-    print_line("one analysis of one sample: a second run, or another row, on the same records is a release of its own, and all add up")
+    print_line("It holds only if all of this is true, which nobody has discharged:")
+    premises = dict.fromkeys(item for derived in bounds.values() for item in derived.guarantee.hypotheses)
+    for head in Head:
+        print_line(f"  {head.value}")
+        for premise in (item for item in premises if item.head is head):
+            resting = [name for name, derived in bounds.items() if premise in derived.guarantee.hypotheses]
+            rows_named = "" if len(resting) == len(bounds) else f" [{', '.join(resting)}]"
+            print_line(f"    - {premise.sentence}{rows_named}")
     print_line()
 
 
@@ -156,14 +156,15 @@ def main(arguments: list[str] | None = None) -> int:
     out: Path = parser.parse_args(arguments).out
     out.mkdir(parents=True, exist_ok=True)
     start = time.perf_counter()
-    profile = declare_lloyd()
+    declared = declare_lloyd()
+    profile = declared.profile
     print_line(
         f"public constants: pixels lie in 0, ..., {2 * MIDDLE} by the format, so that around {MIDDLE} every image has an l2 norm in "
         f"[0, {exact_text(profile.record[0].hi)}]; no record is read before the line that begins with 'private'"
     )
     verification = verify(profile, TARGET)
     show_verification(verification)
-    bounds = bound_rules(profile)
+    bounds = bound_rules(declared)
     show_rules(bounds)
     print_as_it_is(bounds["coreset-l2"].render())
     files: dict[Path, Any] = {out / "conditions.json": verification.certificate()}
