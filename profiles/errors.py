@@ -8,9 +8,17 @@ from __future__ import annotations
 
 
 class PDPError(Exception):
-    """Base of all errors that this project raises on purpose."""
+    """Base of all errors that this project raises on purpose.
+
+    ``str(error)`` tells nothing that came from a data set or a user's array but rows and kinds of faults; what was found there, such as the
+    value, is ``error.private`` (text, often empty), for the eyes of whoever may see the data (:mod:`profiles.private`).
+    """
 
     exit_code = 2
+
+    def __init__(self, message: str = "", *, private: str = "") -> None:
+        super().__init__(message)
+        self.private = private
 
 
 class InvalidNumber(PDPError):

@@ -16,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from accountant.estimators.certifying import certify_all_records, certify_sample
 from accountant.estimators.noise_split import MARGIN, NoiseScales, choose_scales
+from accountant.estimators.quotes import without_quotes
 from accountant.estimators.starting import pack_centres
 from accountant.estimators.weighing import bound_weights, let_records_weigh, read_largest
 from accountant.estimators.withheld import WithheldOutputs, refuse_pipeline, refuse_search
@@ -147,7 +148,8 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             weights: Array | None = None
             if sample_weight is not None:  # a data set may be empty, which scikit-learn's check would refuse
                 empty = not len(points) and np.size(sample_weight) == 0
-                weights = np.ones(0) if empty else _check_sample_weight(sample_weight, points, dtype=np.float64)
+                with without_quotes():
+                    weights = np.ones(0) if empty else _check_sample_weight(sample_weight, points, dtype=np.float64)
                 weights = bound_weights(weights, largest, lower=self.outside == "project")
             points = self._bound(points)
             generator, source = make_generator(self.random_state)
@@ -204,8 +206,8 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 selected = sampler.select(q) if select is None else np.asarray(select(q, generator))
                 if selected.dtype != np.bool_ or selected.shape != weights.shape:
                     raise InvalidArgument(
-                        f"the selector must return one boolean a record, but {selected.dtype} of shape {selected.shape} was found; "
-                        "correct it"
+                        "the selector must return one boolean a record, but another type or length was found; correct it",
+                        private=f"{selected.dtype} of shape {selected.shape}",
                     )
                 points, kept = points[selected], weights[selected]
             else:
@@ -243,7 +245,8 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _read(self, X: ArrayLike, *, reset: bool) -> Array:  # noqa: N803
         # an empty data set is legal in fit: refusing it would tell that it is empty
-        found: Array = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=0 if reset else 1)
+        with without_quotes():
+            found: Array = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=0 if reset else 1)
         return found
 
     def _bound(self, points: Array) -> Array:

@@ -118,7 +118,7 @@ def compose(*guarantees: AnyGuarantee, subject: str | None = None) -> AnyGuarant
 
     What three fits in a row, a grid search or this year's and last year's release cost. All premises of all parts stay; two samples must
     be two draws (:data:`profiles.hypotheses.FRESH_SAMPLES`): mechanisms on **one** sample are composed first and amplified once
-    (:func:`accountant.amplify_once`), which costs more. Source: docs/one-sided.md, Theorem 2 and section 6.
+    (:func:`accountant.amplify_once`), which costs more. Source: docs/one-sided.md, Theorem 2 and section 8.
 
     Raises :class:`InvalidArgument` for no guarantee, for one without an ε (a profile: take its worst case first) and for different units.
 

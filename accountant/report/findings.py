@@ -167,7 +167,8 @@ def _audit_facts(found: AuditEvidence) -> list[tuple[Child, Child]]:
         ("Implementation", make("code", found.mechanism)),
         ("Pair", found.pair),
         ("Claim", f"ε ≤ {exact_text(result.claim.epsilon) if len(exact_text(result.claim.epsilon)) <= 24 else bound_texts(result)[1]}"
-         + (f"; {result.claim.source}" if result.claim.source else "")),
+         + (f"; {result.claim.source}" if result.claim.source else "")
+         + (f": {result.claim.private}" if result.claim.private and not found.private else "")),
         ("Outputs", f"{result.outputs} on both data sets together"),
         ("Seed", str(result.seed)),
     ]  # fmt: skip
@@ -181,6 +182,8 @@ def _audit_facts(found: AuditEvidence) -> list[tuple[Child, Child]]:
 
 
 def _events(found: AuditEvidence) -> Element | None:
+    if found.private:
+        return make("p", "The events and the record in which D and D′ differ depend on the data, and are not shown.")
     rows = []
     for name, event in zip("AB", found.result.events, strict=False):
         for label, interval, seen, of in (

@@ -257,8 +257,8 @@ def _as_error(failure: Failure) -> PDPError:
     for module in (audit_errors, profile_errors):
         kind = getattr(module, failure.error, None)
         if isinstance(kind, type) and issubclass(kind, PDPError):
-            return kind(failure.message)
-    return MechanismRaised(failure.message)
+            return kind(failure.message, private=failure.private)
+    return MechanismRaised(failure.message, private=failure.private)
 
 
 def _end(workers: list[_Worker]) -> None:

@@ -79,7 +79,10 @@ class AuditResult:
         return (self.outputs + 1) // 2
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result as a JSON object; ``claimed`` is rounded up and ``epsilon_lower`` down."""
+        """Return the result as a JSON object; ``claimed`` is rounded up and ``epsilon_lower`` down.
+
+        ``private`` has what tells of the outputs, hence of the data sets: events and scores, and the record that the claim is about.
+        """
         return {
             "epsilon_lower": self.epsilon_lower,
             "claimed": _upper_float(self.claim.epsilon),
@@ -93,22 +96,26 @@ class AuditResult:
             "fixed": self.fixed,
             "sequential": self.sequential,
             "refuted_after": self.refuted_after,
-            "bets_on": self.bets_on,
-            "events": [
-                {
-                    "event": event.words,
-                    "probability": list(event.interval_first),
-                    "probability_neighbor": list(event.interval_second),
-                    "seen": [event.seen_first, event.of_first],
-                    "seen_neighbor": [event.seen_second, event.of_second],
-                }
-                for event in self.events
-            ],
-            "guesses": {"right": self.right, "wrong": self.wrong, "score": None if self.rule is None else self.rule.score.name},
+            "guesses": {"right": self.right, "wrong": self.wrong},
             "tests": self.tests,
             "exact": None if self.exact is None else {"lower": _number(self.exact.lower), "upper": _number(self.exact.upper)},
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
+            "private": {
+                "claim_at": self.claim.private,
+                "bets_on": self.bets_on,
+                "score": None if self.rule is None else self.rule.score.name,
+                "events": [
+                    {
+                        "event": event.words,
+                        "probability": list(event.interval_first),
+                        "probability_neighbor": list(event.interval_second),
+                        "seen": [event.seen_first, event.of_first],
+                        "seen_neighbor": [event.seen_second, event.of_second],
+                    }
+                    for event in self.events
+                ],
+            },
         }
 
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.stats import kruskal
 
 from profiles.errors import InvalidArgument, PDPError
+from profiles.private import locate_failure, quote_failure
 from proofs_check.audit.errors import ConstantOutputs, DifferentConstants, MechanismHangs, MechanismRaised, SharedGenerator, UnusableOutputs
 from proofs_check.audit.outputs import Outputs, Reader
 
@@ -277,15 +278,9 @@ def _call(run: Callable[[], Any], time_limit: float | None) -> Any:
     except MemoryError:
         raise MechanismRaised("the mechanism ran out of memory; ask for fewer samples") from None
     except (Exception, SystemExit) as error:
-        kind, text = type(error).__name__, _text(error)
-        raise MechanismRaised(f"the mechanism raised {kind}: {text or 'no message'}; correct it, or its data set") from error
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return " ".join(str(error).split())[:200]
-    except Exception:
-        return "no readable message"
+        raise MechanismRaised(
+            f"the mechanism raised {locate_failure(error)}; correct it, or its data set", private=quote_failure(error)
+        ) from None
 
 
 class _TimeOver(BaseException):

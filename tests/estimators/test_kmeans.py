@@ -209,7 +209,7 @@ def test_an_empty_data_set_gives_centres_from_noise_alone():
 
 def test_outside():
     far = np.array([[3.0, 4.0], [0.1, 0.2]])
-    with pytest.raises(InvalidData, match="row 0 has 5"):
+    with pytest.raises(InvalidData, match="row 0 has a larger one"):
         DPKMeans(1, epsilon=1, radius="4.9").fit(far)
     DPKMeans(1, epsilon=1, radius=5).fit(far)
     model = DPKMeans(1, epsilon=10**9, radius=1, outside="project", random_state=0).fit(np.repeat(far[:1], 100, axis=0))

@@ -10,6 +10,7 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from profiles import InvalidArgument, InvalidData
+from profiles.private import hide_length
 
 Array = NDArray[np.float64]
 Costs = NDArray[np.int32]
@@ -65,7 +66,8 @@ class MetricSpace:
             raise InvalidData("points were given, but the space was made from distances; give indices, or make it with measure_points")
         if points.ndim != 2 or points.shape[1] != self.candidates.shape[1] or not bool(np.isfinite(points).all()):
             raise InvalidData(
-                f"records must be finite points with {self.candidates.shape[1]} columns, but an array of shape {points.shape} or one with "
+                f"records must be finite points with {self.candidates.shape[1]} columns, but an array of shape "
+                f"{hide_length(points.shape)} or one with "
                 "NaN or infinity was found; correct the data"
             )
         if not len(points):

@@ -21,6 +21,7 @@ from accountant.guarantees import AnyGuarantee
 from accountant.sampler.bits import BitSource
 from accountant.sampler.uncopied import Uncopied
 from profiles import InvalidArgument, InvalidData
+from profiles.private import list_values
 
 _ONE_KEY = 2**62
 _NONE: Integers = np.empty(0, dtype=np.int64)
@@ -99,7 +100,8 @@ class Watch(Uncopied):
             steps, clock = self._read_times(times, len(users))
             if len(items) != len(users):
                 raise InvalidData(
-                    f"as many items as users were expected, but {len(users)} users and {len(items)} items were found; pass pairs"
+                    "as many items as users were expected, but their numbers differ; pass pairs",
+                    private=f"{len(users)} users and {len(items)} items",
                 )
             places = self._setting.domain.places(items)
             if self._setting.refuses and (places == OUTSIDE).any():
@@ -152,11 +154,17 @@ class Watch(Uncopied):
         numbers = read_integers(np.array([times]) if clock else times, "a time")
         found = self._setting.times.places(numbers)
         if not clock and numbers.size != count:
-            raise InvalidData(f"as many times as users were expected, but {count} users and {numbers.size} times were found; pass triples")
+            raise InvalidData(
+                "as many times as users were expected, but their numbers differ; pass triples",
+                private=f"{count} users and {numbers.size} times",
+            )
         public = found[found != OUTSIDE]
         if (np.diff(numbers) < 0).any() or (public.size and int(public[0]) < self._step):
             row = int(np.argmax(np.diff(numbers) < 0)) + 1 if (np.diff(numbers) < 0).any() else 0
-            raise InvalidData(f"records must be sorted by time, but the time {numbers[row]} was found after a later one; sort the stream")
+            raise InvalidData(
+                f"records must be sorted by time, but row {row} of this batch (from 0) comes after a later one; sort the stream",
+                private=list_values([(row, numbers[row])]),
+            )
         if self._setting.refuses and public.size != found.size:
             raise InvalidData(
                 "a record has a time that is not a public time step; have such records ignored (outside='ignore'), or declare times that "

@@ -15,6 +15,7 @@ from accountant.applications.submodular.matroids.matroid import Integers, requir
 from accountant.applications.submodular.matroids.objective import UNIT, Membership, Scores
 from profiles import InvalidData
 from profiles.hypotheses import Hypothesis
+from profiles.private import hide_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,9 @@ class Coverage:
             return data
         if sparse.issparse(data):
             if data.ndim != 2 or data.shape[1] != self.size:
-                raise InvalidData(f"the matrix must have {self.size} columns, but shape {data.shape} was found; give one column an element")
+                raise InvalidData(
+                    f"the matrix must have {self.size} columns, but shape {hide_length(data.shape)} was found; give one column an element"
+                )
             rows = sparse.csr_matrix(data, copy=True)
             rows.sum_duplicates()
             rows.eliminate_zeros()
