@@ -50,7 +50,11 @@ class InvalidSampling(PDPError):
 
 
 class NotPrivate(PDPError):
-    """Selection probabilities that depend on the whole data set were used where a guarantee is asked for. There is none for them."""
+    """What depends on the whole data set, or tells about single records, was to be used where a guarantee is asked for; it has none."""
+
+
+class NotOffered(NotPrivate, AttributeError):
+    """An attribute that scikit-learn's users look for is not there, because it would not be private; the message says what to do."""
 
 
 class InvalidArgument(PDPError):

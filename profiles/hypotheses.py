@@ -109,6 +109,13 @@ OWN_ENTRY = Hypothesis(
     "A table that was made from all users together, as by a matrix product, by a rank or by leaving out rare items, is no table of users: "
     "entries then depend on other users, on how many they are, or on their order.",
 )
+OWN_WEIGHTS = Hypothesis(
+    "own-weights",
+    "the weight that a record has by itself is computed from this record alone: not n/|S|, not scaled to a mean or total of the data set",
+    Head.DATA,
+    "Survey weights that were calibrated or normalised over the data set change for all records when one of them goes. Such weights are "
+    "not 1/q of a sample either: those are made by the sampler.",
+)
 PUBLIC_CONSTANTS = Hypothesis(
     "public-constants",
     "{names} public",

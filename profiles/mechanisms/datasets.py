@@ -180,7 +180,7 @@ def norms_within(points: Array, p: float, radius: ExactLike, *, first_row: int =
         row = int(bad.argmax())
         raise InvalidData(
             f"records must have an l_{p:g} norm of at most {exact_text(bound)}, but row {first_row + row} has a larger one; "
-            "rescale or remove such records, or declare a larger radius",
+            "move each record onto the ball by itself (project_records), or declare a radius that was chosen without looking at this data",
             private=list_values([(first_row + row, float(norms[row]))]),
         )
     return norms
@@ -198,7 +198,7 @@ def float_at_most(value: Fraction) -> float:
 def require_finite(values: Array, what: str) -> Array:
     """Return ``values`` unless a sum left the range of floats, which is an :class:`InvalidData` error."""
     if not np.isfinite(values).all():
-        raise InvalidData(f"{what} is beyond the range of floats; rescale the data or the weights")
+        raise InvalidData(f"{what} is beyond the range of floats; rescale the data and the radius by a public constant")
     return values
 
 
@@ -216,5 +216,5 @@ def check_radius(radius: object) -> None:
     if exact < Fraction(LEAST_RADIUS):
         raise InvalidArgument(
             "the radius of the record domain must be at least 2**-1000, but a smaller one was found, where binary64 cannot tell norms; "
-            "rescale the data"
+            "rescale the data by a public constant"
         )

@@ -121,7 +121,9 @@ def measure_points(points: ArrayLike, *, norm: float = 2, diameter: float | None
     if norm not in _NORMS:
         raise InvalidArgument(f"the norm must be 1, 2 or math.inf, but {str(norm)[:40]} was found; measure the distances yourself")
     if float(np.abs(found).max()) > _REACH:
-        raise InvalidData(f"the coordinates of candidates must not exceed {_REACH}, but a larger one was found; rescale the points")
+        raise InvalidData(
+            f"the coordinates of candidates must not exceed {_REACH}, but a larger one was found; rescale by a public constant"
+        )
     with np.errstate(over="ignore"):
         half = np.triu(cdist(found, found, metric="minkowski", p=norm) if np.isfinite(norm) else cdist(found, found, "chebyshev"), 1)
     matrix = half + half.T

@@ -105,7 +105,10 @@ class Watch(Uncopied):
                 )
             places = self._setting.domain.places(items)
             if self._setting.refuses and (places == OUTSIDE).any():
-                raise InvalidData("a record has an item outside the public domain; correct the data, widen the domain, or have it ignored")
+                raise InvalidData(
+                    "a record has an item outside the public domain; have such records ignored (outside='ignore'), or declare a domain "
+                    "that was chosen without looking at this data"
+                )
             inside = (places != OUTSIDE) & (steps != OUTSIDE)
             if not inside.all():
                 rows = np.flatnonzero(inside)
@@ -177,7 +180,10 @@ class Watch(Uncopied):
                 private=list_values([(row, numbers[row])]),
             )
         if self._setting.refuses and public.size != found.size:
-            raise InvalidData("a record has a time that is not a public time step; correct the data, widen the times, or have it ignored")
+            raise InvalidData(
+                "a record has a time that is not a public time step; have such records ignored (outside='ignore'), or declare times that "
+                "were chosen without looking at this data"
+            )
         return (np.full(count, found[0]), int(found[0])) if clock else (found, 0)
 
     def _collect(self, slots: Integers, places: Integers) -> None:

@@ -65,7 +65,8 @@ def describe_outside(statistic: Statistic, count: int, first: list[tuple[int, fl
     kinds = " or ".join(sorted({name_fault(statistic, value) for _, value in first}))
     return InvalidData(
         f"{rows} {'are' if several else 'is'} outside the declared range [{exact_text(statistic.lo)}, {exact_text(statistic.hi)}] of "
-        f"{statistic.name!r}, {kinds} (rows count from 0); correct the data or declare the range that holds for all possible records",
+        f"{statistic.name!r}, {kinds} (rows count from 0); clip each record by itself, or declare a range that was chosen without "
+        "looking at this data",
         private=f"{count} in all; {list_values(first)}",
     )
 
