@@ -11,6 +11,8 @@ class PDPError(Exception):
     """Base of all errors that this project raises on purpose."""
 
     exit_code = 2
+    #: What ``--json`` calls the outcome; None: refuted for exit code 1, unknown for 3.
+    verdict: str | None = None
 
 
 class InvalidNumber(PDPError):
@@ -47,6 +49,16 @@ class NotPrivate(PDPError):
 
 class InvalidArgument(PDPError):
     """An option or argument of a function or command is unusable."""
+
+
+class NotNeighbors(InvalidArgument):
+    """The two data sets of an audit are no neighbors: the same records, or several apart. A claim about one record says nothing of them.
+
+    Neither consistent nor violated: the verdict is "not neighbors", and the exit code 3.
+    """
+
+    exit_code = 3
+    verdict = "not neighbors"
 
 
 class Infeasible(PDPError):

@@ -96,7 +96,7 @@ def invoke(arguments: list[str] | None = None) -> int:
         return _interrupted() if code == _INTERRUPTED else code  # what typer makes of Ctrl-C
     except PDPError as error:
         if "--json" in given and error.exit_code in _VERDICTS:
-            print_json({"verdict": _VERDICTS[error.exit_code], "error": type(error).__name__, "reason": str(error)})
+            print_json({"verdict": error.verdict or _VERDICTS[error.exit_code], "error": type(error).__name__, "reason": str(error)})
         return _complain(str(error), error.exit_code)
     except typer.Exit as stop:
         return stop.exit_code
