@@ -48,7 +48,7 @@ class Difference:
     def text(self) -> str:
         """Return the difference in words."""
         if not self.first and not self.second:
-            return "D and D' hold the same records; only their order, if the mechanism looks at it, can tell them apart"
+            return "D and D' hold the same records"
         if len(self.first) + len(self.second) == 1:
             larger = "D" if self.first else "D'"
             return f"{larger} has one record more: {self.added_record().text()}"
