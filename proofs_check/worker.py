@@ -111,7 +111,7 @@ def serve(connection: Connection) -> None:
 
 
 def run_chunk(mechanism: Callable[..., Any], task: Task, pickled: bytes, checked: set[int], *, own_randomness: bool) -> bytes | Failure:
-    """Return the pickled outputs of one chunk. The data set is read anew and the mechanism copied: nothing that a run does to them stays."""
+    """Return the pickled outputs of one chunk. The data set is read anew and the mechanism copied: nothing done to them stays."""
     dataset = pickle.loads(pickled)  # noqa: S301 - the parent sent it
     rng = np.random.default_rng(np.random.SeedSequence(task.entropy, spawn_key=(task.chunk,)))
     before = global_state()

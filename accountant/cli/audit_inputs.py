@@ -119,8 +119,8 @@ def _require_equal(name: str, text: str, given: Any, told: float) -> None:
     value = to_exact(given, f"the statistic {name}")
     if not np.isfinite(told) or abs(value - Fraction(told)) > _NEAR * max(abs(value), abs(Fraction(told))):
         raise InvalidArgument(
-            f"--at gives {name} = {text[:40]}, but the mechanism tells another statistic of the record in which D and D' differ, so that the "
-            "claim would be about another record; leave --at out, or give data sets that differ in the record you mean"
+            f"--at gives {name} = {text[:40]}, but the mechanism tells another statistic of the record in which D and D' differ, so that "
+            "the claim would be about another record; leave --at out, or give data sets that differ in the record you mean"
         )
 
 

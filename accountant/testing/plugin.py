@@ -9,7 +9,7 @@ import json
 import operator
 import os
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -164,18 +164,18 @@ def pdp(request: pytest.FixtureRequest) -> ClaimChecker:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Fail a test in which a claim was refuted, whatever became of the assertion: caught, or followed by a skip."""
     return (yield from _watch(item))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
     """Do the same for what a fixture asserts after the test."""
     return (yield from _watch(item))
 
 
-def _watch(item: pytest.Item) -> Any:
+def _watch(item: pytest.Item) -> Generator[None, Any, Any]:
     __tracebackhide__ = True
     try:
         result = yield

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -22,7 +23,7 @@ from proofs_check.audit.limits import lower_limit, upper_limit
 from proofs_check.audit.neighbors import Relation, judge_neighbors
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.results import AuditResult, EventReport, Finding, Parts
-from proofs_check.audit.runs import AuditedMechanism, LabelledStream, split
+from proofs_check.audit.runs import AuditedMechanism, Kind, LabelledStream, split
 from proofs_check.audit.scores import Effort, Learner, Score
 from proofs_check.audit.scores.interface import number_text
 from proofs_check.audit.sequential import SequentialAudit, next_batch
@@ -86,7 +87,8 @@ def audit(
     also after the sequential test has refuted the claim, so that the bound says how wrong it is; with ``stop_when_refuted`` only some
     more, to show an event on. ``check_memory`` runs D′ before D in a copy of this process. ``progress`` is told the number of outputs.
 
-    Raises :class:`InvalidArgument`, :class:`NotNeighbors`, and the errors of :mod:`proofs_check.audit.errors` for a mechanism that cannot be judged.
+    Raises :class:`InvalidArgument`, :class:`NotNeighbors`, and the errors of :mod:`proofs_check.audit.errors` for a mechanism that cannot
+    be judged.
     """
     started = time.perf_counter()
     chosen_mode, chosen_effort = _choice(Mode, mode, "the mode"), _choice(Effort, effort, "the effort")
@@ -113,31 +115,14 @@ def audit(
         fixed = FixedAudit(total, alpha * (1 - of_sequential), kind=kind, learner=learners[0], **options)
     if of_sequential > 0:
         sequential = SequentialAudit(float(min(claim.epsilon, _LARGEST)), alpha * of_sequential, learner=learners[1], **options)
-    refuted_after, shown, last = None, None, total
-    while stream.drawn < last:
-        most = min(_LARGEST_BATCH, max(64, _LARGEST_TABLE // kind.width), last - stream.drawn)
-        if fixed is not None:
-            most = min(most, fixed.next_border() or most)
-        batch = stream.draw(next_batch(stream.drawn, most) if sequential is not None else most)
-        if progress is not None:
-            progress(stream.drawn)
-        if fixed is not None:
-            fixed.update(batch)
-        if shown is not None:
-            shown = shown.add(batch)
-        if sequential is not None:
-            sequential.update(batch)
-            if refuted_after is None and sequential.bound() > claim.epsilon:
-                refuted_after = stream.drawn
-                if stop_when_refuted:
-                    last, fixed = min(total, stream.drawn + _illustrating(stream.drawn)), None
-                if fixed is None:
-                    shown = _choose_event(sequential, last - stream.drawn, claim, alpha)
+    run = _Run(fixed, sequential)
+    run.draw(stream, total, kind, claim, alpha, stop_when_refuted=stop_when_refuted, progress=progress)
+    fixed, refuted_after = run.fixed, run.refuted_after
     outputs = stream.drawn
     stream.require_variation()
     stream.require_no_memory()
     tests_made = list(zip(fixed.bounds(), fixed.tested, strict=True)) if fixed is not None else []
-    of_fixed, best = max(tests_made, key=lambda found: found[0], default=(None, shown))
+    of_fixed, best = max(tests_made, key=lambda found: found[0], default=(None, run.shown))
     of_bets = sequential.bound() if sequential is not None else None
     bound = max(of_fixed or 0.0, of_bets or 0.0)
     return AuditResult(
@@ -183,6 +168,50 @@ def _error_of(level: Fraction, samples: object, tests: object) -> Fraction:
     if alpha < _LEAST_ERROR:
         raise InvalidArgument("a test needs an error of at least 1e-300, but less is left for it; give a lower confidence")
     return alpha
+
+
+@dataclass(slots=True)
+class _Run:
+    """The parts that run on one stream of outputs, when the claim was refuted, and the event that is shown for that."""
+
+    fixed: FixedAudit | None
+    sequential: SequentialAudit | None
+    refuted_after: int | None = None
+    shown: Tested | None = None
+
+    def draw(
+        self,
+        stream: LabelledStream,
+        total: int,
+        kind: Kind,
+        claim: Claim,
+        alpha: Fraction,
+        *,
+        stop_when_refuted: bool,
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        """Draw all outputs, or some more than were needed to refute the claim. No size of a part depends on what came out."""
+        last = total
+        while stream.drawn < last:
+            most = min(_LARGEST_BATCH, max(64, _LARGEST_TABLE // kind.width), last - stream.drawn)
+            if self.fixed is not None:
+                most = min(most, self.fixed.next_border() or most)
+            batch = stream.draw(next_batch(stream.drawn, most) if self.sequential is not None else most)
+            if progress is not None:
+                progress(stream.drawn)
+            if self.fixed is not None:
+                self.fixed.update(batch)
+            if self.shown is not None:
+                self.shown = self.shown.add(batch)
+            if self.sequential is None:
+                continue
+            self.sequential.update(batch)
+            if self.refuted_after is None and self.sequential.bound() > claim.epsilon:
+                self.refuted_after = stream.drawn
+                if stop_when_refuted:
+                    last, self.fixed = min(total, stream.drawn + _illustrating(stream.drawn)), None
+                if self.fixed is None:
+                    self.shown = _choose_event(self.sequential, last - stream.drawn, claim, alpha)
 
 
 def _illustrating(drawn: int) -> int:

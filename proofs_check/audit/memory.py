@@ -1,4 +1,4 @@
-"""Whether a mechanism remembers: fresh copies of it and of its data sets, and runs in the other order in a process that has seen nothing."""
+"""Whether a mechanism remembers: fresh copies of it and of its data sets, and the other order in a process that has seen nothing."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _CHUNK = 1 << 16
 
 
 class Copies:
-    """Fresh copies of a mechanism and of two data sets: each call gets copies of its own; the things themselves where they cannot be copied.
+    """Fresh copies of a mechanism and of two data sets, for each call of its own; the things themselves where they cannot be copied.
 
     A mechanism with randomness of its own is never copied: the copies would draw the same noise again and again.
     """
 
-    __slots__ = ("_aged", "_datasets", "_kept", "_keeps", "_mechanism", "of_mechanism")
+    __slots__ = ("_aged", "_datasets", "_keeps", "_kept", "_mechanism", "of_mechanism")
 
     def __init__(self, mechanism: Callable[..., Any], datasets: tuple[Any, Any], *, own_randomness: bool) -> None:
         self._mechanism, self._datasets = mechanism, datasets
@@ -69,7 +69,7 @@ def can_fork() -> bool:
 
 
 class ForkedCall:
-    """A call in a copy of this process as it is now: what it does to objects, modules and caches is not seen here, nor what happens here there.
+    """A call in a copy of this process as it is now: what it does to objects, modules and caches is not seen here.
 
     The result must be picklable. Raises :class:`NoAnswer` where no process could be started.
     """

@@ -38,7 +38,7 @@ class Relation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Neighboring:
-    """What is known of a pair: the relation of the claim, and ``status``: "checked", "stated" or "not checked", with the reason in words."""
+    """What is known of a pair: the relation of the claim, and ``status``: "checked", "stated" or "not checked", with the reason."""
 
     relation: Relation
     status: str
@@ -55,8 +55,9 @@ def read_relation(value: Relation | str) -> Relation:
         return Relation(value)
     except ValueError:
         names = [member.value for member in Relation]
+        hint = suggest(str(value), names)
         raise InvalidArgument(
-            f"what neighbors are must be one of {', '.join(names)}, but {str(value)[:40]!r} was found; choose one{suggest(str(value), names)}"
+            f"what neighbors are must be one of {', '.join(names)}, but {str(value)[:40]!r} was found; choose one{hint}"
         ) from None
 
 
@@ -77,7 +78,9 @@ def judge_neighbors(dataset: Any, neighbor: Any, relation: Relation | str = Rela
     """
     chosen = read_relation(relation)
     if one_sided and chosen is Relation.REPLACE_ONE:
-        raise InvalidArgument("a one-sided claim is about adding a record, but replace-one was given; give add-remove, or a two-sided claim")
+        raise InvalidArgument(
+            "a one-sided claim is about adding a record, but replace-one was given; give add-remove, or a two-sided claim"
+        )
     first, second = _read_pair(dataset, neighbor)
     if first is None or second is None:
         if _is_same(dataset, neighbor):
@@ -214,7 +217,7 @@ def _key(value: Any) -> Hashable:
 
 def _key_of_object(value: Any) -> Hashable:
     try:
-        if type(value).__eq__ is not object.__eq__ and hash(value) is not None:
+        if type(value).__eq__ != object.__eq__ and hash(value) is not None:
             return type(value), value
         return _Unknown(pickle.dumps(value))
     except Exception:

@@ -135,11 +135,8 @@ def remarks(result: AuditResult) -> tuple[str, ...]:
     made = (SAME,) if result.same_on_both else ()
     if result.outputs >= result.asked or result.refuted_after is None:
         return made
-    return (
-        *made,
-        f"the run was stopped early, as was asked for: {result.outputs} of {result.asked} outputs were drawn, so that the bound tells little "
-        "of how large epsilon is",
-    )
+    drawn = f"{result.outputs} of {result.asked} outputs were drawn"
+    return (*made, f"the run was stopped early, as was asked for: {drawn}, so that the bound tells little of how large epsilon is")
 
 
 def _claim(result: AuditResult) -> str:

@@ -65,14 +65,14 @@ class AuditResult:
 
     ``epsilon_lower`` in nats is at most ε(D, D′) with probability at least ``confidence``, whatever the mechanism is, if its outputs are
     independent. ``fixed`` and ``sequential`` are the two parts that it is the larger of, None where a part did not run or did not end.
-    ``outputs`` counts the labelled outputs of both data sets together, all of them; ``refuted_after`` those after which the sequential
-    part refuted the claim, and ``bets_on`` names the score whose bets won most. ``rule`` is the guessing rule that gave ``fixed``, or shows on fresh
-    outputs what was betted on; ``right`` and
-    ``wrong`` count its guesses. ``seed`` repeats the run (None if the generator was not made from one number). ``exact`` is the exact ε
-    of the pair, where the caller knows it: for comparison only. ``reader`` reads outputs as the ``rule`` needs them. ``neighboring`` says
-    what is known of the pair, ``asked`` is the number of outputs that were asked for, and ``parts`` tells what they were used for. ``memory`` is why it is not known whether the mechanism
-    remembers earlier calls (empty: nothing was noticed in either order), and ``same_on_both`` whether it gave the same on D and D′
-    for equal generators in the trials.
+    ``outputs`` counts the labelled outputs of both data sets together, all of them, and ``asked`` those that were asked for; ``parts``
+    tells what they were used for. ``refuted_after`` counts those after which the sequential part refuted the claim, and ``bets_on`` names
+    the score whose bets won most. ``rule`` is the guessing rule that gave ``fixed``, or shows on fresh outputs what was betted on;
+    ``right`` and ``wrong`` count its guesses. ``seed`` repeats the run (None if the generator was not made from one number). ``exact`` is
+    the exact ε of the pair, where the caller knows it: for comparison only. ``reader`` reads outputs as the ``rule`` needs them.
+
+    ``neighboring`` says what is known of the pair, ``memory`` why it is not known whether the mechanism remembers earlier calls (empty:
+    nothing was noticed in either order), and ``same_on_both`` whether it gave the same on D and D′ for equal generators in the trials.
     """
 
     epsilon_lower: float
@@ -97,7 +97,7 @@ class AuditResult:
     reader: Reader | None = None
     neighboring: Neighboring = Neighboring(Relation.ADD_REMOVE, "not checked")  # noqa: RUF009 - it is frozen
     asked: int = 0
-    parts: Parts = Parts()  # noqa: RUF009 - it is frozen
+    parts: Parts = Parts()
     memory: str = ""
     same_on_both: bool | None = None
 
@@ -142,7 +142,12 @@ class AuditResult:
                 }
                 for event in self.events
             ],
-            "guesses": {"right": self.right, "wrong": self.wrong, "passed": self.passed, "score": None if self.rule is None else self.rule.score.name},
+            "guesses": {
+                "right": self.right,
+                "wrong": self.wrong,
+                "passed": self.passed,
+                "score": None if self.rule is None else self.rule.score.name,
+            },
             "tests": self.tests,
             "exact": None if self.exact is None else {"lower": _number(self.exact.lower), "upper": _number(self.exact.upper)},
             "seconds": round(self.seconds, 3),

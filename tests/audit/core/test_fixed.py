@@ -21,7 +21,8 @@ def laplace(dataset, rng, size):
 
 
 def run(mechanism, claim, *, seed=1, samples=40_000, **options):
-    return audit(mechanism, ONE, ZERO, claim, rng=np.random.default_rng(seed), samples=samples, mode="fixed", neighboring="stated", **options)
+    own = np.random.default_rng(seed)
+    return audit(mechanism, ONE, ZERO, claim, rng=own, samples=samples, mode="fixed", neighboring="stated", **options)
 
 
 def test_three_disjoint_parts() -> None:

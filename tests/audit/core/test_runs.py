@@ -19,7 +19,8 @@ PAIR = ((1.0,), (0.0,))
 
 
 def run(mechanism, **options):
-    return audit(mechanism, np.array([1.0]), np.array([0.0]), Claim(1), rng=np.random.default_rng(1), samples=300, neighboring="stated", **options)
+    own = np.random.default_rng(1)
+    return audit(mechanism, np.array([1.0]), np.array([0.0]), Claim(1), rng=own, samples=300, neighboring="stated", **options)
 
 
 def raises(dataset, rng, size):
@@ -138,8 +139,9 @@ def test_a_rare_event_is_no_constant() -> None:
     ],
 )
 def test_unusable_arguments(options) -> None:
+    given = {"samples": 100, "neighboring": "stated", **options}
     with pytest.raises(InvalidArgument):
-        audit(lambda d, r, n: r.random(n), *PAIR, Claim(1), rng=np.random.default_rng(1), **{"samples": 100, "neighboring": "stated", **options})
+        audit(lambda d, r, n: r.random(n), *PAIR, Claim(1), rng=np.random.default_rng(1), **given)
 
 
 def test_a_generator_is_needed() -> None:
@@ -280,7 +282,7 @@ def test_the_seed_is_given_only_where_it_repeats_the_run() -> None:
 
 @pytest.mark.parametrize("options", [{"confidence": "1e-5"}, {"tests": np.int64(3)}, {"samples": np.int64(50)}])
 def test_numbers_of_numpy_and_odd_levels_are_fine(options) -> None:
-    assert audit(LaplaceSum(b=1), [1.0], [], Claim(1), rng=np.random.default_rng(1), **{"samples": 100, "neighboring": "stated", **options}).samples > 0
+    assert audit(LaplaceSum(b=1), [1.0], [], Claim(1), rng=np.random.default_rng(1), **{"samples": 100, **options}).samples > 0
 
 
 def test_an_error_near_zero_is_refused() -> None:

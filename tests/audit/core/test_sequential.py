@@ -164,7 +164,8 @@ def test_a_wrong_radius_law_falls_fast(dimension: int, most: int) -> None:
     needed = []
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        result = audit(wrong_radius(dimension), first, np.zeros(dimension), Claim(1), rng=rng, samples=20_000, neighboring="stated", mode="sequential")
+        options = {"rng": rng, "samples": 20_000, "mode": "sequential", "neighboring": "stated", "stop_when_refuted": True}
+        result = audit(wrong_radius(dimension), first, np.zeros(dimension), Claim(1), **options)
         needed.append(result.refuted_after)
         assert result.epsilon_lower > 1
     assert sorted(n or 10**9 for n in needed)[2] <= most
@@ -224,7 +225,8 @@ def test_the_counts_add_up(claim, options) -> None:
     told = re.findall(r"together \((.*?)\), in", text)
     assert int(outputs) == result.outputs
     assert not told or sum(map(int, re.findall(r"\d+", told[0]))) == result.outputs
-    assert (f"VIOLATED refuted after {result.refuted_after} outputs; epsilon(D, D') is at least" in text) == (result.refuted_after is not None)
+    headline = f"VIOLATED refuted after {result.refuted_after} outputs; epsilon(D, D') is at least"
+    assert (headline in text) == (result.refuted_after is not None)
     assert ("stopped early" in text) == (result.outputs < 6_000)
 
 
@@ -241,7 +243,8 @@ def test_a_seen_bound_is_kept() -> None:
     def broken(dataset, rng, size):
         return dataset[0] + rng.laplace(0, 0.5, size)
 
-    result = audit(broken, (1.0,), (0.0,), Claim(Fraction(19, 10)), rng=np.random.default_rng(3), samples=3_000, neighboring="stated", mode="sequential")
+    options = {"samples": 3_000, "neighboring": "stated", "mode": "sequential"}
+    result = audit(broken, (1.0,), (0.0,), Claim(Fraction(19, 10)), rng=np.random.default_rng(3), **options)
     bounds = [point.bound for point in result.trace]
     assert bounds == sorted(bounds)
     assert bounds[-1] > 0.5
@@ -254,5 +257,6 @@ def test_delta_is_paid_for_outputs_that_are_not_betted_on() -> None:
         return np.where(rng.random(size) < 0.01 * dataset[0], 5.0, np.inf)
 
     for mode in ("sequential", "both"):
-        result = audit(moved, (1.0,), (0.0,), Claim(0, "0.01"), rng=np.random.default_rng(1), samples=20_000, neighboring="stated", mode=mode)
+        options = {"samples": 20_000, "neighboring": "stated", "mode": mode}
+        result = audit(moved, (1.0,), (0.0,), Claim(0, "0.01"), rng=np.random.default_rng(1), **options)
         assert result.finding.value == "consistent"
