@@ -216,8 +216,9 @@ def _key(value: Any) -> Hashable:
 
 
 def _key_of_object(value: Any) -> Hashable:
+    equality: Any = type(value).__eq__
     try:
-        if type(value).__eq__ != object.__eq__ and hash(value) is not None:
+        if equality is not object.__eq__ and hash(value) is not None:
             return type(value), value
         return _Unknown(pickle.dumps(value))
     except Exception:
