@@ -15,6 +15,8 @@ class PDPError(Exception):
     """
 
     exit_code = 2
+    #: What ``--json`` calls the outcome; None: refuted for exit code 1, unknown for 3.
+    verdict: str | None = None
 
     def __init__(self, message: str = "", *, private: str = "") -> None:
         super().__init__(message)
@@ -59,6 +61,16 @@ class NotOffered(NotPrivate, AttributeError):
 
 class InvalidArgument(PDPError):
     """An option or argument of a function or command is unusable."""
+
+
+class NotNeighbors(InvalidArgument):
+    """The two data sets of an audit are no neighbors: the same records, or several apart. A claim about one record says nothing of them.
+
+    Neither consistent nor violated: the verdict is "not neighbors", and the exit code 3.
+    """
+
+    exit_code = 3
+    verdict = "not neighbors"
 
 
 class Infeasible(PDPError):

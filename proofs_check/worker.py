@@ -7,6 +7,7 @@ name of an error and its text; the parent raises it.
 from __future__ import annotations
 
 import contextlib
+import copy
 import multiprocessing
 import os
 import pickle
@@ -73,6 +74,15 @@ class OneAtATime:
         return outputs
 
 
+def copy_mechanism(mechanism: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a copy that shares no state with a mechanism; itself where it cannot be copied, as functions and what holds a lock."""
+    try:
+        made = copy.deepcopy(mechanism)
+    except Exception:
+        return mechanism
+    return made if callable(made) else mechanism
+
+
 def serve(connection: Connection) -> None:
     """Run chunks as they come until the parent closes the connection or ends."""
     if hasattr(os, "setsid"):
@@ -103,11 +113,12 @@ def serve(connection: Connection) -> None:
 
 
 def run_chunk(mechanism: Callable[..., Any], task: Task, pickled: bytes, checked: set[int], *, own_randomness: bool) -> bytes | Failure:
-    """Return the pickled outputs of one chunk. The data set is read anew, so that nothing that a run does to it reaches another one."""
+    """Return the pickled outputs of one chunk. The data set is read anew and the mechanism copied: nothing done to them stays."""
     dataset = pickle.loads(pickled)  # noqa: S301 - the parent sent it
     rng = np.random.default_rng(np.random.SeedSequence(task.entropy, spawn_key=(task.chunk,)))
     before = global_state()
-    returned = mechanism(dataset, rng, task.size)
+    fresh = mechanism if own_randomness else copy_mechanism(mechanism)
+    returned = fresh(dataset, rng, task.size)
     if not own_randomness and global_state() != before:
         return Failure(
             "SharedGenerator",

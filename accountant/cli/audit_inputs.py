@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from profiles.errors import InvalidArgument, InvalidData, PDPError, UnreadableFile
 from profiles.files import read_text
 from profiles.mechanisms.datasets import read_weights
+from profiles.numbers import to_exact
 from profiles.private import NOT_FINITE, locate_failure, name_failure, name_type, quote, quote_failure
 from profiles.suggestions import suggest, suggest_file
 
@@ -27,6 +28,8 @@ Array = NDArray[np.float64]
 
 _MAX_BYTES = 100_000_000
 _EXACT_INTEGERS = 2**53
+#: Statistics that are so near, relative to the larger one, differ by the rounding of a norm.
+_NEAR = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,10 +79,11 @@ def make_pair(first: Table, second: Table) -> tuple[Any, Any]:
     return made[0], made[1]
 
 
-def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, given: Mapping[str, str]) -> Claim:
-    """Return what a profile claims for a pair that differs in ``record``: ε(w, x) rounded up.
+def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, given: Mapping[str, str]) -> tuple[Claim, tuple[str, ...]]:
+    """Return what a profile claims for a pair that differs in ``record``: ε(w, x) rounded up; and what of it rests on the caller's word.
 
-    Statistics that are not ``given`` (a number, or a norm l1, l2, l2^2, linf) come from the mechanism's own ``statistic``.
+    Statistics that are not ``given`` (a number, or a norm l1, l2, l2^2, linf) come from the mechanism's own ``statistic``. One that is
+    given is compared with the mechanism's, up to a relative 1e-9; where the mechanism tells none, that is said in the sentences.
     Raises :class:`InvalidArgument`, :class:`InvalidData`, :class:`Undecided`.
     """
     from proofs_check.audit.claims import claim_of_record  # noqa: PLC0415
@@ -91,15 +95,34 @@ def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, give
             raise InvalidArgument(f"--at gives {name!r}, which is no statistic of {profile.name!r}; known are {known}")
     statistics: dict[str, Any] = {name: _norm_or_number(name, value, record) for name, value in given.items()}
     of_mechanism = getattr(mechanism, "statistic", None)
-    if names - statistics.keys() and callable(of_mechanism):
-        statistics = {**_ask(of_mechanism, record.values[np.newaxis]), **statistics}
+    told = _ask(of_mechanism, record.values[np.newaxis]) if names and callable(of_mechanism) else {}
+    sentences = []
+    for name, value in statistics.items():
+        if name in told:
+            _require_equal(name, given[name], value, told[name])
+        else:
+            sentences.append(
+                f"{name} = {given[name]} is the statistic of the record in which D and D' differ: given by --at, and not checked, because "
+                "the mechanism has no method statistic that tells it"
+            )
+    statistics = {**told, **statistics}
     missing = sorted(names - statistics.keys())
     if missing:
         raise InvalidArgument(
             f"the profile {profile.name!r} needs the statistic {missing[0]!r} of the record in which D and D' differ, but the mechanism "
             f"does not tell it; give it as --at {missing[0]}=VALUE (or =l1, l2, l2^2, linf for a norm of the record)"
         )
-    return claim_of_record(profile, {name: statistics[name] for name in names}, Fraction(record.weight))
+    return claim_of_record(profile, {name: statistics[name] for name in names}, Fraction(record.weight)), tuple(sentences)
+
+
+def _require_equal(name: str, text: str, given: Any, told: float) -> None:
+    """Refuse a statistic that is not the one that the mechanism tells of the record. Raises :class:`InvalidArgument`."""
+    value = to_exact(given, f"the statistic {name}")
+    if not np.isfinite(told) or abs(value - Fraction(told)) > _NEAR * max(abs(value), abs(Fraction(told))):
+        raise InvalidArgument(
+            f"--at gives {name} = {text[:40]}, but the mechanism tells another statistic of the record in which D and D' differ, so that "
+            "the claim would be about another record; leave --at out, or give data sets that differ in the record you mean"
+        )
 
 
 def _ask(statistic: Callable[[Any], Any], records: Any) -> dict[str, Any]:

@@ -100,7 +100,8 @@ def invoke(arguments: list[str] | None = None) -> int:
         shown = _SHOW_VALUES in given
         if "--json" in given and error.exit_code in _VERDICTS:
             private = {"private": {"found": error.private}} if shown and error.private else {}
-            print_json({"verdict": _VERDICTS[error.exit_code], "error": type(error).__name__, "reason": str(error), **private})
+            verdict = error.verdict or _VERDICTS[error.exit_code]
+            print_json({"verdict": verdict, "error": type(error).__name__, "reason": str(error), **private})
         return _complain(reveal(error) if shown else str(error), error.exit_code)
     except typer.Exit as stop:
         return stop.exit_code

@@ -153,6 +153,14 @@ class ProcessPool:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> ProcessPool:
+        """Return the pool itself: its workers copy the mechanism for every chunk."""
+        return self
+
+    def anew(self) -> ProcessPool:
+        """Return a pool of one process that has run nothing yet, for the same mechanism."""
+        return ProcessPool(self._setup, 1, self._time_limit)
+
     def close(self) -> None:
         """End all worker processes; a later call would start new ones."""
         _end(self._workers)

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from profiles.errors import InvalidArgument
+from profiles.errors import NotNeighbors
 from profiles.mechanisms.datasets import Array, read_weights
 from profiles.numbers import exact_text
+from proofs_check.audit.neighbors import Relation, describe_distance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,28 +40,21 @@ class Difference:
     size_second: int = field(repr=False)
 
     def added_record(self) -> WeightedRecord:
-        """Return the one record in which the data sets differ. Raises :class:`InvalidArgument` if they are not neighbors by add/remove."""
-        if len(self.first) + len(self.second) == 1:
-            return (*self.first, *self.second)[0]
-        if not self.first and not self.second:
-            found = "they hold the same weighted records"
-        elif len(self.first) == len(self.second) == 1:
-            same = np.array_equal(self.first[0].values, self.second[0].values)
-            found = f"one record is replaced ({'another weight' if same else 'another value'}), which is two steps apart"
-        else:
-            found = "they differ in several"
-        raise InvalidArgument(
-            f"the data sets must differ by adding or removing exactly one weighted record, but {found}; add or remove one",
-            private=self._count(),
-        )
+        """Return the one record in which the data sets differ. Raises :class:`NotNeighbors` if they are not neighbors by add/remove."""
+        if len(self.first) + len(self.second) != 1:
+            distance = describe_distance((len(self.first), len(self.second)), Relation.ADD_REMOVE)
+            raise NotNeighbors(distance, private=self._count())
+        return (*self.first, *self.second)[0]
 
     def text(self) -> str:
         """Return the difference in words, without the records (:mod:`profiles.private`)."""
         if not self.first and not self.second:
-            return "D and D' hold the same records; only their order, if the mechanism looks at it, can tell them apart"
+            return "D and D' hold the same records"
         if len(self.first) + len(self.second) == 1:
             larger = "D" if self.first else "D'"
             return f"{larger} has one record more"
+        if len(self.first) == len(self.second) == 1:
+            return "one record of D is replaced by another one in D'"
         return "D and D' differ in several records"
 
     def private_text(self) -> str:

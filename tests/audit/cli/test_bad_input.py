@@ -151,15 +151,15 @@ def test_references_that_lead_nowhere(pdp, tmp_path):
 def test_pairs_that_are_no_neighbors_of_a_profile(audit):
     reference = "profiles.mechanisms.laplace_sum:default"
     for d, d2, text in (
-        ("[1, 2]", "[1, 3]", "replaced (another value)"),
-        ('{"data": [1], "weights": [2]}', "[1]", "replaced (another weight)"),
-        ("[1]", "[1]", "the same weighted records"),
-        ("[1, 2, 3]", "[1]", "they differ in several"),
+        ("[1, 2]", "[1, 3]", "replaced"),
+        ('{"data": [1], "weights": [2]}', "[1]", "(or its weight) is replaced"),
+        ("[1]", "[1]", "are the same"),
+        ("[1, 2, 3]", "[1]", "several of the records"),
         ("[]", "[]", "the same"),
         ("[2, 1]", "[1, 1]", "replaced"),
     ):
         result = audit(reference, d=d, d2=d2)
-        assert result.refused()
+        assert (result.code, result.out) == (3, "")
         assert text in result.err
 
 
