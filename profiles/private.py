@@ -98,8 +98,9 @@ def quote_failure(error: BaseException) -> str:
 def reveal(error: BaseException) -> str:
     """Return the message of an error with what was found in the data, marked: for whoever may see the data.
 
-    >>> reveal(PDPError("row 1 has text; correct it", private="row 1: 'x'"))
-    "row 1 has text; correct it (for your eyes only: row 1: 'x')"
+    >>> from profiles.errors import InvalidData
+    >>> reveal(InvalidData("row 1 is above it; correct it", private="row 1: 4.5"))
+    'row 1 is above it; correct it (for your eyes only: row 1: 4.5)'
     """
     private = getattr(error, "private", "")
     return f"{error} ({EYES_ONLY}: {private})" if private else str(error)

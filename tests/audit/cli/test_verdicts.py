@@ -129,7 +129,9 @@ def test_statistics_and_ratios(audit):
     assert audit("laplace", "--log-ratio", OWN + "ratio", "--json").json()["private"]["score"] == "log-likelihood ratio"
     assert audit("laplace", "--log-ratio", OWN + "ratio", "--statistic", OWN + "sign").refused()
     assert audit("laplace", "--statistic", OWN + "constant_statistic").refused()
-    assert "no statistic" in audit("laplace", "--statistic", OWN + "failing_statistic").err
+    failing = ("laplace", "--statistic", OWN + "failing_statistic")
+    assert "raised ValueError (raised in failing_statistic, line" in audit(*failing).err
+    assert "no statistic" in audit(*failing, "--show-values").err
     assert audit("laplace", "--statistic", OWN + "not_callable").refused()
 
 

@@ -301,8 +301,9 @@ def test_errors_that_cannot_be_shown() -> None:
     def raises_badly(dataset, rng, size):
         raise Unreadable
 
-    with pytest.raises(MechanismRaised, match="no readable message"):
+    with pytest.raises(MechanismRaised, match="raised Unreadable") as caught:
         run(raises_badly)
+    assert caught.value.private == "no readable message"
 
 
 def test_floating_point_settings_of_a_mechanism_end_with_it() -> None:
