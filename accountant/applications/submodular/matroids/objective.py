@@ -25,6 +25,8 @@ from profiles.hypotheses import JUDGED_TOGETHER, RECORDWISE, SUBMODULAR, Hypothe
 
 #: Scores that are no whole numbers are rounded down, user by user, to multiples of 1/UNIT; then sums have no error.
 UNIT = 2**36
+#: Sets in one call of a function that is given by its values, unless one element needs more.
+_TOGETHER = 64
 #: No sum of units over the users may exceed it: an overflow would break the order of scores, and with it privacy.
 MOST_UNITS = 2**62
 
@@ -199,9 +201,13 @@ def to_units(values: Floats) -> Integers:
 
 
 class _PerUserScores:
-    """Scores that ask for all values again: m·s/T evaluations of every user for one choice."""
+    """Scores that ask for all values again: m·s/T sets for one choice, in calls of at most ``_TOGETHER`` sets.
 
-    __slots__ = ("_bins", "_data", "_function", "_left", "_members", "_now", "_steps")
+    Which sets share a call is public, and :meth:`advance` asks for the chosen element in the same company as :meth:`gains` did: what a user
+    has left falls by the very gain that was counted, whatever the function makes of the sets beside.
+    """
+
+    __slots__ = ("_asked", "_bins", "_data", "_function", "_left", "_members", "_now", "_steps")
 
     unit = UNIT
 
@@ -211,25 +217,50 @@ class _PerUserScores:
         self._steps = np.zeros(bins.shape[1], dtype=np.int64)
         self._now = function.evaluate(data, self._members)
         self._left = np.full(len(self._now), UNIT, dtype=np.int64)  # what each user may still add
+        self._asked: list[list[int]] = []
 
     def gains(self, candidates: Integers) -> Integers:
-        return np.array([int(self._gain(int(u))[0].sum()) for u in candidates], dtype=np.int64)
+        self._asked, room = [], 0
+        for element in candidates.tolist():
+            joins = self._joined_by(element).size
+            if joins > room:
+                self._asked.append([])
+                room = _TOGETHER
+            if not self._asked:
+                self._asked.append([])
+            self._asked[-1].append(element)
+            room -= joins
+        return np.array([int(gain.sum()) for part in self._asked for gain, _, _ in self._judge(part)], dtype=np.int64)
 
     def advance(self, element: int) -> None:
-        gain, draws, values = self._gain(element)
+        part = next((part for part in self._asked if element in part), [element])
+        gain, draws, values = self._judge(part)[part.index(element)]
         self._left -= gain
         self._now[:, draws] = values
         self._members[draws, element] = True
         self._steps[element] += 1
+        self._asked = []
 
-    def _gain(self, element: int) -> tuple[Integers, Integers, Floats]:
-        """Return each user's clipped gain, the draws that ``element`` joins, and their new values."""
-        draws = np.flatnonzero(self._bins[:, element] == self._steps[element])
-        larger = self._members[draws]
-        larger[:, element] = True
+    def _joined_by(self, element: int) -> NDArray[np.intp]:
+        """Return the draws that ``element`` joins next."""
+        return np.flatnonzero(self._bins[:, element] == self._steps[element])
+
+    def _judge(self, part: list[int]) -> list[tuple[Integers, NDArray[np.intp], Floats]]:
+        """Return for each of some elements each user's clipped gain, the draws that the element joins, and their new values."""
+        joined = [self._joined_by(element) for element in part]
+        larger = self._members[np.concatenate(joined)]
+        larger[np.arange(len(larger)), np.repeat(part, [draws.size for draws in joined])] = True
         values = self._function.evaluate(self._data, larger)
+        ends = np.cumsum([draws.size for draws in joined])
+        return [
+            (self._count(values[:, end - draws.size : end], draws), draws, values[:, end - draws.size : end])
+            for draws, end in zip(joined, ends.tolist(), strict=True)
+        ]
+
+    def _count(self, values: Floats, draws: NDArray[np.intp]) -> Integers:
+        """Return each user's gain in units, clipped to what the user has left."""
         total = np.zeros(len(values))
         for place, draw in enumerate(draws):  # NumPy's sum of a row would depend on how the rows lie in memory, so on how many there are
             total += values[:, place] - self._now[:, draw]
         gain = np.clip(total / len(self._bins), 0.0, 1.0)
-        return np.minimum(to_units(gain), self._left), draws, values
+        return np.minimum(to_units(gain), self._left)

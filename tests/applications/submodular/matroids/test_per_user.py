@@ -80,6 +80,26 @@ def test_scores_of_a_run_keep_what_privacy_needs():
         assert gained <= function.unit
 
 
+@pytest.mark.parametrize("together", [False, True])
+def test_what_a_user_has_left_falls_by_the_gain_that_was_counted(together):
+    """Also where the value of a set depends on the other sets of a call, which are public: gains add up to one unit at most."""
+    rng = np.random.default_rng(6)
+
+    def values(data, sets):
+        return np.tile(np.minimum(1, sets.sum(axis=1) * (1 + len(sets)) / 40), (len(data), 1))
+
+    function, bins = PerUser(30, values, together=together), rng.integers(3, size=(12, 30))
+    scores, counted = function.start(np.zeros((1, 2)), 3, bins), 0
+    for element in rng.permutation(np.repeat(np.arange(30), 3)):
+        offered = np.flatnonzero(scores._steps < 3)
+        gains = scores.gains(offered)
+        counted += int(gains[offered == element][0])
+        left = int(scores._left[0])
+        scores.advance(int(element))
+        assert left - int(scores._left[0]) == gains[offered == element][0]
+    assert 0 < counted <= function.unit
+
+
 def test_what_a_function_writes_into_its_arguments_reaches_no_other_user():
     def careless(data, sets):
         data *= 0.5
