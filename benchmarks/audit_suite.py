@@ -76,7 +76,8 @@ def suite_target(case: SuiteCase) -> Target:
     bits = case.name.startswith(("floating-point", "snapping"))
 
     def run(rng: np.random.Generator, **options: Any) -> AuditResult:
-        extra = {"statistic": case.statistic} if case.statistic is not None else {}
+        extra: dict[str, Any] = {"statistic": case.statistic} if case.statistic is not None else {}
+        extra |= {"neighboring": case.neighboring}
         return audit(case.mechanism, case.dataset, case.neighbor, claim, rng=rng, bits=bits, **extra, **options)
 
     return Target(case.name, claim, case.truth, case.correct, must_be_found=False, samples=None, run=run)

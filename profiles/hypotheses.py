@@ -102,6 +102,20 @@ RECORD_STATISTICS = Hypothesis(
     "then one record more changes the statistics of all.",
     "a mechanism of the catalogue that computes them itself",
 )
+OWN_ENTRY = Hypothesis(
+    "own-entry",
+    "what stands for a user (or record) in the data was made from that user's own record and public constants alone, to the last bit",
+    Head.DATA,
+    "A table that was made from all users together, as by a matrix product, by a rank or by leaving out rare items, is no table of users: "
+    "entries then depend on other users, on how many they are, or on their order.",
+)
+OWN_WEIGHTS = Hypothesis(
+    "own-weights",
+    "the weight that a record has by itself is computed from this record alone: not n/|S|, not scaled to a mean or total of the data set",
+    Head.DATA,
+    "Survey weights that were calibrated or normalised over the data set change for all records when one of them goes. Such weights are "
+    "not 1/q of a sample either: those are made by the sampler.",
+)
 PUBLIC_CONSTANTS = Hypothesis(
     "public-constants",
     "{names} public",
@@ -238,6 +252,13 @@ CONTRIBUTIONS = Hypothesis(
     discharged_by="an objective of this project",
 )
 RECORDWISE = Hypothesis("recordwise", "The value of a user depends on that user's record and on the set alone", Head.CODE)
+JUDGED_TOGETHER = Hypothesis(
+    "judged-together",
+    "the value of a user does not depend on the other users that the function is given at the same time, to the last bit",
+    Head.CODE,
+    "The last bit of a row of a matrix product depends on how many rows the matrix has, and a step makes a whole unit of it.",
+    "a function that is asked for one user at a time",
+)
 SUBMODULAR = Hypothesis("submodular", "Each user's function is monotone and submodular with values in [0, 1]", Head.CODE)
 TWO_VALUES = Hypothesis("two-values", "the function of every user takes at most two values, one apart", Head.CODE)
 MATROID_TESTED = Hypothesis(
@@ -303,11 +324,17 @@ FRESH_SAMPLES = Hypothesis(
     "Two uses of one sample are no two samples: log 5 where log 4 would be printed. Compose the mechanisms first and amplify once.",
     "runs that draw and drop their own samples",
 )
-PUBLIC_CLOCK = Hypothesis(
-    "public-clock",
-    "the moment of a report tells nothing: reports leave at public times, or nobody sees when they leave",
+UNSEEN_MOMENT = Hypothesis(
+    "unseen-moment",
+    "nobody who sees the reports sees when a report appears, how many have appeared so far, or how long none did",
     Head.RELEASE,
-    discharged_by="a public clock",
+    "A report appears when a record of a later time comes: that it appears tells that somebody had one, and that none does "
+    "tells that nobody had.",
+    "a public clock, or a run that returns all reports together",
+)
+ARRIVAL = Hypothesis("arrival", "whether a record comes before its time step is over does not depend on other users", Head.RELEASE)
+IN_TIME = Hypothesis(
+    "in-time", "the work of each time step is done before the moment at which the clock lets its report leave", Head.RELEASE
 )
 FILE_IS_RIGHT = Hypothesis(
     "file-is-right", "the file with the SHA-256 {digest} is right: the derivation that it states was not replayed", Head.RELEASE

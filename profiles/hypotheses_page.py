@@ -12,8 +12,8 @@ def page_text() -> str:
     lines = [
         "# The hypotheses",
         "",
-        "Every premise of every guarantee, by its id, as in `premises` of the JSON output and in files. Each is open, or discharged by a step",
-        "that the print names (`--all`). None is ever dropped. `…` is filled in for the case at hand. What breaks them:",
+        "Every premise of every guarantee, by its id, as in `premises` of the JSON output and in files. Each is open, or discharged by a",
+        "step that the print names (`--all`). None is ever dropped. `…` is filled in for the case at hand. What breaks them:",
         "[what can go wrong](what-can-go-wrong.md).",
     ]
     for head in Head:

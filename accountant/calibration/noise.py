@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from accountant.calibration.template import Template, make_template
@@ -42,7 +42,7 @@ class Calibration:
     too_small: Fraction | None
     at: Mapping[str, Fraction]
     falling: str | None
-    size: float | None = None
+    size: float | None = field(default=None, repr=False)
 
     @property
     def smallest(self) -> bool:

@@ -66,12 +66,15 @@ def calibrate_noise_for_size(
     rule = replace(rule, hypotheses=(*rule.hypotheses, NOISE_FROM_DATA))
     most, rows = _measure(family, rule, least.scale, batches)
     if goal > rows:
-        raise InvalidTarget(f"the sample size {exact_text(goal)} is above the number of records {rows}; give at most that")
+        raise InvalidTarget(
+            f"the sample size {exact_text(goal)} is above the number of records; give at most that", private=f"there are {rows} records"
+        )
     if most < goal * (1 - exact_tolerance):
         raise InvalidTarget(
             f"the sample size {exact_text(goal)} is not reachable: the least noise for which a record of weight 1 costs at most "
-            f"{exact_text(target)} (scale {decimal_text(least.scale, 9, round_up=True)}) already has the expected size "
-            f"{decimal_text(most, 9, round_up=False)}; use that noise, or sample uniformly"
+            f"{exact_text(target)} (scale {decimal_text(least.scale, 9, round_up=True)}) already has a smaller expected "
+            "size; use that noise, or sample uniformly",
+            private=f"the expected size is {decimal_text(most, 9, round_up=False)}",
         )
     scale, reached, above = _search(family, rule, least.scale, most, goal, exact_tolerance, batches)
     profile = family.at(scale)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.completion import complete_effort, complete_mechanism, complete_mode, complete_profile
-from accountant.cli.options import JsonOption, parse_assignments
+from accountant.cli.options import JsonOption, ShowValuesOption, parse_assignments
 from accountant.cli.output import print_as_it_is, print_json
 from profiles.errors import InvalidArgument, PDPError, UnwritableOutput
+from profiles.private import locate_failure, quote_failure
 
 if TYPE_CHECKING:
     from proofs_check.audit.claims import Claim
@@ -40,6 +41,7 @@ _DEFAULTS = {
     "--samples": "100000",
     "--delta": "0",
     "--confidence": "0.99",
+    "--neighboring": "add-remove",
     "--mode": "both",
     "--effort": "normal",
     "--processes": "0",
@@ -74,9 +76,15 @@ def main(
     confidence: Annotated[str, typer.Option("--confidence", metavar="C", help="in (0, 1)")] = _DEFAULTS["--confidence"],
     seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="repeats a run; fresh if it is not given")] = None,
     one_sided: Annotated[bool, typer.Option("--one-sided", help="the claim is add-DP: about adding the record only")] = False,  # noqa: FBT002
+    neighboring: Annotated[
+        str, typer.Option("--neighboring", metavar="KIND", help="what the claim calls neighbors: add-remove, replace-one or stated")
+    ] = _DEFAULTS["--neighboring"],
     mode: Annotated[
         str, typer.Option("--mode", metavar="MODE", help="both, fixed or sequential", autocompletion=complete_mode)
     ] = _DEFAULTS["--mode"],
+    stop_when_refuted: Annotated[  # noqa: FBT002
+        bool, typer.Option("--stop-when-refuted", help="do not draw all samples to see how wrong a refuted claim is")
+    ] = False,
     effort: Annotated[
         str, typer.Option("--effort", metavar="EFFORT", help="fast, normal or thorough", autocompletion=complete_effort)
     ] = _DEFAULTS["--effort"],
@@ -103,15 +111,17 @@ def main(
     columns: Annotated[str | None, typer.Option("--columns", metavar="A,B", help="columns of a data file that make the records")] = None,
     weight_column: Annotated[str | None, typer.Option("--weight-column", metavar="NAME", help="column of a data file with weights")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="draw outputs, event and bound (.png, .svg, .pdf)")] = None,
+    show_values: ShowValuesOption = False,  # noqa: ARG001, FBT002 - read where refusals are printed
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
-    """Run the command; the exit code is 0 (consistent) or 1 (violated)."""
+    """Run the command; the exit code is 0 (consistent), 1 (violated) or 3 (not neighbors)."""
     import numpy as np  # noqa: PLC0415
 
     from accountant.cli.audit_inputs import make_pair, read_table  # noqa: PLC0415
     from accountant.cli.foreign import quiet_output, with_progress  # noqa: PLC0415
     from proofs_check.audit import audit  # noqa: PLC0415
     from proofs_check.audit.differences import find_difference  # noqa: PLC0415
+    from proofs_check.audit.neighbors import judge_neighbors  # noqa: PLC0415
     from proofs_check.audit.report import Setting, render  # noqa: PLC0415
 
     count = _parse_samples(samples)
@@ -122,20 +132,21 @@ def main(
     chosen = [name.strip() for name in columns.split(",")] if columns is not None else []
     pair = make_pair(read_table(dataset, "--dataset", chosen, weight_column), read_table(neighbor, "--neighbor", chosen, weight_column))
     difference = find_difference(*pair)
-    swapped = one_sided and _is_smaller(difference)
+    swapped = one_sided and neighboring == _DEFAULTS["--neighboring"] and (len(difference.first), len(difference.second)) == (0, 1)
     if swapped:
         pair, difference = (pair[1], pair[0]), find_difference(pair[1], pair[0])
+    judge_neighbors(*pair, neighboring, one_sided=one_sided)
     runner = _Runner(mechanism, time_limit, max(processes, int(time_limit is not None)), one_at_a_time, own_randomness)
     with quiet_output():
         target = _load_function(mechanism, "a mechanism")
-        claim = _make_claim(target, difference, _ClaimOptions(claimed, profile, tuple(at or ()), delta, one_sided))
+        claim, taken = _make_claim(target, difference, _ClaimOptions(claimed, profile, tuple(at or ()), delta, one_sided, neighboring))
         of_statistic = None if statistic is None else _load_function(statistic, "a function for --statistic")
         of_ratio = None if log_ratio is None else _load_function(log_ratio, "a function for --log-ratio")
         known = None if exact is None else _compute_exact(_load_function(exact, "a function for --exact"), pair)
         with runner.open(target) as running:
-            with with_progress(running, 2 * count) as watched:
+            with with_progress(2 * count) as progress:
                 result = audit(
-                    watched,
+                    running,
                     *pair,
                     claim,
                     rng=np.random.default_rng(used_seed),
@@ -148,6 +159,9 @@ def main(
                     statistic=of_statistic,
                     log_ratio=of_ratio,
                     exact=known,
+                    neighboring=neighboring,
+                    stop_when_refuted=stop_when_refuted,
+                    progress=progress,
                 )
             picture = None if drawing is None else drawing.draw(result, running, pair, of_statistic or of_ratio)
     repeat = _command(
@@ -155,10 +169,13 @@ def main(
         {"--dataset": dataset, "--neighbor": neighbor, "--claimed": claimed, "--profile": profile, "--columns": columns},
         {"--weight-column": weight_column, "--statistic": statistic, "--log-ratio": log_ratio, "--exact": exact},
         {"--at": at or [], "--seed": used_seed, "--samples": count, "--time-limit": time_limit},
-        {"--delta": delta, "--confidence": confidence, "--mode": mode, "--effort": effort, "--processes": processes},
-        {"--one-sided": one_sided, "--bits": bits, "--one-at-a-time": one_at_a_time, "--own-randomness": own_randomness},
+        {"--delta": delta, "--confidence": confidence, "--neighboring": neighboring, "--mode": mode, "--effort": effort},
+        {"--processes": processes, "--stop-when-refuted": stop_when_refuted, "--one-sided": one_sided, "--bits": bits},
+        {"--one-at-a-time": one_at_a_time, "--own-randomness": own_randomness},
     )
-    setting = Setting(mechanism, difference.text(), repeat, (_SWAPPED,) if swapped else (), bits, own_randomness)
+    notes = (_SWAPPED,) if swapped else ()
+    record = difference.private_text()
+    setting = Setting(mechanism, difference.text(), repeat, notes, bits, own_randomness, taken, record=record, private=True)
     if json:
         print_json(_to_json(result, setting, swapped=swapped))
     else:
@@ -223,9 +240,9 @@ class _Drawing:
         except PDPError as error:
             return error
         except (ArithmeticError, ValueError, TypeError, RuntimeError) as error:
-            reason = " ".join(str(error).split())[:100]
             return UnwritableOutput(
-                f"the plot could not be drawn ({type(error).__name__}: {reason}); leave out --plot, or judge a statistic"
+                f"the plot could not be drawn ({type(error).__name__}); leave out --plot, or judge a statistic",
+                private=quote_failure(error),
             )
 
     def write(self, picture: bytes | PDPError | None) -> None:
@@ -265,18 +282,13 @@ def _compute_exact(function: Callable[..., Any], pair: tuple[Any, Any]) -> Bound
     except PDPError:
         raise
     except (Exception, SystemExit) as error:
-        text = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        raise InvalidArgument(f"the function for --exact raised {text}; correct it") from None
+        raise InvalidArgument(
+            f"the function for --exact raised {locate_failure(error)}; correct it", private=quote_failure(error)
+        ) from None
     if not isinstance(found, (Bounds, ExactEpsilon)):
         kind = type(found).__name__
         raise InvalidArgument(f"the function for --exact must return Bounds or an ExactEpsilon, but an object of type {kind} was found")
     return found
-
-
-def _is_smaller(difference: Difference) -> bool:
-    """Tell whether D is the smaller data set of a one-sided pair. Raises :class:`InvalidArgument` where they are not neighbors."""
-    difference.added_record()
-    return bool(difference.second)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,9 +298,11 @@ class _ClaimOptions:
     at: tuple[str, ...]
     delta: str
     one_sided: bool
+    neighboring: str
 
 
-def _make_claim(target: Any, difference: Difference, options: _ClaimOptions) -> Claim:
+def _make_claim(target: Any, difference: Difference, options: _ClaimOptions) -> tuple[Claim, tuple[str, ...]]:
+    """Return the claim, and sentences about what of it nobody checked."""
     from accountant.cli.audit_inputs import claim_of_pair  # noqa: PLC0415
     from profiles import Profile, load  # noqa: PLC0415
     from proofs_check.audit.claims import Claim  # noqa: PLC0415
@@ -296,26 +310,32 @@ def _make_claim(target: Any, difference: Difference, options: _ClaimOptions) -> 
     if options.claimed is not None:
         if options.profile is not None or options.at:
             raise InvalidArgument("--claimed was given together with --profile or --at, which make a claim of their own; give one of them")
-        return Claim(options.claimed, options.delta, one_sided=options.one_sided, source="given by --claimed")
+        return Claim(options.claimed, options.delta, one_sided=options.one_sided, source="given by --claimed"), ()
     own = getattr(target, "profile", None)
     declared = own if options.profile is None else load(options.profile).profile
     if not isinstance(declared, Profile):
         raise InvalidArgument("a claim is needed, but the mechanism has no profile of its own; give --claimed E or --profile PROFILE")
     if options.delta != "0":
         raise InvalidArgument("--delta was given without --claimed, but a PDP profile has no delta; give both, or neither")
-    claim = claim_of_pair(declared, difference.added_record(), target, parse_assignments(options.at, "--at"))
-    return Claim(claim.epsilon, one_sided=options.one_sided, source=claim.source)
+    if options.neighboring != _DEFAULTS["--neighboring"]:
+        raise InvalidArgument(
+            f"--neighboring {options.neighboring} was given, but a PDP profile claims something for one record more or less only; give "
+            "--claimed E as well, or leave it out"
+        )
+    claim, taken = claim_of_pair(declared, difference.added_record(), target, parse_assignments(options.at, "--at"))
+    return Claim(claim.epsilon, one_sided=options.one_sided, source=claim.source, private=claim.private), taken
 
 
 def _to_json(result: AuditResult, setting: Setting, *, swapped: bool) -> dict[str, Any]:
+    found = result.to_json()
     return {
-        **result.to_json(),
+        **found,
         "mechanism": setting.mechanism,
         "pair": setting.pair,
         "swapped": swapped,
         "source": result.claim.source,
-        "assumptions": list(setting.assumptions()),
-        "repeat": " ".join(setting.repeat),
+        "assumptions": list(setting.assumptions(result)),
+        "private": {"record": setting.record, **found["private"], "repeat": " ".join(setting.repeat)},
     }
 
 

@@ -6,14 +6,13 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from accountant.cli.progress import show_progress
 from profiles.errors import InvalidArgument
+from profiles.private import quote
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from profiles import Declaration
 
 
@@ -48,7 +47,8 @@ def quiet_output() -> Iterator[None]:
         raise
     except SystemExit as stop:
         raise InvalidArgument(
-            f"the code that was named ended the program itself (SystemExit: {str(stop.code)[:80]}) instead of giving a result; remove that"
+            "the code that was named ended the program itself (SystemExit) instead of giving a result; remove that",
+            private=quote(stop.code),
         ) from None
     finally:
         if saved is not None:
@@ -57,19 +57,10 @@ def quiet_output() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def with_progress(mechanism: Callable[..., Any], total: int) -> Iterator[Callable[..., Any]]:
-    """Yield the mechanism, telling on standard error how many outputs have come; as it is where that is no terminal."""
+def with_progress(total: int) -> Iterator[Callable[[int], None] | None]:
+    """Yield what is to be told how many outputs have come, and shows it on standard error; None where that is no terminal."""
     if not sys.stderr.isatty():
-        yield mechanism
+        yield None
         return
-    done = 0
     with show_progress("audit", "outputs") as report:
-
-        def watched(dataset: Any, rng: np.random.Generator, size: int) -> Any:
-            nonlocal done
-            outputs = mechanism(dataset, rng, size)
-            done += size
-            report(min(done, total), total)
-            return outputs
-
-        yield watched
+        yield lambda done: report(min(done, total), total)

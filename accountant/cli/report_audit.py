@@ -22,13 +22,14 @@ def run_audit(reference: str, samples: str, dataset: str | None, neighbor: str |
     """Return the audit of the mechanism behind a reference; the claim is ε(w, x) of the record in which the data sets differ.
 
     Without data sets, D is one extreme record of a mechanism of the catalogue's kind, and D′ is empty. What the mechanism prints goes to
-    standard error. Raises :class:`InvalidArgument` and the errors of :mod:`proofs_check.audit`.
+    standard error. Raises :class:`InvalidArgument`, :class:`NotNeighbors` and the errors of :mod:`proofs_check.audit`.
     """
     from accountant.cli.audit_inputs import claim_of_pair, make_pair, read_table  # noqa: PLC0415
     from accountant.cli.foreign import quiet_output, with_progress  # noqa: PLC0415
     from accountant.report import AuditEvidence  # noqa: PLC0415
     from proofs_check.audit import audit  # noqa: PLC0415
     from proofs_check.audit.differences import find_difference  # noqa: PLC0415
+    from proofs_check.audit.neighbors import judge_neighbors  # noqa: PLC0415
     from proofs_check.audit.report import Setting  # noqa: PLC0415
 
     count = _count(samples)
@@ -45,11 +46,14 @@ def run_audit(reference: str, samples: str, dataset: str | None, neighbor: str |
             pair = make_pair(read_table(dataset, "--dataset"), read_table(neighbor, "--neighbor"))
         else:
             pair = _obvious_pair(mechanism, profile)
+        judge_neighbors(*pair)
         difference = find_difference(*pair)
-        claim = claim_of_pair(profile, difference.added_record(), mechanism, {})
-        with with_progress(mechanism, 2 * count) as watched:
-            result = audit(watched, *pair, claim, rng=np.random.default_rng(seed), samples=count)
-    return AuditEvidence(result, reference, difference.text(), Setting(reference).assumptions())
+        claim, _ = claim_of_pair(profile, difference.added_record(), mechanism, {})
+        with with_progress(2 * count) as progress:
+            result = audit(mechanism, *pair, claim, rng=np.random.default_rng(seed), samples=count, progress=progress)
+    private = dataset is not None  # else the pair is ours: one record on the border of the domain
+    told = "" if private else f": {difference.private_text()}"
+    return AuditEvidence(result, reference, difference.text() + told, Setting(reference).assumptions(result), private=private)
 
 
 def _count(text: str) -> int:

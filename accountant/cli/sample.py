@@ -14,11 +14,13 @@ from accountant.cli.options import (
     ProfileArgument,
     QOption,
     RuleOption,
+    ShowValuesOption,
     StatisticOption,
     TargetSizeOption,
     parse_assignments,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line
+from profiles.private import EYES_ONLY
 
 NAME = "sample"
 HELP = (
@@ -57,6 +59,7 @@ def main(
     ] = None,
     include_private: IncludePrivateOption = False,  # noqa: FBT002
     everything: AllOption = False,  # noqa: FBT002
+    show_values: ShowValuesOption = False,  # noqa: ARG001, FBT002 - read where refusals are printed
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
@@ -66,7 +69,7 @@ def main(
     from accountant.guarantees import render_premises  # noqa: PLC0415
     from accountant.sampler import sample_file, to_certificate  # noqa: PLC0415
 
-    with quiet_output(), show_progress("sample", "records") as report:
+    with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report:
         summary = sample_file(
             profile,
             data,
@@ -112,7 +115,7 @@ def _print(found: dict[str, Any], lines: list[str]) -> None:
     share = "may be published" if found["publishable"] else "must not be published: it depends on this data set"
     print_line(f"certificate           {found['certificate']} ({share}); check it with: pdp check {found['certificate']}")
     counted = f"{private['records']} records, {private['sample_size']} selected, at most {expected} expected"
-    print_line(f"for your eyes only    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"))
+    print_line(f"{EYES_ONLY}    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"))
 
 
 def _yes(found: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ too small for that are raised to 2^-1000: an ``l2`` below 2^-500 √d may be too
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from profiles import InvalidArgument
 from profiles.grammar import is_name
@@ -28,13 +28,17 @@ _NORM = re.compile(r"(l1|l2\^2|l2|linf)(?:\((.*)\))?\Z")
 
 @dataclass(frozen=True, slots=True)
 class StatisticSpec:
-    """The statistic ``name`` is column ``column``, or the norm ``norm`` of the columns ``only`` (or all numeric ones) but ``without``."""
+    """The statistic ``name`` is column ``column``, or the norm ``norm`` of the columns ``only`` (or all numeric ones) but ``without``.
+
+    ``from_data``: the column's name was read from the data, and errors do not show it.
+    """
 
     name: str
     column: str | None = None
     norm: str | None = None
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    from_data: bool = field(default=False, repr=False)
 
 
 def describe_spec(spec: StatisticSpec) -> str:

@@ -41,12 +41,16 @@ class EmbeddedCertificate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AuditEvidence:
-    """An audit of the implementation: its result, the pair in words, what it takes for granted, and the mechanism's reference."""
+    """An audit of the implementation: its result, the pair in words, what it takes for granted, and the mechanism's reference.
+
+    ``private``: the data sets are somebody's data, and the report, which is meant for others, tells neither the record nor the events.
+    """
 
     result: AuditResult
     mechanism: str
     pair: str
     assumptions: tuple[str, ...]
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,7 +15,7 @@ from accountant.report.prose import capitalised, statement, steps
 from accountant.report.wording import badge, down, facts, fold, point, section, table
 from profiles import InvalidExpression, decimal_text, exact_text, parse_expression
 from profiles.terms import symbol
-from proofs_check.audit.report import bound_texts, confidence_text
+from proofs_check.audit.report import bound_texts, confidence_text, outputs_text, remarks
 from proofs_check.audit.results import Finding
 from proofs_check.results import Decision
 from proofs_check.strong_convexity import strong_convexity_json
@@ -144,7 +144,8 @@ def audit(evidence: Evidence) -> Element | None:
     result = found.result
     bound, claimed = bound_texts(result)
     violated = result.finding is Finding.VIOLATED
-    compared = f"ε(D, D′) is at least {bound} nats with {confidence_text(result)} confidence; at most {claimed} was claimed."
+    after = "" if result.refuted_after is None else f"refuted after {result.refuted_after} outputs; "
+    compared = f"{after}ε(D, D′) is at least {bound} nats with {confidence_text(result)} confidence; at most {claimed} was claimed."
     ending = " The claim is refuted for this pair." if violated else (
         " This run does not refute the claim. That does not mean that the claim is true: a leak in a rarer event or on another pair "
         "looks the same."
@@ -167,8 +168,10 @@ def _audit_facts(found: AuditEvidence) -> list[tuple[Child, Child]]:
         ("Implementation", make("code", found.mechanism)),
         ("Pair", found.pair),
         ("Claim", f"ε ≤ {exact_text(result.claim.epsilon) if len(exact_text(result.claim.epsilon)) <= 24 else bound_texts(result)[1]}"
-         + (f"; {result.claim.source}" if result.claim.source else "")),
-        ("Outputs", f"{result.outputs} on both data sets together"),
+         + (f"; {result.claim.source}" if result.claim.source else "")
+         + (f": {result.claim.private}" if result.claim.private and not found.private else "")),
+        ("Neighbors", result.neighboring.text()),
+        ("Outputs", outputs_text(result)),
         ("Seed", str(result.seed)),
     ]  # fmt: skip
     if result.fixed is not None:
@@ -177,10 +180,12 @@ def _audit_facts(found: AuditEvidence) -> list[tuple[Child, Child]]:
         told.append(("Bound of the sequential test (rounded down)", down(Fraction(result.sequential), 4)))
     if result.refuted_after is not None:
         told.append(("Refuted after", f"{result.refuted_after} outputs"))
-    return told
+    return [*told, *(("Note", note) for note in remarks(result))]
 
 
 def _events(found: AuditEvidence) -> Element | None:
+    if found.private:
+        return make("p", "The events and the record in which D and D′ differ depend on the data, and are not shown.")
     rows = []
     for name, event in zip("AB", found.result.events, strict=False):
         for label, interval, seen, of in (

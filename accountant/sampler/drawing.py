@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -44,17 +44,17 @@ class SampleSummary:
     source: str
     out: Path
     certificate: Path
-    private: PrivateFigures
+    private: PrivateFigures = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """The selected rows of one batch."""
 
-    table: Any
-    weights: Floats
-    q: Floats
-    statistics: dict[str, Floats]
+    table: Any = field(repr=False)
+    weights: Floats = field(repr=False)
+    q: Floats = field(repr=False)
+    statistics: dict[str, Floats] = field(repr=False)
 
 
 def draw_sample(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
 
+from accountant.dataset.frames import missing_column
 from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run, prove_run
 from accountant.sampled import numeric_epsilon
 from accountant.sampler.bits import BitSource, repeats
@@ -31,16 +32,16 @@ _ROOM = 1e-10
 class Records:
     """The selected rows (an Arrow table of the input columns), their weights and probabilities, shape (k,). As secret as the data."""
 
-    table: Any
-    weights: Floats
-    q: Floats
+    table: Any = field(repr=False)
+    weights: Floats = field(repr=False)
+    q: Floats = field(repr=False)
 
     def points(self, columns: Sequence[str] | None = None) -> Floats:
         """Return ``columns`` (all numeric ones by default) as a float64 matrix of shape (k, d). Raises :class:`InvalidData`."""
         names = self.table.schema.names if columns is None else list(columns)
         for name in names:
             if name not in self.table.schema.names:
-                raise InvalidData(f"the column {name!r} was asked for, but the sample has {', '.join(self.table.schema.names)}; name one")
+                raise missing_column(name, "the sample", self.table.schema.names)
         return to_matrix(self.table, names)
 
 
@@ -146,7 +147,10 @@ class Sample(Uncopied):
         found = {name: values for name, values in found.items() if name in statistics}
         for name, values in found.items():
             if values.shape != records.weights.shape:
-                raise InvalidData(f"the mechanism has {values.shape} values of {name!r}, but {records.weights.size} records; correct it")
+                raise InvalidData(
+                    f"the mechanism must have one value of {name!r} a record, but an array of another shape was found; correct it",
+                    private=f"{values.shape} for {records.weights.size} records",
+                )
         cost = CompiledTerm(numeric_epsilon(mechanism.profile))
         free = {parameter.name: np.ones(1) for parameter in mechanism.profile.free_parameters}
         with np.errstate(all="ignore"):

@@ -12,7 +12,7 @@ from profiles.lazy import load_from
 if TYPE_CHECKING:
     from accountant.testing.checking import ClaimChecker, Satisfaction
     from accountant.testing.domains import RecordBall
-    from accountant.testing.errors import ClaimRefuted, ClaimTooLarge, NotAudited
+    from accountant.testing.errors import ClaimRefuted, ClaimTooLarge, NotAudited, NotRefuted
     from accountant.testing.neighbors import NeighboringPair
     from accountant.testing.strategies import (
         adversarial_datasets,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "checking": ("ClaimChecker", "Satisfaction"),
     "domains": ("RecordBall",),
-    "errors": ("ClaimRefuted", "ClaimTooLarge", "NotAudited"),
+    "errors": ("ClaimRefuted", "ClaimTooLarge", "NotAudited", "NotRefuted"),
     "neighbors": ("NeighboringPair",),
     "strategies": (
         "adversarial_datasets", "adversarial_records", "adversarial_weights", "neighboring_pairs", "parameters", "points", "profiles",
@@ -48,6 +48,7 @@ __all__ = [
     "ClaimTooLarge",
     "NeighboringPair",
     "NotAudited",
+    "NotRefuted",
     "RecordBall",
     "Satisfaction",
     "adversarial_datasets",

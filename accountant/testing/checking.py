@@ -6,7 +6,8 @@ import inspect
 import itertools
 import math
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -15,26 +16,35 @@ import numpy as np
 
 from accountant.testing.candidates import Candidates
 from accountant.testing.entries import Entry
-from accountant.testing.errors import ClaimRefuted, ClaimTooLarge, NotAudited
+from accountant.testing.errors import ClaimRefuted, ClaimTooLarge, NotAudited, NotRefuted
 from accountant.testing.settings import Settings
 from accountant.testing.spending import Budget
 from accountant.testing.visibility import is_visible, largest_bound, samples_needed
 from accountant.testing.wording import (
     describe_difference,
     describe_event,
-    locate,
     name_claim,
     name_mechanism,
     name_profile,
     shorten_data,
 )
-from profiles.errors import InvalidArgument, InvalidProfile, PDPError, Undecided
+from profiles.errors import InvalidArgument, InvalidProfile, NotNeighbors, PDPError, Undecided
 from profiles.numbers import ExactLike, decimal_text
+from profiles.private import reveal
 from profiles.profile import Profile
 from proofs_check.admission import admit
 from proofs_check.audit.api import audit
 from proofs_check.audit.claims import Claim
-from proofs_check.audit.errors import ConstantOutputs, DifferentConstants, MechanismHangs, MechanismRaised, SharedGenerator, UnusableOutputs
+from proofs_check.audit.errors import (
+    ConstantOutputs,
+    DifferentConstants,
+    MechanismHangs,
+    MechanismRaised,
+    SharedGenerator,
+    StatefulMechanism,
+    UnusableOutputs,
+)
+from proofs_check.audit.neighbors import Relation
 from proofs_check.audit.pairs import Pair
 from proofs_check.audit.report import Setting, bound_texts, render
 from proofs_check.audit.results import AuditResult, Finding
@@ -44,7 +54,7 @@ from proofs_check.verify import verify
 #: The hypotheses of Theorem 10 and Proposition 12 (Fay et al. 2024): what is verified where a target is given and nothing is named.
 CONDITIONS = ("assumption-8", "assumption-9", "assumption-11")
 _LEAST = Fraction(1, 10**200)
-_UNUSABLE = (MechanismRaised, MechanismHangs, UnusableOutputs, SharedGenerator, ConstantOutputs)
+_UNUSABLE = (MechanismRaised, MechanismHangs, UnusableOutputs, SharedGenerator, StatefulMechanism, ConstantOutputs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +83,8 @@ class ClaimChecker:
     Proof: the k-th assertion has the error budget.of_assertion(k), divided among its pairs, which are chosen before the mechanism is run;
     each audit refutes a true claim with at most the error that it is given (docs/audit.md, Theorems 1 to 3); the shares add up.
 
-    ``show`` gets the evidence of a failure; without it, the evidence is a note of the exception (PEP 678).
+    ``show`` gets the evidence of a failure; without it, the evidence is a note of the exception (PEP 678). ``refuted`` is told of every
+    refuted claim when it is found, so that a test which swallows the assertion can fail as well.
     """
 
     def __init__(
@@ -83,9 +94,11 @@ class ClaimChecker:
         *,
         note: Callable[[Entry], None] | None = None,
         show: Callable[[str], None] | None = None,
+        refuted: Callable[[str], None] | None = None,
     ) -> None:
         self._budget, self._settings = budget, settings or Settings()
-        self._note, self._show = note or (lambda _: None), show
+        self._note, self._show, self._refuted = note or (lambda _: None), show, refuted or (lambda _: None)
+        self._expected: int | None = None  # inside of expects_refutation, the number of refutations so far
         self._numbers = itertools.count(1)  # next() is atomic: two threads never get the share of the same assertion
 
     def assert_satisfies(
@@ -140,11 +153,14 @@ class ClaimChecker:
         *,
         delta: ExactLike = 0,
         samples: int | None = None,
+        neighboring: Relation | str = Relation.ADD_REMOVE,
         **options: Any,
     ) -> AuditResult:
         """Assert that nothing refutes (ε, δ)-indistinguishability of the outputs on one pair, in both directions.
 
         ``epsilon`` is an exact number of nats, or a :class:`~proofs_check.audit.Claim`. The data sets are whatever the mechanism takes.
+        ``neighboring``: what the claim calls neighbors, one record more or less, ``"replace-one"``, or ``"stated"`` on your word; the same
+        data sets, and others than the claim is about, are :class:`NotAudited`.
         ``options`` go to :func:`proofs_check.audit.audit`. Raises :class:`ClaimRefuted`, :class:`NotAudited`, :class:`InvalidArgument`.
         """
         __tracebackhide__ = True
@@ -154,7 +170,7 @@ class ClaimChecker:
             claim = epsilon
         else:
             claim = Claim(epsilon, delta)
-        pair = Pair(dataset, neighbor, claim, describe_difference(dataset, neighbor))
+        pair = Pair(dataset, neighbor, claim, describe_difference(dataset, neighbor), neighboring)
         ((_, result),) = self._audit_all(mechanism, [pair], self._begin(name_claim(claim), 1, samples, options))
         return result
 
@@ -182,6 +198,23 @@ class ClaimChecker:
                 "found; give the larger one first, with exactly one record more"
             )
         return self.assert_epsilon(mechanism, Claim(epsilon, delta, one_sided=True), larger, smaller, samples=samples, **options)
+
+    @contextmanager
+    def expects_refutation(self) -> Iterator[None]:
+        """Expect that an assertion inside refutes a claim: for an implementation that is known to be wrong. That is then no failure.
+
+        Without this a refuted claim fails the test, also where the assertion is caught. Raises :class:`NotRefuted` where none is refuted.
+        """
+        __tracebackhide__ = True
+        outer, self._expected = self._expected, 0
+        try:
+            with suppress(ClaimRefuted):
+                yield
+            seen = self._expected
+        finally:
+            self._expected = outer
+        if not seen:
+            raise NotRefuted("a claim was expected to be refuted, but none was; give more samples or another pair, or expect nothing")
 
     def _begin(self, label: str, pairs: int, samples: int | None, options: dict[str, Any]) -> _Assertion:
         """Return the next assertion with its share of the error; it is spent whatever comes of it."""
@@ -241,7 +274,7 @@ class ClaimChecker:
             try:
                 result = audit(
                     mechanism, pair.dataset, pair.neighbor, pair.claim, rng=own, confidence=1 - assertion.error, tests=len(pairs),
-                    samples=assertion.samples, **assertion.options,
+                    samples=assertion.samples, neighboring=pair.neighboring, **assertion.options,
                 )  # fmt: skip
             except ConstantOutputs as nothing:
                 if isinstance(nothing, DifferentConstants) and pair.claim.epsilon <= math.log(assertion.samples):
@@ -249,11 +282,13 @@ class ClaimChecker:
                 constant = nothing
                 continue
             except _UNUSABLE as failure:
-                self._not_audited(assertion.label, f"{failure}{locate(failure.__cause__)}", pair)
+                self._not_audited(assertion.label, reveal(failure), pair)
+            except NotNeighbors as wrong:
+                self._not_audited(assertion.label, reveal(wrong), pair, "not neighbors")
             except InvalidArgument as misuse:
-                raise InvalidArgument(str(misuse)) from None  # from here: what lies below is of no use to the reader
+                raise InvalidArgument(reveal(misuse)) from None  # from here: what lies below is of no use to the reader
             except PDPError as failure:
-                self._not_audited(assertion.label, f"the mechanism refused: {failure}", pair)
+                self._not_audited(assertion.label, f"the mechanism refused: {reveal(failure)}", pair)
             result = replace(result, seed=self._budget.seed)
             found.append((pair, result))
             if result.finding is Finding.VIOLATED:
@@ -298,9 +333,9 @@ class ClaimChecker:
             render(result, setting),
         )
 
-    def _not_audited(self, label: str, why: str, pair: Pair) -> NoReturn:
+    def _not_audited(self, label: str, why: str, pair: Pair, verdict: str = "not audited") -> NoReturn:
         __tracebackhide__ = True
-        self._tell(label, "not audited")
+        self._tell(label, verdict)
         data = f"D    {shorten_data(pair.dataset)}\nD'   {shorten_data(pair.neighbor)}"
         self._fail(NotAudited, f"nothing can be said about the claim {label}: {why}; pair: {pair.name}", data)
 
@@ -309,6 +344,10 @@ class ClaimChecker:
         __tracebackhide__ = True
         repeat = self._settings.repeat
         failure = kind(" ".join(text.split()) + (f"; to repeat: {' '.join(repeat)}" if repeat else ""))
+        if kind is ClaimRefuted and self._expected is None:
+            self._refuted(str(failure))
+        elif kind is ClaimRefuted and self._expected is not None:
+            self._expected += 1
         if evidence and self._show is None:
             failure.add_note(evidence)
         elif evidence and self._show is not None:
@@ -318,10 +357,20 @@ class ClaimChecker:
     def _tell_audits(self, label: str, found: list[tuple[Pair, AuditResult]], verdict: str) -> None:
         _, worst = max(found, key=lambda one: (one[1].finding is Finding.VIOLATED, _closeness(one[1])))
         bound, claimed = bound_texts(worst)
-        self._note(Entry(label, verdict, bound, claimed, len(found), self._budget.tests))
+        results = [result for _, result in found]
+        unchecked = {
+            "neighboring: not checked": any(result.neighboring.status == "not checked" for result in results),
+            "memory: not checked": any(result.memory for result in results),
+            "same outputs on both data sets": all(result.same_on_both for result in results) and any(r.claim.epsilon for r in results),
+        }
+        names = tuple(name for name, is_so in unchecked.items() if is_so)
+        self._note(Entry(label, self._name(verdict), bound, claimed, len(found), self._budget.tests, names))
 
     def _tell(self, label: str, verdict: str) -> None:
-        self._note(Entry(label, verdict, tests=self._budget.tests))
+        self._note(Entry(label, self._name(verdict), tests=self._budget.tests))
+
+    def _name(self, verdict: str) -> str:
+        return "as expected" if verdict == "REFUTED" and self._expected is not None else verdict
 
 
 def _level_of_caller() -> int:

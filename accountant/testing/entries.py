@@ -11,16 +11,25 @@ from fractions import Fraction
 
 from profiles.numbers import exact_text
 
-_TEST, _CLAIM, _NUMBER = 30, 20, 9
+_TEST, _CLAIM, _NUMBER = 28, 20, 9
 _WIDTH = 80
+#: What nobody could look at, and what to do about it.
+UNCHECKED = {
+    "neighboring: not checked": 'the data sets do not show their records; give neighboring="stated" if they are neighbors in the sense of '
+    "the claim, on your word",
+    "memory: not checked": "the mechanism could not be run on the second data set first, so that it may answer from what it saw before",
+    "same outputs on both data sets": "for equal generators the mechanism did not look at the record in which they differ, or it answers "
+    "from a data set that it saw before the test",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A claim that a test looked at: what, the verdict, and for an audit the lower bound beside the claim (of the closest pair).
 
-    Verdicts: consistent, REFUTED, proved, unknown, not audited; too large is a claim that so few outputs could not have refuted.
-    ``tests`` is the number of tests that share the session's error.
+    Verdicts: consistent, REFUTED, proved, unknown, not audited, not neighbors; too large is a claim that so few outputs could not have
+    refuted, as expected one that was to be refuted and was. ``tests`` is the number of tests that share the session's error.
+    ``unchecked`` names what nobody could look at.
     """
 
     claim: str
@@ -29,6 +38,7 @@ class Entry:
     claimed: str = ""
     pairs: int = 0
     tests: int = 1
+    unchecked: Sequence[str] = ()
 
     def to_text(self) -> str:
         """Return the entry as JSON."""
@@ -57,6 +67,11 @@ def lay_out(found: Sequence[tuple[str, Entry]], confidence: str, seed: int) -> I
         f"{_count(shared, 'test')}. Consistent does not mean that a claim is true. Seed: --pdp-seed {seed}"
     )
     yield from textwrap.wrap(text, _WIDTH, break_on_hyphens=False)
+    for name, meaning in UNCHECKED.items():
+        concerned = [test for test, entry in found if name in entry.unchecked]
+        if concerned:
+            tests = ", ".join(dict.fromkeys(concerned))
+            yield from textwrap.wrap(f"{name} in {_count(len(concerned), 'claim')} ({tests}): {meaning}", _WIDTH, break_on_hyphens=False)
 
 
 def _line(test: str, claim: str, bound: str, claimed: str, verdict: str) -> str:

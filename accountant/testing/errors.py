@@ -13,10 +13,17 @@ class ClaimRefuted(AssertionError):
 
 
 class NotAudited(AssertionError):
-    """Nothing could be said: the mechanism raised, hangs or returns what cannot be judged, or what was asked could not be decided.
+    """Nothing could be said: the mechanism raised, hangs, remembers earlier calls or returns what cannot be judged; the data sets are no
+    neighbors; or what was asked could not be decided.
 
     Never evidence against a claim.
     """
+
+    __module__ = "accountant.testing"
+
+
+class NotRefuted(AssertionError):
+    """A refutation was expected, but no claim was refuted: the implementation may be better than thought, or the outputs too few."""
 
     __module__ = "accountant.testing"
 

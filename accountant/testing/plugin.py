@@ -5,10 +5,11 @@ Nothing but pytest and the standard library is imported until a test uses the fi
 
 from __future__ import annotations
 
+import json
 import operator
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,18 +34,20 @@ _KEYWORDS = (*_DEFAULTS, "effort", "time_limit")
 
 
 class _State:
-    """What the session knows: its seed, how many tests use the fixture, and the claims that were tested."""
+    """What the session knows: its seed, how many tests use the fixture, the claims that were tested, and refutations without a failure."""
 
-    __slots__ = ("claims", "counted", "seed", "tests")
+    __slots__ = ("claims", "counted", "overlooked", "seed", "tests")
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.tests = 0
         self.counted: set[str] = set()
         self.claims: dict[tuple[str, str], list[str]] = {}
+        self.overlooked: set[str] = set()
 
 
 _STATE = pytest.StashKey[_State]()
+_REFUTED = pytest.StashKey[list[str]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -156,7 +159,44 @@ def pdp(request: pytest.FixtureRequest) -> ClaimChecker:
         node.user_properties.append((_EVIDENCE, evidence))
         node.add_report_section("call", "pdp", evidence)
 
-    return ClaimChecker(Budget(error, state.seed, _name_for_seed(node), tests), settings, note=note, show=show)
+    refuted = node.stash.setdefault(_REFUTED, [])
+    return ClaimChecker(Budget(error, state.seed, _name_for_seed(node), tests), settings, note=note, show=show, refuted=refuted.append)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Fail a test in which a claim was refuted, whatever became of the assertion: caught, or followed by a skip."""
+    return (yield from _watch(item))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Do the same for what a fixture asserts after the test."""
+    return (yield from _watch(item))
+
+
+def _watch(item: pytest.Item) -> Generator[None, Any, Any]:
+    __tracebackhide__ = True
+    try:
+        result = yield
+    except (pytest.skip.Exception, pytest.xfail.Exception):
+        _require_no_refutation(item)
+        raise
+    except BaseException:
+        item.stash.get(_REFUTED, []).clear()  # it fails: once is enough
+        raise
+    _require_no_refutation(item)
+    return result
+
+
+def _require_no_refutation(item: pytest.Item) -> None:
+    __tracebackhide__ = True
+    texts = item.stash.get(_REFUTED, [])
+    if texts:
+        from accountant.testing.errors import ClaimRefuted  # noqa: PLC0415
+
+        first, texts[:] = texts[0], []
+        raise ClaimRefuted(f"a refuted claim was caught in the test (use pdp.expects_refutation where it is expected): {first}") from None
 
 
 def _setting(config: pytest.Config, name: str) -> Any:
@@ -203,13 +243,30 @@ class _Collector:
 
     def __init__(self, state: _State) -> None:
         self._state = state
+        self._told: set[tuple[str, str]] = set()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take the claims of a test from its report when it is torn down; the last run counts where a plugin repeats it."""
+        """Take the claims of a test from its report when it is torn down; the last run counts where a plugin repeats it.
+
+        A refuted claim of any run is remembered where that run neither failed nor was marked as one that is expected to fail.
+        """
+        key = report.nodeid, str(getattr(report, "worker_id", ""))
+        if report.when == "setup":
+            self._told.discard(key)
+        if report.failed or (report.skipped and hasattr(report, "wasxfail")):
+            self._told.add(key)
         if report.when == "teardown":
             found = [str(text) for name, text in report.user_properties if name == _PROPERTY]
-            self._state.claims.pop(key := (report.nodeid, str(getattr(report, "worker_id", ""))), None)
+            self._state.claims.pop(key, None)
             self._state.claims.update({key: found} if found else {})
+            if key not in self._told and any(json.loads(text)["verdict"] == "REFUTED" for text in found):
+                self._state.overlooked.add(report.nodeid)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Let the run fail where a claim was refuted, although no test failed for it: a plugin may have run it again until it passed."""
+        if self._state.overlooked and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
@@ -223,3 +280,5 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     found = [(test, Entry.from_text(text)) for (test, _), texts in state.claims.items() for text in texts]
     for line in lay_out(found, str(_setting(config, "confidence")), state.seed):
         terminalreporter.write_line(line)
+    for test in sorted(state.overlooked):
+        terminalreporter.write_line(f"REFUTED in a run of {test} that did not fail: the session fails")

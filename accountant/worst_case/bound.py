@@ -172,7 +172,7 @@ class _Search:
         if not (psi.is_finite() and e.is_finite()):
             raise Undecided(
                 f"the sampled profile could not be evaluated at the record {show_record(at)}; "
-                "keep q further from 0, or narrow the ranges of the profile"
+                "keep q further from 0, or narrow the ranges and clip each record to them"
             )
         small = _magnitude(psi) if psi > 0 else 0
         needed = 64 + math.ceil(-math.log2(float(self.gap))) + max(0, -small) + max(0, _magnitude(e)) + 8
@@ -252,7 +252,7 @@ class _Search:
         if lower is None or upper is None:
             return (
                 f"the supremum of the sampled profile of {self.profile.name!r} was to be bounded, but no finite upper bound was found "
-                f"within {self.budget} boxes; narrow the ranges of the records or keep q further from 0"
+                f"within {self.budget} boxes; narrow the ranges and clip each record to them, or keep q further from 0"
             )
         return (
             f"a relative gap of {float(self.gap):.1g} was asked for, but after {self.budget} boxes only "

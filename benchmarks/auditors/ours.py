@@ -24,6 +24,7 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
             samples=task["samples"],
             confidence=str(task["confidence"]),
             mode="fixed",
+            neighboring=case.entry.neighboring,
         )
         runs.append({"bound": result.epsilon_lower, "seconds": result.seconds, "samples": result.samples, "finding": result.finding.value})
     return {

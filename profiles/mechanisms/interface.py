@@ -106,7 +106,7 @@ def noise_scale(value: ExactLike, what: str) -> float:
     """
     exact = _given(value, what)
     if exact > MOST_NOISE:
-        raise InvalidArgument(f"{what} must be at most 2**1000 to be sampled, but a larger number was found; rescale the data")
+        raise InvalidArgument(f"{what} must be at most 2**1000 to be sampled, but a larger number was found; rescale by a public constant")
     rounded = float(exact)
     return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)
 

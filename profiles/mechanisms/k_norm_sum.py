@@ -83,7 +83,9 @@ class KNormSum:
         total = add_up(lambda: data.weights @ data.points, "the weighted sum")
         return total + draw_k_norm(rng, (size,), self.dimension, self.p, scale)
 
-    __call__ = sample
+    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """Same as :meth:`sample`: the interface that audits judge."""
+        return self.sample(dataset, rng, size)
 
 
 #: Euclidean geometry in the plane, β_sum = 1, records of norm at most 4.

@@ -71,7 +71,9 @@ class LaplaceSum:
         total = add_up(lambda: data.weights @ data.points, "the weighted sum")
         return total + rng.laplace(0.0, scale, size=(size, self.dimension))
 
-    __call__ = sample
+    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """Same as :meth:`sample`: the interface that audits judge."""
+        return self.sample(dataset, rng, size)
 
 
 #: The paper's mechanism: b = 1, scalars of absolute value at most 4.

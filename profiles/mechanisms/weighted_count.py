@@ -62,7 +62,9 @@ class WeightedCount:
         total = add_up(lambda: np.asarray(data.weights.sum()), "the sum of the weights")
         return float(total) + rng.laplace(0.0, scale, size=size)
 
-    __call__ = sample
+    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+        """Same as :meth:`sample`: the interface that audits judge."""
+        return self.sample(dataset, rng, size)
 
 
 #: β_count = 1.

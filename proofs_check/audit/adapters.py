@@ -23,6 +23,7 @@ import numpy as np
 
 from profiles import errors as profile_errors
 from profiles.errors import InvalidArgument, PDPError
+from profiles.private import quote_failure
 from proofs_check.audit import errors as audit_errors
 from proofs_check.audit.errors import MechanismHangs, MechanismRaised, UnusableOutputs
 from proofs_check.audit.runs import AuditedMechanism, require_time_limit
@@ -91,8 +92,9 @@ def in_processes(
         pickled = pickle.dumps(mechanism)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise InvalidArgument(
-            f"a mechanism for other processes must be picklable, but it is not ({' '.join(str(error).split())[:120]}); define it at the "
-            "top level of a module"
+            f"a mechanism for other processes must be picklable, but it is not ({type(error).__name__}); define it at the "
+            "top level of a module",
+            private=quote_failure(error),
         ) from None
     return ProcessPool(Setup("", pickled, one_at_a_time, own_randomness), int(workers), time_limit)
 
@@ -152,6 +154,14 @@ class ProcessPool:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ProcessPool:
+        """Return the pool itself: its workers copy the mechanism for every chunk."""
+        return self
+
+    def anew(self) -> ProcessPool:
+        """Return a pool of one process that has run nothing yet, for the same mechanism."""
+        return ProcessPool(self._setup, 1, self._time_limit)
 
     def close(self) -> None:
         """End all worker processes; a later call would start new ones."""
@@ -257,8 +267,8 @@ def _as_error(failure: Failure) -> PDPError:
     for module in (audit_errors, profile_errors):
         kind = getattr(module, failure.error, None)
         if isinstance(kind, type) and issubclass(kind, PDPError):
-            return kind(failure.message)
-    return MechanismRaised(failure.message)
+            return kind(failure.message, private=failure.private)
+    return MechanismRaised(failure.message, private=failure.private)
 
 
 def _end(workers: list[_Worker]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -19,9 +20,10 @@ from proofs_check.audit.exact import Bounds, ExactEpsilon
 from proofs_check.audit.fixed import FixedAudit, Tested
 from proofs_check.audit.guesses import Plan, choose_rules
 from proofs_check.audit.limits import lower_limit, upper_limit
-from proofs_check.audit.outputs import Outputs, Reader
-from proofs_check.audit.results import AuditResult, EventReport, Finding
-from proofs_check.audit.runs import TRIAL, AuditedMechanism, LabelledStream, same_outputs, split
+from proofs_check.audit.neighbors import Relation, judge_neighbors
+from proofs_check.audit.outputs import Outputs
+from proofs_check.audit.results import AuditResult, EventReport, Finding, Parts
+from proofs_check.audit.runs import AuditedMechanism, Kind, LabelledStream, split
 from proofs_check.audit.scores import Effort, Learner, Score
 from proofs_check.audit.scores.interface import number_text
 from proofs_check.audit.sequential import SequentialAudit, next_batch
@@ -63,10 +65,14 @@ def audit(
     bits: bool = False,
     tests: int = 1,
     exact: ExactEpsilon | Bounds | None = None,
+    neighboring: Relation | str = Relation.ADD_REMOVE,
+    stop_when_refuted: bool = False,
+    check_memory: bool = True,
+    progress: Callable[[int], None] | None = None,
 ) -> AuditResult:
     """Return a lower confidence bound on ε(D, D′) and compare it with a claim.
 
-    Claim: P(``epsilon_lower`` > ε(D, D′)) ≤ 1 − ``confidence`` if the outputs of a call are independent (docs/audit.md, Theorems 1 to 3).
+    Claim: P(``epsilon_lower`` > ε(D, D′)) ≤ 1 − ``confidence`` if the outputs of a call are independent (docs/audit.md, Theorems 1 to 4).
 
     ``mechanism(dataset, rng, size)`` returns ``size`` outputs along the first axis. For a one-sided claim (add-DP) ``dataset`` is the
     larger one. ``samples`` is the number of outputs for each data set (2·samples labelled outputs in all; fair labels decide which data
@@ -76,7 +82,13 @@ def audit(
     audits that are reported together: the error is divided by it. ``exact`` is the exact ε of the pair where it is known (see
     :mod:`proofs_check.audit.exact`): it is shown beside the bound and changes nothing.
 
-    Raises :class:`InvalidArgument`, and the errors of :mod:`proofs_check.audit.errors` for a mechanism that cannot be judged.
+    ``neighboring`` says what the claim calls neighbors: one record more or less (checked), ``"replace-one"`` (checked), or ``"stated"``,
+    another relation on your word; see :func:`~proofs_check.audit.neighbors.judge_neighbors`. All outputs that were asked for are drawn,
+    also after the sequential test has refuted the claim, so that the bound says how wrong it is; with ``stop_when_refuted`` only some
+    more, to show an event on. ``check_memory`` runs D′ before D in a copy of this process. ``progress`` is told the number of outputs.
+
+    Raises :class:`InvalidArgument`, :class:`NotNeighbors`, and the errors of :mod:`proofs_check.audit.errors` for a mechanism that cannot
+    be judged.
     """
     started = time.perf_counter()
     chosen_mode, chosen_effort = _choice(Mode, mode, "the mode"), _choice(Effort, effort, "the effort")
@@ -84,12 +96,14 @@ def audit(
     alpha = _error_of(level, samples, tests)
     if statistic is not None and log_ratio is not None:
         raise InvalidArgument("a statistic and a log-likelihood ratio were both given; give one of them")
+    pair = judge_neighbors(dataset, neighbor, neighboring, one_sided=claim.one_sided)
     of_sequential = {Mode.BOTH: _SEQUENTIAL_SHARE, Mode.FIXED: Fraction(0), Mode.SEQUENTIAL: Fraction(1)}[chosen_mode]
     seed = find_seed(rng)
     for_stream, for_fixed, for_sequential = split(rng, 3)
-    judged = _post_process(mechanism, statistic or log_ratio)
-    stream = LabelledStream(judged, (dataset, neighbor), for_stream, time_limit=time_limit, own_randomness=own_randomness)
-    kind = stream.check()
+    stream = LabelledStream(
+        mechanism, (dataset, neighbor), for_stream, time_limit=time_limit, own_randomness=own_randomness, change=statistic or log_ratio
+    )
+    kind = stream.check(memory=check_memory)
     if log_ratio is not None and (kind.width != 1 or kind.symbols):
         raise InvalidArgument("the log-likelihood ratio must be one number for each output, but something else was found; return an array")
     scores = [_EXACT_RATIO] if log_ratio is not None else None
@@ -101,25 +115,14 @@ def audit(
         fixed = FixedAudit(total, alpha * (1 - of_sequential), kind=kind, learner=learners[0], **options)
     if of_sequential > 0:
         sequential = SequentialAudit(float(min(claim.epsilon, _LARGEST)), alpha * of_sequential, learner=learners[1], **options)
-    refuted_after = None
-    while stream.drawn < total:
-        most = min(_LARGEST_BATCH, max(64, _LARGEST_TABLE // kind.width), total - stream.drawn)
-        if fixed is not None:
-            most = min(most, fixed.next_border() or most)
-        batch = stream.draw(next_batch(stream.drawn, most) if sequential is not None else most)
-        if fixed is not None:
-            fixed.update(batch)
-        if sequential is not None:
-            sequential.update(batch)
-            if sequential.bound() > claim.epsilon:
-                refuted_after = stream.drawn
-                break
+    run = _Run(fixed, sequential)
+    run.draw(stream, total, kind, claim, alpha, stop_when_refuted=stop_when_refuted, progress=progress)
+    fixed, refuted_after = run.fixed, run.refuted_after
     outputs = stream.drawn
     stream.require_variation()
-    tests_made = list(zip(fixed.bounds(), fixed.tested, strict=True)) if fixed is not None and refuted_after is None else []
-    of_fixed, best = max(tests_made, key=lambda found: found[0], default=(None, None))
-    if sequential is not None and refuted_after is not None:
-        best = _illustrate(sequential, stream, claim, alpha)
+    stream.require_no_memory()
+    tests_made = list(zip(fixed.bounds(), fixed.tested, strict=True)) if fixed is not None else []
+    of_fixed, best = max(tests_made, key=lambda found: found[0], default=(None, run.shown))
     of_bets = sequential.bound() if sequential is not None else None
     bound = max(of_fixed or 0.0, of_bets or 0.0)
     return AuditResult(
@@ -143,6 +146,11 @@ def audit(
         tests=tests,
         exact=_exact_bounds(exact, claim),
         reader=stream.reader,
+        neighboring=pair,
+        asked=total,
+        parts=Parts(*fixed.sizes()) if fixed is not None else Parts(bets=outputs - _counted(best), shown=_counted(best)),
+        memory=stream.memory if check_memory else "it was not asked for",
+        same_on_both=stream.same_on_both,
     )
 
 
@@ -162,14 +170,66 @@ def _error_of(level: Fraction, samples: object, tests: object) -> Fraction:
     return alpha
 
 
-def _illustrate(sequential: SequentialAudit, stream: LabelledStream, claim: Claim, alpha: Fraction) -> Tested | None:
-    """Return an event of the score whose bets refuted the claim, counted on fresh outputs: to be shown, the bound does not rest on it."""
+@dataclass(slots=True)
+class _Run:
+    """The parts that run on one stream of outputs, when the claim was refuted, and the event that is shown for that."""
+
+    fixed: FixedAudit | None
+    sequential: SequentialAudit | None
+    refuted_after: int | None = None
+    shown: Tested | None = None
+
+    def draw(
+        self,
+        stream: LabelledStream,
+        total: int,
+        kind: Kind,
+        claim: Claim,
+        alpha: Fraction,
+        *,
+        stop_when_refuted: bool,
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        """Draw all outputs, or some more than were needed to refute the claim. No size of a part depends on what came out."""
+        last = total
+        while stream.drawn < last:
+            most = min(_LARGEST_BATCH, max(64, _LARGEST_TABLE // kind.width), last - stream.drawn)
+            if self.fixed is not None:
+                most = min(most, self.fixed.next_border() or most)
+            batch = stream.draw(next_batch(stream.drawn, most) if self.sequential is not None else most)
+            if progress is not None:
+                progress(stream.drawn)
+            if self.fixed is not None:
+                self.fixed.update(batch)
+            if self.shown is not None:
+                self.shown = self.shown.add(batch)
+            if self.sequential is None:
+                continue
+            self.sequential.update(batch)
+            if self.refuted_after is None and self.sequential.bound() > claim.epsilon:
+                self.refuted_after = stream.drawn
+                if stop_when_refuted:
+                    last, self.fixed = min(total, stream.drawn + _illustrating(stream.drawn)), None
+                if self.fixed is None:
+                    self.shown = _choose_event(self.sequential, last - stream.drawn, claim, alpha)
+
+
+def _illustrating(drawn: int) -> int:
+    """Return on how many fresh outputs an event is shown where a run stops early."""
+    return min(max(drawn, _ILLUSTRATION[0]), _ILLUSTRATION[1])
+
+
+def _choose_event(sequential: SequentialAudit, fresh: int, claim: Claim, alpha: Fraction) -> Tested | None:
+    """Return an event of the score whose bets refuted the claim, to be counted on outputs to come: the bound does not rest on it."""
     past, score = sequential.past(), sequential.winner()
-    if past is None or score is None:
+    if past is None or score is None or fresh <= 0:
         return None
-    fresh = min(max(stream.drawn, _ILLUSTRATION[0]), _ILLUSTRATION[1])
     rules = choose_rules([score], past, Plan(fresh, alpha, claim.delta, claim.one_sided))
-    return Tested(max(rules, key=lambda rule: rule.promise), alpha).add(stream.draw(fresh)) if rules else None
+    return Tested(max(rules, key=lambda rule: rule.promise), alpha) if rules else None
+
+
+def _counted(shown: Tested | None) -> int:
+    return 0 if shown is None else shown.counts.outputs
 
 
 def find_seed(rng: np.random.Generator) -> int | None:
@@ -200,31 +260,6 @@ def _choice(kind: Any, value: Any, what: str) -> Any:
         names = [member.value for member in kind]
         hint = suggest(value, names)
         raise InvalidArgument(f"{what} must be one of {', '.join(names)}, but {str(value)[:40]!r} was found; choose one{hint}") from None
-
-
-def _post_process(mechanism: AuditedMechanism, change: Callable[[Any], Any] | None) -> AuditedMechanism:
-    if change is None or not callable(mechanism):
-        return mechanism
-    if not callable(change):
-        raise InvalidArgument(f"a statistic must be a function of the outputs, but an object of type {type(change).__name__} was found")
-
-    def judged(dataset: Any, rng: np.random.Generator, size: int, /) -> Any:
-        outputs = mechanism(dataset, rng, size)
-        found = change(outputs)
-        if size == TRIAL and isinstance(outputs, (np.ndarray, list)):
-            _require_rowwise(change, outputs, found)
-        return found
-
-    return judged
-
-
-def _require_rowwise(change: Callable[[Any], Any], outputs: Any, found: Any) -> None:
-    """Refuse a statistic that mixes outputs: they would depend on one another then."""
-    half = len(outputs) // 2
-    reader = Reader()
-    whole = reader.read(found, len(outputs)).take(slice(half, None))
-    if not same_outputs(reader.read(change(outputs[half:]), len(outputs) - half), whole):
-        raise InvalidArgument("a statistic must map each output by itself, but its values changed with the other outputs; do not mix rows")
 
 
 def _exact_ratio(outputs: Outputs) -> np.ndarray:

@@ -25,6 +25,7 @@ class Correct:
     dataset: Any
     neighbor: Any
     claim: Claim
+    neighboring: str = "add-remove"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,9 @@ def calibrate(
     for done in range(audits):
         own = np.random.default_rng(int(rng.integers(2**63)))
         result = audit(
-            target.mechanism, target.dataset, target.neighbor, target.claim, rng=own, samples=samples, confidence=level, **options
-        )
+            target.mechanism, target.dataset, target.neighbor, target.claim, rng=own, samples=samples, confidence=level,
+            neighboring=target.neighboring, check_memory=False, **options,
+        )  # fmt: skip
         above += Fraction(result.epsilon_lower) > target.claim.epsilon
         if progress is not None:
             progress(done + 1)

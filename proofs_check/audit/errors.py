@@ -27,3 +27,7 @@ class DifferentConstants(ConstantOutputs):
 
 class SharedGenerator(PDPError):
     """Outputs do not come from the generator that was passed in, so that nothing says that they are independent."""
+
+
+class StatefulMechanism(PDPError):
+    """For equal generators and equal data sets the outputs depend on earlier calls: they are no independent draws of one mechanism."""

@@ -139,3 +139,8 @@ class FixedAudit:
     def bounds(self) -> list[float]:
         """Return the lower confidence bound on ε in nats that each tested rule proves, rounded down. Valid once all outputs have come."""
         return [test.bound(self._delta) for test in self.tested]
+
+    def sizes(self) -> tuple[int, int, int]:
+        """Return how many outputs were learned from, chosen by, and counted: each is in one part only."""
+        learned, chosen = min(self._seen, self._learn), min(self._seen, self._choose_to)
+        return learned, chosen - learned, self._seen - chosen

@@ -16,6 +16,7 @@ from profiles.profile import Profile
 from proofs_check.audit.api import audit
 from proofs_check.audit.claims import Claim, claim_of_record
 from proofs_check.audit.errors import ConstantOutputs, DifferentConstants
+from proofs_check.audit.neighbors import Relation
 from proofs_check.audit.results import AuditResult, Finding
 from proofs_check.audit.runs import AuditedMechanism, split
 
@@ -28,12 +29,16 @@ _LEAST_PILOT = 200
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pair:
-    """Two neighboring data sets, what is claimed for them, and how they read. For a one-sided claim ``dataset`` is the larger one."""
+    """Two neighboring data sets, what is claimed for them, and how they read. For a one-sided claim ``dataset`` is the larger one.
+
+    ``neighboring`` says what the claim calls neighbors, as for :func:`proofs_check.audit.audit`.
+    """
 
     dataset: Any
     neighbor: Any
     claim: Claim
     name: str
+    neighboring: Relation | str = Relation.ADD_REMOVE
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,7 @@ def query_patterns(length: int, claim: Claim, *, all_differ: bool = True) -> lis
             "all below": (ones, 0 * ones),
             "X shape": (halves, 1 - halves),
         }
-    return [Pair(dataset, neighbor, claim, name) for name, (dataset, neighbor) in patterns.items()]
+    return [Pair(dataset, neighbor, claim, name, Relation.STATED) for name, (dataset, neighbor) in patterns.items()]
 
 
 def extreme_records(radius: float, dimension: int, p: float) -> list[Floats]:
@@ -144,6 +149,7 @@ def search_pairs(
         pilot = max(_LEAST_PILOT, int(_SEARCH_SHARE * samples / rounds / len(alive)))
         for k, own in zip(alive, split(searching, len(alive)), strict=True):
             settings = {**options, "mode": "fixed", "effort": "fast", "tests": 1, "samples": pilot, "confidence": _SEARCH_CONFIDENCE}
+            settings |= {"neighboring": pairs[k].neighboring, "check_memory": False}
             try:
                 found = audit(mechanism, pairs[k].dataset, pairs[k].neighbor, pairs[k].claim, rng=own, **settings).epsilon_lower
             except DifferentConstants:  # no noise at all: nothing is more suspicious
@@ -165,7 +171,7 @@ def search_pairs(
                 rng=own,
                 samples=left,
                 confidence=confidence,
-                **{**options, "tests": finalists * int(options.get("tests", 1))},
+                **{**options, "tests": finalists * int(options.get("tests", 1)), "neighboring": pairs[k].neighboring},
             ),
         )
         for k, own in zip(alive, streams, strict=True)

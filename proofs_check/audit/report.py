@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from profiles.numbers import decimal_text, exact_text
+from profiles.private import EYES_ONLY
 from proofs_check.audit.results import AuditResult, EventReport, Finding
 
 _WIDTH = 80
@@ -17,12 +18,25 @@ _INDENT = 11
 INDEPENDENCE = "the outputs of a call are independent draws and depend on the data set alone; nothing in an audit can prove that"
 OWN_RANDOMNESS = "the mechanism draws from somewhere else than the generator it is given: its outputs count as independent on your word"
 EXACT = "exact arithmetic: what the last bits of floating-point outputs give away was not looked at (--bits does)"
+_NEIGHBORS = {
+    "stated": "in the sense of the claim, on your word (neighboring: stated)",
+    "not checked": "not checked, for {reason}; say stated if they are, on your word",
+}
+SAME = (
+    "for equal generators D and D' gave the same outputs in all trials: there the mechanism did not look at the record in which they "
+    "differ, or it answers from a data set that it saw before the audit"
+)
 GENERATOR = "the generator's numbers behave like independent uniform ones"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a report tells beside the result: names of mechanism and pair, the shell words that repeat it, and what was switched on."""
+    """What a report tells beside the result: names of mechanism and pair, the shell words that repeat it, and what was switched on.
+
+    ``given`` are sentences that the claim rests on because the caller said so.
+    ``record`` is the record in which the pair differs. ``private``: the data sets are somebody's data, and what tells of them stands under
+    a heading of its own (:mod:`profiles.private`); else they are test data, and it stands where it belongs.
+    """
 
     mechanism: str
     pair: str = ""
@@ -30,10 +44,21 @@ class Setting:
     notes: tuple[str, ...] = ()
     bits: bool = False
     own_randomness: bool = False
+    given: tuple[str, ...] = ()
+    record: str = ""
+    private: bool = False
 
-    def assumptions(self) -> tuple[str, ...]:
-        """Return what the audit takes for granted."""
-        return (INDEPENDENCE, *((OWN_RANDOMNESS,) if self.own_randomness else (GENERATOR,)), *(() if self.bits else (EXACT,)))
+    def assumptions(self, result: AuditResult) -> tuple[str, ...]:
+        """Return what the audit takes for granted: also what could not be looked at, and what the caller gave."""
+        pair, memory = result.neighboring, result.memory
+        return (
+            INDEPENDENCE,
+            *(() if pair.status == "checked" else (f"D and D' are neighbors: {_NEIGHBORS[pair.status].format(reason=pair.reason)}",)),
+            *self.given,
+            *((f"the mechanism remembers nothing of earlier calls: not checked, for {memory}",) if memory else ()),
+            *((OWN_RANDOMNESS,) if self.own_randomness else (GENERATOR,)),
+            *(() if self.bits else (EXACT,)),
+        )
 
 
 def render(result: AuditResult, setting: Setting) -> str:
@@ -62,7 +87,8 @@ def _lines(result: AuditResult, setting: Setting) -> Iterator[str]:
     yield ""
     compared = f"epsilon(D, D') is at least {bound} nats with {confidence_text(result)} confidence; at most {claimed} was claimed."
     if result.finding is Finding.VIOLATED:
-        yield from _fold("VIOLATED", f"{compared} The claim is refuted for this pair.")
+        after = "" if result.refuted_after is None else f"refuted after {result.refuted_after} outputs; "
+        yield from _fold("VIOLATED", f"{after}{compared} The claim is refuted for this pair.")
     else:
         yield from _fold(
             "consistent",
@@ -70,24 +96,67 @@ def _lines(result: AuditResult, setting: Setting) -> Iterator[str]:
             "or on another pair looks the same.",
         )
     yield ""
-    for note in setting.notes:
+    for note in (*setting.notes, *remarks(result)):
         yield from _fold("note", note)
-    yield from _fold("pair", setting.pair or "not described")
-    yield from _fold("claim", _claim(result))
-    yield from _fold("outputs", f"{result.outputs} on both data sets together, in {result.seconds:.1f} s")
+    shown = f": {setting.record}" if setting.record and not setting.private else ""
+    yield from _fold("pair", (setting.pair or "not described") + shown)
+    yield from _fold("neighbors", result.neighboring.text())
+    yield from _fold("claim", _claim(result) + (f": {result.claim.private}" if result.claim.private and not setting.private else ""))
+    yield from _fold("outputs", f"{outputs_text(result)}, in {result.seconds:.1f} s")
     yield from _fold("seed", str(result.seed) if result.seed is not None else "none: the generator was not made from one number")
     if result.tests > 1:
         yield from _fold("tests", f"{result.tests} audits are reported together; the error is divided by that")
     yield ""
-    yield from _evidence(result)
+    yield from _evidence(result, private=setting.private)
     yield ""
     yield "Taken for granted"
-    for assumption in setting.assumptions():
+    for assumption in setting.assumptions(result):
         yield from _fold("  *", assumption, indent=4)
+    if setting.private:
+        yield ""
+        yield f"{EYES_ONLY.capitalize()} from here on: what tells of D and D', without a guarantee"
+        yield from _private(result, setting)
     if setting.repeat:
         yield ""
         yield "To repeat"
         yield from _fold_command(setting.repeat)
+
+
+def _private(result: AuditResult, setting: Setting) -> Iterator[str]:
+    for label, text in (("record", setting.record), ("claim at", result.claim.private), ("bets on", result.bets_on)):
+        if text:
+            yield from _fold(f"  {label}", text)
+    if result.rule is not None:
+        yield from _fold("  score", result.rule.score.name)
+    for name, event in zip("AB", result.events, strict=False):
+        yield from _event(name, event)
+
+
+def outputs_text(result: AuditResult) -> str:
+    """Return how many outputs were drawn and what each of them was used for; the numbers add up."""
+    parts = result.parts
+    told = [
+        f"{count} {use}"
+        for count, use in (
+            (parts.learned, "learned from"),
+            (parts.chosen, "used to choose events"),
+            (parts.counted, "counted"),
+            (parts.bets, "until the refutation" if parts.shown else ""),
+            (parts.shown, "after it, on which an event is shown"),
+        )
+        if count and use
+    ]
+    used = f" ({', '.join(told)})" if told else ""
+    return f"{result.outputs} on both data sets together{used}"
+
+
+def remarks(result: AuditResult) -> tuple[str, ...]:
+    """Return what the reader of the bound should know: the same outputs on both data sets, and a run that was stopped early."""
+    made = (SAME,) if result.same_on_both else ()
+    if result.outputs >= result.asked or result.refuted_after is None:
+        return made
+    drawn = f"{result.outputs} of {result.asked} outputs were drawn"
+    return (*made, f"the run was stopped early, as was asked for: {drawn}, so that the bound tells little of how large epsilon is")
 
 
 def _claim(result: AuditResult) -> str:
@@ -99,7 +168,7 @@ def _claim(result: AuditResult) -> str:
     return text + (f"; {claim.source}" if claim.source else "")
 
 
-def _evidence(result: AuditResult) -> Iterator[str]:
+def _evidence(result: AuditResult, *, private: bool) -> Iterator[str]:
     yield "Evidence"
     fixed, sequential = result.fixed, result.sequential
     from_bets = sequential is not None and sequential >= (fixed or 0.0)
@@ -108,19 +177,20 @@ def _evidence(result: AuditResult) -> Iterator[str]:
         label = "  fixed sample" + ("" if from_bets else " (gives the bound)")
         yield from _fold(label + ":", f"epsilon >= {_down(fixed)}", indent=4)
         if result.right + result.wrong:
-            guessed = f"{result.right} right and {result.wrong} wrong guesses of the hidden data set"
-            yield from _fold("    ", f"{guessed}, among outputs that nothing had looked at (score: {score})", indent=4)
+            guessed = f"{result.right} right and {result.wrong} wrong guesses of the hidden data set, {result.passed} times none"
+            by = "" if private else f" (score: {score})"
+            yield from _fold("    ", f"{guessed}, on outputs that nothing had looked at{by}", indent=4)
     if sequential is not None:
         label = "  sequential test" + (" (gives the bound)" if from_bets else "")
-        ended = "" if result.refuted_after is None else f"; it refuted the claim after {result.refuted_after} outputs, and the run ended"
-        bets = "" if result.bets_on is None else f" (the best bets were on: {result.bets_on})"
+        ended = "" if result.refuted_after is None else f"; it refuted the claim after {result.refuted_after} outputs"
+        bets = "" if result.bets_on is None or private else f" (the best bets were on: {result.bets_on})"
         yield from _fold(label + ":", f"epsilon >= {_down(sequential)}{ended}{bets}", indent=4)
     if result.exact is not None:
         low, high = (_exact_text(result.exact.lower, up=False), _exact_text(result.exact.upper, up=True))
         above = result.epsilon_lower > result.exact.upper
         doubt = " The bound is above it: the run was unlucky, or the implementation is not what was computed." if above else ""
         yield from _fold("  exact, as given by --exact:", f"epsilon in [{low}, {high}], for comparison only.{doubt}", indent=4)
-    for name, event in zip("AB", result.events, strict=False):
+    for name, event in () if private else zip("AB", result.events, strict=False):
         yield from _event(name, event)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.exact import Bounds
 from proofs_check.audit.guesses import GuessingRule
+from proofs_check.audit.neighbors import Neighboring, Relation
 from proofs_check.audit.outputs import Reader
 from proofs_check.audit.sequential import Checkpoint
 
@@ -40,16 +41,38 @@ class EventReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Parts:
+    """What each labelled output was used for; the numbers add up to all outputs.
+
+    Of the fixed sample: learned from, chosen by, counted for the bound. Where only bets were made, or the run stopped early: betted on
+    (``bets``), and counted, after the claim was refuted, to show an event on (``shown``; these may be betted on as well).
+    """
+
+    learned: int = 0
+    chosen: int = 0
+    counted: int = 0
+    bets: int = 0
+    shown: int = 0
+
+    def to_json(self) -> dict[str, int]:
+        """Return the numbers by their names."""
+        return {name: int(getattr(self, name)) for name in ("learned", "chosen", "counted", "bets", "shown")}
+
+
+@dataclass(frozen=True, slots=True)
 class AuditResult:
     """The result of one audit of one pair.
 
     ``epsilon_lower`` in nats is at most ε(D, D′) with probability at least ``confidence``, whatever the mechanism is, if its outputs are
     independent. ``fixed`` and ``sequential`` are the two parts that it is the larger of, None where a part did not run or did not end.
-    ``outputs`` counts the labelled outputs of both data sets together, ``refuted_after`` those after which the sequential part refuted
-    the claim, and ``bets_on`` names the score whose bets won most. ``rule`` is the guessing rule that gave ``fixed``, or shows on fresh
-    outputs what was betted on; ``right`` and
-    ``wrong`` count its guesses. ``seed`` repeats the run (None if the generator was not made from one number). ``exact`` is the exact ε
-    of the pair, where the caller knows it: for comparison only. ``reader`` reads outputs as the ``rule`` needs them.
+    ``outputs`` counts the labelled outputs of both data sets together, all of them, and ``asked`` those that were asked for; ``parts``
+    tells what they were used for. ``refuted_after`` counts those after which the sequential part refuted the claim, and ``bets_on`` names
+    the score whose bets won most. ``rule`` is the guessing rule that gave ``fixed``, or shows on fresh outputs what was betted on;
+    ``right`` and ``wrong`` count its guesses. ``seed`` repeats the run (None if the generator was not made from one number). ``exact`` is
+    the exact ε of the pair, where the caller knows it: for comparison only. ``reader`` reads outputs as the ``rule`` needs them.
+
+    ``neighboring`` says what is known of the pair, ``memory`` why it is not known whether the mechanism remembers earlier calls (empty:
+    nothing was noticed in either order), and ``same_on_both`` whether it gave the same on D and D′ for equal generators in the trials.
     """
 
     epsilon_lower: float
@@ -72,14 +95,27 @@ class AuditResult:
     tests: int = 1
     exact: Bounds | None = None
     reader: Reader | None = None
+    neighboring: Neighboring = Neighboring(Relation.ADD_REMOVE, "not checked")  # noqa: RUF009 - it is frozen
+    asked: int = 0
+    parts: Parts = Parts()
+    memory: str = ""
+    same_on_both: bool | None = None
 
     @property
     def samples(self) -> int:
         """The number of outputs for each data set, half of all labelled outputs, rounded up."""
         return (self.outputs + 1) // 2
 
+    @property
+    def passed(self) -> int:
+        """The number of outputs on which the rule passed: with ``right`` and ``wrong`` they are all that were counted, or shown."""
+        return self.parts.counted + self.parts.shown - self.right - self.wrong
+
     def to_json(self) -> dict[str, Any]:
-        """Return the result as a JSON object; ``claimed`` is rounded up and ``epsilon_lower`` down."""
+        """Return the result as a JSON object; ``claimed`` is rounded up and ``epsilon_lower`` down.
+
+        ``private`` has what tells of the outputs, hence of the data sets: events and scores, and the record that the claim is about.
+        """
         return {
             "epsilon_lower": self.epsilon_lower,
             "claimed": _upper_float(self.claim.epsilon),
@@ -93,22 +129,31 @@ class AuditResult:
             "fixed": self.fixed,
             "sequential": self.sequential,
             "refuted_after": self.refuted_after,
-            "bets_on": self.bets_on,
-            "events": [
-                {
-                    "event": event.words,
-                    "probability": list(event.interval_first),
-                    "probability_neighbor": list(event.interval_second),
-                    "seen": [event.seen_first, event.of_first],
-                    "seen_neighbor": [event.seen_second, event.of_second],
-                }
-                for event in self.events
-            ],
-            "guesses": {"right": self.right, "wrong": self.wrong, "score": None if self.rule is None else self.rule.score.name},
+            "asked": self.asked,
+            "parts": self.parts.to_json(),
+            "neighboring": {"relation": self.neighboring.relation.value, "status": self.neighboring.status},
+            "memory": f"not checked: {self.memory}" if self.memory else "checked",
+            "same_on_both": self.same_on_both,
+            "guesses": {"right": self.right, "wrong": self.wrong, "passed": self.passed},
             "tests": self.tests,
             "exact": None if self.exact is None else {"lower": _number(self.exact.lower), "upper": _number(self.exact.upper)},
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
+            "private": {
+                "claim_at": self.claim.private,
+                "bets_on": self.bets_on,
+                "score": None if self.rule is None else self.rule.score.name,
+                "events": [
+                    {
+                        "event": event.words,
+                        "probability": list(event.interval_first),
+                        "probability_neighbor": list(event.interval_second),
+                        "seen": [event.seen_first, event.of_first],
+                        "seen_neighbor": [event.seen_second, event.of_second],
+                    }
+                    for event in self.events
+                ],
+            },
         }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
+import pickle
 import random
 import signal
 import threading
@@ -20,8 +20,18 @@ from numpy.typing import NDArray
 from scipy.stats import kruskal
 
 from profiles.errors import InvalidArgument, PDPError
-from proofs_check.audit.errors import ConstantOutputs, DifferentConstants, MechanismHangs, MechanismRaised, SharedGenerator, UnusableOutputs
-from proofs_check.audit.outputs import Outputs, Reader
+from profiles.private import locate_failure, quote_failure
+from proofs_check.audit.errors import (
+    ConstantOutputs,
+    DifferentConstants,
+    MechanismHangs,
+    MechanismRaised,
+    SharedGenerator,
+    StatefulMechanism,
+    UnusableOutputs,
+)
+from proofs_check.audit.memory import Copies, ForkedCall, NoAnswer, can_fork
+from proofs_check.audit.outputs import Outputs, Reader, join
 
 Labels = NDArray[np.bool_]
 
@@ -33,6 +43,10 @@ _VARIED = 8
 _FEW = 32
 #: Places that are compared between calls, and the chance that a correct mechanism is refused for one of them.
 _PLACES_COMPARED, _CHANCE = 64, 1e-9
+#: Seconds for which a copy of the process is waited for, after the same number of calls has ended here.
+_PATIENCE = 10.0
+_NAMES = ("D", "D'")
+_WITHOUT_MEMORY = "make each call depend on its data set and generator alone (fit inside the call, and clear caches)"
 
 
 class AuditedMechanism(Protocol):
@@ -66,12 +80,17 @@ class Kind:
 class LabelledStream:
     """Labelled outputs of a mechanism on a pair of data sets: fair independent labels, then one call for each data set and batch.
 
-    ``rng`` is split into independent streams for the labels and for the mechanism. ``time_limit`` is in seconds for one call; it needs
-    the main thread of a Unix process and interrupts Python code (run a mechanism that hangs in compiled code in a process of its own: see
-    ``adapters``). Raises the errors of :mod:`proofs_check.audit.errors`.
+    ``rng`` is split into independent streams for the labels and for the mechanism. Every call gets a fresh copy of its data set. Every
+    second batch comes from a fresh copy of the mechanism for each call, the others from one copy that has made all calls before; and
+    the data sets take turns in being first. ``change`` maps what the mechanism returned to what is judged. ``time_limit`` is in seconds
+    for one call; it needs the main thread of a Unix process and interrupts Python code (run a mechanism that hangs in compiled code in a
+    process of its own: see ``adapters``). Raises the errors of :mod:`proofs_check.audit.errors`.
     """
 
-    __slots__ = ("_calls", "_datasets", "_labels", "_mechanism", "_seen", "_time_limit", "drawn", "own_randomness", "reader")
+    __slots__ = (
+        "_batches", "_calls", "_change", "_copies", "_datasets", "_first", "_labels", "_mechanism", "_seeds", "_seen", "_time_limit",
+        "drawn", "memory", "own_randomness", "reader", "same_on_both",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -81,24 +100,39 @@ class LabelledStream:
         *,
         time_limit: float | None = None,
         own_randomness: bool = False,
+        change: Callable[[Any], Any] | None = None,
     ) -> None:
         if not callable(mechanism):
             raise InvalidArgument(f"a mechanism must be callable, but {type(mechanism).__name__} is not; give a callable")
+        if change is not None and not callable(change):
+            raise InvalidArgument(f"a statistic must be a function of the outputs, but an object of type {type(change).__name__} was found")
         require_time_limit(time_limit)
-        self._mechanism, self._datasets, self._time_limit = mechanism, datasets, time_limit
+        self._mechanism, self._datasets, self._time_limit, self._change = mechanism, datasets, time_limit, change
+        self._copies = Copies(mechanism, datasets, own_randomness=own_randomness)
         self._labels, self._calls = split(rng, 2)
+        self._seeds: list[list[int]] = []
+        self._first: list[Outputs] = []
         self._seen: list[set[bytes]] = [set(), set()]
+        self._batches = 0
         self.own_randomness = own_randomness
         self.reader = Reader()
         self.drawn = 0
+        #: Why it is not known whether the mechanism remembers earlier calls; empty where runs in the other order gave the same.
+        self.memory = "nothing was looked at"
+        #: Whether D and D′ gave the same outputs for equal generators in the trials; None where generators do not tell.
+        self.same_on_both: bool | None = None
 
     def draw(self, count: int) -> Batch:
         """Return ``count`` labelled outputs in random order of labels."""
         is_first = self._labels.random(count) < 0.5
-        parts = []
-        for which, wanted in enumerate((int(is_first.sum()), count - int(is_first.sum()))):
-            parts.append(self._run(which, self._calls, wanted) if wanted else None)
-            self._remember(which, parts[-1])
+        wanted = int(is_first.sum()), count - int(is_first.sum())
+        parts: list[Outputs | None] = [None, None]
+        turned = self._batches % 2 == 1
+        for which in (1, 0) if turned else (0, 1):
+            if wanted[which]:
+                parts[which] = self._run(which, self._calls, wanted[which], fresh=turned)
+                self._remember(which, parts[which])
+        self._batches += 1
         self.drawn += count
         return Batch(_interleave(parts[0], parts[1], is_first), is_first)
 
@@ -112,25 +146,34 @@ class LabelledStream:
                 "its generator, which is no evidence of a statistical kind; check the mechanism"
             )
 
-    def check(self) -> Kind:
+    def check(self, *, memory: bool = True) -> Kind:
         """Run the mechanism a few times and refuse it where its outputs cannot be independent draws from the generator it is given.
 
+        With ``memory`` D′ is also run before D, by something that has seen nothing yet: a copy of this process, or new workers.
         Returns what the outputs look like.
-        Raises :class:`SharedGenerator`, :class:`UnusableOutputs`, and the errors of a call.
+        Raises :class:`SharedGenerator`, :class:`StatefulMechanism`, :class:`UnusableOutputs`, and the errors of a call.
         """
-        width, rows_seen, symbols = 0, [], False
-        for which, dataset in enumerate(self._datasets):
-            before = _copy(dataset)
-            seeds = [int(seed) for seed in self._calls.integers(0, 2**62, size=_SEEDS)]
-            outputs = [self._run(which, np.random.default_rng(seed), TRIAL) for seed in seeds]
-            again = self._run(which, np.random.default_rng(seeds[-1]), TRIAL)
-            if not _equal(before, dataset):
-                raise UnusableOutputs("the mechanism changes its data set, so that runs depend on each other; copy it first")
+        self._seeds = [[int(seed) for seed in self._calls.integers(0, 2**62, size=_SEEDS)] for _ in self._datasets]
+        forked = self._fork() if memory else None
+        try:
+            kind, outputs = self._check_both()
+            if memory:
+                self._compare_orders(forked, outputs)
+        finally:
+            if forked is not None:
+                forked.end()
+        return kind
+
+    def _check_both(self) -> tuple[Kind, list[list[Outputs]]]:
+        width, rows_seen, symbols, made = 0, [], False, []
+        for which, seeds in enumerate(self._seeds):
+            outputs = [self._run_unchanged(which, seed) for seed in seeds]
+            again = self._run_unchanged(which, seeds[-1])
             keys = [_row_keys(table) for table in outputs]
             if not self.own_randomness and _row_keys(again) != keys[-1]:
                 raise SharedGenerator(
-                    "the mechanism gave different outputs for equal generators, so it draws from somewhere else; use only the generator "
-                    "passed to it (or allow own randomness, if you know that it is independent in every call)"
+                    "the mechanism gave different outputs for equal generators, so it draws from somewhere else or counts its calls; use "
+                    "only the generator passed to it (or allow own randomness, if you know that it is independent in every call)"
                 )
             if all(len(set(rows)) == 1 for rows in keys) and len({rows[0] for rows in keys}) > 1:
                 raise UnusableOutputs(f"all {TRIAL} outputs of a call are copies of one another; return independent outputs")
@@ -143,17 +186,103 @@ class LabelledStream:
             for table in outputs:
                 self._remember(which, table)
             symbols = symbols or any(table.symbols is not None for table in outputs)
-        return Kind(width, few_values=len(set(rows_seen)) <= _FEW, symbols=symbols)
+            made.append(outputs)
+        self._first = [outputs[-1] for outputs in made]
+        if not self.own_randomness:
+            self.same_on_both = same_outputs(self._run_unchanged(1, self._seeds[0][-1]), self._first[0])
+        return Kind(width, few_values=len(set(rows_seen)) <= _FEW, symbols=symbols), made
 
-    def _run(self, which: int, rng: np.random.Generator, size: int) -> Outputs:
+    def _run_unchanged(self, which: int, seed: int) -> Outputs:
+        """Return the outputs of a trial. Raises :class:`UnusableOutputs` for a mechanism that changes its data set."""
+        dataset = self._copies.dataset(which)
+        outputs = self._run(which, np.random.default_rng(seed), TRIAL, dataset=dataset)
+        if not _equal(self._datasets[which], dataset):
+            raise UnusableOutputs("the mechanism changes its data set, so that runs depend on each other; copy it first")
+        return outputs
+
+    def require_no_memory(self) -> None:
+        """Refuse a mechanism that gives other outputs after all of its calls than before, for equal generators.
+
+        Raises :class:`StatefulMechanism`.
+        """
+        for which, first in enumerate(() if self.own_randomness else self._first):
+            if not same_outputs(self._run(which, np.random.default_rng(self._seeds[which][-1]), TRIAL), first):
+                raise StatefulMechanism(
+                    f"the mechanism remembers earlier calls: for equal generators it gave other outputs on {_NAMES[which]} after "
+                    f"{self.drawn} outputs than before; {_WITHOUT_MEMORY}"
+                )
+
+    def _fork(self) -> ForkedCall | None:
+        """Start D′ before D in a copy of this process."""
+        self.memory = ""
+        if hasattr(self._mechanism, "anew"):
+            return None  # it has processes of its own
+        if not can_fork():
+            self.memory = "" if self._copies.of_mechanism else "this system cannot run it in a copy of the process"
+            return None
+        try:
+            return ForkedCall(self._turned)
+        except NoAnswer as reason:
+            self.memory = str(reason)
+            return None
+
+    def _turned(self, mechanism: Callable[..., Any] | None = None) -> list[bytes]:
+        """Return, pickled, what the mechanism returns on D and D′ where D′ comes first; at once, because a buffer may be used again."""
+        runs = self._copies.mechanism(fresh=True) if mechanism is None else mechanism
+        size = _SEEDS * TRIAL if self.own_randomness else TRIAL
+        made = [
+            pickle.dumps(_collect(runs(self._copies.dataset(which), np.random.default_rng(self._seeds[which][-1]), size), size))
+            for which in (1, 0)
+        ]
+        return made[::-1]
+
+    def _compare_orders(self, forked: ForkedCall | None, outputs: list[list[Outputs]]) -> None:
+        """Refuse a mechanism that answers from what it saw first. Raises :class:`StatefulMechanism`."""
+        if self.memory:
+            return
+        try:
+            if forked is not None:
+                turned = forked.result(_PATIENCE)
+            elif hasattr(self._mechanism, "anew"):
+                with self._mechanism.anew() as pool:
+                    turned = self._turned(pool)
+            else:
+                turned = _call(self._turned, self._time_limit)
+            tables = [self._read(pickle.loads(returned)) for returned in turned]  # noqa: S301 - pickled in _turned
+        except (NoAnswer, PDPError) as reason:
+            self.memory = f"D' could not be run before D ({reason})"
+            return
+        for which, table in enumerate(tables):
+            unlike = _find_unlike([join(outputs[which]), table]) if self.own_randomness else not same_outputs(table, outputs[which][-1])
+            if unlike:
+                raise StatefulMechanism(
+                    f"the mechanism remembers earlier calls: on {_NAMES[which]} it gave other outputs when D' came before D than when D "
+                    f"came first{'' if self.own_randomness else ', for equal generators'}; {_WITHOUT_MEMORY}"
+                )
+
+    def _read(self, returned: Any) -> Outputs:
+        return self.reader.read(returned if self._change is None else self._change(returned), len(returned))
+
+    def _run(self, which: int, rng: np.random.Generator, size: int, *, fresh: bool = False, dataset: Any = None) -> Outputs:
         numpy_state, python_state = _numpy_state(), random.getstate()
-        returned = _call(lambda: _collect(self._mechanism(self._datasets[which], rng, size), size), self._time_limit)
+        runs = self._copies.mechanism(fresh=fresh)
+        given = self._copies.dataset(which) if dataset is None else dataset
+        returned = _call(lambda: self._judged(_collect(runs(given, rng, size), size), size), self._time_limit)
         if not self.own_randomness and (random.getstate() != python_state or _numpy_state() != numpy_state):
             raise SharedGenerator(
                 "the mechanism draws from a global generator (numpy.random or random), which other code and processes share; draw from the "
                 "generator passed to it"
             )
         return self.reader.read(returned, size)
+
+    def _judged(self, returned: Any, size: int) -> Any:
+        """Return what is judged of what a call returned."""
+        if self._change is None:
+            return returned
+        found = self._change(returned)
+        if size == TRIAL and isinstance(returned, (np.ndarray, list)):
+            _require_rowwise(self._change, returned, found)
+        return found
 
     def _remember(self, which: int, outputs: Outputs | None) -> None:
         if outputs is not None and len(self._seen[which]) < 2:
@@ -164,6 +293,15 @@ class LabelledStream:
             )
             if varied:
                 self._seen[which].add(b"another")
+
+
+def _require_rowwise(change: Callable[[Any], Any], outputs: Any, found: Any) -> None:
+    """Refuse a statistic that mixes outputs: they would depend on one another then."""
+    half = len(outputs) // 2
+    reader = Reader()
+    whole = reader.read(found, len(outputs)).take(slice(half, None))
+    if not same_outputs(reader.read(change(outputs[half:]), len(outputs) - half), whole):
+        raise InvalidArgument("a statistic must map each output by itself, but its values changed with the other outputs; do not mix rows")
 
 
 def require_time_limit(seconds: object) -> None:
@@ -218,33 +356,33 @@ def _numpy_state() -> tuple[Any, ...]:
 
 
 def _require_alike(calls: Sequence[Outputs]) -> None:
-    """Refuse calls whose outputs differ from call to call: then the outputs of a call share noise, and are not independent draws.
+    """Refuse calls whose outputs differ from call to call: then the outputs of a call share noise, and are not independent draws."""
+    place = _find_unlike(calls)
+    if place:
+        raise UnusableOutputs(
+            f"place {place} of the outputs differs between calls more than within them, so that the outputs of a call share noise; "
+            "draw all noise anew for every output"
+        )
+
+
+def _find_unlike(groups_of_outputs: Sequence[Outputs]) -> int:
+    """Return the number of a place, from 1, whose numbers do not have one law in all groups; 0 where none is found.
 
     Kruskal and Wallis's rank test on each place, at an error of 1e-9: a correct mechanism is not refused by chance.
     """
-    for j in range(min(*(table.width for table in calls), _PLACES_COMPARED)):
-        groups = [table.values[:, j] for table in calls if table.symbols is None]
+    for j in range(min(*(table.width for table in groups_of_outputs), _PLACES_COMPARED)):
+        groups = [table.values[:, j] for table in groups_of_outputs if table.symbols is None]
         together = np.concatenate(groups) if groups else np.empty(0)
         if len(groups) < 2 or not np.isfinite(together).all() or (together == together[0]).all():
             continue
         if kruskal(*groups).pvalue < _CHANCE:
-            raise UnusableOutputs(
-                f"place {j + 1} of the outputs differs between calls more than within them, so that the outputs of a call share noise; "
-                "draw all noise anew for every output"
-            )
+            return j + 1
+    return 0
 
 
 def _collect(returned: Any, size: int) -> Any:
     """Return lazily made outputs as a list, while the mechanism is still under watch; one more than asked for is enough to be refused."""
     return list(itertools.islice(returned, size + 1)) if isinstance(returned, Iterator) else returned
-
-
-def _copy(dataset: Any) -> Any:
-    """Return a copy to compare with; the data set itself where it cannot be copied, which is then not watched."""
-    try:
-        return copy.deepcopy(dataset)
-    except Exception:
-        return dataset
 
 
 def _equal(before: Any, after: Any) -> bool:
@@ -277,15 +415,9 @@ def _call(run: Callable[[], Any], time_limit: float | None) -> Any:
     except MemoryError:
         raise MechanismRaised("the mechanism ran out of memory; ask for fewer samples") from None
     except (Exception, SystemExit) as error:
-        kind, text = type(error).__name__, _text(error)
-        raise MechanismRaised(f"the mechanism raised {kind}: {text or 'no message'}; correct it, or its data set") from error
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return " ".join(str(error).split())[:200]
-    except Exception:
-        return "no readable message"
+        raise MechanismRaised(
+            f"the mechanism raised {locate_failure(error)}; correct it, or its data set", private=quote_failure(error)
+        ) from None
 
 
 class _TimeOver(BaseException):

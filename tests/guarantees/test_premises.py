@@ -191,7 +191,7 @@ PATHS: dict[str, Callable[[], AnyGuarantee]] = {
     "release with a seed": lambda: draw_sample(OURS[0], TABLE, q="1/10").release(OURS[0], np.random.default_rng(0)).guarantee,
     "DPKMeans": lambda: _kmeans().fit(POINTS).guarantee_,
     "DPKMeans, projected": lambda: _kmeans(outside="project", init=np.eye(2)).fit(POINTS).guarantee_,
-    "DPKMeans with weights": lambda: _kmeans().fit(POINTS, sample_weight=np.full(60, 2.0)).guarantee_,
+    "DPKMeans with weights": lambda: _kmeans(largest_weight=2).fit(POINTS, sample_weight=np.full(60, 2.0)).guarantee_,
     "DPKMeans on a sample": lambda: _kmeans().fit_sampled(POINTS).guarantee_,
     "DPKMeans on a sample of one's own": lambda: _kmeans().fit_sampled(POINTS, select=_select).guarantee_,
     "OneSidedGreedy": lambda: OneSidedGreedy(1, "0.5").run(SETS).guarantee,

@@ -214,6 +214,189 @@ def test_a_test_that_is_run_again_is_in_the_table_once(run, pytester):
     found.stdout.fnmatch_lines(["1 claim in 1 test, 0 refuted.*"])
 
 
+CAUGHT = """
+import pytest
+
+def count(dataset, rng, size):
+    return len(dataset) + rng.laplace(0.0, 1.0, size)
+
+def wrong(pdp):
+    pdp.assert_epsilon(count, "0.3", [1, 2], [1], samples=3000)
+
+def test_caught(pdp):
+    try:
+        wrong(pdp)
+    except AssertionError:
+        pass
+
+def test_raises(pdp):
+    with pytest.raises(AssertionError):
+        wrong(pdp)
+
+def test_skipped(pdp):
+    try:
+        wrong(pdp)
+    except AssertionError:
+        pytest.skip("no")
+
+def test_excused(pdp):
+    try:
+        wrong(pdp)
+    except AssertionError:
+        pytest.xfail("no")
+
+@pytest.fixture
+def before(pdp):
+    try:
+        wrong(pdp)
+    except AssertionError:
+        return pdp
+
+def test_in_a_fixture(before):
+    pass
+
+def test_profile(pdp):
+    from profiles import declare
+    try:
+        pdp.assert_satisfies(count, declare("negative", "w - 2", record={}))
+    except AssertionError:
+        pass
+"""
+
+EXPECTED = """
+import pytest
+
+def count(dataset, rng, size):
+    return len(dataset) + rng.laplace(0.0, 1.0, size)
+
+def test_expected(pdp):
+    with pdp.expects_refutation():
+        pdp.assert_epsilon(count, "0.3", [1, 2], [1], samples=3000)
+
+@pytest.mark.xfail
+def test_marked(pdp):
+    pdp.assert_epsilon(count, "0.3", [1, 2], [1], samples=3000)
+
+def test_right(pdp):
+    pdp.assert_epsilon(count, 1, [1, 2], [1], samples=300)
+"""
+
+
+def test_a_refuted_claim_fails_the_run_whatever_became_of_the_assertion(run):
+    found = run(CAUGHT, "--pdp-seed", "1")
+    found.assert_outcomes(failed=6)
+    assert found.ret == pytest.ExitCode.TESTS_FAILED
+    assert len(re.findall(r"^E .*ClaimRefuted: a refuted claim was caught in the test .*", found.stdout.str(), re.MULTILINE)) == 6
+    alone = run(CAUGHT, "--pdp-seed", "1", "-k", "raises")
+    assert alone.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_what_a_fixture_catches_after_the_test_is_an_error(run):
+    late = CAUGHT[: CAUGHT.index("def test_caught")] + "@pytest.fixture\ndef late(pdp):\n    yield\n    try:\n        wrong(pdp)\n"
+    late += "    except AssertionError:\n        pass\n\ndef test_it(late):\n    pass\n"
+    run(late, "--pdp-seed", "1").assert_outcomes(passed=1, errors=1)
+
+
+def test_an_expected_refutation_is_no_failure(run):
+    found = run(EXPECTED, "--pdp-seed", "1")
+    found.assert_outcomes(passed=2, xfailed=1)
+    assert found.ret == pytest.ExitCode.OK
+    found.stdout.fnmatch_lines(["*test_expected *0.3 as expected", "*test_marked *0.3 REFUTED", "3 claims in 3 tests, 1 refuted.*"])
+    wrong = run(EXPECTED.replace('"0.3"', '"3"'), "--pdp-seed", "1", "-k", "expected")
+    wrong.assert_outcomes(failed=1, deselected=2)
+    assert "NotRefuted: a claim was expected to be refuted, but none was" in wrong.stdout.str()
+
+
+UNTIL_IT_PASSES = """
+import pytest
+
+def pytest_runtest_protocol(item, nextitem):
+    from _pytest.runner import runtestprotocol
+    for times in range(2):
+        item._initrequest()
+        for report in runtestprotocol(item, nextitem=nextitem, log=False):
+            if times == 0 and report.failed:
+                report.outcome = "rerun"
+            item.ihook.pytest_runtest_logreport(report=report)
+    return True
+"""
+
+LUCKY = """
+RUNS = []
+
+def leaky(dataset, rng, size):
+    return len(dataset) + rng.laplace(0.0, 1.0, size)
+
+def test_it(pdp):
+    RUNS.append(1)
+    pdp.assert_epsilon(leaky, "0.3" if len(RUNS) == 1 else 1, [1, 2], [1], samples=3000)
+"""
+
+
+def test_to_run_until_it_passes_is_no_way_out(run, pytester):
+    pytester.makeconftest(UNTIL_IT_PASSES)
+    found = run(LUCKY, "--pdp-seed", "1")
+    assert found.ret == pytest.ExitCode.TESTS_FAILED
+    found.stdout.fnmatch_lines(["REFUTED in a run of test_it.py::test_it that did not fail: the session fails"])
+
+
+PAIRS = """
+def count(dataset, rng, size):
+    return len(dataset) + rng.laplace(0.0, 1.0, size)
+
+class Opaque:
+    def __init__(self, size):
+        self.size = size
+
+    def __len__(self):
+        return self.size
+
+MEMORY = []
+
+def remembers(dataset, rng, size):
+    MEMORY.append(len(dataset))
+    return MEMORY[0] + rng.laplace(0.0, 1.0, size)
+
+def test_same(pdp):
+    pdp.assert_epsilon(count, 1, [1, 2], [1, 2])
+
+def test_apart(pdp):
+    pdp.assert_epsilon(count, 100, [1, 2, 3], [1])
+
+def test_add_dp(pdp):
+    pdp.assert_add_dp(count, 100, [1, 2], [3])
+
+def test_memory(pdp):
+    pdp.assert_epsilon(remembers, 1, [1, 2], [1])
+
+def test_opaque(pdp):
+    pdp.assert_epsilon(count, 1, Opaque(2), Opaque(1))
+
+def test_stated(pdp):
+    pdp.assert_epsilon(count, 1, Opaque(2), Opaque(1), neighboring="stated")
+
+def test_blind(pdp):
+    pdp.assert_epsilon(lambda dataset, rng, size: rng.laplace(0.0, 1.0, size), 1, [1, 2], [1])
+"""
+
+
+def test_pairs_that_are_none_and_what_nobody_looked_at(run):
+    found = run(PAIRS, "--pdp-seed", "1", "--pdp-samples", "500")
+    found.assert_outcomes(passed=3, failed=4)
+    text = found.stdout.str()
+    messages = re.findall(r"^E .*NotAudited: (.*)", text, re.MULTILINE)
+    assert len(messages) == 4
+    assert sum("not neighbors: " in message for message in messages) == 3
+    assert sum("remembers earlier calls" in message for message in messages) == 1
+    found.stdout.fnmatch_lines(["*test_same *1-DP * not neighbors", "*test_memory *1-DP * not audited", "*test_opaque * consistent"])
+    table = text.partition("privacy claims")[2].partition("\n")[2].partition("\n=")[0]
+    assert max(map(len, table.splitlines())) <= 80
+    words = " ".join(table.split())
+    assert "neighboring: not checked in 1 claim (test_it.py::test_opaque)" in words.replace(":: ", "::")
+    assert "same outputs on both data sets in 1 claim (test_it.py::test_blind)" in words
+    assert "test_stated)" not in words
+
+
 @pytest.mark.parametrize(("dist", "times"), [("load", 1), ("each", 4), ("no", 1)])
 def test_workers_get_the_seed_and_divide_where_each_runs_every_test(dist, times):
     state = plugin._State(12)

@@ -13,7 +13,7 @@ from accountant.onesided import (
     prove_losses,
     subsample,
 )
-from profiles.hypotheses import FEW_RECORDS, ONLY_THROUGH_OUTPUT, PUBLIC_CONSTANTS, WELL_FORMED
+from profiles.hypotheses import FEW_RECORDS, ONLY_THROUGH_OUTPUT, OWN_ENTRY, PUBLIC_CONSTANTS, WELL_FORMED
 
 PAGE = "docs/metric-clustering.md"
 PUBLIC = PUBLIC_CONSTANTS.about(
@@ -84,4 +84,6 @@ def derive_guarantee(budget: Budget) -> AnyGuarantee:
 
 
 def _prove(subject: str, epsilon: Fraction, theorem: str, *, two_sided: bool = False) -> AnyGuarantee:
-    return prove_losses(subject, epsilon, epsilon if two_sided else None, theorem=theorem, hypotheses=(PUBLIC, FORM, FEW, ARITHMETIC))
+    return prove_losses(
+        subject, epsilon, epsilon if two_sided else None, theorem=theorem, hypotheses=(PUBLIC, FORM, OWN_ENTRY, FEW, ARITHMETIC)
+    )

@@ -9,7 +9,7 @@ from accountant.guarantees import AnyGuarantee, Hypothesis, TwoSidedDP
 from accountant.guarantees.theorem import conclude
 from accountant.onesided import amplify_minus, amplify_plus, compose_directions, prove_losses, subsample
 from profiles import InvalidArgument, Undecided, decimal_text
-from profiles.hypotheses import FRESH_SAMPLES, PUBLIC_CONSTANTS
+from profiles.hypotheses import FRESH_SAMPLES, OWN_ENTRY, PUBLIC_CONSTANTS
 from profiles.numbers import round_up_finite
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
@@ -72,7 +72,7 @@ class Program:
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the guarantees take for granted about the implementation and its use, beside the premises of every rule."""
-        return (PUBLIC,)
+        return (PUBLIC, OWN_ENTRY)
 
 
 def cover_once(program: Program) -> AnyGuarantee:

@@ -23,7 +23,7 @@ from accountant.onesided.amplification import MOST_EPSILON
 from accountant.sampler import BitSource, open_bits, open_sources
 from profiles import InvalidArgument, to_exact
 from profiles.draws import ExponentialDraws
-from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED
+from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, OWN_ENTRY
 from profiles.numbers import ExactLike
 
 _SOURCE = "docs/submodular.md, Theorem 1; Ghazi et al. 2024, Theorem 4.3 and Section 4.1.1"
@@ -63,7 +63,7 @@ class OneSidedGreedy:
     @property
     def guarantee(self) -> AnyGuarantee:
         """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
-        supposed = (MONOTONE_BOUNDED, EXACT_GAINS, PUBLIC, TABLE, ARITHMETIC)
+        supposed = (MONOTONE_BOUNDED, EXACT_GAINS, PUBLIC, TABLE, OWN_ENTRY, ARITHMETIC)
         subject = f"greedy selection of {self.k} candidates"
         return prove_losses(subject, self.epsilon0, None, theorem=_SOURCE, hypotheses=supposed, unit=Unit.USER)
 

@@ -83,6 +83,7 @@ def check_kept(kept: Kept, users: int) -> Kept:
     chosen = np.asarray(kept)
     if chosen.dtype != np.bool_ or chosen.shape != (users,):
         raise InvalidArgument(
-            f"a selection of users must be one boolean a user, but {chosen.dtype} of shape {chosen.shape} was found; give a mask"
+            "a selection of users must be one boolean a user, but another type or length was found; give a mask",
+            private=f"{chosen.dtype} of shape {chosen.shape} for {users} users",
         )
     return chosen

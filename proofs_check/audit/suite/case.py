@@ -71,7 +71,9 @@ class SuiteCase:
     ``name`` is unique; ``claimed`` is the ε that is advertised for neighboring data sets (rounded up where it is irrational);
     ``correct`` says whether it holds for this pair: truth.upper ≤ claimed, or else truth.lower > claimed. ``one_sided`` claims are
     about adding a record (``dataset`` is the larger one). ``statistic``, where given, maps outputs to what an audit may look at
-    instead. ``note`` says what is wrong with the mechanism or peculiar about the pair, ``source`` where the algorithm is published.
+    instead. ``neighboring`` says what the claim calls neighbors: ``"stated"`` where the data sets are answers of queries, or one value,
+    of which the publication says how far those of neighbors are apart. ``note`` says what is wrong with the mechanism or peculiar about
+    the pair, ``source`` where the algorithm is published.
     """
 
     name: str
@@ -85,6 +87,7 @@ class SuiteCase:
     statistic: Callable[[NDArray[Any]], NDArray[Any]] | None = None
     note: str = ""
     source: str = ""
+    neighboring: str = "add-remove"
 
 
 def answers(values: ArrayLike) -> NDArray[np.float64]:

@@ -94,6 +94,7 @@ CASES = (
         mechanism=NaiveLaplace(Fraction(10)),
         dataset=answers(0),
         neighbor=answers(1),
+        neighboring="stated",
         claimed=Fraction("0.1"),
         truth=Truth.infinite(
             "an output y with |y| < 1/2 that is no multiple of 2^-53 is impossible on the neighbor, where 1 + z is exact for such y; on "
@@ -109,6 +110,7 @@ CASES = (
         mechanism=SnappingLaplace(_LAMBDA, _BOUND),
         dataset=answers(0),
         neighbor=answers(1),
+        neighboring="stated",
         claimed=(1 + _BOUND / 2**49) / _LAMBDA,
         truth=Truth(
             Fraction("0.099999999"),

@@ -49,6 +49,7 @@ CASES = (
         mechanism=NoisyMax(_SCALE, exponential=False, value=False),
         dataset=_ONES,
         neighbor=answers([0, 2, 2, 2, 2]),
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.between(
             "0.094614905",
@@ -64,6 +65,7 @@ CASES = (
         mechanism=NoisyMax(_SCALE, exponential=True, value=False),
         dataset=_ONES,
         neighbor=answers([0, 2, 2, 2, 2]),
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.between(
             "0.099999999",
@@ -79,6 +81,7 @@ CASES = (
         mechanism=NoisyMax(_SCALE, exponential=False, value=True),
         dataset=answers([0, 0, 0, 0, 0]),
         neighbor=_ONES,
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.exactly(
             "0.25",
@@ -94,6 +97,7 @@ CASES = (
         mechanism=NoisyMax(_SCALE, exponential=True, value=True),
         dataset=_ONES,
         neighbor=answers([2, 2, 2, 2, 2]),
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.infinite(
             "the value is at least max x: an output in [1, 2) has probability (1 - e^(-1/20))^5 on the data set and 0 on the neighbor"

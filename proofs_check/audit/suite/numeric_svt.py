@@ -106,6 +106,7 @@ CASES = (
         mechanism=NumericalSVT(SparseVector(Fraction(1), Fraction(30), Fraction(120), 2), Fraction(60)),
         dataset=ONES,
         neighbor=HALF,
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.between(
             "0.080519223",
@@ -121,6 +122,7 @@ CASES = (
         mechanism=SparseVector(Fraction(1), Fraction(20), Fraction(40), 1, Answer.GAP),
         dataset=ONES,
         neighbor=HALF,
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.between(
             "0.089003387",
@@ -136,6 +138,7 @@ CASES = (
         mechanism=SparseVector(Fraction(1), Fraction(20), Fraction(40), 1, Answer.VALUE),
         dataset=ONES,
         neighbor=HALF,
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.between(
             "0.149999998",
@@ -152,6 +155,7 @@ CASES = (
         mechanism=_adaptive(leak=False),
         dataset=ONES,
         neighbor=HALF,
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.between(
             "0.087630139",
@@ -167,6 +171,7 @@ CASES = (
         mechanism=_adaptive(leak=True),
         dataset=ONES,
         neighbor=HALF,
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.between(
             "0.199999997",

@@ -28,7 +28,8 @@ from proofs_check.audit.suite import standard_suite
 
 case = {{case.name: case for case in standard_suite()}}["svt-4"]
 claim = Claim(case.claimed, one_sided=case.one_sided)
-result = audit(case.mechanism, case.dataset, case.neighbor, claim, rng=np.random.default_rng(1), samples=20_000, effort="fast")
+options = {{"rng": np.random.default_rng(1), "samples": 20_000, "effort": "fast", "neighboring": case.neighboring}}
+result = audit(case.mechanism, case.dataset, case.neighbor, claim, **options)
 assert result.epsilon_lower <= case.truth.upper
 ```
 
@@ -45,6 +46,9 @@ assert result.epsilon_lower <= case.truth.upper
   directions: by formulas, by integrals of sums of exponentials in closed form, by finite tables, and where numbers are released by a
   branch-and-bound search that uses log-concavity; all in ball arithmetic.
 * `statistic`, where a case has one, is the event that an expert would look at.
+
+Where the data sets are answers of queries or single values, neighbors are what the publication says they are (`neighboring="stated"`): an
+audit cannot look it up in them.
 
 Parameters and pairs are those of DP-Sniper (Bichsel et al. 2021), where it has the mechanism: ε = 0.1, 5 or 10 queries, and of StatDP's
 patterns a pair for which it reports its largest ε, or the worst of them where that is another one.

@@ -62,6 +62,7 @@ CASES = (
         mechanism=Rappor(f=Fraction(3, 4), p=Fraction(9, 20), q=Fraction(11, 20)),
         dataset=1,
         neighbor=2,
+        neighboring="stated",
         claimed=Fraction("0.400083365"),
         truth=Truth.between(
             "0.400083364",
@@ -76,6 +77,7 @@ CASES = (
         mechanism=Rappor(f=Fraction(19, 20), p=Fraction(0), q=Fraction(1)),
         dataset=1,
         neighbor=2,
+        neighboring="stated",
         claimed=Fraction("0.800667669"),
         truth=Truth.between(
             "0.800667668",

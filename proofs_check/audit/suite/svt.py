@@ -52,6 +52,7 @@ CASES = (
         mechanism=SparseVector(Fraction(1, 2), Fraction(20), Fraction(40), 1),
         dataset=ONES,
         neighbor=HALF,
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.between("0.088525767", "0.088525768", _BITS.format(pattern=_FIRST)),
         correct=True,
@@ -62,6 +63,7 @@ CASES = (
         mechanism=SparseVector(Fraction(1), Fraction(20), Fraction(40), 1, refresh_scale=Fraction(20)),
         dataset=ONES,
         neighbor=HALF,
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.between("0.088230422", "0.088230423", _BITS.format(pattern=_FIRST)),
         correct=True,
@@ -73,6 +75,7 @@ CASES = (
         mechanism=_algorithm_3(1),
         dataset=ONES,
         neighbor=HALF,
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.between(
             "0.299999998",
@@ -90,6 +93,7 @@ CASES = (
         mechanism=_algorithm_4(1),
         dataset=ONES,
         neighbor=HALF,
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.between("0.172470699", "0.1724707", _BITS.format(pattern=_FIRST)),
         correct=False,
@@ -101,6 +105,7 @@ CASES = (
         mechanism=SparseVector(Fraction(1), Fraction(20), None, None),
         dataset=ONES,
         neighbor=HALF,
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.infinite(
             "equal answers get equal bits on the data set; on the neighbor 'five above, five below' has P(-1 < rho <= 1) = 1 - e^(-1/20)"
@@ -114,6 +119,7 @@ CASES = (
         mechanism=SparseVector(Fraction(1), Fraction(20), Fraction(20), None),
         dataset=ONES,
         neighbor=HALF,
+        neighboring="stated",
         claimed=_CLAIM,
         truth=Truth.between(
             "0.420031544",
@@ -130,6 +136,7 @@ CASES = (
         mechanism=Parallel((_algorithm_3(2), _algorithm_4(2))),
         dataset=ONES,
         neighbor=HALF,
+        neighboring="stated",
         claimed=Fraction("0.2"),
         truth=Truth.between(
             "0.487446375",

@@ -127,14 +127,9 @@ def test_the_bound_is_drawn(mode, claimed):
 
 
 def test_progress_is_for_terminals_and_long_runs(monkeypatch, capsys):
-    def mechanism(dataset, rng, size):
-        return size
-
-    with foreign.with_progress(mechanism, 10) as watched:
-        assert watched is mechanism
+    with foreign.with_progress(10) as progress:
+        assert progress is None
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with foreign.with_progress(mechanism, 10) as watched:
-        watched(None, None, 3)
+    with foreign.with_progress(10) as progress:
+        progress(3)
     assert not capsys.readouterr().err
-    with foreign.with_progress(mechanism, 10) as watched:
-        assert watched(None, None, 3) == 3

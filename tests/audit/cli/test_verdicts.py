@@ -8,6 +8,7 @@ import shlex
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from accountant.cli.main import invoke
@@ -15,6 +16,7 @@ from accountant.cli.main import invoke
 OWN = str(Path(__file__).parent / "mechanisms_to_audit.py") + ":"
 LAPLACE = "profiles.mechanisms.laplace_sum:default"
 STABLE = {"epsilon_lower", "claimed", "confidence", "verdict", "samples"}
+NOT_NEIGHBORS = 3
 LINEAR = "\n[record]\nz = [0, 4]\n[parameters]\nb = 1\n"
 
 
@@ -81,7 +83,7 @@ def test_one_sided_claims_look_at_the_larger_data_set(audit):
     assert (swapped.json()["swapped"], one_sided.json()["swapped"]) == (True, False)
     assert swapped.json()["epsilon_lower"] == one_sided.json()["epsilon_lower"]
     assert "swapped" in audit("one_sided", "--one-sided", "--claimed", "3", d="[1]", d2="[1, 1]").out
-    assert audit("one_sided", "--one-sided", "--claimed", "3", d="[2]", d2="[1]").refused()
+    assert audit("one_sided", "--one-sided", "--claimed", "3", d="[2]", d2="[1]").code == NOT_NEIGHBORS
 
 
 def test_a_profile_may_be_audited_one_sided(audit):
@@ -95,13 +97,13 @@ def test_a_seed_repeats_a_run_and_without_one_it_is_told(audit, pdp):
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
     fresh = audit("laplace", "--json", "--seed", "2").json()
     assert fresh["epsilon_lower"] != first["epsilon_lower"]
-    words = shlex.split(first["repeat"])
+    words = shlex.split(first["private"]["repeat"])
     again = pdp(*words[1:], "--json").json()
     assert {**again, "seconds": 0} == {**first, "seconds": 0}
 
 
 def test_fresh_seeds_differ(pdp, audit):
-    words = shlex.split(audit("laplace", "--json").json()["repeat"])[1:]
+    words = shlex.split(audit("laplace", "--json").json()["private"]["repeat"])[1:]
     at = words.index("--seed")
     del words[at : at + 2]
     seeds = {pdp(*words, "--json").json()["seed"] for _ in range(2)}
@@ -112,8 +114,7 @@ def test_fresh_seeds_differ(pdp, audit):
 def test_the_number_of_processes_changes_nothing(audit):
     one, two = (audit("laplace", "--json", "--processes", n, "--time-limit", 60).json() for n in (1, 2))
     for found in (one, two):
-        for key in ("seconds", "repeat"):
-            del found[key]
+        del found["seconds"], found["private"]["repeat"]
     assert one == two
 
 
@@ -125,10 +126,12 @@ def test_functions_of_one_output(audit):
 
 def test_statistics_and_ratios(audit):
     assert audit("leaky", "--statistic", OWN + "sign", "--json").code == 0
-    assert audit("laplace", "--log-ratio", OWN + "ratio", "--json").json()["guesses"]["score"] == "log-likelihood ratio"
+    assert audit("laplace", "--log-ratio", OWN + "ratio", "--json").json()["private"]["score"] == "log-likelihood ratio"
     assert audit("laplace", "--log-ratio", OWN + "ratio", "--statistic", OWN + "sign").refused()
     assert audit("laplace", "--statistic", OWN + "constant_statistic").refused()
-    assert "no statistic" in audit("laplace", "--statistic", OWN + "failing_statistic").err
+    failing = ("laplace", "--statistic", OWN + "failing_statistic")
+    assert "raised ValueError (raised in failing_statistic, line" in audit(*failing).err
+    assert "no statistic" in audit(*failing, "--show-values").err
     assert audit("laplace", "--statistic", OWN + "not_callable").refused()
 
 
@@ -171,7 +174,9 @@ def test_the_report_for_people(audit, name, mode):
     text = " ".join(result.out.split())
     for part in (
         "99% confidence",
-        "pair D has one record more: x = 1, w = 1",
+        "pair D has one record more claim",
+        "For your eyes only from here on",
+        "record x = 1, w = 1",
         "seed 1",
         "4000 on both",
         "independent draws",
@@ -189,14 +194,94 @@ def test_printed_numbers_have_a_side(audit):
         assert Fraction(bound) <= Fraction(found["epsilon_lower"])
         assert Fraction(claim) >= Fraction(claimed)
         assert (Fraction(bound) > Fraction(claim)) == (found["verdict"] == "violated")
-        for event in found["events"]:
+        for event in found["private"]["events"]:
             assert event["probability"][0] <= event["seen"][0] / event["seen"][1] <= event["probability"][1]
 
 
-def test_equal_data_sets_tell_nothing(audit):
-    result = audit("leaky", "--claimed", "0.5", d="[1]", d2="[1]")
-    assert result.code == 0
-    assert "hold the same records" in " ".join(result.out.split())
+@pytest.mark.parametrize(
+    ("d", "d2", "words"),
+    [
+        ("[1]", "[1]", "D and D' are the same"),
+        ("[]", "[]", "D and D' are the same"),
+        ("[1, 2]", "[2, 1]", "the same records in another order"),
+        ("[[1, 0], [0, 1]]", "[[0, 1], [1, 0]]", "the same records in another order"),
+        ("[1, 2]", "[1, 3]", "one record (or its weight) is replaced"),
+        ('{"data": [1], "weights": [2]}', '{"data": [1], "weights": [3]}', "one record (or its weight) is replaced"),
+        ('{"data": [1, 2], "weights": [2, 1]}', "[1, 2]", "one record (or its weight) is replaced"),
+        ("[1, 1, 1]", "[1]", "2 of the records are in D alone and 0 in D' alone"),
+        ("[1]", "[2, 3]", "1 of the records is in D alone and 2 in D' alone"),
+    ],
+)
+@pytest.mark.parametrize("claim", [("--claimed", "0.5"), ("--claimed", "100"), ("--profile", LAPLACE, "--at", "z=1")])
+def test_no_neighbors_are_a_verdict_of_their_own(audit, d, d2, words, claim):
+    for options in ((), ("--one-sided",), ("--mode", "fixed")):
+        result = audit("leaky", *claim, *options, d=d, d2=d2)
+        assert (result.code, result.out) == (NOT_NEIGHBORS, "")
+        assert result.err.startswith("pdp: not neighbors: ")
+        assert words in result.err
+        assert result.err.count("\n") == 1
+    found = audit("leaky", *claim, "--json", d=d, d2=d2)
+    assert found.code == NOT_NEIGHBORS
+    assert found.json().keys() == {"verdict", "error", "reason"}
+    assert (found.json()["verdict"], found.json()["error"]) == ("not neighbors", "NotNeighbors")
+
+
+def test_neighbors_in_data_files(audit, tmp_path):
+    (tmp_path / "d.csv").write_text("x,w\n1,2\n5,3\n1,2\n")
+    (tmp_path / "less.csv").write_text("x,w\n5,3\n1,2\n")
+    (tmp_path / "weight.csv").write_text("x,w\n5,3\n1,2\n1,4\n")
+    np.save(tmp_path / "d.npy", [1.0, 5.0])
+    (tmp_path / "shorter.json").write_text("[5]")
+    options = ("--claimed", "100", "--weight-column", "w", "--columns", "x", "--json", "--samples", "100")
+    assert audit("laplace", *options, d=tmp_path / "d.csv", d2=tmp_path / "less.csv").json()["neighboring"]["status"] == "checked"
+    for other in ("d.csv", "weight.csv"):
+        assert audit("laplace", *options, d=tmp_path / "d.csv", d2=tmp_path / other).code == NOT_NEIGHBORS
+    short = ("--claimed", "100", "--json", "--samples", "100")
+    assert audit("laplace", *short, d=tmp_path / "d.npy", d2=tmp_path / "shorter.json").code == 0
+    assert audit("laplace", *short, d=tmp_path / "d.npy", d2=tmp_path / "d.npy").code == NOT_NEIGHBORS
+
+
+def test_other_neighbors_can_be_stated(audit):
+    replaced = audit("leaky", "--neighboring", "replace-one", "--json", d="[1, 2]", d2="[1, 3]").json()
+    assert (replaced["verdict"], replaced["neighboring"]) == ("violated", {"relation": "replace-one", "status": "checked"})
+    assert "--neighboring replace-one" in replaced["repeat"]
+    stated = audit("leaky", "--neighboring", "stated", "--json", d="[1, 0]", d2="[0, 3]").json()
+    assert any("on your word (neighboring: stated)" in line for line in stated["assumptions"])
+    assert audit("leaky", "--neighboring", "stated", d="[1, 0]", d2="[1, 0]").code == NOT_NEIGHBORS
+    assert audit("leaky", "--neighboring", "replace-one").code == NOT_NEIGHBORS
+    assert audit("leaky", "--neighboring", "near").refused()
+    assert audit("leaky", "--neighboring", "replace-one", "--one-sided").code in (2, NOT_NEIGHBORS)
+    assert audit("leaky", "--neighboring", "stated", "--profile", LAPLACE, "--at", "z=1").refused()
+
+
+def test_a_statistic_that_is_not_the_records_is_refused(audit, profile):
+    claim = ("--json", "--profile", profile, "--samples", "100")
+    pair = {"d": "[1, 0.5]", "d2": "[1]"}
+    for at in ("z=3", "z=0.6", "z=0.500001", "z=0", "z=l2^2"):
+        result = audit(LAPLACE, *claim, "--at", at, **pair)
+        assert result.refused(), at
+        assert f"--at gives {at.replace('=', ' = ')}, but the mechanism tells another statistic" in result.err
+    for at in ("z=0.5", "z=1/2", "z=l1", "z=l2"):
+        found = audit(LAPLACE, *claim, "--at", at, **pair).json()
+        assert found["claimed"] == 0.5
+        assert not any("--at" in line for line in found["assumptions"])
+    known = audit("profiles.mechanisms.k_norm_sum:default", "--json", "--at", "z=1", "--samples", "100", d="[[0.6, 0.8]]", d2="[]")
+    assert known.json()["claimed"] == 1  # the norm is 1 up to rounding
+    word = audit("laplace", *claim, "--at", "z=3", **pair).json()
+    assert word["claimed"] == 3
+    assert any(line.startswith("z = 3 is the statistic of the record") and "not checked" in line for line in word["assumptions"])
+    assert "given by --at, and not checked" in " ".join(audit("laplace", *claim[1:], "--at", "z=3", **pair).out.split())
+
+
+def test_how_bad_it_is_is_told_after_the_refutation(audit):
+    found, stopped = audit("leaky", "--json").json(), audit("leaky", "--json", "--stop-when-refuted").json()
+    assert found["refuted_after"] == stopped["refuted_after"] < 1_000
+    assert found["outputs"] == found["asked"] == stopped["asked"] == 4_000 > stopped["outputs"]
+    assert found["epsilon_lower"] > stopped["epsilon_lower"] > 1
+    assert "--stop-when-refuted" in stopped["repeat"]
+    text = " ".join(audit("leaky").out.split())
+    assert f"VIOLATED refuted after {found['refuted_after']} outputs; epsilon(D, D') is at least" in text
+    assert sum(found["parts"].values()) == found["outputs"]
 
 
 def test_json_is_json(audit):

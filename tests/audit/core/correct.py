@@ -84,15 +84,15 @@ def gaussian_slack(epsilon: float) -> Fraction:
 ONE, ZERO = (1.0,), (0.0,)
 
 CORRECT = (
-    Correct("randomized response", randomized_response, ONE, ZERO, Claim(log_up(Fraction(3)))),
-    Correct("rare event", rare_event, ONE, ZERO, Claim(log_up(Fraction(3)))),
-    Correct("Laplace", laplace, ONE, ZERO, Claim(1)),
-    Correct("geometric", geometric, ONE, ZERO, Claim(log_up(Fraction(2)))),
-    Correct("exponential, add-DP", exponential_one_sided, ONE, ZERO, Claim(1, one_sided=True)),
-    Correct("vector of Laplace", vector, ONE, ZERO, Claim(1)),
-    Correct("symbols", symbols, ONE, ZERO, Claim(log_up(Fraction(64, 27)))),
-    Correct("no data, number", same, ONE, ZERO, Claim(0)),
-    Correct("no data, vector", same_vector, ONE, ZERO, Claim(0)),
-    Correct("Gaussian with delta", gaussian_delta, ONE, ZERO, Claim(1, gaussian_slack(1.0))),
-    Correct("Laplace, add-DP", laplace, ONE, ZERO, Claim(1, one_sided=True)),
+    Correct("randomized response", randomized_response, ONE, ZERO, Claim(log_up(Fraction(3))), "stated"),
+    Correct("rare event", rare_event, ONE, ZERO, Claim(log_up(Fraction(3))), "stated"),
+    Correct("Laplace", laplace, ONE, ZERO, Claim(1), "stated"),
+    Correct("geometric", geometric, ONE, ZERO, Claim(log_up(Fraction(2))), "stated"),
+    Correct("exponential, add-DP", exponential_one_sided, ONE, ZERO, Claim(1, one_sided=True), "stated"),
+    Correct("vector of Laplace", vector, ONE, ZERO, Claim(1), "stated"),
+    Correct("symbols", symbols, ONE, ZERO, Claim(log_up(Fraction(64, 27))), "stated"),
+    Correct("no data, number", same, ONE, ZERO, Claim(0), "stated"),
+    Correct("no data, vector", same_vector, ONE, ZERO, Claim(0), "stated"),
+    Correct("Gaussian with delta", gaussian_delta, ONE, ZERO, Claim(1, gaussian_slack(1.0)), "stated"),
+    Correct("Laplace, add-DP", laplace, ONE, ZERO, Claim(1, one_sided=True), "stated"),
 )

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from proofs_check.audit import Claim, audit
 from proofs_check.audit.calibration import Calibration, Correct, calibrate
 from tests.audit.core.correct import CORRECT
 
@@ -25,6 +26,21 @@ def test_bounds_are_rarely_above_the_truth(target: Correct, mode: str) -> None:
         effort="fast",
     )
     assert not found.contradicts(Fraction(1, 10**6)), found
+
+
+@pytest.mark.parametrize("target", [CORRECT[0], CORRECT[2]], ids=lambda target: target.name)
+def test_bounds_after_a_refutation_are_rarely_above_the_truth(target: Correct) -> None:
+    """A claim far too small is refuted by the bets; what is said then of how bad it is must hold as often as is stated."""
+    audits, above, refuted = 80, 0, 0
+    for seed in range(audits):
+        result = audit(
+            target.mechanism, target.dataset, target.neighbor, Claim(target.claim.epsilon / 10), rng=np.random.default_rng([9, seed]),
+            samples=60, confidence="0.5", effort="fast", neighboring=target.neighboring, check_memory=False,
+        )  # fmt: skip
+        refuted += result.refuted_after is not None
+        above += Fraction(result.epsilon_lower) > target.claim.epsilon
+    assert refuted > audits / 4
+    assert not Calibration(target.name, audits, above, Fraction(1, 2)).contradicts(Fraction(1, 10**6)), (above, refuted)
 
 
 def test_a_broken_bound_would_be_noticed() -> None:

@@ -21,7 +21,8 @@ def laplace(dataset, rng, size):
 
 
 def run(mechanism, claim, *, seed=1, samples=40_000, **options):
-    return audit(mechanism, ONE, ZERO, claim, rng=np.random.default_rng(seed), samples=samples, mode="fixed", **options)
+    own = np.random.default_rng(seed)
+    return audit(mechanism, ONE, ZERO, claim, rng=own, samples=samples, mode="fixed", neighboring="stated", **options)
 
 
 def test_three_disjoint_parts() -> None:
@@ -82,7 +83,8 @@ def test_one_side_counts_one_direction() -> None:
     assert run(shifted, Claim(1, one_sided=True)).finding.value == "consistent"
     assert run(lambda d, r, n: -shifted(d, r, n), Claim(1, one_sided=True)).finding.value == "consistent"
     assert run(shifted, Claim(1)).finding.value == "violated"
-    exchanged = audit(shifted, ZERO, ONE, Claim(1, one_sided=True), rng=np.random.default_rng(1), samples=40_000)
+    options = {"samples": 40_000, "neighboring": "stated"}
+    exchanged = audit(shifted, ZERO, ONE, Claim(1, one_sided=True), rng=np.random.default_rng(1), **options)
     assert exchanged.finding.value == "violated"
 
 

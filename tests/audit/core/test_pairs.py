@@ -47,12 +47,12 @@ def test_the_search_finds_the_pair_that_breaks() -> None:
         return noisy
 
     pairs = query_patterns(5, Claim("0.5"))
-    pairs += [Pair(np.ones(5), np.array([1.0, 1, 1, 1, 0]), Claim("0.5"), "last one")]
+    pairs += [Pair(np.ones(5), np.array([1.0, 1, 1, 1, 0]), Claim("0.5"), "last one", "stated")]
     found = search_pairs(forgets_the_last_query, pairs, rng=np.random.default_rng(4), samples=30_000, finalists=2)
     assert found.finding.value == "violated"
     assert all(result.tests == 2 for _, result in found.finalists)
     assert len(found.pilots) == len(pairs)
-    same = Pair(np.ones(5), np.array([2.0, 1, 1, 1, 1]), Claim("0.5"), "harmless")
+    same = Pair(np.ones(5), np.array([2.0, 1, 1, 1, 1]), Claim("0.5"), "harmless", "stated")
     assert search_pairs(forgets_the_last_query, [same], rng=np.random.default_rng(4), samples=5_000).finding.value == "consistent"
 
 
@@ -65,7 +65,7 @@ def test_a_search_multiplies_tests_and_passes_over_constant_pilots() -> None:
     def mostly_nothing(dataset, rng, size):
         return (rng.random(size) < 0.2 * dataset[0]).astype(float)
 
-    pairs = [Pair((0.0,), (0.0,), Claim(1), "nothing"), Pair((1.0,), (0.0,), Claim(1), "something")]
+    pairs = [Pair((0.0, 1.0), (0.0, 2.0), Claim(1), "nothing", "stated"), Pair((1.0,), (0.0,), Claim(1), "something", "stated")]
     found = search_pairs(mostly_nothing, pairs, rng=np.random.default_rng(4), samples=5_000, tests=2)
     assert found.best[0].name == "something"
     assert found.best[1].tests == 2
@@ -76,7 +76,7 @@ def test_a_search_does_not_lose_the_pair_without_noise() -> None:
     def exact_on_few(dataset, rng, size):
         return np.full(size, sum(dataset)) if len(dataset) < 2 else sum(dataset) + rng.laplace(0, 1, size)
 
-    pairs = [Pair((1.0, 1.0), (1.0, 1.5), Claim(1), "noisy"), Pair((1.0,), (0.0,), Claim(1), "exact")]
+    pairs = [Pair((1.0, 1.0), (1.0, 1.5), Claim(1), "noisy", "stated"), Pair((1.0,), (0.0,), Claim(1), "exact", "stated")]
     with pytest.raises(ConstantOutputs, match="another one on each"):
         search_pairs(exact_on_few, pairs, rng=np.random.default_rng(4), samples=5_000)
 

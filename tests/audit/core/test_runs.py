@@ -19,7 +19,8 @@ PAIR = ((1.0,), (0.0,))
 
 
 def run(mechanism, **options):
-    return audit(mechanism, np.array([1.0]), np.array([0.0]), Claim(1), rng=np.random.default_rng(1), samples=300, **options)
+    own = np.random.default_rng(1)
+    return audit(mechanism, np.array([1.0]), np.array([0.0]), Claim(1), rng=own, samples=300, neighboring="stated", **options)
 
 
 def raises(dataset, rng, size):
@@ -138,15 +139,16 @@ def test_a_rare_event_is_no_constant() -> None:
     ],
 )
 def test_unusable_arguments(options) -> None:
+    given = {"samples": 100, "neighboring": "stated", **options}
     with pytest.raises(InvalidArgument):
-        audit(lambda d, r, n: r.random(n), *PAIR, Claim(1), rng=np.random.default_rng(1), **{"samples": 100, **options})
+        audit(lambda d, r, n: r.random(n), *PAIR, Claim(1), rng=np.random.default_rng(1), **given)
 
 
 def test_a_generator_is_needed() -> None:
     with pytest.raises(InvalidArgument):
-        audit(lambda d, r, n: r.random(n), *PAIR, Claim(1), rng=3, samples=100)
+        audit(lambda d, r, n: r.random(n), *PAIR, Claim(1), rng=3, samples=100, neighboring="stated")
     with pytest.raises(InvalidArgument):
-        audit(3, *PAIR, Claim(1), rng=np.random.default_rng(3), samples=100)
+        audit(3, *PAIR, Claim(1), rng=np.random.default_rng(3), samples=100, neighboring="stated")
 
 
 def test_labels_are_fair_and_outputs_belong_to_them() -> None:
@@ -200,7 +202,7 @@ def test_data_sets_may_be_any_objects() -> None:
 
     options = {"rng": np.random.default_rng(1), "samples": 100}
     assert audit(of_plain, Plain(1.0), Plain(0.0), Claim(1), **options).epsilon_lower <= 1
-    assert audit(of_array, np.array([1.0, np.nan]), np.array([0.0]), Claim(1), **options).epsilon_lower <= 1
+    assert audit(of_array, np.array([1.0, np.nan]), np.array([np.nan]), Claim(1), **options).epsilon_lower <= 1
     assert audit(of_generator, (i for i in ()), (i for i in ()), Claim(1), **options).epsilon_lower <= 1
 
 
@@ -250,14 +252,15 @@ def test_a_buffer_may_be_used_again() -> None:
         buffer[:size] = dataset[0] + rng.laplace(0, 1, size)
         return buffer[:size]
 
-    assert 0.5 < audit(of_buffer, (1.0,), (0.0,), Claim(1), rng=np.random.default_rng(1), samples=5_000).epsilon_lower <= 1
+    options = {"rng": np.random.default_rng(1), "samples": 5_000, "neighboring": "stated"}
+    assert 0.5 < audit(of_buffer, (1.0,), (0.0,), Claim(1), **options).epsilon_lower <= 1
 
 
 def test_empty_outputs_are_outputs() -> None:
     def selects(dataset, rng, size):
         return [["x"] if u < (0.3 if dataset[0] else 0.1) else [] for u in rng.random(size)]
 
-    result = audit(selects, (1.0,), (0.0,), Claim(2), rng=np.random.default_rng(1), samples=3_000)
+    result = audit(selects, (1.0,), (0.0,), Claim(2), rng=np.random.default_rng(1), samples=3_000, neighboring="stated")
     assert 0.7 < result.epsilon_lower <= np.log(3)
 
 
@@ -265,7 +268,7 @@ def test_wide_outputs_need_little_memory() -> None:
     def wide(dataset, rng, size):
         return dataset[0] / 1_500 + rng.laplace(0, 1, (size, 1_500))
 
-    assert audit(wide, (1.0,), (0.0,), Claim(1), rng=np.random.default_rng(1), samples=200).epsilon_lower <= 1
+    assert audit(wide, (1.0,), (0.0,), Claim(1), rng=np.random.default_rng(1), samples=200, neighboring="stated").epsilon_lower <= 1
 
 
 def test_the_seed_is_given_only_where_it_repeats_the_run() -> None:
@@ -298,8 +301,9 @@ def test_errors_that_cannot_be_shown() -> None:
     def raises_badly(dataset, rng, size):
         raise Unreadable
 
-    with pytest.raises(MechanismRaised, match="no readable message"):
+    with pytest.raises(MechanismRaised, match="raised Unreadable") as caught:
         run(raises_badly)
+    assert caught.value.private == "no readable message"
 
 
 def test_floating_point_settings_of_a_mechanism_end_with_it() -> None:
@@ -310,3 +314,15 @@ def test_floating_point_settings_of_a_mechanism_end_with_it() -> None:
     before = np.geterr()
     assert run(strict).epsilon_lower <= 1
     assert np.geterr() == before
+
+
+@pytest.mark.parametrize("effort", ["fast", "normal"])
+@pytest.mark.parametrize("shape", [(), (1,), (3,)])
+def test_constant_outputs_of_any_shape_are_refused_by_name(shape, effort):
+    """Found with vectors: a model was fitted to no features, and its library's error came through."""
+
+    def mechanism(dataset, rng, size):
+        return np.ones((size, *shape))
+
+    with pytest.raises(ConstantOutputs, match="the same one on both"):
+        audit(mechanism, [0.0], [], Claim(1), rng=np.random.default_rng(1), samples=8_000, effort=effort, mode="fixed")

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from proofs_check.audit import Claim, audit
 from proofs_check.audit.bettors import CellBettor, SigmoidBettor, SlopeBettor, Terms, settle
+from proofs_check.audit.report import Setting, render
 from proofs_check.audit.sequential import SequentialAudit, make_grid, next_batch
 
 CHANCES = st.floats(0, 1)
@@ -162,20 +164,74 @@ def test_a_wrong_radius_law_falls_fast(dimension: int, most: int) -> None:
     needed = []
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        result = audit(wrong_radius(dimension), first, np.zeros(dimension), Claim(1), rng=rng, samples=20_000, mode="sequential")
+        options = {"rng": rng, "samples": 20_000, "mode": "sequential", "neighboring": "stated", "stop_when_refuted": True}
+        result = audit(wrong_radius(dimension), first, np.zeros(dimension), Claim(1), **options)
         needed.append(result.refuted_after)
         assert result.epsilon_lower > 1
     assert sorted(n or 10**9 for n in needed)[2] <= most
 
 
-def test_a_run_stops_when_the_claim_is_refuted_and_goes_on_otherwise() -> None:
-    def broken(dataset, rng, size):
-        return dataset[0] + rng.laplace(0, 0.1, size)
+def broken(dataset, rng, size):
+    return dataset[0] + rng.laplace(0, 0.1, size)
 
-    result = audit(broken, (1.0,), (0.0,), Claim(1), rng=np.random.default_rng(3), samples=50_000)
-    assert result.finding.value == "violated"
-    assert result.refuted_after == result.outputs <= 2_000  # a tenth of the fixed budget would be 10,000
-    correct = audit(broken, (1.0,), (0.0,), Claim(10), rng=np.random.default_rng(3), samples=3_000)
+
+def run(claim, **options):
+    return audit(broken, (1.0,), (0.0,), claim, rng=np.random.default_rng(3), neighboring="stated", **options)
+
+
+@pytest.mark.parametrize("mode", ["both", "sequential"])
+def test_a_run_goes_on_after_the_refutation_to_tell_how_bad_it_is(mode: str) -> None:
+    stopped = run(Claim(1), samples=20_000, mode=mode, stop_when_refuted=True)
+    result = run(Claim(1), samples=20_000, mode=mode)
+    assert result.finding.value == stopped.finding.value == "violated"
+    assert result.refuted_after == stopped.refuted_after <= 2_000  # a twentieth of what was asked for
+    assert result.outputs == result.asked == 40_000
+    assert stopped.outputs < 4_000
+    assert result.epsilon_lower > stopped.epsilon_lower > 1
+    assert result.epsilon_lower <= 10
+
+
+def test_after_a_refutation_both_levels_are_used_up_once() -> None:
+    """The fixed sample has its 4/5 of the error whether or not the bets refute the claim: the same bound as where they do not."""
+    refuted, silent = run(Claim(1), samples=3_000), run(Claim(10), samples=3_000)
+    assert refuted.refuted_after is not None
+    assert silent.refuted_after is None
+    alone = run(Claim(1), samples=3_000, mode="fixed", confidence=1 - Fraction(4, 5) / 100)
+    assert refuted.fixed == alone.fixed or abs(refuted.fixed - alone.fixed) < 1  # other batches, the same level
+    assert refuted.epsilon_lower == max(refuted.fixed, refuted.sequential)
+
+
+@pytest.mark.parametrize(
+    ("claim", "options"),
+    [
+        (1, {"mode": "both"}), (1, {"mode": "fixed"}), (1, {"mode": "sequential"}), (1, {"mode": "both", "stop_when_refuted": True}),
+        (1, {"mode": "sequential", "stop_when_refuted": True}), (10, {"mode": "both"}), (10, {"mode": "sequential"}),
+    ],
+)  # fmt: skip
+def test_the_counts_add_up(claim, options) -> None:
+    result = run(Claim(claim), samples=3_000, **options)
+    found = result.to_json()
+    assert found["parts"].keys() == {"learned", "chosen", "counted", "bets", "shown"}
+    assert sum(found["parts"].values()) == found["outputs"] == result.outputs <= found["asked"] == 6_000
+    assert found["samples"] == (found["outputs"] + 1) // 2
+    judged = found["parts"]["counted"] + found["parts"]["shown"]
+    assert found["guesses"]["right"] + found["guesses"]["wrong"] + found["guesses"]["passed"] == judged
+    for event in found["events"]:
+        assert event["seen"][1] + event["seen_neighbor"][1] == judged
+    if found["refuted_after"] is not None:
+        assert found["parts"]["bets"] in (0, found["refuted_after"])
+    text = " ".join(render(result, Setting("a mechanism")).split())
+    (outputs,) = re.findall(r"outputs (\d+) on both data sets together", text)
+    told = re.findall(r"together \((.*?)\), in", text)
+    assert int(outputs) == result.outputs
+    assert not told or sum(map(int, re.findall(r"\d+", told[0]))) == result.outputs
+    headline = f"VIOLATED refuted after {result.refuted_after} outputs; epsilon(D, D') is at least"
+    assert (headline in text) == (result.refuted_after is not None)
+    assert ("stopped early" in text) == (result.outputs < 6_000)
+
+
+def test_a_claim_that_is_not_refuted_takes_all_outputs() -> None:
+    correct = run(Claim(10), samples=3_000, stop_when_refuted=True)
     assert correct.outputs == 6_000
     assert correct.samples == 3_000
     assert correct.refuted_after is None
@@ -187,7 +243,8 @@ def test_a_seen_bound_is_kept() -> None:
     def broken(dataset, rng, size):
         return dataset[0] + rng.laplace(0, 0.5, size)
 
-    result = audit(broken, (1.0,), (0.0,), Claim(Fraction(19, 10)), rng=np.random.default_rng(3), samples=3_000, mode="sequential")
+    options = {"samples": 3_000, "neighboring": "stated", "mode": "sequential"}
+    result = audit(broken, (1.0,), (0.0,), Claim(Fraction(19, 10)), rng=np.random.default_rng(3), **options)
     bounds = [point.bound for point in result.trace]
     assert bounds == sorted(bounds)
     assert bounds[-1] > 0.5
@@ -200,5 +257,6 @@ def test_delta_is_paid_for_outputs_that_are_not_betted_on() -> None:
         return np.where(rng.random(size) < 0.01 * dataset[0], 5.0, np.inf)
 
     for mode in ("sequential", "both"):
-        result = audit(moved, (1.0,), (0.0,), Claim(0, "0.01"), rng=np.random.default_rng(1), samples=20_000, mode=mode)
+        options = {"samples": 20_000, "neighboring": "stated", "mode": mode}
+        result = audit(moved, (1.0,), (0.0,), Claim(0, "0.01"), rng=np.random.default_rng(1), **options)
         assert result.finding.value == "consistent"

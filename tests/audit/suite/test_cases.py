@@ -111,14 +111,14 @@ def test_a_truth_has_its_ends_in_order():
 def test_an_audit_accepts_the_cases_and_stays_below_the_truth(name):
     case = BY_NAME[name]
     claim = Claim(case.claimed, one_sided=case.one_sided)
-    rng = np.random.default_rng(5)
-    result = audit(case.mechanism, case.dataset, case.neighbor, claim, rng=rng, samples=2_000, confidence="0.9999", effort="fast")
+    options = {"samples": 2_000, "confidence": "0.9999", "effort": "fast", "neighboring": case.neighboring}
+    result = audit(case.mechanism, case.dataset, case.neighbor, claim, rng=np.random.default_rng(5), **options)
     assert result.epsilon_lower <= case.truth.upper
 
 
 def test_an_audit_with_the_statistic_of_the_case_finds_the_low_bits():
     case = BY_NAME["floating-point-laplace"]
     rng = np.random.default_rng(6)
-    options = {"rng": rng, "samples": 4_000, "effort": "fast", "statistic": case.statistic}
+    options = {"rng": rng, "samples": 4_000, "effort": "fast", "statistic": case.statistic, "neighboring": case.neighboring}
     result = audit(case.mechanism, case.dataset, case.neighbor, Claim(case.claimed), **options)
     assert result.epsilon_lower > case.claimed

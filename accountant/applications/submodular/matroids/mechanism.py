@@ -20,7 +20,7 @@ from accountant.guarantees import ARITHMETIC, AnyGuarantee, Run, Unit, conclude_
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
 from accountant.sampler import BitSource, open_sources
 from profiles import InvalidArgument, InvalidData, exact_text, to_exact
-from profiles.hypotheses import CONTRIBUTIONS, FEW_RECORDS, PUBLIC_CONSTANTS
+from profiles.hypotheses import CONTRIBUTIONS, FEW_RECORDS, OWN_ENTRY, PUBLIC_CONSTANTS
 from profiles.numbers import ExactLike
 
 PUBLIC = PUBLIC_CONSTANTS.about(names="the matroid, the function, epsilon and the numbers of rounds, draws and roundings are")
@@ -124,7 +124,10 @@ class PrivateMatroidGreedy:
         greedy, selection = self.budgets
         assumed = () if type(self.function) in _PROVED else (CONTRIBUTIONS,)
         few = FEW_RECORDS.about(most=f"{self.most_users} users")
-        supposed: dict[str, Any] = {"hypotheses": (PUBLIC, TABLE, few, *assumed, *self.function.hypotheses, ARITHMETIC), "unit": Unit.USER}
+        supposed: dict[str, Any] = {
+            "hypotheses": (PUBLIC, TABLE, OWN_ENTRY, few, *assumed, *self.function.hypotheses, ARITHMETIC),
+            "unit": Unit.USER,
+        }
         parts = [prove_losses("private continuous greedy", greedy, None, theorem=f"{_SOURCE}, Theorem 1", **supposed)]
         if selection:
             parts.append(prove_losses("selection of a rounded set", selection, None, theorem=f"{_SOURCE}, Theorem 2", **supposed))

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.interface import DecomposableFunction, MarginalGains
+from accountant.applications.submodular.matroids.evaluating import Membership
 from accountant.applications.submodular.matroids.matroid import Integers, require_count
-from accountant.applications.submodular.matroids.objective import Membership, Scores
+from accountant.applications.submodular.matroids.objective import Scores
 from accountant.applications.submodular.weighted import UNIT, WeightedCoverage
 from profiles import InvalidArgument, InvalidData
 from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, SUBMODULAR, Hypothesis
