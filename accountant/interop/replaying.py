@@ -283,7 +283,7 @@ def _require_same(stated: Statement, made: Statement, version: int) -> None:
         ids |= {closed.hypothesis.id for closed in made.discharged} & {IN_RANGE.id, RECORD_STATISTICS.id}
         if not all(item in made.hypotheses or item.id in ids for item in stated.hypotheses):
             pairs["open hypotheses"] = (stated.hypotheses, made.hypotheses)
-        pairs["bound"] = tuple(_numbers(_bare(item.bound)) for item in (stated, made))
+        pairs["bound"] = (_numbers(_bare(stated.bound)), _numbers(_bare(made.bound)))
     for name, (left, right) in pairs.items():
         if left != right:
             raise NotReplayed(f"the file states another {name} for {stated.subject[:60]!r} than its calls make; do not rely on it")

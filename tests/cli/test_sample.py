@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from profiles.hypotheses import NOT_REDRAWN, ONE_ANALYSIS, ONLY_RELEASE, RANDOMNESS, SECURE_BITS, WEIGHT_AS_GIVEN
 from tests.cli.test_bad_input import BAD_DATA as BAD_TABLES
 
 
@@ -67,10 +68,15 @@ def test_for_people(pdp, lloyd, data, tmp_path):
         "epsilon 9 nats",
         "secure source",
         "may be published",
-        "not discharged one mechanism",
+        "It holds only if all of this is true, which nobody has discharged: your data - ",
+        f"this release - {ONLY_RELEASE.sentence} - ",
+        f"- {ONE_ANALYSIS.sentence} - {NOT_REDRAWN.sentence}",
+        f"- {WEIGHT_AS_GIVEN.sentence}",
+        f"- {RANDOMNESS.sentence}",
+        f"- {SECURE_BITS.sentence}",
         "400 records",
     ):
-        assert part in text
+        assert part in text, part
     assert "seed" not in text
     assert "private" not in json.loads(certificate.read_text())
     assert "must not be published" in " ".join(pdp(*arguments, "--include-private").out.split())
@@ -78,10 +84,10 @@ def test_for_people(pdp, lloyd, data, tmp_path):
     assert files(tmp_path) == ["data.parquet", "lloyd.toml", "proof.json", "sample.csv"]
     checked = " ".join(pdp("check", certificate).out.split())
     assert "accepted" in checked
-    assert "one analysis of the sample: epsilon <= 9, if - " in checked
+    assert "one analysis of the sample: epsilon <= 9 not checked here, and needed for every use of this epsilon: your data - " in checked
     for hypothesis in json.loads(certificate.read_text())["hypotheses"]:
         assert f"- {hypothesis}" in checked
-    assert "not checked here: that your mechanism has this epsilon(w, x)" in checked
+    assert "- the mechanism 'weighted DP-Lloyd' has the profile that is declared for it" in checked
     certificate.write_text(certificate.read_text().replace('"upper": "9"', '"upper": "8.9"'))
     result = pdp("check", certificate)
     assert (result.code, "rejected at sample-certificate.epsilon" in result.out) == (1, True)
