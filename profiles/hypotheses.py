@@ -462,7 +462,7 @@ def as_hypothesis(given: object, head: Head = Head.CODE) -> Hypothesis:
     Raises :class:`InvalidArgument` for what is neither, or is no line of text, which a print would distort and no file would hold.
 
     >>> as_hypothesis("0 < q(x) <= 1 for every record").id, as_hypothesis("n is public").id, as_hypothesis("my own").id
-    ('probability', 'stated', 'stated')
+    ('probability', 'public-constants', 'stated')
     """
     if not isinstance(given, (Hypothesis, str)):
         raise InvalidArgument(f"a hypothesis is a Hypothesis or a sentence, but {type(given).__name__} was found; give one")

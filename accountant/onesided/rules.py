@@ -126,8 +126,8 @@ def compose(*guarantees: AnyGuarantee, subject: str | None = None) -> AnyGuarant
     >>> from profiles import declare
     >>> made = derive_epsilon(declare("answer", "w*log(3)/2"), q="1/2").guarantee
     >>> both = compose(made, made)
-    >>> float(both.bound.epsilon), [item.id for item in both.hypotheses if item.id == "fresh-samples"]  # log 4
-    (1.3862943611198906, ['fresh-samples'])
+    >>> round(float(both.bound.epsilon), 6), [item.id for item in both.hypotheses if item.id == "fresh-samples"]  # log 4
+    (1.386294, ['fresh-samples'])
     """
     require_guarantee(*guarantees)
     parts = [both_directions(item) if isinstance(item.bound, EpsilonDP) else item for item in guarantees]
