@@ -21,7 +21,7 @@ def test_the_examples_run():
     assert "21.004 13.41" in text
     assert "True" in text.splitlines()[0]
     assert "depend on the whole data set" in text
-    assert "the noise scale was computed from this data set" in text
+    assert "['noise-from-data']" in text
     assert names["core"].derived.bound.upper <= 3
 
 
