@@ -45,15 +45,23 @@ class CertifiedDpEvent(dp_event.DpEvent):  # type: ignore[misc]
     delta_minus: float = 0.0
     subjects: tuple[str, ...] = ()
     hypotheses: tuple[str, ...] = ()
-    unit: str = "record"
+    units: tuple[str, ...] = ("record",)  # one; a text alone would not survive the library's own to_named_tuple
 
     def __attrs_post_init__(self) -> None:
         losses = all(isinstance(value, float) and value >= 0 for value in (self.epsilon_plus, self.epsilon_minus))
         deltas = all(isinstance(value, float) and 0 <= value <= 1 for value in (self.delta_plus, self.delta_minus))
         if not losses or not deltas or math.isinf(self.epsilon_plus):
             raise InvalidNumber("an event needs losses of at least 0 (epsilon_minus may be inf) and deltas in [0, 1], as floats")
-        if not all(isinstance(texts, tuple) and all(isinstance(text, str) for text in texts) for texts in (self.subjects, self.hypotheses)):
-            raise InvalidArgument("subjects and hypotheses of an event must be tuples of texts, but others were found; use make_event")
+        listed = (self.subjects, self.hypotheses, self.units)
+        if not all(isinstance(texts, tuple) and all(isinstance(text, str) for text in texts) for texts in listed) or len(self.units) != 1:
+            raise InvalidArgument(
+                "subjects, hypotheses and unit of an event must be tuples of texts, but others were found; use make_event"
+            )
+
+    @property
+    def unit(self) -> str:
+        """Whom it protects: a record, a user or an event."""
+        return self.units[0]
 
     @property
     def spending(self) -> Spending:
@@ -76,7 +84,7 @@ def make_event(guarantee: AnyGuarantee, *, accept_hypotheses: bool = False) -> C
         round_up_finite(spent.delta_minus),
         (guarantee.subject,),
         tuple(item.sentence for item in guarantee.hypotheses),
-        guarantee.unit.name.lower(),
+        (guarantee.unit.name.lower(),),
     )
 
 

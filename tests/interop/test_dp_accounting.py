@@ -12,14 +12,15 @@ import pytest
 dp_accounting = pytest.importorskip("dp_accounting", exc_type=ImportError)
 
 from accountant import derive_epsilon  # noqa: E402
-from accountant.guarantees import AnyGuarantee, base_profile  # noqa: E402
+from accountant.guarantees import AnyGuarantee, Unit, base_profile, settle  # noqa: E402
 from accountant.interop.dominating import BITS, compose  # noqa: E402
 from accountant.interop.dp_accounting import CertifiedAccountant, CertifiedDpEvent, make_event, make_pld  # noqa: E402
 from accountant.interop.spending import Spending  # noqa: E402
 from accountant.onesided import declare_directions, subsample  # noqa: E402
 from profiles import InvalidArgument, InvalidNumber, OpenHypotheses, declare  # noqa: E402
-from profiles.hypotheses import as_hypothesis  # noqa: E402
+from profiles.hypotheses import FIXED_IN_ADVANCE  # noqa: E402
 from proofs_check.enclosures import working_precision  # noqa: E402
+from tests.premises import say  # noqa: E402
 
 Relation = dp_accounting.NeighboringRelation
 PLDAccountant = dp_accounting.pld.PLDAccountant
@@ -27,7 +28,9 @@ LAPLACE = dp_accounting.LaplaceDpEvent(2.0)
 
 
 def losses(plus: object, minus: object | None, delta_plus: object = 0, delta_minus: object = 0) -> AnyGuarantee:
-    return declare_directions("m", plus, minus, source="a proof", hypotheses=(), delta_plus=delta_plus, delta_minus=delta_minus)
+    """A guarantee with these losses, and without open hypotheses: what every declared mechanism supposes is discharged."""
+    made = declare_directions("m", plus, minus, source="a proof", hypotheses=(), delta_plus=delta_plus, delta_minus=delta_minus)
+    return settle(made, dict.fromkeys(made.hypotheses, "for a test"))
 
 
 def event(*numbers: object) -> Any:
@@ -47,7 +50,7 @@ def test_one_event_costs_its_certified_bound() -> None:
     assert Fraction(made.epsilon_plus) >= found.bound.upper
     assert math.nextafter(made.epsilon_plus, 0) < found.bound.upper
     assert CertifiedAccountant().compose(made).get_epsilon(0) == made.epsilon_plus
-    assert made.hypotheses == found.guarantee.hypotheses
+    assert made.hypotheses == tuple(say(found.guarantee.hypotheses))
 
 
 def test_hypotheses_stay_readable() -> None:
@@ -56,8 +59,9 @@ def test_hypotheses_stay_readable() -> None:
         make_event(guarantee)
     made = make_event(guarantee, accept_hypotheses=True)
     accountant = CertifiedAccountant().compose(dp_accounting.ComposedDpEvent([LAPLACE, dp_accounting.SelfComposedDpEvent(made, 2)]))
-    assert accountant.hypotheses == guarantee.hypotheses
-    assert as_hypothesis("n is public") in accountant.hypotheses
+    assert set(say(guarantee.hypotheses)) <= set(accountant.hypotheses)
+    assert "n is public" in accountant.hypotheses
+    assert FIXED_IN_ADVANCE.sentence in accountant.hypotheses
     assert not CertifiedAccountant().hypotheses
 
 
@@ -214,6 +218,11 @@ def test_events_are_values() -> None:
             CertifiedDpEvent(*wrong)
     with pytest.raises(InvalidArgument, match="tuples"):
         CertifiedDpEvent(1.0, 1.0, 0.0, 0.0, ("m",), "n is public")
+    for units in ("user", (), ("user", "record")):
+        with pytest.raises(InvalidArgument, match="tuples"):
+            CertifiedDpEvent(1.0, 1.0, 0.0, 0.0, ("m",), (), units)
+    users = make_event(declare_directions("m", 1, 1, source="s", unit=Unit.USER), accept_hypotheses=True)
+    assert dp_accounting.DpEvent.from_named_tuple(users.to_named_tuple()).unit == "user"
     with pytest.raises(InvalidArgument):
         make_event(base_profile(declare("sum", "w", source="s"), ()))
     for wrong_delta in (-0.1, -1):

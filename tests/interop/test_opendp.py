@@ -12,11 +12,12 @@ import pytest
 dp = pytest.importorskip("opendp.prelude", exc_type=ImportError)
 
 from accountant import derive_epsilon  # noqa: E402
-from accountant.guarantees import AnyGuarantee  # noqa: E402
+from accountant.guarantees import AnyGuarantee, settle  # noqa: E402
 from accountant.interop import opendp as interop  # noqa: E402
 from accountant.interop import read_guarantee, replay, write_guarantee  # noqa: E402
 from accountant.onesided import compose_directions, declare_add_dp, declare_directions  # noqa: E402
 from profiles import InvalidArgument, OpenHypotheses, declare  # noqa: E402
+from tests.premises import say  # noqa: E402
 
 
 def count_rows(data: list[float]) -> float:
@@ -40,7 +41,9 @@ def features() -> Iterator[None]:
 
 
 def losses(plus: object, minus: object | None, delta: object = 0, hypotheses: tuple[str, ...] = ()) -> AnyGuarantee:
-    return declare_directions("m", plus, minus, source="a proof", hypotheses=hypotheses, delta_plus=delta, delta_minus=delta)
+    """A guarantee with these losses and open hypotheses: what every declared mechanism supposes is discharged."""
+    made = declare_directions("m", plus, minus, source="a proof", hypotheses=hypotheses, delta_plus=delta, delta_minus=delta)
+    return settle(made, {item: "for a test" for item in made.hypotheses if item.sentence not in hypotheses})
 
 
 def domain() -> Any:
@@ -55,7 +58,7 @@ def test_a_certified_bound_is_a_measurement() -> None:
     assert made([1.0, 2.0]) == 2.0
     assert made.output_measure == dp.max_divergence()
     assert made.input_metric == dp.symmetric_distance()
-    assert made.pdp_plan.hypotheses == found.guarantee.hypotheses
+    assert made.pdp_plan.hypotheses == tuple(say(found.guarantee.hypotheses))
     for distance in (0, 1, 2, 7, 2**32 - 1):
         spent = made.map(distance)
         assert Fraction(spent) >= distance * found.bound.upper
@@ -73,7 +76,9 @@ def test_the_privacy_map_rounds_up(epsilon: str) -> None:
 def test_the_larger_direction_counts() -> None:
     assert interop.make_measurement(losses("0.25", "0.5"), count_rows, domain()).map(2) == 1.0
     assert interop.make_measurement(losses("0.5", "0.25"), count_rows, domain()).map(2) == 1.0
-    one_sided = declare_add_dp("m", 1, source="s", hypotheses=())
+    one_sided = losses(1, None)
+    with pytest.raises(OpenHypotheses):
+        interop.make_measurement(declare_add_dp("m", 1, source="s", hypotheses=()), count_rows, domain())
     with pytest.raises(InvalidArgument, match="one-sided"):
         interop.make_measurement(one_sided, count_rows, domain())
 
