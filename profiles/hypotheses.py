@@ -433,6 +433,18 @@ def name_statistics(profile: Profile) -> Hypothesis:
     return RECORD_STATISTICS.about(names=", ".join(item.name for item in profile.record) or "no statistic")
 
 
+def fill_in(hypothesis: Hypothesis, subject: str) -> Hypothesis:
+    """Return a hypothesis with its gaps filled for ``subject``, where nobody knows the details; one without gaps as it is.
+
+    >>> fill_in(IN_RANGE, "sum").sentence, fill_in(ONE_ANALYSIS, "sum") == ONE_ANALYSIS
+    ('the declared range contains every record: that of every statistic', True)
+    """
+    if not hypothesis.is_family:
+        return hypothesis
+    known = {"ranges": "that of every statistic", "names": "each statistic", "source": "", "name": subject, "what": subject}
+    return hypothesis.about(**{**dict.fromkeys(("digest", "most", "norm", "statement"), "what the file says"), **known})
+
+
 def attribute(source: str) -> str:
     """Return how a declared promise names its source: as an attribution, which discharges nothing."""
     line = "".join(letter if letter.isprintable() else "?" for letter in " ".join(source.split()))[:300]
@@ -470,12 +482,17 @@ def as_hypotheses(given: Iterable[object], whose: str) -> tuple[Hypothesis, ...]
 
 
 def restore(identifier: str, sentence: str, head: str) -> Hypothesis | None:
-    """Return the hypothesis that a file names, None where the id is known and says something else, or the head is unknown."""
+    """Return the hypothesis that a file names, None where the id says something else, is unknown, or stands under another head.
+
+    What users state themselves, and what an application states about its data, may stand under any head.
+    """
     family = REGISTRY.get(identifier)
     if family is None or not re.fullmatch(_pattern(family), sentence):
         return None
     heads = {item.value: item for item in Head}
-    return replace(family, sentence=sentence, head=heads[head]) if head in heads else None
+    if head not in heads or (family != STATED and heads[head] is not family.head):
+        return None
+    return replace(family, sentence=sentence, head=heads[head])
 
 
 def _find(sentence: str) -> Hypothesis | None:

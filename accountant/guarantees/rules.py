@@ -229,6 +229,7 @@ def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None
 
 def post_processing(guarantee: AnyGuarantee, description: str) -> AnyGuarantee:
     """Whatever is computed from the output of M alone, without the data, has the guarantee of M (Dwork et al. 2006)."""
+    require_guarantee(guarantee)
     if not description.strip():
         raise InvalidArgument("post-processing needs a description of what is computed from the output; give one")
     return conclude(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from accountant.guarantees.render import render
+from accountant.guarantees.statements import RULES
 from accountant.guarantees.theorem import AnyGuarantee, Bound, Derivation, Discharged, EpsilonDP, Notion, Step, TwoSidedDP, Unit, conclude
 from accountant.interop.values import (
     Evidence,
@@ -20,7 +22,7 @@ from accountant.interop.values import (
 )
 from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, UnreadableFile
-from profiles.hypotheses import FILE_IS_RIGHT, Hypothesis
+from profiles.hypotheses import FILE_IS_RIGHT, Hypothesis, fill_in
 from profiles.strict_json import read_document, read_fields, read_list, read_string
 
 FORMAT = "pdp-guarantee"
@@ -68,8 +70,12 @@ class ReadGuarantee:
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """The open hypotheses: that the file is right, and those that it states."""
-        return (FILE_IS_RIGHT.about(digest=self.digest), *self.stated.hypotheses)
+        """The open hypotheses: that the file is right, those that it states, and premises of the rules it names that it says nothing of."""
+        stated = self.stated
+        told = {item.id for item in (*stated.hypotheses, *(closed.hypothesis for closed in stated.discharged))}
+        needed = (*(item for rule in _rules(stated.derivation) for item in RULES[rule].premises), *stated.unit.hypotheses)
+        more = (fill_in(item, stated.subject) for item in dict.fromkeys(needed) if item.id not in told)
+        return (FILE_IS_RIGHT.about(digest=self.digest), *stated.hypotheses, *more)
 
     def render(self) -> str:
         """Return the statement as text for people, with a first line that says what it is."""
@@ -107,7 +113,8 @@ def read_guarantee(text: str) -> ReadGuarantee:
 def suppose(read: ReadGuarantee) -> AnyGuarantee:
     """If the file is right, what it states holds: the guarantee has that, and the hypotheses that the file names, as open hypotheses.
 
-    What the file says was discharged or checked is not carried over: it is a part of the file's word.
+    What the file says was discharged or checked is not carried over: it is a part of the file's word. Premises of the rules in its
+    derivation that it says nothing of (files of version 1 named fewer) are open as well.
     Raises :class:`InvalidArgument` for what was not read from a file.
     """
     if not isinstance(read, ReadGuarantee):
@@ -124,6 +131,12 @@ def suppose(read: ReadGuarantee) -> AnyGuarantee:
         unit=stated.unit,
         stated=(stated.derivation,),
     )
+
+
+def _rules(derivation: Derivation) -> Iterator[str]:
+    yield derivation.rule
+    for child in derivation.children:
+        yield from _rules(child)
 
 
 def _unchecked(bound: Bound) -> Bound:

@@ -19,14 +19,14 @@ from accountant.guarantees import (
     post_processing,
     worst_case,
 )
-from accountant.guarantees.theorem import Bound, Step, TwoSidedDP, Unit, require_guarantee
+from accountant.guarantees.theorem import Bound, SampledBound, Step, TwoSidedDP, Unit, require_guarantee
 from accountant.interop.reading import ReadGuarantee, Statement
 from accountant.onesided import both_directions, compose_directions, declare_directions, subsample, worst_case_directions
 from accountant.sampling import SamplingRule, make_rule, rule_from_expression
 from accountant.sampling.rules import constants_are_public
 from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, NotReplayed, PDPError, Profile, exact_text
-from profiles.hypotheses import WORD_OF_FILE, Hypothesis
+from profiles.hypotheses import IN_RANGE, RECORD_STATISTICS, STATED, WORD_OF_FILE, Hypothesis
 from proofs_check.results import Verdict
 from proofs_check.verify import verify
 
@@ -51,10 +51,11 @@ def replay(read: ReadGuarantee, *, known: Sequence[AnyGuarantee] = (), accept_ev
         raise InvalidArgument(f"a guarantee that was read from a file was expected, but {type(read).__name__} was found; read one first")
     require_guarantee(*known)
     try:
-        found = _Replay((), trusting=True, accepting=True, searched={})
+        found = _Replay((), read.version, trusting=True, accepting=True, searched={})
         made = found.make(read.step)
         _require_same(read.stated, Statement.of(made), read.version)
-        return _Replay(tuple(known), trusting=False, accepting=accept_evidence, searched=found.searched).make(read.step)
+        again = _Replay(tuple(known), read.version, trusting=False, accepting=accept_evidence, searched=found.searched)
+        return again.make(read.step)
     except NotReplayed:
         raise
     except (PDPError, KeyError, TypeError, ValueError, AttributeError) as error:
@@ -68,10 +69,10 @@ class _Replay:
     ``searched`` are the guarantees of worst cases that had to be computed, so that a second pass need not search again.
     """
 
-    __slots__ = ("accepting", "known", "searched", "trusting", "words")
+    __slots__ = ("accepting", "known", "searched", "trusting", "version", "words")
 
-    def __init__(self, known: tuple[AnyGuarantee, ...], *, trusting: bool, accepting: bool, searched: dict[int, Any]) -> None:
-        self.known, self.trusting, self.accepting, self.searched = known, trusting, accepting, searched
+    def __init__(self, known: tuple[AnyGuarantee, ...], version: int, *, trusting: bool, accepting: bool, searched: dict[int, Any]) -> None:
+        self.known, self.version, self.trusting, self.accepting, self.searched = known, version, trusting, accepting, searched
         self.words: set[Hypothesis] = set()
 
     def make(self, step: Step | None) -> AnyGuarantee:
@@ -104,12 +105,12 @@ def _adaptive_composition(_: _Replay, given: dict[str, Any], premises: tuple[Any
     return adaptive_composition(given["profile"], premises)
 
 
-def _amplify(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
+def _amplify(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
     (premise,) = _count(premises, 1)
     profile = getattr(premise.bound, "profile", None)
     if not isinstance(profile, Profile):
         raise NotReplayed(f"a sampling rule needs the profile of a mechanism, but {premise.subject!r} has none; correct the file")
-    return amplify_by_importance_sampling(premise, _restore_rule(given["rule"], profile))
+    return amplify_by_importance_sampling(premise, _restore_rule(run, given["rule"], profile))
 
 
 def _worst_case(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
@@ -193,7 +194,7 @@ def _worst_case_directions(run: _Replay, given: dict[str, Any], premises: tuple[
     made = worst_case_directions(
         plus,
         minus,
-        _restore_rule(given["rule"], plus),
+        _restore_rule(run, given["rule"], plus),
         relative_gap=dict(given["options"]).get("relative_gap", Fraction(1, 10**9)),
         hypotheses=given["hypotheses"],
         certificates=(going, coming),
@@ -235,15 +236,18 @@ def _count(premises: tuple[AnyGuarantee, ...], expected: int) -> tuple[AnyGuaran
     return premises
 
 
-def _restore_rule(stated: SamplingRule, profile: Profile) -> SamplingRule:
-    """Make the rule again by what makes rules, so that its hypotheses are those of the rule and not those of the file."""
+def _restore_rule(run: _Replay, stated: SamplingRule, profile: Profile) -> SamplingRule:
+    """Make the rule again by what makes rules, so that its hypotheses are those of the rule and not those of the file.
+
+    Files of version 1 have other sentences for them, which are not compared.
+    """
     if stated.name == "expression" and stated.q is not None:
         plain = rule_from_expression(stated.q, profile)
         public = constants_are_public([name for name, _ in stated.constants])
         made = replace(plain, constants=stated.constants, hypotheses=(*public, *plain.hypotheses))
     else:
         made = _named_rule(stated, profile)
-    if made != stated:
+    if made != (replace(stated, hypotheses=made.hypotheses) if run.version == 1 else stated):
         raise NotReplayed(f"the sampling rule {stated.name[:60]!r} of the file is not the one that this name and these constants make")
     return made
 
@@ -260,7 +264,8 @@ def _named_rule(stated: SamplingRule, profile: Profile) -> SamplingRule:
 def _require_same(stated: Statement, made: Statement, version: int) -> None:
     """Compare everything but how a bound was found, which a certificate does not say.
 
-    The rules of version 1 named fewer premises: what they make now has more, and it is what they make that is returned.
+    The rules of version 1 named fewer premises: what they make now has more, and it is what they make that is returned. What the file
+    leaves open is open; a profile without statistics left two premises open that hold by themselves.
     """
     pairs = {
         "subject": (stated.subject, made.subject),
@@ -274,9 +279,18 @@ def _require_same(stated: Statement, made: Statement, version: int) -> None:
     if version == 1:
         for name in ("open hypotheses", "discharged hypotheses", "unit"):
             del pairs[name]
+        ids = {item.id for item in made.hypotheses if item.id != STATED.id}
+        ids |= {closed.hypothesis.id for closed in made.discharged} & {IN_RANGE.id, RECORD_STATISTICS.id}
+        if not all(item in made.hypotheses or item.id in ids for item in stated.hypotheses):
+            pairs["open hypotheses"] = (stated.hypotheses, made.hypotheses)
+        pairs["bound"] = tuple(_numbers(_bare(item.bound)) for item in (stated, made))
     for name, (left, right) in pairs.items():
         if left != right:
             raise NotReplayed(f"the file states another {name} for {stated.subject[:60]!r} than its calls make; do not rely on it")
+
+
+def _bare(bound: Bound) -> Bound:
+    return replace(bound, rule=replace(bound.rule, hypotheses=())) if isinstance(bound, SampledBound) else bound
 
 
 def _numbers(bound: Bound) -> object:

@@ -9,7 +9,7 @@ from typing import Any
 from accountant.guarantees import AnyGuarantee, to_json
 from accountant.sampler.plan import SamplingPlan
 from accountant.sampling.selection import METHODS
-from profiles import exact_text
+from profiles import Profile, exact_text
 from profiles.terms import to_text
 from proofs_check.certificates import profile_json
 
@@ -47,6 +47,13 @@ class PrivateFigures:
         }
 
 
+def describe_parts(profile: Profile) -> dict[str, Any]:
+    """Return the mechanisms behind a profile: each runs the parts below it, or is declared, with its source."""
+    if not profile.parts:
+        return {"name": profile.name, "source": profile.source}
+    return {"name": profile.name, "parts": [describe_parts(part.profile) for part in profile.parts]}
+
+
 def to_certificate(
     plan: SamplingPlan, guarantee: AnyGuarantee, source: str, *, private: PrivateFigures | None = None, publishable: bool = True
 ) -> dict[str, Any]:
@@ -59,6 +66,7 @@ def to_certificate(
         "publishable": publishable,
         "profile": profile_json(plan.profile),
         "runs": [profile.name for profile in plan.profiles],
+        "parts": [describe_parts(profile) for profile in plan.profiles],
         "rule": {
             "name": rule.name,
             "q": None if rule.q is None else to_text(rule.q),

@@ -24,6 +24,7 @@ from profiles.hypotheses import (
     IN_RANGE,
     INDEPENDENT,
     ONE_ANALYSIS,
+    PARTS_RUN,
     PROBABILITY,
     RECORD_STATISTICS,
     SAME_STATISTICS,
@@ -32,6 +33,8 @@ from profiles.hypotheses import (
     TARGET_FROM_DATA,
     Hypothesis,
     as_hypothesis,
+    attribute,
+    name_statistics,
     restore,
 )
 from profiles.profile import MAX_NAME
@@ -45,7 +48,7 @@ _FIRST_KEYS = frozenset(
     }
 )
 #: What each version has: the first one named fewer premises, and is still read; ``pdp check`` adds what it does not say.
-_KEYS = {1: _FIRST_KEYS, VERSION: _FIRST_KEYS | {"unit", "premises"}}
+_KEYS = {1: _FIRST_KEYS, VERSION: _FIRST_KEYS | {"unit", "premises", "parts"}}
 _FIGURES = frozenset({"warning", "records", "sample_size", "expected_sample_size", "seed"})
 _BITS = {source.name: source.hypothesis for source in (SecureBits, GeneratorBits)}
 _CONSTRAINED = RULES["privacy-constrained"]
@@ -136,9 +139,13 @@ def _check(found: Mapping[str, Any]) -> Report:
     )
     claims = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
     declared = _declare(found["profile"])
-    needed = list(_open(found, _rebuild(declared, rule, proof), declared))
+    made = _rebuild(declared, rule, proof)
+    needed = _open(found, made, declared)
     if found["version"] == 1:
-        needed = [item for item in needed if item.id in _FIRST]
+        own = {RECORD_STATISTICS.id} if found["rule"]["name"] == "expression" else set()
+        needed = [item for item in needed if item.id in _FIRST | own]
+    else:
+        needed += _name_columns(declared, stated)
     forgotten = [item for item in needed if not _is_stated(item, stated)]
     _require(
         not forgotten,
@@ -147,6 +154,10 @@ def _check(found: Mapping[str, Any]) -> Report:
     )
     _check_bound(found, claims)
     _check_statements(found, needed, stated)
+    if found["version"] > 1:
+        told = {*stated, *(as_hypothesis(item["hypothesis"]) for item in found["discharged"])}
+        lost = [item.sentence for item in _list_premises(found, made, declared) if item in _closable(declared) and item not in told]
+        _require(not lost, "discharged", f"the premise {''.join(lost[:1])[:60]} is neither open nor discharged")
     return report
 
 
@@ -162,6 +173,17 @@ def read_premises(found: Mapping[str, Any]) -> list[Hypothesis]:
     same = [item.sentence for item in premises if item is not None] == listed and len(premises) == len(found["premises"])
     _require(same, "premises", "they do not say what the hypotheses say, or one is unknown")
     return [item for item in premises if item is not None]
+
+
+def _name_columns(declared: Profile, stated: list[Hypothesis]) -> list[Hypothesis]:
+    """Return, for each statistic, the hypothesis about the columns that it is read from, which the file alone knows."""
+    found = {item.name: [each for each in stated if _is_read(each, item.name)] for item in declared.record}
+    missing = [RECORD_STATISTICS.about(names=f"the statistic {name}") for name, items in found.items() if not items]
+    return [*missing, *(item for items in found.values() for item in items)]
+
+
+def _is_read(hypothesis: Hypothesis, name: str) -> bool:
+    return hypothesis.id == RECORD_STATISTICS.id and hypothesis.sentence.startswith(f"the statistic {name} (")
 
 
 def _is_stated(needed: Hypothesis, stated: list[Hypothesis]) -> bool:
@@ -213,19 +235,54 @@ def _candidates(name: str, profile: Profile, q: str, constants: Mapping[str, str
             continue
 
 
-def _open(found: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> Iterator[Hypothesis]:
-    """Yield the hypotheses that nobody can have discharged: premises of the rules of guarantees that a sample goes through."""
+def _open(found: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> list[Hypothesis]:
+    """Return the premises that nobody can have discharged."""
+    return [item for item in _list_premises(found, rule, declared) if item not in _closable(declared)]
+
+
+def _closable(declared: Profile) -> frozenset[Hypothesis]:
+    """Return the premises that may be discharged; for the statistics, there is one about the columns of each (:func:`_name_columns`)."""
+    return _CLOSED | {name_statistics(declared)}
+
+
+def _list_premises(found: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> list[Hypothesis]:
+    """Return the premises of the rules of guarantees that a sample goes through, of its rule, its mechanisms and its randomness."""
     every: dict[Hypothesis, None] = dict.fromkeys(rule.hypotheses_for(declared))
     for name in ("declared profile", "amplification by importance sampling", "Poisson sampling in binary64"):
         every.update(dict.fromkeys(item for item in GUARANTEE_RULES[name].premises if item.id != IN_RANGE.id))
     if found["rule"]["name"] == "expression":
         every.update(dict.fromkeys(constants_are_public(sorted(found["rule"]["constants"]))))
+    if "parts" in found:
+        every.pop(DECLARED_PROFILE)  # each of them, by its name
+        every.update(dict.fromkeys(_name_parts(found)))
+        every.pop(RECORD_STATISTICS)
+        every[name_statistics(declared)] = None
     randomness = found["sampler"]["randomness"]
     _require(randomness in _BITS, "sampler", "the randomness is not one whose hypothesis is known here")
     every.update(dict.fromkeys((*Unit.RECORD.hypotheses, EXACT_REALS, STATISTICS, ARITHMETIC, ONE_ANALYSIS, _BITS[randomness])))
     if len(found["runs"]) > 1:
         every[SAME_STATISTICS] = None
-    yield from (item for item in every if item not in _CLOSED and (declared.record or item.id not in _EMPTY))
+    return [item for item in every if declared.record or item.id not in _EMPTY]
+
+
+def _name_parts(found: Mapping[str, Any]) -> Iterator[Hypothesis]:
+    """Yield what running the mechanisms in order supposes: each has its declared profile, or runs the parts that it was composed from."""
+    runs, parts = found["runs"], found["parts"]
+    _require([part["name"] for part in parts] == runs, "parts", "they are not those of the runs")
+    if len(runs) > 1:
+        yield PARTS_RUN.about(name=_text(found["profile"]["name"]))
+    for part in parts:
+        yield from _name_part(part)
+
+
+def _name_part(part: Mapping[str, Any]) -> Iterator[Hypothesis]:
+    if set(part) == {"name", "source"}:
+        yield DECLARED_PROFILE.about(name=_text(part["name"]), source=attribute(_text(part["source"])))
+        return
+    _require(set(part) == {"name", "parts"} and part["parts"], "parts", "each has a source, or parts")
+    yield PARTS_RUN.about(name=_text(part["name"]))
+    for below in part["parts"]:
+        yield from _name_part(below)
 
 
 def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None]) -> None:

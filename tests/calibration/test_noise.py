@@ -6,12 +6,12 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from accountant.weights.hypotheses import NOISE_FROM_DATA, TARGET_FROM_DATA
 
 from accountant import calibrate_noise, calibrate_noise_for_size, derive_epsilon, make_rule, prepare_selection
 from accountant.calibration import constrained_rule_for_size, lloyd, noise, published_ratio
 from accountant.sampling import rule_from_expression
 from profiles import Infeasible, InvalidArgument, InvalidSampling, InvalidTarget, Undecided, declare
+from profiles.hypotheses import NOISE_FROM_DATA, PUBLIC_CONSTANTS, TARGET_FROM_DATA
 from profiles.mechanisms import lloyd as mechanism
 
 LAPLACE = declare("sum", "w*z/b", record={"z": [0, 2]}, parameters={"b": "positive"})
@@ -54,7 +54,7 @@ def test_coreset_rules_are_certified_on_both_sides(rule, extra):
     assert found.derived.bound.evidence.checked_by_kernel
     assert found.parameters["beta_count"] == found.parameters["beta_sum"] * published_ratio(22)
     assert found.profile == LLOYD.with_parameters(**found.parameters)
-    assert "n, m and lam are public" in found.hypotheses
+    assert PUBLIC_CONSTANTS.about(names="n, m and lam are") in found.hypotheses
     assert found.too_small == found.scale * (1 - Fraction(1, 10**4))
     smaller = LLOYD.with_parameters(**{name: factor * found.too_small for name, factor in RATIO.items()})
     assert derive_epsilon(smaller, rule=rule, constants=constants).bound.lower > 3

@@ -27,9 +27,24 @@ from accountant.guarantees import (
     to_json,
     worst_case,
 )
+from accountant.guarantees.render import OPEN
 from accountant.sampling import make_rule, rule_from_expression
 from profiles import InvalidArgument, InvalidProfile, Undecided, compose_adaptively, declare
+from profiles.hypotheses import (
+    CONDITION,
+    FIXED_IN_ADVANCE,
+    IN_RANGE,
+    OF_MECHANISMS,
+    ONE_ANALYSIS,
+    ONE_RECORD_EACH,
+    RECORD_STATISTICS,
+    Head,
+    name_declaration,
+    name_range,
+    name_statistics,
+)
 from profiles.profile import Part
+from tests.premises import say
 
 SUM = declare("K-norm weighted sum", "w*z/beta_sum", record={"z": [0, "1.5113"]}, parameters={"beta_sum": 30}, source="sum source")
 COUNT = declare("weighted count", "w/beta_count", parameters={"beta_count": "20.5"}, source="count source")
@@ -55,15 +70,18 @@ def test_the_print_of_lloyd_after_coreset_sampling(lloyd_after_coreset):
     assert isinstance(lloyd_after_coreset, ConditionalGuarantee)
     for part in ("Theorem 6", "Proposition 13", "adaptive composition", "epsilon <= 7.9014986322", "checked by kernel: yes"):
         assert part in text
-    open_part, rest = text.split("under these hypotheses that nobody has discharged:")[1].split("discharged:")
+    open_part, rest = text.split(OPEN)[1].split("\ndischarged:\n")
+    assert [line.strip() for line in open_part.splitlines() if line.startswith("  ") and line[2] != " "] == [head.value for head in Head]
     for hypothesis in (
         "n, m and lam are public",
         "the mean squared norm is public",
         "the data are centred by a public centre",
-        EXACT_REALS,
+        EXACT_REALS.sentence,
+        ONE_ANALYSIS.sentence,
+        FIXED_IN_ADVANCE.sentence,
     ):
-        assert f"- {hypothesis}" in open_part
-    assert PROBABILITY in rest
+        assert f"- {hypothesis}" in " ".join(open_part.split())
+    assert PROBABILITY.sentence in rest
     assert "checked" in rest
     assert max(map(len, text.splitlines())) <= 80
 
@@ -74,7 +92,13 @@ def test_the_json_says_the_same(lloyd_after_coreset):
     assert Fraction(found["epsilon"]["lower"]) <= Fraction("7.90149862508") <= Fraction(found["epsilon"]["upper"])
     assert found["conditional"] is True
     assert "the mean squared norm is public" in found["hypotheses"]
-    assert {item["hypothesis"] for item in found["discharged"]} == {DEFINED, PROBABILITY}
+    assert {item["hypothesis"] for item in found["discharged"]} == {DEFINED.sentence, PROBABILITY.sentence}
+    assert {item["id"] for item in found["discharged"]} == {DEFINED.id, PROBABILITY.id}
+    assert [item["sentence"] for item in found["premises"]] == found["hypotheses"]
+    assert [(item["id"], item["head"]) for item in found["premises"]] == [
+        (item.id, item.head.value) for item in lloyd_after_coreset.hypotheses
+    ]
+    assert found["unit"] == "record"
     assert found["derivation"]["claims"] == ["well-defined", "epsilon-upper", "epsilon-lower"]
     assert found["derivation"]["premises"][0]["premises"][0]["rule"] == "adaptive composition"
 
@@ -101,11 +125,15 @@ def test_users_cannot_make_or_alter_guarantees(lloyd_after_coreset):
         lloyd_after_coreset.hypotheses = ()
 
 
-def test_a_profile_without_a_source_is_a_hypothesis():
+def test_a_declared_profile_is_a_hypothesis_whatever_source_it_names():
     own = declare("mine", "w*z", record={"z": [0, 1]})
-    assert "the mechanism 'mine' has the profile that is declared for it" in base_profile(own).hypotheses
-    assert base_profile(SUM).hypotheses == (EXACT_REALS,)
-    assert isinstance(base_profile(SUM, hypotheses=()), Guarantee)
+    assert "the mechanism 'mine' has the profile that is declared for it" in say(base_profile(own).hypotheses)
+    attributed = "the mechanism 'K-norm weighted sum' has the profile that is declared for it (its source: sum source; not checked here)"
+    assert attributed in say(base_profile(SUM).hypotheses)
+    for profile in (own, SUM):
+        of_all = {*OF_MECHANISMS, ONE_RECORD_EACH, name_declaration(profile)}
+        assert set(base_profile(profile).hypotheses) == {*of_all, EXACT_REALS}
+        assert set(base_profile(profile, hypotheses=()).hypotheses) == of_all
 
 
 def test_composition_checks_that_epsilon_is_the_sum():
@@ -147,7 +175,7 @@ def test_the_number_of_uses_is_an_integer():
         with pytest.raises(InvalidProfile, match="positive integer"):
             derive_profile(dataclasses.replace(LLOYD, parts=tuple(dataclasses.replace(part, times=times) for part in LLOYD.parts)))
     unspecified = compose_adaptively("l", [COUNT, SUM], times="T")
-    assert "T is a positive integer, fixed in advance" in derive_profile(unspecified).hypotheses
+    assert "T is a positive integer, fixed in advance" in say(derive_profile(unspecified).hypotheses)
 
 
 def test_nested_compositions_are_derived_from_the_leaves():
@@ -174,7 +202,7 @@ def test_rules_refuse_guarantees_of_the_wrong_kind(lloyd_after_coreset):
 def test_post_processing_keeps_the_bound(lloyd_after_coreset):
     after = post_processing(lloyd_after_coreset, "nearest-centre labels")
     assert after.bound == lloyd_after_coreset.bound
-    assert "nearest-centre labels uses the data only through the output of the mechanism" in after.hypotheses
+    assert "nearest-centre labels uses the data only through the output of the mechanism" in say(after.hypotheses)
     with pytest.raises(InvalidArgument):
         post_processing(lloyd_after_coreset, " ")
 
@@ -196,7 +224,7 @@ def test_privacy_constrained_sampling_rests_on_its_conditions():
     assert PROBABILITY not in proved.hypotheses
     assert "Theorem 10" in render(proved)
     open_one = worst_case(sampled, premises={})
-    assert "assumption-8 holds" in open_one.hypotheses
+    assert CONDITION.about(name="assumption-8") in open_one.hypotheses
     assert PROBABILITY in open_one.hypotheses
 
 
@@ -224,16 +252,19 @@ def test_what_nobody_has_proved_to_be_defined_stays_a_hypothesis(monkeypatch):
 
 
 def test_the_hypothesis_about_the_range_names_the_range_of_the_profile(lloyd_after_coreset):
-    assert "the declared range contains every record: z in [0, 1.5113]" in lloyd_after_coreset.hypotheses
+    assert "the declared range contains every record: z in [0, 1.5113]" in say(lloyd_after_coreset.hypotheses)
     narrow = SUM.with_record(z=(0, "1/3"))
     rule = make_rule("uniform", SUM, {"rate": "1/2"})  # made for another range than that of the profile which it samples
-    assert (
-        "the declared range contains every record: z in [0, 1/3]" in amplify_by_importance_sampling(base_profile(narrow), rule).hypotheses
-    )
-    assert "the declared range contains every record" in amplify_by_importance_sampling(base_profile(COUNT), rule).hypotheses
+    sampled = amplify_by_importance_sampling(base_profile(narrow), rule)
+    assert "the declared range contains every record: z in [0, 1/3]" in say(sampled.hypotheses)
+    of_none = amplify_by_importance_sampling(base_profile(COUNT), rule)  # there is nothing to be in a range: that is no open question
+    assert name_range(COUNT).sentence == "the declared range contains every record: no statistic is declared"
+    closed = {item.hypothesis: item.evidence for item in of_none.discharged}
+    assert closed == dict.fromkeys((name_range(COUNT), name_statistics(COUNT)), "the profile reads no statistic of a record")
+    assert not {IN_RANGE.id, RECORD_STATISTICS.id} & {item.id for item in of_none.hypotheses}
 
 
 def test_an_expression_rule_is_carried_too():
     rule = rule_from_expression("c + z/10", LLOYD, {"c": "0.2"})
     found = worst_case(amplify_by_importance_sampling(derive_profile(LLOYD), rule))
-    assert "c is public" in found.hypotheses
+    assert "c is public" in say(found.hypotheses)

@@ -177,12 +177,19 @@ def test_hypotheses_are_never_lost_silently() -> None:
     made = declare_directions("svt", 1, 2, source="a proof", hypotheses=(EXACT_REALS, "the universe is public"))
     with pytest.raises(OpenHypotheses) as caught:
         spend(made, "OpenDP", accept_hypotheses=False)
-    assert EXACT_REALS in str(caught.value)
+    assert EXACT_REALS.sentence in str(caught.value)
     assert "the universe is public" in str(caught.value)
     assert spend(made, "OpenDP", accept_hypotheses=True) == Spending(Fraction(1), Fraction(2))
     closed = discharge(discharge(made, EXACT_REALS, "integers"), "the universe is public", "it is")
+    with pytest.raises(OpenHypotheses, match="the only release about these records"):
+        spend(closed, "OpenDP", accept_hypotheses=False)
+    for hypothesis in closed.hypotheses:
+        closed = discharge(closed, hypothesis, "said in the data sheet")
     assert spend(closed, "OpenDP", accept_hypotheses=False) == Spending(Fraction(1), Fraction(2))
-    assert spend(declare_add_dp("x", 1, source="s", hypotheses=()), "OpenDP", accept_hypotheses=False).minus is None
+    one_sided = declare_add_dp("x", 1, source="s", hypotheses=())
+    with pytest.raises(OpenHypotheses, match="has the losses that are declared for it"):
+        spend(one_sided, "OpenDP", accept_hypotheses=False)
+    assert spend(one_sided, "OpenDP", accept_hypotheses=True).minus is None
 
 
 def test_only_guarantees_with_an_epsilon_are_spent() -> None:

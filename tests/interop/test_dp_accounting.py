@@ -18,6 +18,7 @@ from accountant.interop.dp_accounting import CertifiedAccountant, CertifiedDpEve
 from accountant.interop.spending import Spending  # noqa: E402
 from accountant.onesided import declare_directions, subsample  # noqa: E402
 from profiles import InvalidArgument, InvalidNumber, OpenHypotheses, declare  # noqa: E402
+from profiles.hypotheses import as_hypothesis  # noqa: E402
 from proofs_check.enclosures import working_precision  # noqa: E402
 
 Relation = dp_accounting.NeighboringRelation
@@ -55,7 +56,8 @@ def test_hypotheses_stay_readable() -> None:
         make_event(guarantee)
     made = make_event(guarantee, accept_hypotheses=True)
     accountant = CertifiedAccountant().compose(dp_accounting.ComposedDpEvent([LAPLACE, dp_accounting.SelfComposedDpEvent(made, 2)]))
-    assert accountant.hypotheses == ("n is public",)
+    assert accountant.hypotheses == guarantee.hypotheses
+    assert as_hypothesis("n is public") in accountant.hypotheses
     assert not CertifiedAccountant().hypotheses
 
 

@@ -11,8 +11,9 @@ import pytest
 from scipy.stats import chisquare
 
 from profiles.errors import InvalidArgument, InvalidData, InvalidNumber, PDPError
+from profiles.hypotheses import PURE_SELECT
 from profiles.mechanisms import EXACT_ARITHMETIC
-from profiles.mechanisms.repeated import PUBLIC_CONSTANTS, SELECT, RepeatedExponential, RepeatedThreshold, draw_above, laws
+from profiles.mechanisms.repeated import PUBLIC_CONSTANTS, RepeatedExponential, RepeatedThreshold, draw_above, laws
 from profiles.mechanisms.repeated.interface import read_exact, read_scores
 
 ALARM = 1e-7
@@ -140,7 +141,7 @@ def test_hypotheses_name_the_assumptions_and_the_arithmetic() -> None:
     for family, numbers in ((EXPONENTIAL, ("4.1", "4.2")), (THRESHOLD, ("5.1", "5.2"))):
         exact = family["exact"].hypotheses
         assert all(any(f"Assumption {number}" in text for text in exact) for number in numbers)
-        assert SELECT in exact
+        assert PURE_SELECT in exact
         assert PUBLIC_CONSTANTS in exact
         assert EXACT_ARITHMETIC not in exact
         assert EXACT_ARITHMETIC in family["floating-point"].hypotheses

@@ -11,7 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant import derive_epsilon
-from accountant.guarantees import EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, Guarantee, discharge, post_processing, render, to_json
+from accountant.guarantees import (
+    EXACT_REALS,
+    INDEPENDENT,
+    ONE_ANALYSIS,
+    ConditionalGuarantee,
+    Guarantee,
+    discharge,
+    post_processing,
+    render,
+    to_json,
+)
 from accountant.guarantees.theorem import Notion
 from accountant.onesided import (
     TwoSidedDP,
@@ -25,6 +35,7 @@ from accountant.onesided import (
 )
 from accountant.sampler.bits import SECURE_BITS
 from profiles import InvalidArgument, InvalidNumber, declare
+from profiles.hypotheses import DECLARED_LOSSES, OF_MECHANISMS, OF_SAMPLES, ONE_RECORD_EACH, attribute
 
 Law = tuple[Fraction, ...]
 rates = st.fractions(0, 1, max_denominator=40)
@@ -95,7 +106,9 @@ def test_one_sided_becomes_two_sided() -> None:
     assert isinstance(sampled.bound, TwoSidedDP)
     assert sampled.bound.epsilon is not None
     assert Fraction(1) - Fraction(1, 2**50) < sampled.bound.epsilon <= 1
-    assert sampled.hypotheses == (INDEPENDENT, ONE_ANALYSIS, EXACT_REALS)
+    declared = DECLARED_LOSSES.about(name="noise", source=attribute("somewhere"))
+    assert set(sampled.hypotheses) == {*OF_SAMPLES, *OF_MECHANISMS, ONE_RECORD_EACH, declared, EXACT_REALS}
+    assert {INDEPENDENT, ONE_ANALYSIS} < set(OF_SAMPLES)
     drawn = realise_draws(sampled, SECURE_BITS)
     assert INDEPENDENT not in drawn.hypotheses
     assert SECURE_BITS in drawn.hypotheses
@@ -149,6 +162,9 @@ def test_rules_without_a_source_or_with_bad_numbers() -> None:
 def test_post_processing_and_discharge_keep_both_directions() -> None:
     start = declare_add_dp("noise", 1, source="somewhere")
     assert post_processing(start, "rounding").bound == start.bound
-    closed = discharge(start, EXACT_REALS, "integers only")
+    closed = start
+    for hypothesis in start.hypotheses:
+        assert isinstance(closed, ConditionalGuarantee)
+        closed = discharge(closed, hypothesis, "integers only")
     assert isinstance(closed, Guarantee)
     assert closed.bound == start.bound

@@ -10,6 +10,7 @@ from accountant.epsilon import derive_epsilon
 from accountant.report import evidence as module
 from accountant.report import gather, render_page
 from profiles import Declaration, InvalidArgument, declare
+from profiles.hypotheses import CONDITION
 from proofs_check.results import Decision, Verdict
 from proofs_check.verify import verify
 
@@ -31,7 +32,7 @@ def test_an_unknown_premise_is_no_success(monkeypatch):
     monkeypatch.setattr(module, "verify", lambda *_: dataclasses.replace(known, decisions=unknown))
     found = gather(COUNT, 1)
     assert found.derived is not None
-    assert "assumption-8 holds" in found.derived.guarantee.hypotheses
+    assert CONDITION.about(name="assumption-8") in found.derived.guarantee.hypotheses
     assert found.derived.bound.lower == 0
     assert found.exit_code == 3
     page = render_page(found, title="count", date="2026-01-31", command=["pdp"])

@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import threading
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -22,10 +23,11 @@ from accountant import draw_sample, plan_sample, sample_file
 from accountant.dataset import parse_statistic
 from accountant.sampler import PoissonSampler, check_certificate, read_certificate
 from accountant.sampler.bits import BLOCK
+from accountant.sampler.checking import name_unstated
 from accountant.sampling.selection import METHODS
 from profiles import InvalidArgument, InvalidData, SampleUsed, declare
+from profiles.hypotheses import EXACT_REALS, FIXED_IN_ADVANCE, NOT_REDRAWN, ONLY_RELEASE, PUBLIC_CENTRES, REGISTRY, WEIGHT_AS_GIVEN, Head
 from profiles.mechanisms import LaplaceSum, WeightedCount, WeightedLloyd
-from profiles.mechanisms.lloyd import PUBLIC_CENTRES
 
 SUM, COUNT = LaplaceSum(b=20, radius=4), WeightedCount(beta_count=50)
 Z = pa.table({"z": np.linspace(0, 4, 50)})
@@ -165,11 +167,67 @@ def certificate(request, tmp_path_factory):
     return json.loads(sample_file(profiles, Z, out, source=3, **options).certificate.read_text())
 
 
+def _put(certificate, index, **changes):
+    """The certificate with other words for one of its premises, or without it."""
+    premises = [dict(item) for item in certificate.get("premises", ({"sentence": text} for text in certificate["hypotheses"]))]
+    premises[index : index + 1] = [{**premises[index], **changes}] if changes else []
+    found = {**certificate, "hypotheses": [item["sentence"] for item in premises]}
+    return {**found, "premises": premises} if "premises" in certificate else found
+
+
+def edited_premises(found):
+    """The same, of what the second version of certificates has."""
+    premises, discharged, parts = found["premises"], found["discharged"], found["parts"]
+    for index, item in enumerate(premises):
+        text = item["sentence"]
+        yield f"premises without: {text}", {**found, "premises": premises[:index] + premises[index + 1 :]}
+        heads = {head.value for head in Head} - {item["head"]}
+        for name, values in {
+            "head": {*heads, "", "none"},
+            "id": {*REGISTRY, "", "unknown"} - {item["id"]},
+            "sentence": {"", f"{text} or not", f"it may be that {text}", text[:-1], EXACT_REALS.sentence} - {text},
+        }.items():
+            for value in values:
+                yield f"{name} {value!r} for: {text}", _put(found, index, **{name: value})
+        family = REGISTRY[item["id"]]
+        if family.is_family and not text.startswith("the statistic"):  # about something else
+            gaps = dict.fromkeys(("name", "names", "ranges", "source", "norm"), "something else")
+            yield f"another one for: {text}", _put(found, index, sentence=family.about(**gaps).sentence)
+        yield f"stated by nobody: {text}", _put(found, index, id="stated")
+        yield f"with a field: {text}", _put(found, index, discharged=True)
+        yield f"a number for: {text}", _put(found, index, sentence=1)
+    own = {"id": "stated", "head": "your code", "sentence": "the moon is full"}
+    yield "a premise too many", {**found, "premises": [*premises, own]}
+    yield "no list of premises", {**found, "premises": {item["id"]: item for item in premises}}
+    yield "in another order", {**found, "premises": premises[::-1]}
+    for index, item in enumerate(discharged):
+        rest = discharged[:index] + discharged[index + 1 :]
+        yield f"not discharged: {item['hypothesis']}", {**found, "discharged": rest}
+        yield f"discharged as another: {item['hypothesis']}", {**found, "discharged": [*rest, {**item, "id": "stated"}]}
+        without = {key: value for key, value in item.items() if key != "id"}
+        yield f"discharged without its id: {item['hypothesis']}", {**found, "discharged": [*rest, without]}
+    for index, item in enumerate(premises):
+        claim = {"id": item["id"], "hypothesis": item["sentence"], "evidence": "trust me", "subject": found["profile"]["name"]}
+        yield f"said to be discharged: {item['sentence']}", {**_put(found, index), "discharged": [*discharged, claim]}
+    for unit in ("user", "event", "", None):
+        yield f"unit {unit}", {**found, "unit": unit}
+    inner = parts[0]
+    other = {"name": "x", "source": ""}
+    for changed in (
+        {**inner, "name": "x"}, {"name": inner["name"], "source": "proved by me"}, {"name": inner["name"], "parts": [other]}, other,
+        {"name": inner["name"], "parts": 1}, {"name": inner["name"], "parts": []}, {**inner, "more": 1}, {}, None, "x",
+    ):  # fmt: skip
+        yield f"part {changed}", {**found, "parts": [changed, *parts[1:]]}
+    for whole in ([], parts[1:], [*parts, inner], inner, None, "x"):
+        yield f"parts {whole}", {**found, "parts": whole}
+
+
 def edited(certificate):
     """(what was done, the edited certificate)."""
     found = certificate
     for index, text in enumerate(found["hypotheses"]):
-        yield f"without: {text}", {**found, "hypotheses": found["hypotheses"][:index] + found["hypotheses"][index + 1 :]}
+        yield f"without: {text}", _put(found, index)
+        yield f"without, out of step: {text}", {**found, "hypotheses": _put(found, index)["hypotheses"]}
     sampler, rule, epsilon = found["sampler"], found["rule"], found["epsilon"]
     for change in (
         {"notion": "local-dp"}, {"conditional": False}, {"uses": "Good for any number of analyses."}, {"runs": [*found["runs"], "x"]},
@@ -184,7 +242,8 @@ def edited(certificate):
         {"hypotheses": dict.fromkeys(found["hypotheses"], "refuted")}, {"discharged": [{"hypothesis": "x", "evidence": "y"}]},
         {"discharged": 3}, {"profile": {**found["profile"], "name": "x"}}, {"proof": {**found["proof"], "extra": 1}},
     ):  # fmt: skip
-        yield str(change), {**found, **change}
+        if {**found, **change} != found:
+            yield str(change), {**found, **change}
     for text in ("certified", "directed", "checked"):
         pairs = next(value for key, value in METHODS.items() if key.startswith(text))
         if pairs != sampler["pairs"] and not (text == "checked" and rule["q"] is not None):
@@ -201,9 +260,42 @@ def test_no_edit_of_a_certificate_is_accepted(certificate):
         assert report.reason
 
 
+def test_no_premise_of_a_certificate_is_lost(certificate):
+    """Each one removed, reworded, renamed, put under another head, or said to be discharged."""
+    assert check_certificate(certificate).accepted
+    for what, changed in edited_premises(certificate):
+        report = check_certificate(changed)
+        assert not report.accepted, what
+        assert report.reason
+
+
 def test_what_is_weaker_is_accepted(certificate):
+    moon = {"id": "stated", "head": "your code", "sentence": "the moon is full"}
     weaker = {**certificate, "hypotheses": [*certificate["hypotheses"], "the moon is full"], "publishable": False}
+    assert not check_certificate(weaker).accepted, "the two lists are out of step"
+    weaker["premises"] = [*certificate["premises"], moon]
     assert check_certificate({**weaker, "epsilon": {"lower": "0", "upper": "900"}}).accepted
+
+
+FIRST = sorted((Path(__file__).parent / "version1").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", FIRST, ids=lambda path: path.stem)
+def test_certificates_of_the_first_version_are_still_checked(path):
+    """They were written by the last release before premises had ids: accepted, told what they leave out, and no easier to edit."""
+    found = read_certificate(path.read_text())
+    assert (found["version"], "premises" in found) == (1, False)
+    assert check_certificate(found).accepted
+    unstated = name_unstated(found)
+    assert {FIXED_IN_ADVANCE.sentence, ONLY_RELEASE.sentence, NOT_REDRAWN.sentence, WEIGHT_AS_GIVEN.sentence} <= set(unstated)
+    assert not set(unstated) & set(found["hypotheses"])
+    assert any(text.startswith("the mechanism ") for text in unstated) == (found["profile"]["name"] != "concave")
+    free = (PUBLIC_CENTRES.sentence, "would be the same for every neighbouring data set", "has the profile that is declared for it")
+    for what, changed in edited(found):
+        if not any(words in what for words in free):
+            assert not check_certificate(changed).accepted, what
+    for key in ("premises", "unit", "parts"):
+        assert not check_certificate({**found, key: []}).accepted, "it is of the second version"
 
 
 def test_private_figures_are_not_publishable(certificate):
@@ -323,5 +415,9 @@ def test_what_is_written_is_accepted(profiles, options, tmp_path):
 def test_the_hypotheses_of_a_mechanism_are_in_the_certificate(tmp_path):
     lloyd = WeightedLloyd(initial_centres=[[-1.0], [1.0]], iterations=1, beta_count=10, beta_sum=10, p=2, radius=4)
     found = json.loads(sample_file(lloyd, Z, tmp_path / "out.parquet", q="1/2").certificate.read_text())
-    assert PUBLIC_CENTRES in found["hypotheses"]
-    assert found["hypotheses"].count(PUBLIC_CENTRES) == 1
+    assert found["hypotheses"].count(PUBLIC_CENTRES.sentence) == 1
+    (run,) = found["parts"]
+    assert [part["name"] for part in run["parts"]] == [part.profile.name for part in lloyd.profile.parts]
+    for what, changed in edited_premises(found):
+        if PUBLIC_CENTRES.sentence not in what:  # what a mechanism of one's own supposes besides is its own to say
+            assert not check_certificate(changed).accepted, what

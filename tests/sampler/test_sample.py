@@ -14,11 +14,27 @@ from scipy import stats
 
 from accountant import draw_sample, plan_sample
 from accountant.dataset import parse_statistic
+from accountant.dataset.specs import describe_spec
 from accountant.guarantees import ARITHMETIC, EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, PROBABILITY, STATISTICS, ConditionalGuarantee
 from accountant.sampler import PoissonSampler
-from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS
-from accountant.sampler.certificate import SIZED
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidSampling, SampleUsed, UnreadableFile
+from profiles.hypotheses import (
+    FIXED_IN_ADVANCE,
+    NOT_REDRAWN,
+    ONE_RECORD_EACH,
+    ONLY_OUTPUT,
+    ONLY_RELEASE,
+    RANDOMNESS,
+    RECORD_STATISTICS,
+    SECURE_BITS,
+    SEEDED_BITS,
+    TARGET_FIXED,
+    TARGET_FROM_DATA,
+    WEIGHT_AS_GIVEN,
+    name_declaration,
+    name_range,
+    name_statistics,
+)
 from profiles.mechanisms import LaplaceSum, WeightedCount, WeightedLloyd
 from profiles.mechanisms.lloyd import PUBLIC_CENTRES
 
@@ -99,13 +115,20 @@ def test_the_guarantee_says_what_it_rests_on(plan):
     guarantee = sample.guarantee
     assert isinstance(guarantee, ConditionalGuarantee)
     assert guarantee.bound.upper == Fraction(1, 2)
-    assert {EXACT_REALS, STATISTICS, ARITHMETIC, SECURE_BITS, ONE_ANALYSIS} <= set(guarantee.hypotheses)
+    declared = {name_declaration(SUM.profile), name_range(SUM.profile), TARGET_FIXED, ONE_RECORD_EACH, NOT_REDRAWN}
+    read = RECORD_STATISTICS.about(names=describe_spec(SPECS[0]))
+    always = {*declared, read, FIXED_IN_ADVANCE, ONLY_RELEASE, ONLY_OUTPUT, EXACT_REALS, STATISTICS, ARITHMETIC, SECURE_BITS}
+    assert set(guarantee.hypotheses) == {*always, RANDOMNESS, ONE_ANALYSIS, WEIGHT_AS_GIVEN}
     assert not {INDEPENDENT, PROBABILITY, SEEDED_BITS} & set(guarantee.hypotheses)
     assert SEEDED_BITS in draw(plan, source=np.random.default_rng(1)).guarantee.hypotheses
     released = sample.release(SUM, np.random.default_rng(99))
     assert released.output.shape == (1,)
-    assert ONE_ANALYSIS not in released.guarantee.hypotheses
-    assert ONE_ANALYSIS in [item.hypothesis for item in released.guarantee.discharged]
+    assert set(released.guarantee.hypotheses) == (always | {SEEDED_BITS}) - {name_declaration(SUM.profile)}
+    assert {ONE_ANALYSIS, WEIGHT_AS_GIVEN, RANDOMNESS, name_statistics(SUM.profile)} <= {
+        item.hypothesis for item in released.guarantee.discharged
+    }
+    secure = draw(plan, source=None).release(SUM).guarantee
+    assert set(secure.hypotheses) == always - {name_declaration(SUM.profile)}
     assert released.guarantee.bound == guarantee.bound
 
 
@@ -182,7 +205,7 @@ def test_a_sample_may_be_empty():
 
 def test_a_target_size_is_no_public_number():
     sample = draw_sample(SUM, POINTS, target_size=100, specs=SPECS, source=1)
-    assert SIZED in sample.guarantee.hypotheses
+    assert TARGET_FROM_DATA in sample.guarantee.hypotheses
     assert 60 < sample.consume().weights.size < 150
 
 

@@ -13,6 +13,7 @@ from accountant.sampling.coreset import largest_size
 from accountant.worst_case import bound_epsilon
 from profiles import InvalidSampling, declare
 from profiles.terms import to_text
+from tests.premises import say
 
 LLOYD = declare(
     "weighted DP-Lloyd", "T*w*(1/beta_count + z/beta_sum)", record={"z": [0, 4]},
@@ -32,7 +33,7 @@ def test_the_formula_with_a_fractional_exponent():
     assert to_text(rule.q) == "0.05 + 0.04*z**1.5"
     assert exact_value(rule.q, {"z": Fraction(4)}) == Fraction(1, 20) + Fraction(1, 25) * 8
     assert dict(rule.constants)["exponent"] == Fraction(3, 2)
-    assert "the mean of the norm to the power exponent is public" in rule.hypotheses
+    assert "the mean of the norm to the power exponent is public" in say(rule.hypotheses)
 
 
 @pytest.mark.parametrize("exponent", [0, -1, 1001, "1/1000001"])

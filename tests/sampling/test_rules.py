@@ -6,6 +6,8 @@ import pytest
 
 from accountant.sampling import RULES, describe_rules, exact_value, make_rule, rule_from_declaration, rule_from_expression
 from profiles import InvalidNumber, InvalidSampling, InvalidTarget, declare, parse_expression, parse_file
+from profiles.hypotheses import name_range
+from tests.premises import say
 
 SUM = declare("sum", "w*z/b", record={"z": [0, 2]}, parameters={"b": 3})
 TWO = declare("two", "w*(z + y)", record={"z": [0, 2], "y": [0, 1]})
@@ -38,13 +40,13 @@ def test_the_expected_sample_size_is_m():
 
 
 def test_coreset_rules_carry_their_hypotheses():
-    hypotheses = make_rule("coreset-l2", SUM, CORESET).hypotheses
+    hypotheses = say(make_rule("coreset-l2", SUM, CORESET).hypotheses_for(SUM))
     assert "n, m and lam are public" in hypotheses
     assert "the mean squared norm is public" in hypotheses
     assert "the data are centred by a public centre" in hypotheses
-    assert "the declared range contains every record" in hypotheses
+    assert name_range(SUM).sentence in hypotheses
     assert "the statistic is the l2 norm" in hypotheses
-    assert "n and m (or the rate) are public" in make_rule("uniform", SUM, {"rate": 1}).hypotheses
+    assert "n and m (or the rate) are public" in say(make_rule("uniform", SUM, {"rate": 1}).hypotheses)
 
 
 def test_a_profile_with_two_statistics_says_which_one_is_the_norm():
@@ -112,7 +114,7 @@ def test_expressions_use_statistics_numeric_parameters_and_constants():
     rule = rule_from_expression("c/b + z/8", SUM, {"c": "0.3"})
     assert value(rule, z=1) == Fraction(1, 10) + Fraction(1, 8)
     assert dict(rule.constants) == {"b": 3, "c": Fraction(3, 10)}
-    assert "b, c are public" in rule.hypotheses
+    assert "b, c are public" in say(rule.hypotheses)
 
 
 def test_unusable_expressions_are_refused():

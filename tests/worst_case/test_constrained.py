@@ -8,6 +8,7 @@ import pytest
 from accountant.sampling import make_rule
 from accountant.worst_case import bound_epsilon
 from profiles import Infeasible, declare
+from profiles.hypotheses import CONDITION
 
 SUM = declare("sum", "w*z", record={"z": [1, 2]})
 PROVED = {"assumption-8": True, "assumption-9": True, "feasibility": True}
@@ -31,7 +32,7 @@ def test_without_assumption_9_only_the_upper_bound_holds():
 
 
 def test_missing_premises_stay_open():
-    assert bound({}).hypotheses == ("assumption-8 holds", "feasibility holds")
+    assert bound({}).hypotheses == (CONDITION.about(name="assumption-8"), CONDITION.about(name="feasibility"))
 
 
 @pytest.mark.parametrize("name", ["assumption-8", "feasibility"])

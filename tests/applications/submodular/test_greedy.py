@@ -24,10 +24,10 @@ from accountant.applications.submodular import (
     selection_value,
     set_cover_cost,
 )
-from accountant.applications.submodular.interface import EXACT_GAINS, MONOTONE_BOUNDED
 from accountant.guarantees.theorem import Notion
 from accountant.sampler import PoissonSampler, open_bits
 from profiles import InvalidArgument, InvalidData, InvalidTarget
+from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED
 from tests.applications.submodular.test_coverage import SETS, covered, plain_law
 
 
