@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from accountant.estimators import DPKMeans
     from accountant.guarantees import render
     from accountant.interop import read_guarantee, replay, suppose, write_guarantee
-    from accountant.onesided import calibrate_one_sided, feasible_weights, subsample, worst_case_directions
+    from accountant.onesided import calibrate_one_sided, compose, feasible_weights, subsample, worst_case_directions
     from accountant.sampled import amplify
     from accountant.sampler import amplify_once, draw_sample, plan_sample, sample_file
     from accountant.sampling import make_rule
@@ -36,6 +36,7 @@ _HOME = {
     "calibrate_noise": "accountant.calibration",
     "calibrate_noise_for_size": "accountant.calibration",
     "calibrate_one_sided": "accountant.onesided",
+    "compose": "accountant.onesided",
     "compute_weights_file": "accountant.dataset",
     "derive_epsilon": "accountant.epsilon",
     "draw_sample": "accountant.sampler",
@@ -67,6 +68,7 @@ __all__ = [
     "calibrate_noise",
     "calibrate_noise_for_size",
     "calibrate_one_sided",
+    "compose",
     "compute_weights_file",
     "derive_epsilon",
     "draw_sample",

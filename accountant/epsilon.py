@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from accountant.guarantees import (
-    EXACT_REALS,
     AnyGuarantee,
     EpsilonDP,
     amplify_by_importance_sampling,
     derive_profile,
+    prove_run,
     render,
     to_json,
     worst_case,
 )
 from accountant.sampling import SamplingRule, make_rule, refuse_oracle, rule_from_declaration, rule_from_expression
 from profiles import Declaration, InvalidArgument, InvalidSampling, Profile, exact_text, load
+from profiles.hypotheses import EXACT_REALS
 from profiles.terms import free_symbols, number
 from proofs_check.results import Verdict
 from proofs_check.verify import Verification, verify
@@ -68,9 +69,9 @@ class DerivedEpsilon:
         decisions = self.conditions.decisions
         return all(name in decisions and decisions[name].checked for name in CONSTRAINED)
 
-    def render(self) -> str:
-        """Return the guarantee as text for people."""
-        return render(self.guarantee)
+    def render(self, *, everything: bool = True) -> str:
+        """Return the guarantee as text for people; what is discharged is counted only, where not ``everything`` is asked for."""
+        return render(self.guarantee, everything=everything)
 
 
 def derive_epsilon(
@@ -103,7 +104,10 @@ def derive_epsilon(
         verdicts = {name: used.decisions[name].verdict for name in CONSTRAINED if name in used.decisions}
         known = {name: verdict is Verdict.PROVED for name, verdict in verdicts.items() if verdict is not Verdict.UNKNOWN}
         options["premises"] = {**known, "feasibility": True}
-    guarantee = worst_case(amplify_by_importance_sampling(derive_profile(profile, tuple(hypotheses)), chosen), **options)
+    declared = derive_profile(profile, tuple(hypotheses))
+    if declaration.mechanism is not None:
+        declared = prove_run(declared, declaration.mechanism)
+    guarantee = worst_case(amplify_by_importance_sampling(declared, chosen), **options)
     if not isinstance(guarantee.bound, EpsilonDP):
         raise InvalidSampling("the worst case of the sampled profile is not a number; give all parameters of the profile numbers")
     return DerivedEpsilon(guarantee, guarantee.bound, chosen, profile, used)

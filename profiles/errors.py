@@ -8,11 +8,19 @@ from __future__ import annotations
 
 
 class PDPError(Exception):
-    """Base of all errors that this project raises on purpose."""
+    """Base of all errors that this project raises on purpose.
+
+    ``str(error)`` tells nothing that came from a data set or a user's array but rows and kinds of faults; what was found there, such as the
+    value, is ``error.private`` (text, often empty), for the eyes of whoever may see the data (:mod:`profiles.private`).
+    """
 
     exit_code = 2
     #: What ``--json`` calls the outcome; None: refuted for exit code 1, unknown for 3.
     verdict: str | None = None
+
+    def __init__(self, message: str = "", *, private: str = "") -> None:
+        super().__init__(message)
+        self.private = private
 
 
 class InvalidNumber(PDPError):
@@ -44,7 +52,11 @@ class InvalidSampling(PDPError):
 
 
 class NotPrivate(PDPError):
-    """Selection probabilities that depend on the whole data set were used where a guarantee is asked for. There is none for them."""
+    """What depends on the whole data set, or tells about single records, was to be used where a guarantee is asked for; it has none."""
+
+
+class NotOffered(NotPrivate, AttributeError):
+    """An attribute that scikit-learn's users look for is not there, because it would not be private; the message says what to do."""
 
 
 class InvalidArgument(PDPError):

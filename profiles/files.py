@@ -13,6 +13,7 @@ from typing import Any
 
 from profiles.errors import InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import is_name, parse_expression
+from profiles.hypotheses import Hypothesis, as_hypotheses
 from profiles.profile import Profile, declare
 from profiles.stored import read_profile
 from profiles.suggestions import suggest, suggest_file, suggest_reference
@@ -35,11 +36,12 @@ class SamplingDeclaration:
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A loaded profile with the sampling rule that was declared beside it, if any, and the hypotheses of the mechanism that has it."""
+    """A loaded profile with the sampling rule that was declared beside it, if any, the mechanism that has it, and its hypotheses."""
 
     profile: Profile
     sampling: SamplingDeclaration | None = None
-    hypotheses: tuple[str, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
+    mechanism: object = None
 
 
 def load(reference: str) -> Declaration:
@@ -166,7 +168,8 @@ def _as_declaration(found: Any, reference: str) -> Declaration:
     profile = found if isinstance(found, Profile) else getattr(found, "profile", None)
     if isinstance(profile, Profile):
         hypotheses = getattr(found, "hypotheses", ())
-        return Declaration(profile, hypotheses=tuple(map(str, hypotheses)) if isinstance(hypotheses, (tuple, list)) else ())
+        given = as_hypotheses(hypotheses, repr(profile.name)) if isinstance(hypotheses, (tuple, list)) else ()
+        return Declaration(profile, hypotheses=given, mechanism=None if found is profile else found)
     raise UnreadableFile(
         f"a Profile was expected behind {reference[:80]!r}, but an object of type {type(found).__name__} was found; name a profile"
     )

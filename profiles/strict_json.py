@@ -13,8 +13,8 @@ from profiles.numbers import exact_text, to_exact
 MAX_CHARACTERS = 4_000_000
 
 
-def read_document(text: str, kind: str, version: int) -> dict[str, Any]:
-    """Return the object of a file ``{"format": kind, "version": version, ...}``. Raises :class:`UnreadableFile` for every other text."""
+def read_document(text: str, kind: str, *versions: int) -> dict[str, Any]:
+    """Return the object of a file ``{"format": kind, "version": one of versions, ...}``. Raises :class:`UnreadableFile` for all else."""
     if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
         raise UnreadableFile(f"the text of a {kind} of at most {MAX_CHARACTERS} characters was expected, but something else was found")
     try:
@@ -25,9 +25,10 @@ def read_document(text: str, kind: str, version: int) -> dict[str, Any]:
     if not isinstance(whole, dict) or whole.get("format") != kind:
         found = whole.get("format") if isinstance(whole, dict) else type(whole).__name__
         raise UnreadableFile(f"a file of the format {kind} was expected, but {str(found)[:40]!r} was found; check which file it is")
-    if type(whole.get("version")) is not int or whole["version"] != version:
+    if type(whole.get("version")) is not int or whole["version"] not in versions:
         raise UnreadableFile(
-            f"a {kind} of version {version} was expected, but {str(whole.get('version'))[:40]!r} was found; use a release that reads it"
+            f"a {kind} of version {' or '.join(map(str, versions))} was expected, but {str(whole.get('version'))[:40]!r} was found; use a "
+            "release that reads it"
         )
     return whole
 

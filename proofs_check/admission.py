@@ -49,7 +49,7 @@ def well_defined_claim(profile: Profile) -> Tree:
     reason = reasons[-1] if reasons else ""
     raise Undecided(
         f"the profile {profile.name!r} was to be proved real, finite and non-negative, but neither a proof nor a witness was found"
-        f"{f' ({reason})' if reason else ''}; narrow its ranges or simplify epsilon"
+        f"{f' ({reason})' if reason else ''}; simplify epsilon, or narrow its ranges and clip each record to them"
     )
 
 

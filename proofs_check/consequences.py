@@ -8,6 +8,19 @@ from typing import Any
 
 import sympy
 
+from profiles.hypotheses import (
+    EXACT_REALS,
+    IN_RANGE,
+    OF_MECHANISMS,
+    OF_WEIGHTED_SAMPLES,
+    ONE_RECORD_EACH,
+    RECORD_STATISTICS,
+    TARGET_FIXED,
+    Hypothesis,
+    name_declaration,
+    name_range,
+    name_statistics,
+)
 from proofs_check.conditions.context import Context
 from proofs_check.results import Decision
 
@@ -21,7 +34,7 @@ class Consequence:
     statement: str
     text: str
     conditions: Sequence[tuple[str, str]]
-    open_hypotheses: Sequence[str]
+    open_hypotheses: Sequence[Hypothesis]
 
     @property
     def verdict(self) -> str:
@@ -38,14 +51,8 @@ class Consequence:
             "statement": self.text,
             "discharged": [name for name, verdict in self.conditions if verdict == "proved"],
             "not_discharged": [f"{name} ({verdict})" for name, verdict in self.conditions if verdict != "proved"],
-            "open_hypotheses": list(self.open_hypotheses),
+            "open_hypotheses": [item.sentence for item in self.open_hypotheses],
         }
-
-
-_MECHANISM = "the mechanism satisfies the declared PDP profile for weighted data sets (neighbouring: add or remove one weighted record)"
-_SAMPLER = (
-    "records are selected independently with exactly the probabilities q(x) = 1/w(x), and the map w is fixed before the data are seen"
-)
 
 
 def derive_consequences(context: Context, decisions: Mapping[str, Decision]) -> tuple[Consequence, ...]:
@@ -56,17 +63,21 @@ def derive_consequences(context: Context, decisions: Mapping[str, Decision]) -> 
         decision = decisions.get(name)
         return name, NOT_ASKED if decision is None else decision.verdict.value
 
+    profile = context.profile
+    filled = {IN_RANGE.id: name_range(profile), RECORD_STATISTICS.id: name_statistics(profile)}
+    premises = (name_declaration(profile), TARGET_FIXED, *OF_MECHANISMS, ONE_RECORD_EACH, EXACT_REALS, *OF_WEIGHTED_SAMPLES)
+    open_ = tuple(filled.get(item.id, item) for item in premises)
     theorem_10 = Consequence(
         "theorem-10",
         "privacy-constrained sampling has a unique optimal weight w(x) for each record, and the sampled mechanism is target-DP",
         (verdict("assumption-8"), verdict("assumption-9"), continuity),
-        (_MECHANISM, _SAMPLER),
+        open_,
     )
     proposition_12 = Consequence(
         "proposition-12",
         "the optimal weight is the largest root in a derived bracket and bisection finds it",
         (verdict("assumption-8"), verdict("assumption-11"), continuity),
-        (_MECHANISM, _SAMPLER),
+        open_,
     )
     return theorem_10, proposition_12
 

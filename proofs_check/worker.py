@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from profiles.private import locate_failure, quote_failure
 from proofs_check.references import load_object
 
 #: Data sets that a worker keeps; the parent numbers them and sends one again after so many others.
@@ -51,10 +52,11 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An error to be raised in the parent: the name of its class and its message."""
+    """An error to be raised in the parent: the name of its class, its message, and what it says of the data (:mod:`profiles.private`)."""
 
     error: str
     message: str
+    private: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,11 @@ def run_chunk(mechanism: Callable[..., Any], task: Task, pickled: bytes, checked
     try:
         return pickle.dumps(returned)
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError) as error:
-        return Failure("MechanismRaised", f"the outputs cannot be sent from a worker process ({_text(error)}); return numbers or texts")
+        return Failure(
+            "MechanismRaised",
+            f"the outputs cannot be sent from a worker process ({type(error).__name__}); return numbers or texts",
+            quote_failure(error),
+        )
 
 
 def global_state() -> tuple[Any, ...]:
@@ -154,14 +160,10 @@ def _attempt(run: Callable[[], Any]) -> Any:
         return Failure("MechanismRaised", "the mechanism ran out of memory; ask for fewer samples")
     except BaseException as error:
         if type(error).__module__ in ("profiles.errors", "proofs_check.audit.errors"):
-            return Failure(type(error).__name__, str(error))
+            return Failure(type(error).__name__, str(error), getattr(error, "private", ""))
         return Failure(
-            "MechanismRaised", f"the mechanism raised {type(error).__name__}: {_text(error) or 'no message'}; correct it, or its data set"
+            "MechanismRaised", f"the mechanism raised {locate_failure(error)}; correct it, or its data set", quote_failure(error)
         )
-
-
-def _text(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200]
 
 
 def _find_problem(returned: Any, size: int) -> Failure | None:

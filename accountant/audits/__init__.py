@@ -5,32 +5,28 @@ from accountant.audits.claims import base_claim, certified_bound, sampled_claim,
 from accountant.audits.correct import catalogue_cases
 from accountant.audits.repeated import repeated_cases, repeated_twins
 from accountant.audits.running import (
-    ConstrainedSelection,
     PoissonSampled,
-    RuleSelection,
-    Selection,
+    ShippedSelection,
     Together,
+    find_shipped,
     repeat,
-    round_selection,
 )
 from accountant.audits.twins import broken_twins
 
 __all__ = [
     "AuditCase",
     "ClaimKind",
-    "ConstrainedSelection",
     "PoissonSampled",
-    "RuleSelection",
-    "Selection",
+    "ShippedSelection",
     "Together",
     "base_claim",
     "broken_twins",
     "catalogue_cases",
     "certified_bound",
+    "find_shipped",
     "repeat",
     "repeated_cases",
     "repeated_twins",
-    "round_selection",
     "sampled_claim",
     "times_claim",
     "worst_case_claim",

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.audits.running import Selection, round_selection
+from accountant.audits.running import SelectionMap
+from accountant.sampling.selection import Selection
+from accountant.weights.vectorised import probabilities
 from profiles.mechanisms import WeightedCount, WeightedLloyd
 from profiles.mechanisms.datasets import compute_norms, read_dataset
 from profiles.mechanisms.lloyd import assign_nearest, total_clusters
@@ -125,8 +128,20 @@ class SizeDependentRate:
     def __call__(self, points: Floats) -> Selection:
         """Return the selection of each row."""
         count = len(points)
-        q, weight = round_selection(Fraction(1, max(1, count)))
-        return Selection(np.full(count, q), np.full(count, weight))
+        return Selection(np.full(count, 1 / max(1, count)), np.full(count, float(max(1, count))))
+
+
+@dataclass(frozen=True, slots=True)
+class LargerWeights:
+    """Weights that are ``factor`` times those of a selection, with the probabilities that belong to them."""
+
+    selection: SelectionMap
+    factor: float
+
+    def __call__(self, points: Floats) -> Selection:
+        """Return the selection of each row."""
+        weights = self.selection(points).weights * self.factor
+        return Selection(probabilities(weights), weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,3 +202,14 @@ class ExponentialRadiusStep:
         kept = count >= 1.0
         centres = np.where(kept[:, np.newaxis], total / np.where(kept, count, 1.0)[:, np.newaxis], self.mechanism.centres[0])
         return np.asarray(centres[:, np.newaxis, :])
+
+
+@dataclass(frozen=True, slots=True)
+class Subtracted:
+    """A mistake: exponential noise of this rate is subtracted from the count of records before it is compared with 0, in one round."""
+
+    rate: Fraction
+
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+        """Return 1.0 for above, shape (size,)."""
+        return np.asarray(len(dataset) - rng.standard_exponential(size) / float(self.rate) > 0, dtype=np.float64)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from accountant.audits.running import find_shipped
 from proofs_check.audit import AuditResult, Claim, audit
 from proofs_check.audit.runs import AuditedMechanism
 from proofs_check.audit.suite import Truth
@@ -33,7 +34,7 @@ class AuditCase:
     ``derivation`` says where the claim comes from, and for a twin what is wrong and what is true instead. ``samples`` is a number of
     outputs on each data set with which a twin is refuted at confidence 0.99, for nearly every seed. ``log_ratio``, where given,
     maps outputs to numbers, shape (size,), that order them as the log-likelihood ratio does: what to look at where the excess is small.
-    ``bits``: also look at what floating point gives away.
+    ``bits``: also look at what floating point gives away. ``ships`` are the functions of what ships that a run goes through.
     """
 
     name: str
@@ -49,6 +50,11 @@ class AuditCase:
     samples: int = 20_000
     log_ratio: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
     bits: bool = False
+
+    @property
+    def ships(self) -> tuple[str, ...]:
+        """The functions of what ships that an output comes from, as ``module:class.function``; a test holds that a run calls each."""
+        return find_shipped(self.mechanism)
 
     def run(self, rng: np.random.Generator, *, samples: int | None = None, **options: Any) -> AuditResult:
         """Return the audit of the case with ``samples`` outputs on each data set; ``options`` go to :func:`proofs_check.audit.audit`."""

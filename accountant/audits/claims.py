@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.audits.running import exact_probability, exact_statistics, round_selection
+from accountant.audits.running import exact_probability, exact_statistics, prepare
 from accountant.guarantees import EpsilonDP, amplify_by_importance_sampling, derive_profile, worst_case
 from accountant.sampled import amplify
 from accountant.sampling import SamplingRule
@@ -27,20 +27,22 @@ def base_claim(mechanism: Mechanism, record: NDArray[np.float64], weight: float)
 def sampled_claim(mechanism: Mechanism, rule: SamplingRule, record: NDArray[np.float64]) -> Claim:
     """Return ψ(x) = log(1 + q(x)(e^ε(1/q(x), x) − 1)) of one record, shape (d,), for the exact q(x), rounded up to a binary64 number.
 
-    It holds for the rounded pair (q′, w′) that is drawn with, which is checked: ε(w′, x) ≤ ε(1/q, x).
+    It holds for the rounded pair (q̂, ŵ) that is drawn with, which is checked: log(1 + q̂(e^ε(ŵ, x) − 1)) is not above it.
     Source: Fay et al. 2024, Theorem 6. Raises :class:`InvalidArgument` where the check fails, :class:`InvalidSampling`.
     """
     values = exact_statistics(mechanism, record[np.newaxis])[0]
     q = exact_probability(rule, values)
     epsilon = claim_of_record(mechanism.profile, values, 1 / q).epsilon
-    _, used = round_selection(q)
-    if claim_of_record(mechanism.profile, values, used).epsilon > epsilon:
+    bound = amplify(epsilon, q).upper
+    used = prepare(mechanism.profile, rule).select(mechanism.statistic(record[np.newaxis]) or {"number": np.zeros(1)})
+    weight, chance = float(used.weights[0]), Fraction(float(used.probabilities[0]))
+    if chance and amplify(claim_of_record(mechanism.profile, values, weight).epsilon, chance).lower > bound:
         raise InvalidArgument(
-            f"epsilon of {mechanism.profile.name!r} falls between the weights {used} and 1/q, so that rounding the weight down is not on "
-            "the safe side; use a rule whose weights are binary64 numbers"
+            f"the numbers that a sample for {mechanism.profile.name!r} is drawn with cost more than psi of the exact rule; this is "
+            "a mistake of the selector, please report it"
         )
     text = f"psi(x) = log(1 + q*(exp(epsilon(1/q, x)) - 1)), {mechanism.profile.name}, {rule.name} rule, q = {exact_text(q)[:40]}"
-    return Claim(amplify(epsilon, q).upper, source=text)
+    return Claim(bound, source=text)
 
 
 def times_claim(claim: Claim, times: int) -> Claim:

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from accountant.audits.case import AuditCase, ClaimKind
 from accountant.audits.claims import sampled_claim, times_claim, worst_case_claim
-from accountant.audits.running import ConstrainedSelection, PoissonSampled, RuleSelection, Together, repeat
+from accountant.audits.running import PoissonSampled, ShippedSelection, Together, repeat
 from accountant.sampling import SamplingRule, make_rule
-from accountant.weights.premise import prove_premise
-from accountant.weights.vectorised import WeightSolver, prepare_solver
 from profiles.composition import compose_adaptively
 from profiles.mechanisms import KNormSum, LaplaceSum, Mechanism, WeightedCount, WeightedLloyd
 from proofs_check.audit import Claim, extreme_records, record_pairs
@@ -91,6 +89,15 @@ def subjects(scale: int) -> tuple[Subject, ...]:
         )
         for rounds in (1, 3)
     ]
+    lloyds.append(  # as DPKMeans runs it
+        Subject(
+            "lloyd-T2-confined",
+            WeightedLloyd(initial_centres=_CENTRES, iterations=2, beta_count=2 * scale, beta_sum=2 * scale, radius=RADIUS, confine=True),
+            2,
+            2.0,
+            tight=False,
+        )
+    )
     return (*sums, Subject("count", WeightedCount(beta_count=scale), 1, 1.0, tight=True), *k_norms, *lloyds)
 
 
@@ -99,17 +106,18 @@ def release(mechanism: Sampler) -> Sampler:
     return Blocks(mechanism, rounded=True)
 
 
-def rounded_truth(claim: Claim, *, tight: bool) -> Truth:
-    """Return [claim less 10⁻¹⁵ relatively, claim] where the claim is attained, else [0, claim]."""
+def rounded_truth(claim: Claim, *, tight: bool, sampled: bool = False) -> Truth:
+    """Return [claim less 10⁻¹⁵ relatively, claim] where the claim is attained, else [0, claim]; for a ``sampled`` one 10⁻⁸, because
+    the probabilities and weights that a sample is drawn with are rounded down to 28 bits or more.
+    """
     if tight:
-        return Truth(claim.epsilon * (1 - Fraction(1, 10**15)), claim.epsilon, _ATTAINED)
+        return Truth(claim.epsilon * (_NEARLY if sampled else 1 - Fraction(1, 10**15)), claim.epsilon, _ATTAINED)
     return Truth(Fraction(0), claim.epsilon, _BELOW)
 
 
-def constrained_solver(mechanism: Mechanism) -> WeightSolver:
-    """Return certified weights for the target ψ ≤ 2, with its premise proved."""
-    profile = mechanism.profile
-    return prepare_solver(profile, TARGET, premise=prove_premise(profile, TARGET))
+def select_constrained(mechanism: Mechanism) -> ShippedSelection:
+    """Return privacy-constrained sampling for the target ψ ≤ 2."""
+    return ShippedSelection(mechanism, make_rule("privacy-constrained", mechanism.profile, target_epsilon=TARGET))
 
 
 def _base_cases(subject: Subject) -> Iterator[AuditCase]:
@@ -140,8 +148,9 @@ def _sampled_cases(subject: Subject) -> Iterator[AuditCase]:
             claim = sampled_claim(mechanism, rule, record)
             yield AuditCase(
                 f"{subject.name}/{rule.name}-{number + 1}", mechanism.name, ClaimKind.SAMPLED,
-                release(PoissonSampled(mechanism, RuleSelection(mechanism, rule))), np.concatenate((base, record[np.newaxis])), base, claim,
-                rounded_truth(claim, tight=subject.tight), f"psi(x) of the added record; {claim.source}",
+                release(PoissonSampled(mechanism, ShippedSelection(mechanism, rule))),
+                np.concatenate((base, record[np.newaxis])), base, claim,
+                rounded_truth(claim, tight=subject.tight, sampled=True), f"psi(x) of the added record; {claim.source}",
             )  # fmt: skip
 
 
@@ -157,10 +166,10 @@ def _composed_cases(subject: Subject) -> Iterator[AuditCase]:
         )  # fmt: skip
     rule = subject.rules()[-1]
     claim = times_claim(sampled_claim(mechanism, rule, record), 2)
-    sampled = PoissonSampled(mechanism, RuleSelection(mechanism, rule))
+    sampled = PoissonSampled(mechanism, ShippedSelection(mechanism, rule))
     yield AuditCase(
         f"{subject.name}/two-sampled-releases", mechanism.name, ClaimKind.COMPOSED, release(repeat(sampled, 2)), larger, base, claim,
-        rounded_truth(claim, tight=subject.tight), "2 psi(x): two releases, each of a subsample of its own",
+        rounded_truth(claim, tight=subject.tight, sampled=True), "2 psi(x): two releases, each of a subsample of its own",
     )  # fmt: skip
 
 
@@ -170,7 +179,7 @@ def _worst_cases(subject: Subject) -> Iterator[AuditCase]:
     claim, at = worst_case_claim(mechanism.profile, rule)
     record = worst_record(subject, at)
     larger = np.concatenate((base, record[np.newaxis]))
-    sampled = PoissonSampled(mechanism, RuleSelection(mechanism, rule))
+    sampled = PoissonSampled(mechanism, ShippedSelection(mechanism, rule))
     truth = Truth(claim.epsilon * _NEARLY, claim.epsilon, _ATTAINED) if subject.tight else rounded_truth(claim, tight=False)
     yield AuditCase(
         f"{subject.name}/worst-case", mechanism.name, ClaimKind.WORST_CASE, release(sampled), larger, base, claim, truth,
@@ -179,7 +188,7 @@ def _worst_cases(subject: Subject) -> Iterator[AuditCase]:
     if not mechanism.profile.record:
         return
     claim = Claim(TARGET, source="privacy-constrained sampling: psi(x) <= 2 at every record (Problem 7, Theorem 10)")
-    constrained = PoissonSampled(mechanism, ConstrainedSelection(mechanism, constrained_solver(mechanism)))
+    constrained = PoissonSampled(mechanism, select_constrained(mechanism))
     truth = Truth(TARGET * _NEARLY, TARGET, "psi(x) = 2 to 1e-9") if subject.tight else rounded_truth(claim, tight=False)
     for number, record in enumerate((subject.records()[0], subject.records()[0] / 2)):
         yield AuditCase(

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from accountant.audits.case import AuditCase, ClaimKind
 from accountant.audits.correct import catalogue_cases
+from accountant.audits.repeated import repeated_cases
 from accountant.audits.twins import broken_twins
 from profiles.mechanisms import catalogue
 from profiles.numbers import decimal_text
@@ -45,13 +46,41 @@ not.
 | {composed} | `repeat`, `Together`: several independent releases, each with its own sample | the sum of the ε or ψ |
 | {worst} | as sampled, with the worst record added; privacy-constrained weights | the certified supremum of ψ; the target ε* |
 
-Rules: uniform (q = 3/10), coreset-l1 and coreset-l2, privacy-constrained. The weights and probabilities that are drawn with are binary64
-numbers: q is rounded down to a multiple of 2⁻⁵³, which makes `random() < q` exact, and 1/q is rounded down. As ε does not decrease in w
-(this is checked at the record), ψ of the exact q is an upper bound for what runs (docs/rounding.md, section 6). Outputs are rounded to
-multiples of 2⁻³⁰, so that what floating point gives away is not mistaken for a false claim: that the mechanism computes in exact real
-arithmetic is an open hypothesis of every guarantee.
+Rules: uniform (q = 3/10), coreset-l1 and coreset-l2, privacy-constrained. The weights and probabilities that are drawn with are those of
+`prepare_selection`, rounded down; that they do not cost more at the record than ψ of the exact q is checked (docs/sampling.md, section
+4). Outputs are rounded to multiples of 2⁻³⁰, so that what floating point gives away is not mistaken for a false claim: that the mechanism
+computes in exact real arithmetic is an open hypothesis of every guarantee.
 
 {counts}
+
+## What runs
+
+An audit of a copy says nothing about what ships. Every case names the functions of what ships that its outputs come from (`case.ships`),
+and a test holds that a run calls each of them, that each correct case has the class of its mechanism among them, and that nothing in
+`accountant/audits` draws from a generator but the module of mistakes. Broken on purpose (noise switched off or cut to a quarter, every
+record selected, weights doubled, choices without chance), what ships is noticed by the audits.
+
+{ships}
+
+Where users call another function than an audit does, a test shows that both give the same output from the same random words, and leave
+the generator in the same state:
+
+| users call | audits call | because |
+| --- | --- | --- |
+| `mechanism.run` | `mechanism.sample`, many outputs at once | one output at a time would take hours |
+| `draw_sample` or `pdp sample`, then `Sample.release` | `Selector.select`, `PoissonSampler.select`, `mechanism.sample` | a \
+sample reads a file, and gives its records away once |
+| `run` of `RepeatedExponential`, `RepeatedThreshold`, `SubsampledRepeated` | their `sample`, with exact draws as by default, and \
+with floating point where it is asked for | outputs with the same beginning are drawn together |
+| `WeightedLloyd` on n·k·d ≥ 2¹⁸ numbers: passes by threads | its way for small data | an output takes milliseconds there, and an \
+audit needs 10⁵; equal where sums are exact |
+| `DPKMeans.fit` | `WeightedLloyd` with `confine=True`, its `mechanism_` | the estimator checks the data again for every output |
+
+The standard suite (docs/audit-suite.md) is of mechanisms of the literature. Its Laplace noise is that of the catalogue's noisy sum, its
+DP-Lloyd and K-norm cases are the catalogue's. It stands below the accountant, so that `same-sample-twice`, `fresh-samples` and
+`subsampled-exponential` compare NumPy's uniform numbers with q; the sampler selects the same records from the same words, and
+`laplace/reused-sample` and `laplace-d1/two-sampled-releases` are the same claims on what ships. The one-sided applications (greedy,
+matroids, set cover, clustering, heavy hitters) are not audited here: their tests compare what ships with exact laws.
 
 Each sum is audited where its claim is attained, or approached, so that the audit's bound shows how much of it was seen. For weighted
 DP-Lloyd the claim covers all centres and only the last ones are released: what is left between the bound and the claim says nothing.
@@ -89,6 +118,15 @@ def _counts() -> str:
     return "\n".join(lines)
 
 
+def _ships() -> str:
+    found: dict[str, set[str]] = {}
+    for case in (*catalogue_cases(), *repeated_cases()):
+        for name in case.ships:
+            found.setdefault(name, set()).add(case.name)
+    lines = ["| function | cases that go through it |", "| --- | --- |"]
+    return "\n".join([*lines, *(f"| `{name.replace(':', '.')}` | {len(cases)} |" for name, cases in sorted(found.items()))])
+
+
 def _row(case: AuditCase) -> str:
     lower = "∞" if not isinstance(case.truth.lower, Fraction) else decimal_text(case.truth.lower, 4, round_up=False)
     cells = (f"`{case.name}`", decimal_text(case.claim.epsilon, 4, round_up=True), lower, f"{case.samples:,}", case.derivation)
@@ -100,7 +138,7 @@ def make_page() -> str:
     head = "| twin | claimed | truth | outputs | what is wrong |\n| --- | --- | --- | --- | --- |\n"
     base, sampled, composed, worst = (kind.value for kind in ClaimKind)
     twins = head + "\n".join(map(_row, broken_twins()))
-    return _PAGE.format(base=base, sampled=sampled, composed=composed, worst=worst, counts=_counts(), twins=twins)
+    return _PAGE.format(base=base, sampled=sampled, composed=composed, worst=worst, counts=_counts(), ships=_ships(), twins=twins)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Audits of the repeated mechanisms: what they claim on pairs where the claim is nearly attained, and twins with one mistake each."""
+"""Audits of the repeated mechanisms: what they claim on pairs where the claim is nearly attained, and twins with one mistake each.
+
+They run with exact draws, as the mechanisms do unless floating point is asked for; the first of their claims with floating point, too.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from accountant.audits.broken import Subtracted
 from accountant.audits.case import AuditCase, ClaimKind
 from accountant.onesided.repeated import SubsampledRepeated, subsampled_exponential, subsampled_threshold
+from accountant.sampler import PoissonSampler
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
 from proofs_check.audit import Claim
 from proofs_check.audit.suite import Truth
@@ -25,7 +30,7 @@ Law = dict[tuple[int, ...], tuple[Fraction, Fraction]]
 #: Data sets are lists of candidates; D has one record and D′ none.
 WITH, WITHOUT = [0], list[int]()
 _CANDIDATES, _ROUNDS = 6, 2
-_FLOATS = "floating-point"
+_EXACT, _FLOATS = "exact", "floating-point"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +63,6 @@ class Counting:
 
 
 @dataclass(frozen=True, slots=True)
-class Subtracted:
-    """A mistake: exponential noise of this rate is subtracted from the count of records before it is compared with 0, in one round."""
-
-    rate: Fraction
-
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
-        """Return 1.0 for above, shape (size,)."""
-        return np.asarray(len(dataset) - rng.standard_exponential(size) / float(self.rate) > 0, dtype=np.float64)
-
-
-@dataclass(frozen=True, slots=True)
 class OneSample:
     """A mistake: two runs, each claimed as one on a sample of its own, use the same sample."""
 
@@ -76,7 +70,7 @@ class OneSample:
 
     def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.int64]:
         """Return both outputs beside each other, shape (size, 2·rounds)."""
-        kept = rng.random(size) < self.sampled.plan.p
+        kept = PoissonSampler(rng).select(np.full(size, self.sampled.plan.p))
         mechanism, rounds = self.sampled.mechanism, self.sampled.mechanism.rounds
         found = np.empty((size, 2 * rounds), dtype=np.int64)
         for data, rows in ((dataset, np.flatnonzero(kept)), (WITHOUT, np.flatnonzero(~kept))):
@@ -85,12 +79,12 @@ class OneSample:
         return found
 
 
-def _exponential(select: Any, epsilon0: Any = 1, sensitivity: Any = 1) -> RepeatedExponential:
-    return RepeatedExponential(select=select, rounds=_ROUNDS, epsilon0=epsilon0, sensitivity=sensitivity, arithmetic=_FLOATS)
+def _exponential(select: Any, epsilon0: Any = 1, sensitivity: Any = 1, arithmetic: str = _EXACT) -> RepeatedExponential:
+    return RepeatedExponential(select=select, rounds=_ROUNDS, epsilon0=epsilon0, sensitivity=sensitivity, arithmetic=arithmetic)
 
 
-def _threshold(select: Any, rounds: int, epsilon0: Any = 1, sensitivity: Any = 1) -> RepeatedThreshold:
-    return RepeatedThreshold(select=select, rounds=rounds, epsilon0=epsilon0, sensitivity=sensitivity, arithmetic=_FLOATS)
+def _threshold(select: Any, rounds: int, epsilon0: Any = 1, sensitivity: Any = 1, arithmetic: str = _EXACT) -> RepeatedThreshold:
+    return RepeatedThreshold(select=select, rounds=rounds, epsilon0=epsilon0, sensitivity=sensitivity, arithmetic=arithmetic)
 
 
 def _laws(mechanism: RepeatedMechanism | SubsampledRepeated) -> tuple[Law, Law]:
@@ -123,9 +117,13 @@ def repeated_cases() -> tuple[AuditCase, ...]:
     """Return what is claimed of the two mechanisms: ε₀-add-DP, L·ε₀ in both directions, and the target after sampling."""
     made = []
     greedy, monitor = _exponential(Covering()), _threshold(Counting(2, 2), 3, sensitivity=2)
+    page = "docs/repeated-mechanisms.md, Theorem"
+    floats = _exponential(Covering(), arithmetic=_FLOATS), _threshold(Counting(2, 2), 3, sensitivity=2, arithmetic=_FLOATS)
     for short, mechanism, entry, source in (
-        ("repeated-exponential", greedy, _EXPONENTIAL, "docs/repeated-mechanisms.md, Theorem A"),
-        ("repeated-threshold", monitor, _ABOVE, "docs/repeated-mechanisms.md, Theorem B"),
+        ("repeated-exponential", greedy, _EXPONENTIAL, f"{page} A"),
+        ("repeated-threshold", monitor, _ABOVE, f"{page} B"),
+        ("repeated-exponential-floating-point", floats[0], _EXPONENTIAL, f"{page} A"),
+        ("repeated-threshold-floating-point", floats[1], _ABOVE, f"{page} B"),
     ):
         truth = _truth(_laws(mechanism), _LISTED, one_sided=True)
         made.append(
@@ -138,7 +136,7 @@ def repeated_cases() -> tuple[AuditCase, ...]:
             "L epsilon0 in both directions", entry=_EXPONENTIAL,
         )
     )  # fmt: skip
-    options: dict[str, Any] = {"sensitivity": 1, "epsilon": 1, "arithmetic": _FLOATS}
+    options: dict[str, Any] = {"sensitivity": 1, "epsilon": 1}
     covering: dict[str, Any] = {"select": Covering(), "rounds": _ROUNDS, **options}
     sampled: tuple[tuple[str, SubsampledRepeated, str], ...] = (
         ("exponential", subsampled_exponential(**covering), _EXPONENTIAL),
@@ -205,7 +203,7 @@ def repeated_twins() -> tuple[AuditCase, ...]:
 
 
 def _reused() -> AuditCase:
-    version = subsampled_threshold(select=Counting(1, 1), rounds=1, sensitivity=1, epsilon=1, arithmetic=_FLOATS)
+    version = subsampled_threshold(select=Counting(1, 1), rounds=1, sensitivity=1, epsilon=1)
     with_record, without = (_square(version.mechanism.law(data)) for data in (WITH, WITHOUT))
     laws = mix_laws(with_record, Fraction(version.plan.p), without), without
     return _case(

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from accountant.audits import broken
 from accountant.audits.case import AuditCase, ClaimKind
 from accountant.audits.claims import base_claim, sampled_claim, times_claim
-from accountant.audits.correct import constrained_solver, release
-from accountant.audits.running import ConstrainedSelection, PoissonSampled, RuleSelection, repeat
+from accountant.audits.correct import release, select_constrained
+from accountant.audits.running import PoissonSampled, ShippedSelection, repeat
 from accountant.sampled import amplify
 from accountant.sampling import make_rule
 from profiles.mechanisms import KNormSum, LaplaceSum, Mechanism, WeightedCount, WeightedLloyd
@@ -112,7 +112,7 @@ def _reused_sample(name: str, mechanism: Mechanism, record: list[float], scale: 
     moved = [4.0] if not mechanism.profile.record else [4 * entry for entry in record]
     return AuditCase(
         f"{name}/reused-sample", mechanism.name, ClaimKind.COMPOSED,
-        release(PoissonSampled(repeat(mechanism, 2), RuleSelection(mechanism, rule))), x[np.newaxis], np.zeros((0, len(record))),
+        release(PoissonSampled(repeat(mechanism, 2), ShippedSelection(mechanism, rule))), x[np.newaxis], np.zeros((0, len(record))),
         times_claim(once, 2), _at_least(truth.lower, "log(1 + q(e^(2 epsilon(1/q, x)) - 1)): attained beyond both sums", truth.upper),
         "both releases use one Poisson sample, but each is counted as a fresh one", broken=True, samples=_MANY,
         log_ratio=TotalLoss(tuple(moved), scale, p, 0.25, 2),
@@ -170,7 +170,7 @@ def _laplace() -> list[AuditCase]:
     exact = sampled_claim(four, rule, x)
     made.append(
         _simple(
-            "laplace/amplified-without-weight", four, PoissonSampled(four, RuleSelection(four, rule)), (x[np.newaxis], np.zeros((0, 1))),
+            "laplace/amplified-without-weight", four, PoissonSampled(four, ShippedSelection(four, rule)), (x[np.newaxis], np.zeros((0, 1))),
             Claim(amplify(base_claim(four, x, 1.0).epsilon, "1/4").upper, source="log(1 + q(e^epsilon(1, x) - 1))"),
             _at_least(exact.epsilon * Fraction(999, 1000), "psi(x) = log(1 + q(e^epsilon(1/q, x) - 1))", exact.epsilon),
             "the theorem for unweighted samples is used, but selected records weigh 1/q", kind=ClaimKind.SAMPLED, samples=_SOME,
@@ -208,7 +208,7 @@ def _laplace() -> list[AuditCase]:
             samples=_SOME,
         )
     )  # fmt: skip
-    selection = ConstrainedSelection(four, constrained_solver(four), 2.0)
+    selection = broken.LargerWeights(select_constrained(four), 2.0)
     chosen = selection(x[np.newaxis] / 4)
     weight = float(chosen.weights[0])
     truth = amplify(base_claim(four, x / 4, weight).epsilon, float(chosen.probabilities[0]))

@@ -41,7 +41,7 @@ def least_error_ratio(dimension: int, *, radius: object, centre_norm: object, p:
         β_count/β_sum = (A / (2 r ‖c‖²))^(1/3),   A = d² (d + 1) · Γ(3/p) Γ(d/p) / (Γ(1/p) Γ((d + 2)/p)),
 
     A = 2 d for p = 1, d (d + 1) for p = 2, d (d + 1)(d + 2)/3 for p = ∞. ``centre_norm`` is a guess of ‖c‖₂. The ratio is a public
-    choice; a wrong guess costs accuracy, never privacy. Source: docs/sampling.md, section 6.
+    choice; a wrong guess costs accuracy, never privacy, as long as it is not made from the data. Source: docs/sampling.md, section 6.
 
     >>> least_error_ratio(1, radius=1, centre_norm=1, p=1)
     Fraction(1, 1)

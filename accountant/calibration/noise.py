@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from accountant.calibration.template import Template, make_template
@@ -14,6 +14,7 @@ from accountant.sampling import SamplingRule, make_rule, refuse_oracle
 from accountant.worst_case.branch import Objective, Point
 from accountant.worst_case.search import guess_maximiser
 from profiles import Infeasible, InvalidArgument, InvalidTarget, Profile, Undecided, decimal_text, exact_text, to_exact
+from profiles.hypotheses import Hypothesis
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_precision
 
@@ -41,7 +42,7 @@ class Calibration:
     too_small: Fraction | None
     at: Mapping[str, Fraction]
     falling: str | None
-    size: float | None = None
+    size: float | None = field(default=None, repr=False)
 
     @property
     def smallest(self) -> bool:
@@ -49,7 +50,7 @@ class Calibration:
         return self.falling is not None and self.too_small is not None
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """The open hypotheses of the guarantee."""
         return self.derived.guarantee.hypotheses
 

@@ -14,10 +14,10 @@ from accountant.calibration.template import Template, make_template
 from accountant.epsilon import derive_epsilon
 from accountant.sampling import SamplingRule, make_rule
 from accountant.sampling.selection import prepare_selection
-from accountant.weights.hypotheses import NOISE_FROM_DATA, TARGET_FROM_DATA
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised import ConvexityPremise, epsilon_for_size
 from profiles import InvalidTarget, Profile, decimal_text, exact_text, to_exact
+from profiles.hypotheses import NOISE_FROM_DATA, TARGET_FIXED, TARGET_FROM_DATA
 
 #: Called once a step; yields the statistics of all records, in batches.
 Batches = Callable[[], Iterable[Mapping[str, ArrayLike]]]
@@ -34,7 +34,7 @@ def constrained_rule_for_size(profile: Profile, size: object, batches: Batches, 
     """
     found = epsilon_for_size(profile, size, batches, premise=premise or prove_premise(profile))
     rule = make_rule("privacy-constrained", profile, target_epsilon=found.epsilon)
-    return replace(rule, hypotheses=(*rule.hypotheses, TARGET_FROM_DATA))
+    return replace(rule, hypotheses=(*(item for item in rule.hypotheses if item != TARGET_FIXED), TARGET_FROM_DATA))
 
 
 def calibrate_noise_for_size(
@@ -66,12 +66,15 @@ def calibrate_noise_for_size(
     rule = replace(rule, hypotheses=(*rule.hypotheses, NOISE_FROM_DATA))
     most, rows = _measure(family, rule, least.scale, batches)
     if goal > rows:
-        raise InvalidTarget(f"the sample size {exact_text(goal)} is above the number of records {rows}; give at most that")
+        raise InvalidTarget(
+            f"the sample size {exact_text(goal)} is above the number of records; give at most that", private=f"there are {rows} records"
+        )
     if most < goal * (1 - exact_tolerance):
         raise InvalidTarget(
             f"the sample size {exact_text(goal)} is not reachable: the least noise for which a record of weight 1 costs at most "
-            f"{exact_text(target)} (scale {decimal_text(least.scale, 9, round_up=True)}) already has the expected size "
-            f"{decimal_text(most, 9, round_up=False)}; use that noise, or sample uniformly"
+            f"{exact_text(target)} (scale {decimal_text(least.scale, 9, round_up=True)}) already has a smaller expected "
+            "size; use that noise, or sample uniformly",
+            private=f"the expected size is {decimal_text(most, 9, round_up=False)}",
         )
     scale, reached, above = _search(family, rule, least.scale, most, goal, exact_tolerance, batches)
     profile = family.at(scale)

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.completion import complete_effort, complete_mechanism, complete_mode, complete_profile
-from accountant.cli.options import JsonOption, parse_assignments
+from accountant.cli.options import JsonOption, ShowValuesOption, parse_assignments
 from accountant.cli.output import print_as_it_is, print_json
 from profiles.errors import InvalidArgument, PDPError, UnwritableOutput
+from profiles.private import locate_failure, quote_failure
 
 if TYPE_CHECKING:
     from proofs_check.audit.claims import Claim
@@ -110,6 +111,7 @@ def main(
     columns: Annotated[str | None, typer.Option("--columns", metavar="A,B", help="columns of a data file that make the records")] = None,
     weight_column: Annotated[str | None, typer.Option("--weight-column", metavar="NAME", help="column of a data file with weights")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="draw outputs, event and bound (.png, .svg, .pdf)")] = None,
+    show_values: ShowValuesOption = False,  # noqa: ARG001, FBT002 - read where refusals are printed
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command; the exit code is 0 (consistent), 1 (violated) or 3 (not neighbors)."""
@@ -171,7 +173,9 @@ def main(
         {"--processes": processes, "--stop-when-refuted": stop_when_refuted, "--one-sided": one_sided, "--bits": bits},
         {"--one-at-a-time": one_at_a_time, "--own-randomness": own_randomness},
     )
-    setting = Setting(mechanism, difference.text(), repeat, (_SWAPPED,) if swapped else (), bits, own_randomness, taken)
+    notes = (_SWAPPED,) if swapped else ()
+    record = difference.private_text()
+    setting = Setting(mechanism, difference.text(), repeat, notes, bits, own_randomness, taken, record=record, private=True)
     if json:
         print_json(_to_json(result, setting, swapped=swapped))
     else:
@@ -236,9 +240,9 @@ class _Drawing:
         except PDPError as error:
             return error
         except (ArithmeticError, ValueError, TypeError, RuntimeError) as error:
-            reason = " ".join(str(error).split())[:100]
             return UnwritableOutput(
-                f"the plot could not be drawn ({type(error).__name__}: {reason}); leave out --plot, or judge a statistic"
+                f"the plot could not be drawn ({type(error).__name__}); leave out --plot, or judge a statistic",
+                private=quote_failure(error),
             )
 
     def write(self, picture: bytes | PDPError | None) -> None:
@@ -278,8 +282,9 @@ def _compute_exact(function: Callable[..., Any], pair: tuple[Any, Any]) -> Bound
     except PDPError:
         raise
     except (Exception, SystemExit) as error:
-        text = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        raise InvalidArgument(f"the function for --exact raised {text}; correct it") from None
+        raise InvalidArgument(
+            f"the function for --exact raised {locate_failure(error)}; correct it", private=quote_failure(error)
+        ) from None
     if not isinstance(found, (Bounds, ExactEpsilon)):
         kind = type(found).__name__
         raise InvalidArgument(f"the function for --exact must return Bounds or an ExactEpsilon, but an object of type {kind} was found")
@@ -318,18 +323,19 @@ def _make_claim(target: Any, difference: Difference, options: _ClaimOptions) -> 
             "--claimed E as well, or leave it out"
         )
     claim, taken = claim_of_pair(declared, difference.added_record(), target, parse_assignments(options.at, "--at"))
-    return Claim(claim.epsilon, one_sided=options.one_sided, source=claim.source), taken
+    return Claim(claim.epsilon, one_sided=options.one_sided, source=claim.source, private=claim.private), taken
 
 
 def _to_json(result: AuditResult, setting: Setting, *, swapped: bool) -> dict[str, Any]:
+    found = result.to_json()
     return {
-        **result.to_json(),
+        **found,
         "mechanism": setting.mechanism,
         "pair": setting.pair,
         "swapped": swapped,
         "source": result.claim.source,
         "assumptions": list(setting.assumptions(result)),
-        "repeat": " ".join(setting.repeat),
+        "private": {"record": setting.record, **found["private"], "repeat": " ".join(setting.repeat)},
     }
 
 

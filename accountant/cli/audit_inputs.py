@@ -16,6 +16,7 @@ from profiles.errors import InvalidArgument, InvalidData, PDPError, UnreadableFi
 from profiles.files import read_text
 from profiles.mechanisms.datasets import read_weights
 from profiles.numbers import to_exact
+from profiles.private import NOT_FINITE, locate_failure, name_failure, name_type, quote, quote_failure
 from profiles.suggestions import suggest, suggest_file
 
 if TYPE_CHECKING:
@@ -114,12 +115,12 @@ def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, give
     return claim_of_record(profile, {name: statistics[name] for name in names}, Fraction(record.weight)), tuple(sentences)
 
 
-def _require_equal(name: str, text: str, given: Any, told: float) -> None:
+def _require_equal(name: str, option: str, given: Any, told: float) -> None:
     """Refuse a statistic that is not the one that the mechanism tells of the record. Raises :class:`InvalidArgument`."""
     value = to_exact(given, f"the statistic {name}")
     if not np.isfinite(told) or abs(value - Fraction(told)) > _NEAR * max(abs(value), abs(Fraction(told))):
         raise InvalidArgument(
-            f"--at gives {name} = {text[:40]}, but the mechanism tells another statistic of the record in which D and D' differ, so that "
+            f"--at gives {name} = {option[:40]}, but the mechanism tells another statistic of the record in which D and D' differ, so that "
             "the claim would be about another record; leave --at out, or give data sets that differ in the record you mean"
         )
 
@@ -130,9 +131,9 @@ def _ask(statistic: Callable[[Any], Any], records: Any) -> dict[str, Any]:
     except PDPError:
         raise
     except (Exception, SystemExit) as error:
-        text = " ".join(str(error).split())[:200]
         raise InvalidArgument(
-            f"the mechanism's statistic() raised {type(error).__name__}: {text or 'no message'}; correct it, or give the statistics by --at"
+            f"the mechanism's statistic() raised {locate_failure(error)}; correct it, or give the statistics by --at",
+            private=quote_failure(error),
         ) from None
 
 
@@ -150,14 +151,20 @@ def _read_json(text: str, what: str) -> Table:
     try:
         found = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_without_doubles)
     except (ValueError, RecursionError) as error:
-        reason = " ".join(str(error).split())[:100] if isinstance(error, ValueError) else "nested too deeply"
-        raise InvalidData(f"{what} must be a JSON array of numbers or of rows of numbers, but it is not readable ({reason})") from None
+        place = f"at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "as JSON"
+        raise InvalidData(
+            f"{what} must be a JSON array of numbers or of rows of numbers, but it is not readable {place}; correct it",
+            private=quote_failure(error),
+        ) from None
     if not isinstance(found, dict):
         return Table(_as_array(found, what), None)
     unknown = sorted(set(found) - {"data", "weights"})
     if unknown or "data" not in found:
-        problem = f"the key {unknown[0][:40]!r} is unknown" if unknown else "there is no data"
-        raise InvalidData(f'{what} must be {{"data": [...], "weights": [...]}}, but {problem}; write the records and their weights')
+        problem = "another key was found" if unknown else "there is no data"
+        raise InvalidData(
+            f'{what} must be {{"data": [...], "weights": [...]}}, but {problem}; write the records and their weights',
+            private=f"the key {quote(unknown[0])}" if unknown else "",
+        )
     records = _as_array(found["data"], what)
     weights = None if "weights" not in found else read_weights(_as_array(found["weights"], f"the weights of {what}"), len(records))
     return Table(records, weights)
@@ -183,12 +190,13 @@ def _as_array(found: object, what: str) -> Array:
     if array.size == 0:
         return np.zeros((0, *array.shape[1:]))
     if array.dtype.kind not in "iuf":
-        raise InvalidData(f"{what} must hold numbers only, but entries of type {array.dtype} were found; encode them as numbers")
+        raise InvalidData(f"{what} must hold numbers only, but entries of type {name_type(array.dtype)} were found; encode them as numbers")
     if array.dtype.kind in "iu" and max(abs(int(array.min())), abs(int(array.max()))) > _EXACT_INTEGERS:
         raise InvalidData(f"{what} has integers above 2^53, which floats do not hold; scale them")
     values: Array = array.astype(np.float64)
     if not np.isfinite(values).all():
-        raise InvalidData(f"{what} must hold finite numbers, but others were found; correct or remove those records")
+        row = int(np.argmax(~np.isfinite(values).reshape(len(values), -1).all(axis=1)))
+        raise InvalidData(f"{what} must hold finite numbers, but row {row} (from 0) has {NOT_FINITE}; correct or remove those records")
     return values
 
 
@@ -198,8 +206,10 @@ def _read_npy(path: Path) -> Array:
     except FileNotFoundError:
         raise UnreadableFile(f"the data file {path} does not exist; check the path{suggest_file(path)}") from None
     except (ValueError, EOFError, OSError) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise UnreadableFile(f"{path.name} could not be read as NPY ({reason}); save an array of numbers by numpy.save") from None
+        raise UnreadableFile(
+            f"{path.name} could not be read as NPY ({name_failure(error)}); save an array of numbers by numpy.save",
+            private=quote_failure(error),
+        ) from None
 
 
 def _read_columns(path: Path, columns: Sequence[str], weight_column: str | None) -> Table:
@@ -213,7 +223,7 @@ def _read_columns(path: Path, columns: Sequence[str], weight_column: str | None)
     if not names:
         raise InvalidData(f"{path.name} has no columns to take records from; give a table with at least one column of numbers")
     wanted = [*names, *([weight_column] if weight_column is not None else [])]
-    specs = [StatisticSpec(f"c{j}", column=name) for j, name in enumerate(wanted)]
+    specs = [StatisticSpec(f"c{j}", column=name, from_data=not columns and name != weight_column) for j, name in enumerate(wanted)]
     parts = [np.stack([batch.statistics[spec.name] for spec in specs], axis=1) for batch in source.batches(specs)]
     values = np.concatenate(parts)
     records = values[:, : len(names)]

@@ -11,6 +11,7 @@ import typer
 
 from accountant.cli.options import JsonOption
 from accountant.cli.output import print_json, print_line
+from profiles.hypotheses import Head
 
 if TYPE_CHECKING:
     from proofs_check.kernel import Report
@@ -38,11 +39,18 @@ def _check_sample(text: str) -> Report:
 
 
 def _find_statement(text: str) -> dict[str, Any]:
-    """Return what an accepted certificate is about: profile, sampling and target ε*; for a sample also ε, rule and hypotheses."""
+    """Return what an accepted certificate is about: profile, sampling and target ε*; for a bound also what is not checked."""
     whole = json_text.loads(text, parse_int=str, parse_float=str)  # as they are written
     proof = whole.get("proof", whole)
     about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
-    return about | {name: whole[name] for name in ("epsilon", "rule", "hypotheses") if name in whole}
+    about |= {name: whole[name] for name in ("epsilon", "rule") if name in whole}
+    if _SAMPLE not in text and "epsilon-upper" not in text:
+        return about
+    from accountant.guarantees import premises_json  # noqa: PLC0415 - slow to load, and for bounds alone
+    from accountant.interop.releases import list_unchecked  # noqa: PLC0415
+
+    found = list_unchecked(text)
+    return about | {"hypotheses": [item.sentence for item in found], "premises": premises_json(found)} if found else about
 
 
 def _describe(about: Mapping[str, Any]) -> Iterator[str]:
@@ -57,9 +65,14 @@ def _describe(about: Mapping[str, Any]) -> Iterator[str]:
     if about["sampling"] is not None:
         yield f"    q(x) = {about['sampling']['q']}"
     if "epsilon" in about:
-        yield f"    one analysis of the sample: epsilon <= {about['epsilon']['upper']}{', if' if about['hypotheses'] else ''}"
-        yield from (f"      - {hypothesis}" for hypothesis in about["hypotheses"])
-    yield "    not checked here: that your mechanism has this epsilon(w, x)"
+        yield f"    one analysis of the sample: epsilon <= {about['epsilon']['upper']}"
+    if "premises" not in about:
+        yield "    not checked here: that your mechanism has this epsilon(w, x)"
+        return
+    yield "    not checked here, and needed for every use of this epsilon:"
+    for head in sorted({item["head"] for item in about["premises"]}, key=[item.value for item in Head].index):
+        yield f"      {head}"
+        yield from (f"        - {item['sentence']}" for item in about["premises"] if item["head"] == head)
 
 
 def _show(value: object) -> str:

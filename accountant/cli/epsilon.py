@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from accountant.cli.options import CertificateOption, ConstantOption, JsonOption, ProfileArgument, QOption, RuleOption, parse_assignments
+from accountant.cli.options import (
+    AllOption,
+    CertificateOption,
+    ConstantOption,
+    JsonOption,
+    ProfileArgument,
+    QOption,
+    RuleOption,
+    parse_assignments,
+)
 from accountant.cli.output import print_as_it_is, print_json, print_line
 from accountant.files import check_not_input, check_writable, write_whole
+from profiles.errors import InvalidArgument
 
 NAME = "epsilon"
 HELP = "Bound sup over records of the sampled profile psi from above and below, prove 0 < q <= 1, and say what the bound rests on."
@@ -29,17 +40,23 @@ def main(
     target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="for privacy-constrained")] = None,
     relative_gap: Annotated[str, typer.Option("--relative-gap", metavar="G", help="(upper - lower) / upper to reach")] = "1e-9",
     certificate: CertificateOption = None,
+    guarantee: Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")] = None,
+    everything: AllOption = False,  # noqa: FBT002
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
     from accountant.cli.foreign import load_quietly  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.epsilon import derive_epsilon  # noqa: PLC0415
+    from accountant.interop.writing import write_guarantee  # noqa: PLC0415
     from proofs_check.certificates import to_file_text  # noqa: PLC0415
 
-    if certificate is not None:
-        check_writable(certificate)
-        check_not_input(certificate, profile, "profile")
+    for target in (certificate, guarantee):
+        if target is not None:
+            check_writable(target)
+            check_not_input(target, profile, "profile")
+    if certificate is not None and guarantee is not None and certificate.absolute() == guarantee.absolute():
+        raise InvalidArgument(f"certificate and guarantee are both to be {certificate}; name two files")
     declaration = load_quietly(profile)
     with show_progress("enclosing the worst case"):
         found = derive_epsilon(
@@ -52,14 +69,14 @@ def main(
         )
     if certificate is not None:
         write_whole(certificate, to_file_text(found.certificate()))
+    if guarantee is not None:
+        write_whole(guarantee, write_guarantee(found.guarantee))
     if json:
         print_json(found.to_json())
     else:
-        _print(found)
+        print_as_it_is(found.render(everything=everything).rstrip())
         if certificate is not None:
             print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
+        if guarantee is not None:
+            print_line(f"guarantee written to {guarantee}; add it to others with: pdp compose {guarantee} OTHER...")
     return 0
-
-
-def _print(found: Any) -> None:
-    print_as_it_is(found.render().rstrip())

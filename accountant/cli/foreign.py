@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from accountant.cli.progress import show_progress
 from profiles.errors import InvalidArgument
+from profiles.private import quote
 
 if TYPE_CHECKING:
     from profiles import Declaration
@@ -46,7 +47,8 @@ def quiet_output() -> Iterator[None]:
         raise
     except SystemExit as stop:
         raise InvalidArgument(
-            f"the code that was named ended the program itself (SystemExit: {str(stop.code)[:80]}) instead of giving a result; remove that"
+            "the code that was named ended the program itself (SystemExit) instead of giving a result; remove that",
+            private=quote(stop.code),
         ) from None
     finally:
         if saved is not None:

@@ -15,15 +15,17 @@ from typing import Annotated
 
 import typer
 
-from accountant.cli import audit, check, claims, epsilon, mechanisms, report, sample, verify, weight, weights
+from accountant.cli import audit, check, claims, compose, epsilon, mechanisms, report, sample, verify, weight, weights
 from accountant.cli.bash import mend_words
 from accountant.cli.foreign import Terminated
 from accountant.cli.output import make_printable, print_json
 from accountant.cli.streams import end_output, prepare_streams
 from profiles.errors import PDPError
+from profiles.private import EYES_ONLY, quote_failure, reveal
 from profiles.suggestions import find_nearest
 
 _INTERRUPTED = 130
+_SHOW_VALUES = "--show-values"
 _LONGEST = 300  # letters of a word in an error
 _VERDICTS = {1: "refuted", 3: "unknown"}
 
@@ -45,7 +47,7 @@ app = typer.Typer(
     epilog=EXAMPLE,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (verify, weight, weights, sample, epsilon, report, check, audit, claims, mechanisms):
+for command in (verify, weight, weights, sample, epsilon, compose, report, check, audit, claims, mechanisms):
     app.command(name=command.NAME, help=command.HELP, epilog=command.EXAMPLE)(command.main)
 
 
@@ -95,9 +97,12 @@ def invoke(arguments: list[str] | None = None) -> int:
         sys.stdout.flush()  # what cannot be written must be known before the exit code is
         return _interrupted() if code == _INTERRUPTED else code  # what typer makes of Ctrl-C
     except PDPError as error:
+        shown = _SHOW_VALUES in given
         if "--json" in given and error.exit_code in _VERDICTS:
-            print_json({"verdict": error.verdict or _VERDICTS[error.exit_code], "error": type(error).__name__, "reason": str(error)})
-        return _complain(str(error), error.exit_code)
+            private = {"private": {"found": error.private}} if shown and error.private else {}
+            verdict = error.verdict or _VERDICTS[error.exit_code]
+            print_json({"verdict": verdict, "error": type(error).__name__, "reason": str(error), **private})
+        return _complain(reveal(error) if shown else str(error), error.exit_code)
     except typer.Exit as stop:
         return stop.exit_code
     except (typer.Abort, KeyboardInterrupt):
@@ -111,10 +116,15 @@ def invoke(arguments: list[str] | None = None) -> int:
         if os.environ.get("PDP_DEBUG"):
             raise
         return _complain(
-            f"an internal error stopped the command ({type(error).__name__}: {str(error)[:200]}); no result was given; please report it "
-            "with the output of PDP_DEBUG=1",
+            f"an internal error stopped the command ({type(error).__name__}{_quote(error, given)}); no result was given; please report it "
+            "with the output of PDP_DEBUG=1, which may quote the data",
             2,
         )
+
+
+def _quote(error: Exception, given: list[str]) -> str:
+    """Return the text of an error that nobody foresaw, which may quote the data: where that was asked for."""
+    return f"; {EYES_ONLY}: {quote_failure(error)}" if _SHOW_VALUES in given else ""
 
 
 def _path(error: Exception) -> str:

@@ -25,7 +25,7 @@ def main(json: JsonOption = False) -> int:  # noqa: FBT002
             "epsilon": entry.profile.text,
             "source": entry.source,
             "reference": entry.reference,
-            "hypotheses": list(entry.hypotheses),
+            "hypotheses": [item.sentence for item in entry.hypotheses],
         }
         for entry in catalogue()
     ]

@@ -18,6 +18,10 @@ TargetOption = Annotated[
     str, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats, an exact number such as 3 or 0.1")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="print one JSON object on standard output")]
+AllOption = Annotated[bool, typer.Option("--all", help="list also the hypotheses that are discharged, each with the reason")]
+ShowValuesOption = Annotated[
+    bool, typer.Option("--show-values", help="in a refusal, show what was found in the data: for the eyes of who may see it")
+]
 RuleOption = Annotated[
     str | None,
     typer.Option(

@@ -12,10 +12,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.options import ConstantOption, JsonOption, ProfileArgument, QOption, RuleOption, TargetOption, parse_assignments
+from accountant.cli.options import (
+    ConstantOption,
+    JsonOption,
+    ProfileArgument,
+    QOption,
+    RuleOption,
+    ShowValuesOption,
+    TargetOption,
+    parse_assignments,
+)
 from accountant.cli.output import print_json, print_line
 from accountant.files import check_not_input, check_writable, write_whole
 from profiles.errors import InvalidArgument
+from profiles.private import NOT_SHOWN
 
 if TYPE_CHECKING:
     from accountant.report import AuditEvidence, Evidence
@@ -48,6 +58,7 @@ def main(
     seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="of the audit; fresh if it is not given")] = None,
     title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="instead of the profile's name")] = None,
     date: Annotated[str | None, typer.Option("--date", metavar="DATE", help="2026-01-31; else SOURCE_DATE_EPOCH, else today (UTC)")] = None,
+    show_values: ShowValuesOption = False,  # noqa: ARG001, FBT002 - read where refusals are printed
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command; the exit code is 0 (an ε is certified), 1 (refuted, rejected or violated) or 3 (undecided)."""
@@ -79,7 +90,14 @@ def main(
     command = _command(
         profile,
         {"--target-epsilon": target_epsilon, "--rule": rule, "--q": q, "--constant": constant or [], "--audit-samples": audit_samples},
-        {"--dataset": dataset, "--neighbor": neighbor, "--seed": used_seed, "--title": title, "--date": made_on, "--out": out.name},
+        {
+            "--dataset": _public(dataset),
+            "--neighbor": _public(neighbor),
+            "--seed": used_seed,
+            "--title": title,
+            "--date": made_on,
+            "--out": out.name,
+        },
     )
     with show_progress("drawing and writing"):
         text = render_page(evidence, title=shown_title or evidence.profile.name, date=made_on, command=command)
@@ -126,6 +144,11 @@ def _audit(reference: str, samples: str, dataset: str | None, neighbor: str | No
     return run_audit(reference, samples, dataset, neighbor, seed or 0)
 
 
+def _public(dataset: str | None) -> str | None:
+    """Return the words for a data set in a file that is meant for others: a path as it is, never records."""
+    return NOT_SHOWN if dataset is not None and dataset.lstrip()[:1] in ("[", "{") else dataset
+
+
 def _command(profile: str, *options: dict[str, Any]) -> tuple[str, ...]:
     words = ["pdp", NAME, profile]
     for name, value in ((name, value) for group in options for name, value in group.items()):
@@ -148,7 +171,7 @@ def _tell(evidence: Evidence, out: Path, text: str, seed: int | None, *, as_json
                 "profile": evidence.profile.name,
                 "conditions": {name: decision.verdict.value for name, decision in evidence.verification.decisions.items()},
                 "epsilon": None if derived is None else derived.to_json()["epsilon"],
-                "hypotheses": [] if derived is None else list(derived.guarantee.hypotheses),
+                "hypotheses": [] if derived is None else [item.sentence for item in derived.guarantee.hypotheses],
                 "obstacle": evidence.obstacle or None,
                 "certificates": {item.name: {"accepted": item.report.accepted, "sha256": item.digest} for item in evidence.certificates},
                 "audit": None if audited is None else audited.result.finding.value,

@@ -51,7 +51,9 @@ def run_audit(reference: str, samples: str, dataset: str | None, neighbor: str |
         claim, _ = claim_of_pair(profile, difference.added_record(), mechanism, {})
         with with_progress(2 * count) as progress:
             result = audit(mechanism, *pair, claim, rng=np.random.default_rng(seed), samples=count, progress=progress)
-    return AuditEvidence(result, reference, difference.text(), Setting(reference).assumptions(result))
+    private = dataset is not None  # else the pair is ours: one record on the border of the domain
+    told = "" if private else f": {difference.private_text()}"
+    return AuditEvidence(result, reference, difference.text() + told, Setting(reference).assumptions(result), private=private)
 
 
 def _count(text: str) -> int:

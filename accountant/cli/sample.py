@@ -8,16 +8,19 @@ from typing import Annotated, Any
 import typer
 
 from accountant.cli.options import (
+    AllOption,
     ConstantOption,
     JsonOption,
     ProfileArgument,
     QOption,
     RuleOption,
+    ShowValuesOption,
     StatisticOption,
     TargetSizeOption,
     parse_assignments,
 )
-from accountant.cli.output import print_json, print_line
+from accountant.cli.output import print_as_it_is, print_json, print_line
+from profiles.private import EYES_ONLY
 
 NAME = "sample"
 HELP = (
@@ -55,15 +58,18 @@ def main(
         int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
     ] = None,
     include_private: IncludePrivateOption = False,  # noqa: FBT002
+    everything: AllOption = False,  # noqa: FBT002
+    show_values: ShowValuesOption = False,  # noqa: ARG001, FBT002 - read where refusals are printed
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
     from accountant.cli.foreign import quiet_output  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.dataset import parse_statistic  # noqa: PLC0415
+    from accountant.guarantees import render_premises  # noqa: PLC0415
     from accountant.sampler import sample_file, to_certificate  # noqa: PLC0415
 
-    with quiet_output(), show_progress("sample", "records") as report:
+    with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report:
         summary = sample_file(
             profile,
             data,
@@ -90,11 +96,11 @@ def main(
     if json:
         print_json(found)
     else:
-        _print(found)
+        _print(found, render_premises(summary.guarantee, everything=everything))
     return 0
 
 
-def _print(found: dict[str, Any]) -> None:
+def _print(found: dict[str, Any], lines: list[str]) -> None:
     from profiles import decimal_text, to_exact  # noqa: PLC0415
 
     private = found["private"]
@@ -104,12 +110,12 @@ def _print(found: dict[str, Any]) -> None:
     print_line(f"epsilon               {found['epsilon']['upper']} nats, add/remove of one record; checked by kernel: {_yes(found)}")
     print_line(f"rule                  {found['rule']['name']}" + ("" if found["rule"]["q"] is None else f", q = {found['rule']['q']}"))
     print_line(f"draws                 {found['sampler']['draws']}, {found['sampler']['randomness']}")
-    for hypothesis in found["hypotheses"]:
-        print_line(f"not discharged        {hypothesis}")
+    print_line("use it as it is       also if it is empty or small: a sample that is drawn again has no guarantee")
+    print_as_it_is("\n".join(lines))
     share = "may be published" if found["publishable"] else "must not be published: it depends on this data set"
     print_line(f"certificate           {found['certificate']} ({share}); check it with: pdp check {found['certificate']}")
     counted = f"{private['records']} records, {private['sample_size']} selected, at most {expected} expected"
-    print_line(f"for your eyes only    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"))
+    print_line(f"{EYES_ONLY}    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"))
 
 
 def _yes(found: dict[str, Any]) -> str:

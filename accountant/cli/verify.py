@@ -46,6 +46,7 @@ def main(
         raise InvalidArgument("--latex was given without --explain, which it is the form of; add --explain")
     from accountant.cli.foreign import load_quietly  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
+    from accountant.guarantees import render_hypotheses  # noqa: PLC0415
     from proofs_check.certificates import to_file_text  # noqa: PLC0415
     from proofs_check.explain import explain_all, to_latex, to_latex_lines, to_lines, to_paragraphs  # noqa: PLC0415
     from proofs_check.verify import verify  # noqa: PLC0415
@@ -66,7 +67,7 @@ def main(
     elif latex:
         print_as_it_is("\n".join(to_latex(explanation) for explanation in explain_all(verification).values()).rstrip())
     else:
-        _print(report)
+        _print(report, render_hypotheses(dict.fromkeys(item for found in verification.consequences for item in found.open_hypotheses)))
         for explanation in explain_all(verification).values() if explain else ():
             print_as_it_is("\n" + to_paragraphs(explanation, min(console().width, 120)))
         if certificate is not None:
@@ -82,7 +83,7 @@ def _add_explanations(report: dict[str, Any], verification: Verification, to_tex
         place["explanation"] = to_text(explanation)
 
 
-def _print(report: dict[str, Any]) -> None:
+def _print(report: dict[str, Any], lines: list[str]) -> None:
     rows = []
     for name, decision in report["conditions"].items():
         why = decision["reason"] or decision["method"]
@@ -96,9 +97,10 @@ def _print(report: dict[str, Any]) -> None:
     _print_convexity(report["strong_convexity"])
     for name, consequence in report["consequences"].items():
         print_line(f"{name}: {consequence['verdict']} - {consequence['statement']}")
-        for label in ("discharged", "not_discharged", "open_hypotheses"):
+        for label in ("discharged", "not_discharged"):
             for item in consequence[label]:
                 print_line(f"    {label.replace('_', ' ')}: {item}")
+    print_as_it_is("\n".join(lines))
 
 
 def _print_region(decision: dict[str, Any] | None) -> None:

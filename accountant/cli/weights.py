@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from accountant.cli.options import JsonOption, ProfileArgument, StatisticOption, TargetSizeOption
-from accountant.cli.output import print_json, print_line
-from accountant.weights.hypotheses import TARGET_FROM_DATA
+from accountant.cli.options import JsonOption, ProfileArgument, ShowValuesOption, StatisticOption, TargetSizeOption
+from accountant.cli.output import print_as_it_is, print_json, print_line
 from profiles.errors import InvalidArgument
+from profiles.private import EYES_ONLY
 
 NAME = "weights"
 HELP = "Compute the optimal weight of every record of a data set (CSV, Parquet, NPY, svmlight), each guaranteed to satisfy psi <= target."
@@ -24,9 +23,6 @@ Examples:
 """
 
 
-DECLARED = "the declared ranges and parameters were fixed without looking at this data set"
-
-
 def main(
     profile: ProfileArgument,
     data: Annotated[str, typer.Option("--data", metavar="FILE", help="CSV, Parquet, NPY or svmlight file, read in batches")],
@@ -34,22 +30,26 @@ def main(
     target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats")] = None,
     target_size: TargetSizeOption = None,
     statistic: StatisticOption = None,
+    show_values: ShowValuesOption = False,  # noqa: ARG001, FBT002 - read where refusals are printed
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
     from accountant.cli.foreign import load_quietly  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.dataset import compute_weights_file, parse_statistic  # noqa: PLC0415
+    from accountant.dataset.premises import list_weight_premises  # noqa: PLC0415
+    from accountant.guarantees import premises_json, render_hypotheses  # noqa: PLC0415
     from accountant.weights.premise import prove_premise  # noqa: PLC0415
     from profiles import decimal_text, exact_text, to_exact  # noqa: PLC0415
 
     if (target_epsilon is None) == (target_size is None):
         raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
-    declared = load_quietly(profile).profile
+    declaration = load_quietly(profile)
+    declared = declaration.profile
     specs = [parse_statistic(text) for text in statistic or []]
     with show_progress("proving the premise"):
         premise = prove_premise(declared, target_epsilon)
-    with show_progress("weights", "records") as report:
+    with show_progress(f"weights, {EYES_ONLY}", "records") as report:
         summary = compute_weights_file(
             declared,
             data,
@@ -60,35 +60,61 @@ def main(
             specs=specs,
             progress=report,
         )
+    target, sized = exact_text(summary.target_epsilon), target_size is not None
+    hypotheses = list_weight_premises(declaration, specs, summary.target_epsilon, from_data=sized)
     found = {
         "profile": declared.name,
-        "target_epsilon": exact_text(summary.target_epsilon),
-        "records": summary.rows,
-        "expected_sample_size": decimal_text(to_exact(summary.expected_size), 12, round_up=True),
-        "weights": {"smallest": summary.min_weight, "largest": _finite(summary.max_weight), "infinite": summary.infinite_rows},
-        "certified": {
-            "by_rounding_bounds": summary.fast_rows,
-            "by_ball_arithmetic": summary.refined_rows,
-            "saturated": summary.saturated_rows,
-        },
+        "target_epsilon": None if sized else target,
         "premise": premise.evidence,
-        "hypotheses": [DECLARED, *([TARGET_FROM_DATA] if target_size is not None else [])],
+        "hypotheses": [item.sentence for item in hypotheses],
+        "premises": premises_json(hypotheses),
         "out": str(out),
+        "private": {
+            **({"target_epsilon": target} if sized else {}),
+            "records": summary.rows,
+            "expected_sample_size": decimal_text(to_exact(summary.expected_size), 12, round_up=True),
+            "weights": {"smallest": summary.min_weight, "largest": _finite(summary.max_weight), "infinite": summary.infinite_rows},
+            "certified": {
+                "by_rounding_bounds": summary.fast_rows,
+                "by_ball_arithmetic": summary.refined_rows,
+                "saturated": summary.saturated_rows,
+            },
+        },
     }
     if json:
         print_json(found)
-        return 0
-    print_line(f"{summary.rows} weights for target epsilon {found['target_epsilon']} written to {out}")
-    print_line(f"expected sample size  {found['expected_sample_size']}")
-    ends = [
-        decimal_text(to_exact(end), 6, round_up=False) if math.isfinite(end) else "inf" for end in (summary.min_weight, summary.max_weight)
-    ]
-    print_line(f"weights               {' to '.join(ends)} (rounded down); infinite (never sampled): {summary.infinite_rows}")
-    print_line(f"certified feasible    {summary.fast_rows} by rounding bounds, {summary.refined_rows} by ball arithmetic")
-    print_line(f"premise               {premise.evidence}")
-    for hypothesis in [DECLARED, *([TARGET_FROM_DATA] if target_size is not None else [])]:
-        print_line(f"not discharged        {hypothesis}")
+    else:
+        _print(found, render_hypotheses(hypotheses))
     return 0
+
+
+def _print(found: dict[str, Any], lines: list[str]) -> None:
+    private = found["private"]
+    print_line(f"weights for {'the target size' if found['target_epsilon'] is None else _target(found)} written to {found['out']}")
+    print_line(f"premise               {found['premise']}")
+    print_line("A sample that is drawn with these weights, q = 1/weight, and used once is private with the target epsilon.")
+    print_as_it_is("\n".join(lines))
+    print_line(f"{EYES_ONLY}, because it depends on this data set and no guarantee covers it:")
+    if "target_epsilon" in private:
+        print_line(f"    {_target(private)}")
+    print_line(f"    {private['records']} records, expected sample size {private['expected_sample_size']}")
+    weights, certified = private["weights"], private["certified"]
+    ends = " to ".join(_shorten(weights[name]) for name in ("smallest", "largest"))
+    print_line(f"    weights {ends} (rounded down); infinite (never sampled): {weights['infinite']}")
+    print_line(
+        f"    certified feasible: {certified['by_rounding_bounds']} by rounding bounds, "
+        f"{certified['by_ball_arithmetic']} by ball arithmetic"
+    )
+
+
+def _target(found: dict[str, Any]) -> str:
+    return f"target epsilon {found['target_epsilon']}"
+
+
+def _shorten(value: float | str) -> str:
+    from profiles import decimal_text, to_exact  # noqa: PLC0415
+
+    return value if isinstance(value, str) else decimal_text(to_exact(value), 6, round_up=False)
 
 
 def _finite(value: float) -> float | str:

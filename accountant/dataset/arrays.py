@@ -15,6 +15,7 @@ from accountant.dataset.frames import Batch, compute_statistics, require_finite
 from accountant.dataset.specs import StatisticSpec
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidData, UnreadableFile
+from profiles.private import name_failure, name_type, quote_failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +43,17 @@ class ArrayFrame:
         """Return a column as it is stored."""
         return self.rows[name] if self.rows.dtype.names else self.rows[:, int(name)]
 
-    def column(self, name: str) -> Floats:
-        """Return a column as finite float64 values, exactly as stored."""
-        stored = self.raw(name)
+    def column(self, name: str, title: str | None = None) -> Floats:
+        """Return a column as finite float64 values, exactly as stored. Errors call it ``title``, by default its name."""
+        stored, shown = self.raw(name), title or repr(name)
         if stored.dtype.kind not in "fiu" or stored.dtype.itemsize > 8 or stored.ndim != 1:
             raise InvalidData(
-                f"the column {name!r} of {self.label} must hold numbers of at most 64 bits, but its type is {stored.dtype}; convert it"
+                f"the column {shown} of {self.label} must hold numbers of at most 64 bits, but its type is "
+                f"{name_type(stored.dtype)}; convert it"
             )
         if stored.dtype.itemsize == 8 and stored.dtype.kind in "iu" and max(abs(int(stored.min())), abs(int(stored.max()))) > 2**53:
-            raise InvalidData(f"the column {name!r} of {self.label} has integers above 2^53; scale them")
-        return require_finite(np.array(stored, dtype=np.float64), self.label, name, self.first_row)
+            raise InvalidData(f"the column {shown} of {self.label} has integers above 2^53; scale them")
+        return require_finite(np.array(stored, dtype=np.float64), self.label, shown, self.first_row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,9 @@ class ArraySource:
         rows = self.array if self.path is None else self._map()
         if rows.dtype.names is None:
             if rows.ndim not in (1, 2) or rows.dtype.kind not in "fiu":
-                raise InvalidData(f"{self.label} must be a table of numbers, but {rows.dtype} of {rows.ndim} dimensions was found")
+                raise InvalidData(
+                    f"{self.label} must be a table of numbers, but {name_type(rows.dtype)} of {rows.ndim} dimensions was found"
+                )
             rows = rows.reshape(-1, 1) if rows.ndim == 1 else rows
         elif rows.ndim != 1:
             raise InvalidData(f"{self.label} has fields and must be one-dimensional, but has {rows.ndim} dimensions; flatten it")
@@ -95,7 +99,8 @@ class ArraySource:
                 found = np.load(str(self.path), mmap_mode="r", allow_pickle=False)
         except (ValueError, EOFError, OSError) as error:
             raise UnreadableFile(
-                f"{self.label} could not be read as NPY ({str(error)[:120]}); give an array of numbers saved by numpy.save"
+                f"{self.label} could not be read as NPY ({name_failure(error)}); give an array of numbers saved by numpy.save",
+                private=quote_failure(error),
             ) from None
         if not isinstance(found, np.ndarray):  # an archive of arrays, whatever its suffix says
             found.close()

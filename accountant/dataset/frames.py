@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from accountant.dataset.specs import LEAST_SQUARE, NORMS, StatisticSpec
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidData
+from profiles.private import NOT_FINITE, list_values, name_rows
 from profiles.suggestions import suggest
 
 
@@ -19,9 +20,9 @@ class Batch:
     """Some consecutive rows: the number of the first (from 0), their statistics, and their columns as an Arrow record batch or None."""
 
     first_row: int
-    size: int
-    statistics: Mapping[str, Floats]
-    table: Any = None
+    size: int = field(repr=False)
+    statistics: Mapping[str, Floats] = field(repr=False)
+    table: Any = field(default=None, repr=False)
 
 
 class Source(Protocol):
@@ -50,8 +51,8 @@ class Frame(Protocol):
     def numeric(self) -> Sequence[str]:
         """The columns that hold numbers."""
 
-    def column(self, name: str) -> Floats:
-        """Return a column as finite float64 values, or raise :class:`InvalidData`."""
+    def column(self, name: str, title: str | None = None) -> Floats:
+        """Return a column as finite float64 values, or raise :class:`InvalidData`, which calls it ``title``, by default its name."""
 
 
 def compute_statistics(frame: Frame, specs: Sequence[StatisticSpec]) -> dict[str, Floats]:
@@ -61,7 +62,7 @@ def compute_statistics(frame: Frame, specs: Sequence[StatisticSpec]) -> dict[str
 
 def _compute(frame: Frame, spec: StatisticSpec) -> Floats:
     if spec.column is not None:
-        return frame.column(resolve(frame, spec.column))
+        return frame.column(resolve(frame, spec.column), _number(frame, spec.column) if spec.from_data else None)
     chosen = [resolve(frame, name) for name in spec.only]
     dropped = {resolve(frame, name) for name in spec.without}
     columns = chosen or [name for name in frame.numeric if name not in dropped]
@@ -70,7 +71,7 @@ def _compute(frame: Frame, spec: StatisticSpec) -> Floats:
     total: Floats | None = None
     with np.errstate(over="ignore", under="ignore"):
         for name in columns:
-            total = accumulate(total, frame.column(name), str(spec.norm))
+            total = accumulate(total, frame.column(name, None if chosen else _number(frame, name)), str(spec.norm))
     if total is None:
         raise InvalidData(f"{frame.label} has no columns for the norm {spec.norm}; name columns or use another file")
     return finish(total, str(spec.norm))
@@ -99,22 +100,35 @@ def finish(total: Floats, norm: str) -> Floats:
     return np.sqrt(total) if norm == "l2" else total
 
 
+def _number(frame: Frame, name: str) -> str:
+    """Return what errors call a column that nobody but the file named: its first line may be a record."""
+    return f"number {list(frame.names).index(name)} (from 0)"
+
+
 def resolve(frame: Frame, name: str) -> str:
-    """Return ``name`` if the data has such a column, else raise :class:`InvalidData` with the nearest name."""
+    """Return ``name`` if the data has such a column, else raise :class:`InvalidData`; its private text has the names that there are."""
     if name in frame.names:
         return name
-    hint = suggest(name, [*frame.names, *NORMS])
-    shown = ", ".join(list(frame.names)[:12]) + (", ..." if len(frame.names) > 12 else "")
-    raise InvalidData(f"the column {name!r} was asked for, but {frame.label} has {shown or 'no columns'}; name one of them{hint}")
+    raise missing_column(name, frame.label, frame.names)
 
 
-def require_finite(values: Floats, label: str, name: str, first_row: int) -> Floats:
-    """Return ``values`` or raise :class:`InvalidData` naming the first that is NaN or infinite."""
+def missing_column(name: str, label: str, names: Sequence[str]) -> InvalidData:
+    """Return the error for a column that is not there. What a CSV file has in its first line may be a record: the names are private."""
+    listed = ", ".join(list(names)[:12]) + (", ..." if len(names) > 12 else "")
+    return InvalidData(
+        f"the column {name!r} was asked for, but {label} has no such column among its {len(names)}; name one of them{suggest(name, NORMS)}",
+        private=f"the columns are {listed}{suggest(name, names)}" if names else "",
+    )
+
+
+def require_finite(values: Floats, label: str, title: str, first_row: int) -> Floats:
+    """Return ``values`` or raise :class:`InvalidData` naming the first rows that are NaN or infinite."""
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
-        shown = ", ".join(f"row {first_row + int(row)}: {float(values[row])}" for row in bad[:3])
+        found = name_rows((first_row + bad).tolist())
         raise InvalidData(
-            f"the column {name!r} of {label} must hold finite numbers, but {bad.size} others were found in one batch "
-            f"({shown}; rows count from 0); correct or drop those rows"
+            f"the column {title} of {label} must hold finite numbers, but {NOT_FINITE} was found in {found} (rows count from 0); correct "
+            "or drop those rows",
+            private=list_values((first_row + int(row), float(values[row])) for row in bad),
         )
     return values

@@ -15,7 +15,7 @@ too small for that are raised to 2^-1000: an ``l2`` below 2^-500 √d may be too
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from profiles import InvalidArgument
 from profiles.grammar import is_name
@@ -28,13 +28,30 @@ _NORM = re.compile(r"(l1|l2\^2|l2|linf)(?:\((.*)\))?\Z")
 
 @dataclass(frozen=True, slots=True)
 class StatisticSpec:
-    """The statistic ``name`` is column ``column``, or the norm ``norm`` of the columns ``only`` (or all numeric ones) but ``without``."""
+    """The statistic ``name`` is column ``column``, or the norm ``norm`` of the columns ``only`` (or all numeric ones) but ``without``.
+
+    ``from_data``: the column's name was read from the data, and errors do not show it.
+    """
 
     name: str
     column: str | None = None
     norm: str | None = None
     only: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
+    from_data: bool = field(default=False, repr=False)
+
+
+def describe_spec(spec: StatisticSpec) -> str:
+    """Return how a statistic is read, for a hypothesis about it.
+
+    >>> describe_spec(parse_statistic("z=l2(a,b)")), describe_spec(StatisticSpec("z", column="rank"))
+    ("the statistic z (l2 norm of the columns 'a', 'b')", "the statistic z (the column 'rank')")
+    """
+    if spec.norm is None:
+        return f"the statistic {spec.name} (the column {spec.column!r})"
+    listed = ", ".join(map(repr, spec.only)) if spec.only else "all numeric columns"
+    but = f" but {', '.join(map(repr, spec.without))}" if spec.without else ""
+    return f"the statistic {spec.name} ({spec.norm} norm of {'the columns ' if spec.only else ''}{listed}{but})"
 
 
 def parse_statistic(text: str) -> StatisticSpec:

@@ -23,6 +23,7 @@ import pyarrow as pa
 from accountant.dataset.frames import Batch
 from accountant.dataset.specs import LEAST_SQUARE, StatisticSpec
 from profiles import InvalidArgument, InvalidData, UnreadableFile
+from profiles.private import name_failure, quote, quote_failure
 
 _MAX_LINE = 1 << 26
 _NUMBER = rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
@@ -99,7 +100,9 @@ class SvmlightSource:
                         raise UnreadableFile(f"{self.label} has a line above 64 MiB; give a text file with one record a line")
                     yield line
         except (OSError, EOFError, lzma.LZMAError) as error:
-            raise UnreadableFile(f"{self.label} could not be read ({str(error)[:120]}); check the file") from None
+            raise UnreadableFile(
+                f"{self.label} could not be read ({name_failure(error)}); check the file", private=quote_failure(error)
+            ) from None
 
     def _parse(self, line: bytes, number: int) -> tuple[float, list[int], list[float]] | None:
         """Return label, ascending feature indices and values of a line, None for an empty one."""
@@ -133,8 +136,9 @@ class SvmlightSource:
                 values.append(value)
         except ValueError:
             raise InvalidData(
-                f"line {number} of {self.label} must read LABEL INDEX:VALUE ... with ascending indices, but "
-                f"{line[:40].decode('ascii', 'replace').strip()!r} was found; correct it"
+                f"line {number} of {self.label} must read LABEL INDEX:VALUE ... with ascending indices, but something else was found; "
+                "correct it",
+                private=quote(line.decode("ascii", "replace").strip()),
             ) from None
         if not all(map(math.isfinite, values)):
             raise InvalidData(f"line {number} of {self.label} has a value that is not a finite number; correct or drop it")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from accountant.dataset.frames import Batch, compute_statistics, require_finite
 from accountant.dataset.specs import StatisticSpec
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidData, UnreadableFile
+from profiles.private import TEXT, list_values, name_failure, quote, quote_failure
 
 _BLOCK_BYTES = 1 << 22
 #: Without a buffer, a whole column of a row group is held in memory, however long it is.
@@ -39,32 +41,39 @@ class ArrowFrame:
         names: list[str] = self.table.schema.names
         return names
 
-    def column(self, name: str) -> Floats:
-        """Return a column as finite float64 values, each exactly the number in the file or the one nearest to its decimal."""
+    def column(self, name: str, title: str | None = None) -> Floats:
+        """Return a column as finite float64 values, each exactly the number in the file or the one nearest to its decimal.
+
+        Errors call it ``title``, by default its name.
+        """
+        shown = title or repr(name)
         array = self.table.column(name)
         if array.null_count:
             row = self.first_row + int(np.flatnonzero(array.is_null().to_numpy(zero_copy_only=False))[0])
-            raise InvalidData(f"the column {name!r} of {self.label} has a missing value in row {row} (rows count from 0); fill or drop it")
+            raise InvalidData(f"the column {shown} of {self.label} has a missing value in row {row} (rows count from 0); fill or drop it")
         kind = array.type
         if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            numbers = self._parse(name, array)
+            numbers = self._parse(shown, array)
         elif _is_number(kind):
             try:
                 numbers = pc.cast(array, pa.float64())
             except pa.ArrowInvalid:
-                raise InvalidData(f"the column {name!r} of {self.label} has integers above 2^53; scale them") from None
+                raise InvalidData(f"the column {shown} of {self.label} has integers above 2^53; scale them") from None
         else:
-            raise InvalidData(f"the column {name!r} of {self.label} must hold numbers, but its type is {kind}; choose or convert a column")
-        return require_finite(np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64), self.label, name, self.first_row)
+            raise InvalidData(
+                f"the column {shown} of {self.label} must hold numbers, but its type is {name_kind(kind)}; choose or convert a column"
+            )
+        return require_finite(np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64), self.label, shown, self.first_row)
 
-    def _parse(self, name: str, array: Any) -> Any:
+    def _parse(self, title: str, array: Any) -> Any:
         try:
             return pc.cast(pc.utf8_trim_whitespace(array), pa.float64())
         except pa.ArrowInvalid:
             row, text = next((row, text) for row, text in enumerate(array.to_pylist()) if _to_number(text) is None)
             raise InvalidData(
-                f"the column {name!r} of {self.label} must hold numbers, but {text[:40]!r} was found in row {self.first_row + row} "
-                "(rows count from 0); correct it or choose another column"
+                f"the column {title} of {self.label} must hold numbers, but row {self.first_row + row} has {TEXT} (rows count from 0); "
+                "correct it or choose another column",
+                private=list_values([(self.first_row + row, text)]),
             ) from None
 
 
@@ -75,8 +84,20 @@ def _to_number(text: str) -> float | None:
         return None
 
 
+def _name_reason(reason: str) -> str:
+    """Return what Arrow says is wrong with a file, without the row that it quotes."""
+    told = re.search(r"(?:Row #\d+: )?Expected \d+ columns, got \d+", reason)
+    known = ("Empty CSV file", "invalid UTF8 data", "Parquet magic bytes not found", "straddling object straddles two block boundaries")
+    return told[0] if told else next((text for text in known if text in reason), "it is damaged, or of another format")
+
+
 def _is_number(kind: Any) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def name_kind(kind: Any) -> str:
+    """Return the type of a column in words, without what a nested type has in it: its names are those of the file."""
+    return str(kind) if pa.types.is_primitive(kind) or pa.types.is_string(kind) else f"{str(kind).split('<', maxsplit=1)[0]}"
 
 
 def numeric_columns(schema: Any) -> tuple[str, ...]:
@@ -88,7 +109,7 @@ def check_names(label: str, names: Sequence[str]) -> None:
     """Raise :class:`InvalidData` where two columns have the same name."""
     for name in names:
         if list(names).count(name) > 1:
-            raise InvalidData(f"{label} has two columns named {name!r}; rename one of them")
+            raise InvalidData(f"{label} has two columns of one name; rename one of them", private=f"both are called {quote(name)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +169,14 @@ class TableSource:
             except (pa.ArrowInvalid, pa.ArrowException, EOFError) as error:
                 reason = next(iter(str(error).splitlines()), "no reason given")[:160]
                 kind = InvalidData if "Expected" in reason and "columns" in reason else UnreadableFile
-                raise kind(f"{self.label} could not be read as {self.format}: {reason}; correct the file") from None
+                raise kind(
+                    f"{self.label} could not be read as {self.format}: {_name_reason(reason)}; correct the file",
+                    private=quote_failure(error),
+                ) from None
             except OSError as error:
-                raise UnreadableFile(f"{self.label} could not be read ({str(error)[:160]}); check the file") from None
+                raise UnreadableFile(
+                    f"{self.label} could not be read ({name_failure(error)}); check the file", private=quote_failure(error)
+                ) from None
 
     def _open_csv(self, stack: contextlib.ExitStack) -> Iterator[Any]:
         parsing = pyarrow.csv.ParseOptions(newlines_in_values=True)

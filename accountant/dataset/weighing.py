@@ -6,7 +6,7 @@ import math
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 from typing import IO, Any
@@ -19,10 +19,11 @@ from accountant.dataset.specs import StatisticSpec
 from accountant.dataset.writers import open_writer, output_format
 from accountant.files import check_not_input
 from accountant.weights.vectorised import ConvexityPremise, WeightsResult, prepare_solver, probabilities
-from accountant.weights.vectorised.domain import SHOWN, describe_outside, outside
+from accountant.weights.vectorised.domain import describe_outside, outside
 from accountant.weights.vectorised.results import Floats
 from accountant.weights.vectorised.size import epsilon_for_size
 from profiles import InvalidArgument, InvalidData, Profile, UnwritableOutput, to_exact
+from profiles.private import SHOWN
 from profiles.suggestions import suggest
 
 #: Called with the number of rows weighed so far and the number of all rows.
@@ -33,15 +34,15 @@ Progress = Callable[[int, int], None]
 class WeightsSummary:
     """What was computed for a data set: n, ε*, the expected sample size Σ q (nats, counts), weights' range, and how rows were certified."""
 
-    rows: int
-    target_epsilon: Fraction
-    expected_size: float
-    min_weight: float
-    max_weight: float
-    infinite_rows: int
-    saturated_rows: int
-    fast_rows: int
-    refined_rows: int
+    rows: int = field(repr=False)
+    target_epsilon: Fraction = field(repr=False)
+    expected_size: float = field(repr=False)
+    min_weight: float = field(repr=False)
+    max_weight: float = field(repr=False)
+    infinite_rows: int = field(repr=False)
+    saturated_rows: int = field(repr=False)
+    fast_rows: int = field(repr=False)
+    refined_rows: int = field(repr=False)
     out: Path | None
 
 
@@ -62,7 +63,7 @@ def complete_specs(profile: Profile, specs: Sequence[StatisticSpec]) -> tuple[St
 
 
 def check_range(profile: Profile, source: Source, specs: Sequence[StatisticSpec], spill: IO[bytes] | None = None) -> int:
-    """Read the whole data set and return n; raise :class:`InvalidData` that counts the records outside the declared ranges.
+    """Read the whole data set and return n; raise :class:`InvalidData` for records outside the declared ranges.
 
     The statistics are also written to ``spill``, row by row as binary64 numbers, for passes that need nothing else.
     """
@@ -143,7 +144,10 @@ def compute_weights_file(
                 write(batch.table, result.weights, q)
                 totals.add(result, q, rows, progress)
             if totals.rows != rows:
-                raise InvalidData(f"{source.label} changed while it was read: {rows} rows, then {totals.rows}; run again on a stable file")
+                raise InvalidData(
+                    f"{source.label} changed while it was read: it had another number of rows at first; run again on a stable file",
+                    private=f"{rows} rows, then {totals.rows}",
+                )
     return totals.summary(target, path)
 
 

@@ -2,75 +2,78 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 
-from accountant.epsilon import derive_epsilon
-from accountant.guarantees import (
-    ARITHMETIC,
-    INDEPENDENT,
-    ONE_ANALYSIS,
-    STATISTICS,
-    AnyGuarantee,
-    assume,
-    derive_profile,
-    discharge,
-    realise_sampling,
-)
-from accountant.sampler import BitSource
-from accountant.sampling.selection import CERTIFIED, METHODS
+from accountant.epsilon import DerivedEpsilon, derive_epsilon
+from accountant.estimators.weighing import let_records_weigh
+from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run, prove_run, realise_pairs
+from accountant.sampling import SamplingRule
+from accountant.sampling.rules import PUBLIC_RATE
+from accountant.sampling.selection import METHODS
 from profiles import Declaration, InvalidTarget, Profile, exact_text
+from profiles.hypotheses import (
+    ARITHMETIC,
+    DECLARED_PROFILE,
+    OWN_WEIGHTS,
+    PARTS_RUN,
+    RECORD_STATISTICS,
+    STATISTICS,
+    Hypothesis,
+    name_statistics,
+)
+from profiles.mechanisms import WeightedLloyd
+from profiles.mechanisms.catalogue import describe_proof
 
-PRIVATE_NUMBERS = "The random numbers are independent and uniform, and nobody else knows them"
-PRIVATE_SEED = "The seed is secret, unpredictable and serves one release only"
 #: Hypotheses that hold by construction, each with the reason.
-Evidence = tuple[tuple[str, str], ...]
-_PUBLIC_RATE = "n and m (or the rate) are public"
+Evidence = Mapping[Hypothesis, str]
+#: What the run computes itself is a function of the row; that the row is one of the record is not its to say.
+GIVEN_ROW = RECORD_STATISTICS.about(names="each row that is given to fit")
+_COMPUTED = "the run computes the norm of each row by itself"
 
 
 @lru_cache(maxsize=64)
-def certify_profile(profile: Profile, hypotheses: tuple[str, ...], evidence: Evidence) -> AnyGuarantee:
-    """Return the PDP guarantee on weighted data sets, to be amplified by the rule of the sampler that made the weights.
+def _derive(profile: Profile, hypotheses: tuple[Hypothesis, ...], rule: SamplingRule | None) -> DerivedEpsilon:
+    """Return the bound of all records (None) or of a sample by a rule: the same for every fit with these constants."""
+    declared = Declaration(profile, hypotheses=hypotheses)
+    if rule is None:
+        return derive_epsilon(declared, rule="uniform", constants={"rate": 1})
+    return derive_epsilon(declared, rule=rule)
 
-    ``hypotheses`` are those of the implementation; those that ``evidence`` names are discharged with its reason.
+
+def certify_all_records(mechanism: WeightedLloyd, run: Run, epsilon: Fraction, largest: Fraction | None) -> AnyGuarantee:
+    """Return the ε-DP guarantee for all records, used as they are, with a certified worst case of at most ``epsilon``.
+
+    ``largest`` bounds the weight that a record has by itself; None: it has none. Raises :class:`InvalidTarget` where the bound is larger.
     """
-    return _settle(derive_profile(profile, hypotheses), evidence)
-
-
-@lru_cache(maxsize=64)
-def certify_all_records(profile: Profile, hypotheses: tuple[str, ...], evidence: Evidence, epsilon: Fraction) -> AnyGuarantee:
-    """Return the ε-DP guarantee for records of weight 1, with a certified worst case of at most ``epsilon``.
-
-    Raises :class:`InvalidTarget` where the certified bound is larger.
-    """
-    derived = derive_epsilon(Declaration(profile, hypotheses=hypotheses), rule="uniform", constants={"rate": 1})
+    profile = mechanism.profile if largest is None else let_records_weigh(mechanism.profile, largest)
+    derived = _derive(profile, mechanism.hypotheses, None)
     if derived.bound.upper > epsilon:
         raise InvalidTarget(f"epsilon = {exact_text(epsilon)} was asked for, but the certified bound is larger; ask for another number")
-    every = ((_PUBLIC_RATE, "the rate is the constant 1"), (INDEPENDENT, "q = 1: every record is used, with weight 1"))
-    return _settle(derived.guarantee, (*every, *evidence))
+    proved = {PUBLIC_RATE: "the rate is the constant 1"}
+    if largest is None:
+        return _conclude(derived.guarantee, mechanism, run, proved)
+    proved[name_statistics(profile)] = f"{_COMPUTED}; the weight has a hypothesis of its own"
+    proof = describe_proof(mechanism)
+    if proof is not None:
+        whole = (item for item in derived.guarantee.hypotheses if item.id in (DECLARED_PROFILE.id, PARTS_RUN.id))
+        proved.update(dict.fromkeys(whole, f"{proof}; for records with weights docs/dp-kmeans.md, Theorem 3"))
+    return assume(_conclude(derived.guarantee, mechanism, run, proved), (OWN_WEIGHTS,))
 
 
-@lru_cache(maxsize=64)
-def certify_sample(profile: Profile, hypotheses: tuple[str, ...], evidence: Evidence, target: Fraction) -> AnyGuarantee:
-    """Return the ε*-DP guarantee after privacy-constrained sampling. Raises :class:`Infeasible` where ``target`` is too small."""
-    derived = derive_epsilon(Declaration(profile, hypotheses=hypotheses), rule="privacy-constrained", target_epsilon=target)
-    return _settle(derived.guarantee, evidence)
+def certify_sample(mechanism: WeightedLloyd, run: Run, rule: SamplingRule, method: str) -> AnyGuarantee:
+    """Return the ε-DP guarantee of one run on a sample of its own by ``rule``, drawn with exact draws or by the user's selector.
+
+    ``method``, of the selection, is why the bound holds for the numbers used. Raises :class:`Infeasible` where a target is too small.
+    """
+    derived = _derive(mechanism.profile, mechanism.hypotheses, rule)
+    if run.selector:
+        return _conclude(assume(derived.guarantee, (STATISTICS, ARITHMETIC)), mechanism, run)
+    return _conclude(realise_pairs(derived.guarantee, pairs=METHODS[method], claims=()), mechanism, run)
 
 
-def certify_draws(guarantee: AnyGuarantee, source: BitSource) -> AnyGuarantee:
-    """Return the guarantee of a sample that :class:`accountant.sampler.PoissonSampler` draws and one run of the mechanism uses up."""
-    realised = realise_sampling(guarantee, pairs=METHODS[CERTIFIED], claims=(), bits=source.hypothesis)
-    return discharge(realised, ONE_ANALYSIS, "the sample is drawn, used by this run and dropped in one call")
-
-
-def certify_given_draws(guarantee: AnyGuarantee) -> AnyGuarantee:
-    """Return the guarantee of a sample that somebody else's selector draws: the weights are numbers of binary64 there as well."""
-    return assume(guarantee, (STATISTICS, ARITHMETIC))
-
-
-def _settle(guarantee: AnyGuarantee, evidence: Iterable[tuple[str, str]]) -> AnyGuarantee:
-    for hypothesis, reason in evidence:
-        if hypothesis in guarantee.hypotheses:
-            guarantee = discharge(guarantee, hypothesis, reason)
-    return guarantee
+def _conclude(guarantee: AnyGuarantee, mechanism: WeightedLloyd, run: Run, proved: Evidence | None = None) -> AnyGuarantee:
+    computed = {item: _COMPUTED for item in guarantee.hypotheses if item.id == RECORD_STATISTICS.id}
+    whole = Run(run.noise, run.draws, selector=run.selector, proved={**run.proved, **computed, **(proved or {})})
+    return assume(conclude_run(prove_run(guarantee, mechanism), whole), (GIVEN_ROW,))

@@ -1,18 +1,17 @@
 """Guarantees: bounds with their notion, derivation and open hypotheses, made only by the rules of this package."""
 
-from accountant.guarantees.realised import ARITHMETIC, ONE_ANALYSIS, STATISTICS, assume, realise_sampling
-from accountant.guarantees.render import render, to_json
+from accountant.guarantees.realised import Run, conclude_run, realise_draws, realise_pairs, realise_sampling
+from accountant.guarantees.render import premises_json, render, render_hypotheses, render_premises, to_json
 from accountant.guarantees.rules import (
-    DEFINED,
-    EXACT_REALS,
-    INDEPENDENT,
-    PROBABILITY,
     adaptive_composition,
     amplify_by_importance_sampling,
+    assume,
     base_profile,
+    derive_mechanism,
     derive_profile,
     discharge,
     post_processing,
+    prove_run,
     worst_case,
 )
 from accountant.guarantees.theorem import (
@@ -26,7 +25,10 @@ from accountant.guarantees.theorem import (
     ProfileBound,
     SampledBound,
     TwoSidedDP,
+    Unit,
+    settle,
 )
+from profiles.hypotheses import ARITHMETIC, DEFINED, EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, PROBABILITY, STATISTICS, Head, Hypothesis
 
 __all__ = [
     "ARITHMETIC",
@@ -42,19 +44,32 @@ __all__ = [
     "Discharged",
     "EpsilonDP",
     "Guarantee",
+    "Head",
+    "Hypothesis",
     "Notion",
     "ProfileBound",
+    "Run",
     "SampledBound",
     "TwoSidedDP",
+    "Unit",
     "adaptive_composition",
     "amplify_by_importance_sampling",
     "assume",
     "base_profile",
+    "conclude_run",
+    "derive_mechanism",
     "derive_profile",
     "discharge",
     "post_processing",
+    "premises_json",
+    "prove_run",
+    "realise_draws",
+    "realise_pairs",
     "realise_sampling",
     "render",
+    "render_hypotheses",
+    "render_premises",
+    "settle",
     "to_json",
     "worst_case",
 ]

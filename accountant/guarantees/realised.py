@@ -1,81 +1,129 @@
-"""Rules for what really runs: a sampler in binary64 with exact draws, and mechanisms that bring hypotheses of their own."""
+"""Rules for what really runs: a sampler in binary64 with exact draws, and one skeleton for all that draws, runs once and concludes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from accountant.guarantees.rules import DEFINED, INDEPENDENT, PROBABILITY, discharge
-from accountant.guarantees.theorem import AnyGuarantee, Derivation, EpsilonDP, Step, conclude, require_guarantee
+from accountant.guarantees.theorem import AnyGuarantee, EpsilonDP, Step, conclude, require_guarantee, settle
 from profiles import InvalidArgument
+from profiles.hypotheses import (
+    DEFINED,
+    FRESH_SAMPLES,
+    INDEPENDENT,
+    NOT_REDRAWN,
+    ONE_ANALYSIS,
+    PROBABILITY,
+    RANDOMNESS,
+    WEIGHT_AS_GIVEN,
+    Head,
+    Hypothesis,
+    as_hypothesis,
+)
 
 _SOURCE = "docs/poisson-sampler.md, Theorems 1 and 3; docs/sampling.md, Theorem 2"
-ARITHMETIC = (
-    "binary64 arithmetic is that of IEEE 754, NumPy's functions keep the accuracy of docs/rounding.md, and the value of an entry of an "
-    "array does not depend on the other entries"
-)
-STATISTICS = "the statistics of a row, as computed in binary64, are those that the profile speaks of"
-ONE_ANALYSIS = (
-    "one mechanism with the declared profile is run on the sample, once, and nothing else that is computed from the sample, its weights "
-    "or its size is released"
-)
+_EXACT_DRAWS = "exact Bernoulli draws of binary64 q (docs/poisson-sampler.md, Theorem 1)"
+_ONE_CALL = "the sample is drawn, used by this run and dropped in one call"
+_GIVEN_ONCE = "the sample gave its records to this run alone"
+_EVERY_RECORD = "q = 1: every record is used, with weight 1"
 
 
-def realise_sampling(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[str], bits: str, defined: str | None = None) -> AnyGuarantee:
+def realise_sampling(
+    guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[str], bits: Hypothesis | str, defined: str | None = None
+) -> AnyGuarantee:
     """If every record is selected with probability exactly q(x), is given the weight w(x) ≥ 1, and log(1 + q(x)(e^ε(w(x), x) − 1)) ≤ ε, for
     binary64 functions q, w of the record alone, then one run of the mechanism on the sample is ε-differentially private.
 
     ``pairs`` says why the inequality holds for the very numbers used, ``claims`` what was proved for it, ``bits`` is the hypothesis
-    about the random bits, ``defined`` is evidence that ε is defined and not negative, where the certificate has that claim.
+    about the random bits of our sampler (:func:`realise_pairs` where somebody else draws), ``defined`` is evidence that ε is defined and
+    not negative, where the certificate has that claim.
     Source: docs/poisson-sampler.md, Theorems 1 and 3; docs/sampling.md, Theorem 2; Fay et al. 2024, Theorem 6, is the case w = 1/q.
     Raises :class:`InvalidArgument` where the guarantee is not the worst case of a sampled mechanism.
     """
+    found = realise_pairs(guarantee, pairs=pairs, claims=claims, defined=defined)
+    return settle(found, {INDEPENDENT: _EXACT_DRAWS}, (as_hypothesis(bits, Head.MACHINE),))
+
+
+def realise_pairs(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[str], defined: str | None = None) -> AnyGuarantee:
+    """The same for the numbers (q, w) alone: that the draws have exactly the probabilities q stays a hypothesis. Raises likewise."""
     require_guarantee(guarantee)
     if not isinstance(guarantee.bound, EpsilonDP):
         raise InvalidArgument(
             f"a sampler is realised for the worst case of a sampled mechanism, but the guarantee of {guarantee.subject!r} is about "
             "something else; amplify it and take the worst case first"
         )
-    found = {
-        INDEPENDENT: "exact Bernoulli draws of binary64 q (Theorem 1)",
-        PROBABILITY: "0 <= q <= 1 for the numbers used; a record with q = 0 is never selected",
-        **({DEFINED: defined} if defined is not None else {}),
-    }
-    current = guarantee
-    for hypothesis, evidence in found.items():
-        if hypothesis in current.hypotheses:
-            current = discharge(current, hypothesis, evidence)
-    derivation = Derivation(
+    found = {PROBABILITY: "0 <= q <= 1 for the numbers used; a record with q = 0 is never selected"}
+    if defined is not None:
+        found[DEFINED] = defined
+    return conclude(
         "Poisson sampling in binary64",
-        _SOURCE,
-        pairs,
-        tuple(claims),
-        (guarantee.derivation,),
-    )
-    return conclude(
         guarantee.subject,
-        guarantee.notion,
         guarantee.bound,
-        derivation,
-        hypotheses=(*current.hypotheses, STATISTICS, ARITHMETIC, bits, ONE_ANALYSIS),
-        discharged=current.discharged,
-        step=Step("realise_sampling", (), (guarantee.step,)),
+        source=_SOURCE,
+        conclusion=pairs,
+        parents=(guarantee,),
+        claims=claims,
+        discharges={item: reason for item, reason in found.items() if item in guarantee.hypotheses},
+        notion=guarantee.notion,
+        step=Step("realise_sampling"),
     )
 
 
-def assume(guarantee: AnyGuarantee, hypotheses: Sequence[str]) -> AnyGuarantee:
-    """A guarantee holds under more hypotheses than it needs: return it with ``hypotheses`` added."""
+def realise_draws(guarantee: AnyGuarantee, bits: Hypothesis | str) -> AnyGuarantee:
+    """Exact Bernoulli draws select every record independently with probability exactly p, if the random bits are uniform and independent.
+
+    ``bits`` is the hypothesis about the source of the bits (``hypothesis`` of a :class:`accountant.sampler.bits.BitSource`).
+    Source: docs/poisson-sampler.md, Theorem 1. Raises :class:`InvalidArgument` where no sample is drawn.
+    """
     require_guarantee(guarantee)
-    if isinstance(hypotheses, str):
-        raise InvalidArgument(f"hypotheses to assume are a sequence of texts, but the text {hypotheses[:60]!r} was found; put it in a list")
-    added = [item for item in hypotheses if item not in guarantee.hypotheses]
-    if not added:
-        return guarantee
-    return conclude(
-        guarantee.subject,
-        guarantee.notion,
-        guarantee.bound,
-        guarantee.derivation,
-        hypotheses=(*guarantee.hypotheses, *added),
-        discharged=guarantee.discharged,
-        step=Step("assume", (("hypotheses", tuple(hypotheses)),), (guarantee.step,)),
-    )
+    if INDEPENDENT not in guarantee.hypotheses:
+        raise InvalidArgument(f"{INDEPENDENT.sentence!r} is not an open hypothesis of {guarantee.subject!r}; subsample it first")
+    return settle(guarantee, {INDEPENDENT: _EXACT_DRAWS}, (as_hypothesis(bits, Head.MACHINE),))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one call of ours does by itself: it draws a sample or takes every record, runs the mechanism on it once, and returns the output
+    alone.
+
+    ``noise``: the hypothesis about the random numbers of the mechanism. ``draws``: that about the bits of our own exact draws; None where
+    no sample is drawn, or where a ``selector`` of the user's draws it, once. ``earlier``: the sample was drawn before the call, so that
+    somebody may have chosen it among several. ``proved``: further hypotheses that hold by construction, each with the reason.
+    """
+
+    noise: Hypothesis | str
+    draws: Hypothesis | str | None = None
+    selector: bool = False
+    earlier: bool = False
+    proved: Mapping[Hypothesis, str] = field(default_factory=dict)
+
+    def discharges(self) -> dict[Hypothesis, str]:
+        """Return what such a call discharges, each with the reason."""
+        sampled = self.draws is not None or self.selector
+        reason = _GIVEN_ONCE if self.earlier else _ONE_CALL if sampled else _EVERY_RECORD
+        found = {
+            ONE_ANALYSIS: reason,
+            WEIGHT_AS_GIVEN: "the run takes the weights from the sampler as they are" if sampled else _EVERY_RECORD,
+            RANDOMNESS: f"they come from a source that has a hypothesis of its own ({as_hypothesis(self.noise, Head.MACHINE).id})",
+        }
+        if not self.earlier:
+            found[NOT_REDRAWN] = reason
+        if sampled:
+            found[FRESH_SAMPLES] = "each sample is drawn by the run itself"
+        if not self.selector:
+            found[INDEPENDENT] = _EXACT_DRAWS if sampled else _EVERY_RECORD
+        return {**found, **self.proved}
+
+    def supposes(self) -> Iterable[Hypothesis]:
+        """Return what it supposes of the sources of random numbers."""
+        return [as_hypothesis(item, Head.MACHINE) for item in (self.draws, self.noise) if item is not None]
+
+
+def conclude_run(guarantee: AnyGuarantee, run: Run) -> AnyGuarantee:
+    """If a mechanism has ``guarantee`` under premises about its sample and its random numbers, a call that does what ``run`` says has it
+    without those: the sample is its own and is used once, as it was drawn, and the random numbers have a named source.
+
+    The one way from a guarantee to what is printed beside an output, for everything that draws, runs once and concludes: samples,
+    estimators and applications. Source: docs/poisson-sampler.md, section 3.
+    """
+    return settle(guarantee, run.discharges(), run.supposes())

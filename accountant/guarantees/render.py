@@ -1,9 +1,9 @@
-"""Printing guarantees: a plain text tree for people, and JSON."""
+"""Printing guarantees: plain text for people, hypotheses under four heads, and JSON."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -17,13 +17,15 @@ from accountant.guarantees.theorem import (
     Notion,
     ProfileBound,
     TwoSidedDP,
+    Unit,
 )
 from accountant.sampling import show_record
 from profiles import decimal_text
+from profiles.hypotheses import REGISTRY, Head, Hypothesis
 from profiles.terms import to_text
 
 WIDTH = 80
-OPEN = "under these hypotheses that nobody has discharged:"
+OPEN = "It holds only if all of this is true, which nobody has discharged:"
 CLOSED = "without open hypotheses"
 
 
@@ -37,26 +39,56 @@ class Stated(Protocol):
     @property
     def bound(self) -> Bound: ...  # noqa: D102
     @property
-    def hypotheses(self) -> tuple[str, ...]: ...  # noqa: D102
+    def hypotheses(self) -> tuple[Hypothesis, ...]: ...  # noqa: D102
     @property
     def discharged(self) -> tuple[Discharged, ...]: ...  # noqa: D102
     @property
     def derivation(self) -> Derivation: ...  # noqa: D102
+    @property
+    def unit(self) -> Unit: ...  # noqa: D102
 
 
-def render(guarantee: Stated) -> str:
-    """Return a guarantee as plain text of at most 80 columns: bound, open hypotheses, discharged ones, derivation tree."""
+def render(guarantee: Stated, *, everything: bool = True) -> str:
+    """Return a guarantee as plain text of at most 80 columns: bound, open hypotheses under four heads, derivation tree.
+
+    What is discharged is listed where ``everything`` is asked for, and counted otherwise.
+    """
     lines = [*_wrap(guarantee.subject, ""), *_wrap(_headline(guarantee), "  ")]
     lines += [line for text in _details(guarantee) for line in _wrap(text, "  ")]
-    if not guarantee.hypotheses:
-        lines += ["", CLOSED]
-    else:
-        lines += ["", OPEN, *(line for text in guarantee.hypotheses for line in _wrap(text, "  - ", "    "))]
-    if guarantee.discharged:
-        lines += ["", "discharged:"]
-        lines += [line for item in guarantee.discharged for line in _wrap(f"{item.hypothesis} [{item.evidence}]", "  - ", "    ")]
+    lines += ["", *render_premises(guarantee, everything=everything)]
     lines += ["", "derivation:", *_tree(guarantee.derivation, "  ", "  ")]
     return "\n".join(lines) + "\n"
+
+
+def render_premises(guarantee: Stated, *, everything: bool = True) -> list[str]:
+    """Return all premises of a guarantee as lines: those that are open, under their heads, and what is discharged, or how many."""
+    lines = render_hypotheses(guarantee.hypotheses)
+    count = len(guarantee.discharged)
+    if count and everything:
+        lines += ["", "discharged:"]
+        lines += [line for item in guarantee.discharged for line in _wrap(f"{item.hypothesis} [{item.evidence}]", "  - ", "    ")]
+    elif count:
+        lines += ["", f"{count} more {'is' if count == 1 else 'are'} discharged (--all shows them)"]
+    return lines
+
+
+def render_hypotheses(hypotheses: Iterable[Hypothesis]) -> list[str]:
+    """Return open hypotheses as lines of at most 80 columns, each under its head, with the sentence that says what they are."""
+    places = {name: place for place, name in enumerate(REGISTRY)}
+    found = sorted(hypotheses, key=lambda item: places[item.id])
+    if not found:
+        return [CLOSED]
+    lines = [OPEN]
+    for head in Head:
+        below = [item for item in found if item.head is head]
+        if below:
+            lines += [f"  {head.value}", *(line for item in below for line in _wrap(item.sentence, "    - ", "      "))]
+    return lines
+
+
+def premises_json(hypotheses: Iterable[Hypothesis]) -> list[dict[str, str]]:
+    """Return hypotheses as objects with id, head and sentence."""
+    return [{"id": item.id, "head": item.head.value, "sentence": item.sentence} for item in hypotheses]
 
 
 def to_json(guarantee: AnyGuarantee) -> dict[str, Any]:
@@ -74,11 +106,14 @@ def to_json(guarantee: AnyGuarantee) -> dict[str, Any]:
     return {
         "subject": guarantee.subject,
         "notion": guarantee.notion.name.lower().replace("_", "-"),
+        "unit": guarantee.unit.name.lower(),
         "epsilon": epsilon,
         "conditional": not isinstance(guarantee, Guarantee),
-        "hypotheses": list(guarantee.hypotheses),
+        "hypotheses": [item.sentence for item in guarantee.hypotheses],
+        "premises": premises_json(guarantee.hypotheses),
         "discharged": [
-            {"hypothesis": item.hypothesis, "evidence": item.evidence, "subject": item.subject} for item in guarantee.discharged
+            {"id": item.hypothesis.id, "hypothesis": item.hypothesis.sentence, "evidence": item.evidence, "subject": item.subject}
+            for item in guarantee.discharged
         ],
         "derivation": _derivation_json(guarantee.derivation),
     }
@@ -108,10 +143,12 @@ def _headline(guarantee: Stated) -> str:
 
 
 def _details(guarantee: Stated) -> Iterator[str]:
-    yield f"notion: {guarantee.notion.value}"
+    unit = guarantee.unit.name.lower()
+    yield f"notion: {guarantee.notion.value.replace('record', unit)}"
+    yield f"protects: {guarantee.unit.value}"
     bound = guarantee.bound
     if isinstance(bound, TwoSidedDP):
-        yield f"if a record goes, the loss is at most {_end(bound.plus)}; if one comes, {_end(bound.minus) or 'unbounded'}"
+        yield f"if a {unit} goes, the loss is at most {_end(bound.plus)}; if one comes, {_end(bound.minus) or 'unbounded'}"
     if isinstance(bound, EpsilonDP):
         if bound.lower > 0:
             yield f"the sampled profile is at least {_down(bound)} at {show_record(bound.evidence.at)}, so this derivation gives no less"

@@ -1,8 +1,8 @@
-"""The rules that make guarantees. Each docstring is the statement that it applies."""
+"""The rules that make guarantees. Each docstring is the statement that it applies; its premises stand in ``statements.RULES``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -11,44 +11,61 @@ import sympy
 from accountant.guarantees.theorem import (
     AnyGuarantee,
     ConditionalGuarantee,
-    Derivation,
-    Discharged,
     EpsilonDP,
-    Guarantee,
-    Notion,
     ProfileBound,
     SampledBound,
     Step,
+    Unit,
     conclude,
     require_guarantee,
+    settle,
 )
 from accountant.sampling import SamplingRule, refuse_oracle
 from accountant.worst_case import EpsilonBound, bound_epsilon, recheck_epsilon
 from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, Undecided, exact_text, to_exact
+from profiles.hypotheses import (
+    CONDITION,
+    DEFINED,
+    EXACT_REALS,
+    FEASIBLE_WEIGHTS,
+    IN_RANGE,
+    ONLY_THROUGH_OUTPUT,
+    PART_DEFINED,
+    PARTS_RUN,
+    PROBABILITY,
+    RECORD_STATISTICS,
+    WHOLE_TIMES,
+    Hypothesis,
+    as_hypotheses,
+    as_hypothesis,
+    name_declaration,
+    name_statistics,
+)
+from profiles.mechanisms.catalogue import describe_proof
 from profiles.suggestions import suggest
 from profiles.symbolic import to_sympy
 from profiles.terms import Term, constant_value, to_text
 from proofs_check.admission import well_defined_claim
 
-EXACT_REALS = "The mechanism computes in exact real arithmetic"
-DEFINED = "epsilon is defined and not negative on its domain"
-PROBABILITY = "0 < q(x) <= 1 for every record"
 _DEFINED = "claim well-defined, checked by the kernel"
-INDEPENDENT = "the sampler selects each record independently with probability exactly q(x)"
 
 
-def base_profile(profile: Profile, hypotheses: Sequence[str] = (EXACT_REALS,)) -> AnyGuarantee:
+def base_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> AnyGuarantee:
     """A mechanism satisfies its declared PDP profile: on all weighted data sets, (w, x) more or less is ε(w, x)-indistinguishable.
 
-    The source is the profile's own; a profile without a source is a hypothesis. ``hypotheses`` are those of the implementation.
-    Source: Fay et al. 2024, Definition 4 on weighted data sets.
+    That it does is a hypothesis, whatever source the profile names: :func:`derive_mechanism` discharges it for the catalogue's own.
+    ``hypotheses`` are those of the implementation. Source: Fay et al. 2024, Definition 4 on weighted data sets.
     """
-    if isinstance(hypotheses, str):
-        raise InvalidArgument(f"the hypotheses of {profile.name!r} are a sequence of texts, but one text was found; put it in a list")
-    open_source = () if profile.source else (f"the mechanism {profile.name!r} has the profile that is declared for it",)
-    derivation = Derivation("declared profile", profile.source or "declared without a source", _profile_text(profile))
-    step = Step("base_profile", (("profile", profile), ("hypotheses", tuple(hypotheses))))
-    return conclude(profile.name, Notion.PDP, ProfileBound(profile), derivation, hypotheses=(*hypotheses, *open_source), step=step)
+    given = as_hypotheses(hypotheses, repr(profile.name))
+    return conclude(
+        "declared profile",
+        profile.name,
+        ProfileBound(profile),
+        source=profile.source or "declared without a source",
+        conclusion=_profile_text(profile),
+        supposes=(name_declaration(profile), *given),
+        step=Step("base_profile", (("profile", profile), ("hypotheses", given))),
+    )
 
 
 def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> AnyGuarantee:
@@ -65,7 +82,7 @@ def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> Any
         raise InvalidArgument(f"the profile {profile.name!r} was not composed from parts; use base_profile")
     if len(parts) != len(profile.parts):
         raise InvalidArgument(f"{profile.name!r} has {len(profile.parts)} parts, but {len(parts)} guarantees were given; give one for each")
-    hypotheses: list[str] = []
+    supposed: list[Hypothesis] = [PARTS_RUN.about(name=profile.name)]
     known: dict[str, Statistic | Parameter] = {item.name: item for item in profile.record}
     known.update({item.name: item for item in profile.parameters})
     for part, guarantee in zip(profile.parts, parts, strict=True):
@@ -77,27 +94,75 @@ def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> Any
                 raise InvalidProfile(
                     f"{item.name!r} means something else in {profile.name!r} than in its part {part.profile.name!r}; rename it"
                 )
-        hypotheses += [*_integer_times(profile, part.times), *_undecided_part(part.profile), *guarantee.hypotheses]
+        supposed += [*_integer_times(profile, part.times), *_undecided_part(part.profile)]
     _check_sum(profile)
     shown = " + ".join(f"{to_text(part.times)}*({part.profile.text})" for part in profile.parts)
     source = f"; {profile.source}" if profile.source else ""
-    derivation = Derivation(
+    return conclude(
         "adaptive composition",
-        f"Ebadi et al. 2015; Fay et al. 2024, proof of Proposition 13{source}",
-        f"{_profile_text(profile)} = {shown}",
-        ("sum of the parts: difference simplifies to 0",),
-        tuple(guarantee.derivation for guarantee in parts),
+        profile.name,
+        ProfileBound(profile),
+        source=f"Ebadi et al. 2015; Fay et al. 2024, proof of Proposition 13{source}",
+        conclusion=f"{_profile_text(profile)} = {shown}",
+        parents=parts,
+        claims=("sum of the parts: difference simplifies to 0",),
+        supposes=supposed,
+        step=Step("adaptive_composition", (("profile", profile),)),
     )
-    discharged = [item for guarantee in parts for item in guarantee.discharged]
-    step = Step("adaptive_composition", (("profile", profile),), tuple(guarantee.step for guarantee in parts))
-    return conclude(profile.name, Notion.PDP, ProfileBound(profile), derivation, hypotheses=hypotheses, discharged=discharged, step=step)
 
 
-def derive_profile(profile: Profile, hypotheses: Sequence[str] = (EXACT_REALS,)) -> AnyGuarantee:
+def derive_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> AnyGuarantee:
     """Return the guarantee of a profile from the leaves up: by adaptive composition where it has parts, else as declared."""
     if not profile.parts:
         return base_profile(profile, hypotheses)
     return adaptive_composition(profile, [derive_profile(part.profile, hypotheses) for part in profile.parts])
+
+
+def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> AnyGuarantee:
+    """Return the guarantee of a mechanism's profile; that its run method has it is discharged exactly for the types of the catalogue.
+
+    A class of one's own, also a subclass of a mechanism of the catalogue, may run something else: there it stays a hypothesis.
+    Raises :class:`InvalidArgument` for what has no profile.
+    """
+    profile = getattr(mechanism, "profile", None)
+    if not isinstance(profile, Profile):
+        raise InvalidArgument(f"a mechanism with a profile was expected, but {type(mechanism).__name__} was found; give one")
+    return prove_run(derive_profile(profile, hypotheses), mechanism)
+
+
+def prove_run(guarantee: AnyGuarantee, mechanism: object) -> AnyGuarantee:
+    """Discharge that ``mechanism`` has its declared profile, where it is of the catalogue and the profile is the one it declares."""
+    proof = describe_proof(mechanism)
+    profile = getattr(mechanism, "profile", None)
+    if proof is None or not isinstance(profile, Profile):
+        return guarantee
+    names = {name_declaration(item) for item in _leaves(profile)}
+    composed = {PARTS_RUN.about(name=item.name) for item in _composed(profile)}
+    return settle(guarantee, dict.fromkeys([item for item in guarantee.hypotheses if item in names | composed], proof))
+
+
+def _leaves(profile: Profile) -> Iterable[Profile]:
+    return [leaf for part in profile.parts for leaf in _leaves(part.profile)] if profile.parts else [profile]
+
+
+def _composed(profile: Profile) -> Iterable[Profile]:
+    return [profile, *(item for part in profile.parts for item in _composed(part.profile))] if profile.parts else []
+
+
+def describe_sampling(rule: SamplingRule, profile: Profile) -> tuple[tuple[Hypothesis, ...], dict[Hypothesis, str]]:
+    """Return what a rule supposes of the records of ``profile``, and what of it holds because the profile reads no statistic."""
+    supposed = tuple(dict.fromkeys((*rule.hypotheses_for(profile), name_statistics(profile))))
+    if profile.record:
+        return supposed, {}
+    reads = "the profile reads no statistic of a record"
+    return supposed, {item: reads for item in supposed if item.id in (IN_RANGE.id, RECORD_STATISTICS.id)}
+
+
+def list_premises(profile: Profile, rule: SamplingRule, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> tuple[Hypothesis, ...]:
+    """Return what a bound of ψ for ``profile`` and ``rule`` rests on, where all that a kernel can check of it is checked."""
+    checked = (DEFINED, PROBABILITY, FEASIBLE_WEIGHTS)
+    found = amplify_by_importance_sampling(derive_profile(profile, hypotheses), rule).hypotheses
+    return tuple(item for item in found if item not in checked)
 
 
 def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) -> AnyGuarantee:
@@ -114,21 +179,17 @@ def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) 
             f"amplification needs the PDP profile of a mechanism on weighted data sets, but the guarantee of {guarantee.subject!r} is "
             "about something else; sample before taking the worst case, and once"
         )
-    derivation = Derivation(
-        "amplification by importance sampling",
-        f"Fay et al. 2024, Theorem 6; sampling rule: {rule.source}",
-        f"psi(x) = log(1 + q(x)*(exp(epsilon(1/q(x), x)) - 1)), {_rule_text(rule)}",
-        (),
-        (guarantee.derivation,),
-    )
+    supposed, held = describe_sampling(rule, bound.profile)
     return conclude(
+        "amplification by importance sampling",
         f"{guarantee.subject} after {rule.name} sampling",
-        Notion.PDP,
         SampledBound(bound.profile, rule),
-        derivation,
-        hypotheses=(*rule.hypotheses_for(bound.profile), PROBABILITY, DEFINED, INDEPENDENT, *guarantee.hypotheses),
-        discharged=guarantee.discharged,
-        step=Step("amplify_by_importance_sampling", (("rule", rule),), (guarantee.step,)),
+        source=f"Fay et al. 2024, Theorem 6; sampling rule: {rule.source}",
+        conclusion=f"psi(x) = log(1 + q(x)*(exp(epsilon(1/q(x), x)) - 1)), {_rule_text(rule)}",
+        parents=(guarantee,),
+        supposes=supposed,
+        discharges=held,
+        step=Step("amplify_by_importance_sampling", (("rule", rule),)),
     )
 
 
@@ -151,16 +212,18 @@ def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None
         evidence = recheck_epsilon(bound.profile, bound.rule, certificate)
     else:
         evidence = bound_epsilon(bound.profile, bound.rule, **options)
-    derivation, found = _conclude_worst_case(guarantee.derivation, bound, evidence, options.get("premises") or {})
-    closed = tuple(Discharged(hypothesis, reason, guarantee.subject) for hypothesis, reason in found.items())
+    rule, source, found = _describe_worst_case(bound, evidence, options.get("premises") or {})
     return conclude(
+        rule,
         guarantee.subject,
-        Notion.ADD_REMOVE_DP,
         EpsilonDP(evidence.lower, evidence.upper, evidence),
-        derivation,
-        hypotheses=[item for item in (*guarantee.hypotheses, *evidence.hypotheses) if item not in found],
-        discharged=(*guarantee.discharged, *closed),
-        step=Step("worst_case", (("evidence", evidence), ("options", _plain(options))), (guarantee.step,)),
+        source=source,
+        conclusion=f"psi(x) <= {evidence.upper_text()} at every record",
+        parents=(guarantee,),
+        claims=_claims(evidence),
+        supposes=evidence.hypotheses,
+        discharges={item: reason for item, reason in found.items() if item in (*guarantee.hypotheses, *evidence.hypotheses)},
+        step=Step("worst_case", (("evidence", evidence), ("options", _plain(options)))),
     )
 
 
@@ -168,32 +231,42 @@ def post_processing(guarantee: AnyGuarantee, description: str) -> AnyGuarantee:
     """Whatever is computed from the output of M alone, without the data, has the guarantee of M (Dwork et al. 2006)."""
     if not description.strip():
         raise InvalidArgument("post-processing needs a description of what is computed from the output; give one")
-    require_guarantee(guarantee)
-    derivation = Derivation("post-processing", "Dwork et al. 2006", description, (), (guarantee.derivation,))
     return conclude(
-        f"{description} of {guarantee.subject}", guarantee.notion, guarantee.bound, derivation,
-        hypotheses=(*guarantee.hypotheses, f"{description} uses the data only through the output of the mechanism"),
-        discharged=guarantee.discharged, step=Step("post_processing", (("description", description),), (guarantee.step,)),
-    )  # fmt: skip
+        "post-processing",
+        f"{description} of {guarantee.subject}",
+        guarantee.bound,
+        source="Dwork et al. 2006",
+        conclusion=description,
+        parents=(guarantee,),
+        supposes=(ONLY_THROUGH_OUTPUT.about(what=description),),
+        notion=guarantee.notion,
+        step=Step("post_processing", (("description", description),)),
+    )
 
 
-def discharge(guarantee: AnyGuarantee, hypothesis: str, evidence: str) -> AnyGuarantee:
+def discharge(guarantee: AnyGuarantee, hypothesis: Hypothesis | str, evidence: str) -> AnyGuarantee:
     """Return the guarantee with one hypothesis discharged by ``evidence``, which stays on record and in every print.
 
+    ``hypothesis``: the object, its sentence, or its id where one hypothesis alone has it.
     Raises :class:`InvalidArgument` where the hypothesis is not open, or the evidence is empty.
     """
     require_guarantee(guarantee)
     if not isinstance(evidence, str) or not evidence.strip():
         raise InvalidArgument("discharging a hypothesis needs evidence in words; say why it holds")
-    if isinstance(guarantee, Guarantee) or hypothesis not in guarantee.hypotheses:
-        hint = suggest(str(hypothesis), guarantee.hypotheses)
+    same = [item for item in guarantee.hypotheses if hypothesis in (item, item.sentence)]
+    found = same or [item for item in guarantee.hypotheses if item.id == hypothesis]
+    if len(found) != 1:
+        hint = suggest(str(hypothesis), [item.sentence for item in guarantee.hypotheses])
         raise InvalidArgument(f"{str(hypothesis)[:100]!r} is not an open hypothesis of {guarantee.subject!r}{hint}; give it word for word")
-    remaining = [item for item in guarantee.hypotheses if item != hypothesis]
-    closed = (*guarantee.discharged, Discharged(hypothesis, evidence.strip(), guarantee.subject))
-    step = Step("discharge", (("hypothesis", hypothesis), ("evidence_text", evidence)), (guarantee.step,))
-    return conclude(
-        guarantee.subject, guarantee.notion, guarantee.bound, guarantee.derivation, hypotheses=remaining, discharged=closed, step=step
-    )  # fmt: skip
+    return settle(guarantee, {found[0]: evidence})
+
+
+def assume(guarantee: AnyGuarantee, hypotheses: Sequence[Hypothesis | str]) -> AnyGuarantee:
+    """A guarantee holds under more hypotheses than it needs: return it with ``hypotheses`` added."""
+    require_guarantee(guarantee)
+    if isinstance(hypotheses, str):
+        raise InvalidArgument(f"hypotheses to assume are a sequence of texts, but the text {hypotheses[:60]!r} was found; put it in a list")
+    return settle(guarantee, supposes=[as_hypothesis(item) for item in hypotheses])
 
 
 def _plain(options: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -218,24 +291,24 @@ def _rule_text(rule: SamplingRule) -> str:
     return f"q(x) = {to_text(rule.q)}"
 
 
-def _integer_times(profile: Profile, times: Term) -> tuple[str, ...]:
+def _integer_times(profile: Profile, times: Term) -> tuple[Hypothesis, ...]:
     value = constant_value(times)
     if value is None and times[0] == "sym":
         named = next((p for p in profile.parameters if p.name == times[1]), None)
         value = None if named is None else named.value
         if named is not None and value is None:
-            return (f"{times[1]} is a positive integer, fixed in advance",)
+            return (WHOLE_TIMES.about(name=times[1]),)
     if value is None or value.denominator != 1 or value < 1:
         raise InvalidProfile(f"{to_text(times)} uses of a part were declared in {profile.name!r}; the number of uses is a positive integer")
     return ()
 
 
-def _undecided_part(profile: Profile) -> tuple[str, ...]:
+def _undecided_part(profile: Profile) -> tuple[Hypothesis, ...]:
     """Return the hypothesis that ε of a part is defined, where that is undecided. Raises :class:`InvalidProfile` where it is not."""
     try:
         well_defined_claim(profile)
     except Undecided:
-        return (f"epsilon of {profile.name!r} is defined and not negative on its domain",)
+        return (PART_DEFINED.about(name=profile.name),)
     return ()
 
 
@@ -253,24 +326,22 @@ def _claims(evidence: EpsilonBound) -> tuple[str, ...]:
     return (f"{evidence.method} (not checked by the kernel: {evidence.kernel_reason})",)
 
 
-def _conclude_worst_case(
-    premise: Derivation, bound: SampledBound, evidence: EpsilonBound, premises: Mapping[str, bool]
-) -> tuple[Derivation, dict[str, str]]:
-    """Return the derivation of a worst case, and the hypotheses that its evidence discharges, each with the reason."""
-    conclusion = f"psi(x) <= {evidence.upper_text()} at every record"
+def _describe_worst_case(
+    bound: SampledBound, evidence: EpsilonBound, premises: Mapping[str, bool]
+) -> tuple[str, str, dict[Hypothesis, str]]:
+    """Return rule and source of a worst case, and the hypotheses that its evidence discharges, each with the reason."""
     source = "Fay et al. 2024, Definitions 2 and 4"
     if bound.rule.q is not None:
-        return Derivation("worst case over records", source, conclusion, _claims(evidence), (premise,)), discharged_by(evidence)
+        return "worst case over records", source, discharged_by(evidence)
     # the constraint bounds psi for whatever weights are returned; that the bound is reached, and a best weight exists, is Theorem 10
     source += ", Problem 7" + (", Theorem 10" if evidence.lower == evidence.upper else "")
-    derivation = Derivation("worst case of privacy-constrained sampling", source, conclusion, _claims(evidence), (premise,))
-    return derivation, _discharged_by_conditions(bound.profile, premises)
+    return "worst case of privacy-constrained sampling", source, _discharged_by_conditions(bound.profile, premises)
 
 
-def _discharged_by_conditions(profile: Profile, premises: Mapping[str, bool]) -> dict[str, str]:
-    proved = {f"{name} holds": "proved" for name, value in premises.items() if value}
+def _discharged_by_conditions(profile: Profile, premises: Mapping[str, bool]) -> dict[Hypothesis, str]:
+    proved = {CONDITION.about(name=name): "proved" for name, value in premises.items() if value}
     if premises.get("feasibility"):
-        proved["every returned weight satisfies the constraint of Problem 7"] = "proved"
+        proved[FEASIBLE_WEIGHTS] = "proved"
     if premises.get("assumption-9"):
         proved[PROBABILITY] = "every weight is finite (assumption-9) and at least 1"
     try:
@@ -280,7 +351,7 @@ def _discharged_by_conditions(profile: Profile, premises: Mapping[str, bool]) ->
     return {**proved, DEFINED: _DEFINED}
 
 
-def discharged_by(evidence: EpsilonBound) -> dict[str, str]:
+def discharged_by(evidence: EpsilonBound) -> dict[Hypothesis, str]:
     """Return the hypotheses that the evidence of a worst case with an explicit q discharges, each with the reason."""
     if evidence.checked_by_kernel:
         return {DEFINED: _DEFINED, PROBABILITY: "claim epsilon-upper, checked by the kernel"}
@@ -288,6 +359,7 @@ def discharged_by(evidence: EpsilonBound) -> dict[str, str]:
 
 
 __all__ = [
-    "ConditionalGuarantee", "adaptive_composition", "amplify_by_importance_sampling", "base_profile", "derive_profile", "discharge",
-    "post_processing", "worst_case",
+    "ConditionalGuarantee", "Unit", "adaptive_composition", "amplify_by_importance_sampling", "assume", "base_profile",
+    "derive_mechanism", "derive_profile", "describe_sampling", "discharge",
+    "discharged_by", "list_premises", "post_processing", "prove_run", "worst_case",
 ]  # fmt: skip

@@ -7,13 +7,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from profiles.hypotheses import (
+    ARITHMETIC,
+    DECLARED_LOSSES,
+    DECLARED_PROFILE,
+    DEFINED,
+    FILE_IS_RIGHT,
+    FRESH_SAMPLES,
+    NOT_REDRAWN,
+    OF_MECHANISMS,
+    OF_SAMPLES,
+    OF_WEIGHTED_SAMPLES,
+    ONE_ANALYSIS,
+    ONLY_THROUGH_OUTPUT,
+    PARTS_RUN,
+    PROBABILITY,
+    STATISTICS,
+    WEIGHT_AS_GIVEN,
+    Hypothesis,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """``claims``: the algebra that carries a rule. ``besides``: what it needs that is not algebra, and where that is proved."""
+    """``claims``: the algebra that carries a rule. ``besides``: what it needs that is not algebra, and where that is proved.
+
+    ``premises``: the hypotheses without which the rule concludes nothing; each application leaves them open or names what discharges them.
+    """
 
     claims: tuple[str, ...] = ()
     besides: str = ""
+    premises: tuple[Hypothesis, ...] = ()
 
 
 _THEOREM_6 = (
@@ -24,27 +48,47 @@ _THEOREM_6 = (
 )
 _TWO_SIDED = ("ghazi-2024-two-sided-plus", "ghazi-2024-two-sided-minus")
 
+_WEIGHTED = (*OF_WEIGHTED_SAMPLES, PROBABILITY, DEFINED)
+
 #: The rules of guarantees, by the name that a derivation prints.
 RULES: dict[str, Basis] = {
-    "declared profile": Basis(besides="the source that the derivation names proves the profile, or a hypothesis says that nobody did"),
-    "declared losses": Basis(besides="the source that the derivation names proves the losses, or a hypothesis says that nobody did"),
-    "adaptive composition": Basis(("fay-2024-proposition-13-composition",), "Ebadi et al. 2015: losses of one record add up"),
-    "amplification by importance sampling": Basis(_THEOREM_6, "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)"),
+    "declared profile": Basis(besides="a hypothesis says that the mechanism has the profile", premises=(DECLARED_PROFILE, *OF_MECHANISMS)),
+    "declared losses": Basis(besides="a hypothesis says that the mechanism has the losses", premises=(DECLARED_LOSSES, *OF_MECHANISMS)),
+    "adaptive composition": Basis(
+        ("fay-2024-proposition-13-composition",), "Ebadi et al. 2015: losses of one record add up", premises=(PARTS_RUN,)
+    ),
+    "amplification by importance sampling": Basis(
+        _THEOREM_6, "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)", premises=_WEIGHTED
+    ),
     "worst case over records": Basis(besides="the definitions; the bound has a certificate of its own"),
     "worst case of privacy-constrained sampling": Basis(
         ("fay-2024-problem-7-weight-one-feasible", "fay-2024-proposition-12-root-equation"),
         "every weight used satisfies the constraint of Problem 7",
     ),
-    "Poisson sampling in binary64": Basis(_THEOREM_6, "docs/poisson-sampler.md, Theorems 1 and 3: exact draws, weights as they are"),
-    "post-processing": Basis(besides="Dwork et al. 2006"),
-    "both directions": Basis(besides="the definition of add/remove privacy"),
-    "adaptive composition in each direction": Basis(besides="docs/one-sided.md, Theorem 2: one ordered pair of laws, step by step"),
-    "Poisson sampling in each direction": Basis(_TWO_SIDED, "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)"),
-    "an element is covered once": Basis(
-        (*_TWO_SIDED, "ghazi-2024-cover-once-budget"), "docs/set-cover.md, Theorems 1 and 2: laws of independent samples, factor by factor"
+    "Poisson sampling in binary64": Basis(
+        _THEOREM_6,
+        "docs/poisson-sampler.md, Theorems 1 and 3: exact draws, weights as they are",
+        premises=(STATISTICS, ARITHMETIC, ONE_ANALYSIS, NOT_REDRAWN, WEIGHT_AS_GIVEN),
     ),
-    "Poisson importance sampling in each direction, worst case over records": Basis(_TWO_SIDED, "docs/one-sided.md, Corollary 1"),
-    "as a file states": Basis(besides="an open hypothesis says that the file is right; nothing below it was replayed"),
+    "post-processing": Basis(besides="Dwork et al. 2006", premises=(ONLY_THROUGH_OUTPUT,)),
+    "both directions": Basis(besides="the definition of add/remove privacy"),
+    "adaptive composition in each direction": Basis(
+        besides="docs/one-sided.md, Theorem 2: one ordered pair of laws, step by step", premises=(FRESH_SAMPLES,)
+    ),
+    "Poisson sampling in each direction": Basis(
+        _TWO_SIDED, "the sampled laws are mixtures (docs/one-sided.md, Theorem 1)", premises=OF_SAMPLES
+    ),
+    "an element is covered once": Basis(
+        (*_TWO_SIDED, "ghazi-2024-cover-once-budget"),
+        "docs/set-cover.md, Theorems 1 and 2: laws of independent samples, factor by factor",
+        premises=(FRESH_SAMPLES,),
+    ),
+    "Poisson importance sampling in each direction, worst case over records": Basis(
+        _TWO_SIDED, "docs/one-sided.md, Corollary 1", premises=(DECLARED_LOSSES, *OF_MECHANISMS, *_WEIGHTED)
+    ),
+    "as a file states": Basis(
+        besides="an open hypothesis says that the file is right; nothing below it was replayed", premises=(FILE_IS_RIGHT,)
+    ),
 }
 
 #: Functions outside the guarantees whose numbers rest on statements of the papers.

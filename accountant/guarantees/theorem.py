@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import InitVar, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -12,6 +12,7 @@ from accountant.guarantees.statements import RULES, Basis
 from accountant.sampling import SamplingRule
 from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, Profile
+from profiles.hypotheses import ONE_RECORD_EACH, ONE_USER, Hypothesis, as_hypothesis
 
 #: Known to the rules alone. Whoever digs it out proves nothing to anybody else: a derivation can be replayed by calling the rules again.
 _SEAL = object()
@@ -27,6 +28,19 @@ class Notion(Enum):
     APPROXIMATE_ADD_DP = (
         "(epsilon, delta)-add-DP (one-sided): P[M(D) in S] <= e^epsilon P[M(D') in S] + delta where D is D' with one record more"
     )
+
+
+class Unit(Enum):
+    """Whom a bound protects: what is added or removed. Bounds about different units are never added up."""
+
+    RECORD = "one record (a row)"
+    USER = "one user, with all records of that id"
+    EVENT = "one event"
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What has to hold so that a bound for the unit is one for a person."""
+        return (ONE_USER,) if self is Unit.USER else (ONE_RECORD_EACH,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +108,7 @@ Bound = ProfileBound | SampledBound | EpsilonDP | TwoSidedDP
 class Discharged:
     """A hypothesis that is no longer open, what discharged it, and for which mechanism."""
 
-    hypothesis: str
+    hypothesis: Hypothesis
     evidence: str
     subject: str
 
@@ -152,13 +166,14 @@ class Guarantee:
     discharged: tuple[Discharged, ...]
     derivation: Derivation
     seal: InitVar[object]
+    unit: Unit = Unit.RECORD
     step: Step | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self, seal: object) -> None:
         _check(seal)
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """No hypothesis is open."""
         return ()
 
@@ -170,10 +185,11 @@ class ConditionalGuarantee:
     subject: str
     notion: Notion
     bound: Bound
-    hypotheses: tuple[str, ...]
+    hypotheses: tuple[Hypothesis, ...]
     discharged: tuple[Discharged, ...]
     derivation: Derivation
     seal: InitVar[object]
+    unit: Unit = Unit.RECORD
     step: Step | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self, seal: object) -> None:
@@ -196,25 +212,111 @@ def require_guarantee(*found: object) -> None:
 
 
 def conclude(
+    rule: str,
+    subject: str,
+    bound: Bound,
+    *,
+    source: str,
+    conclusion: str,
+    parents: Sequence[AnyGuarantee] = (),
+    claims: Sequence[str] = (),
+    supposes: Iterable[Hypothesis | str] = (),
+    discharges: Mapping[Hypothesis, str] | None = None,
+    notion: Notion | None = None,
+    unit: Unit | None = None,
+    stated: Sequence[Derivation] | None = None,
+    step: Step | None = None,
+) -> AnyGuarantee:
+    """Return what the rule named ``rule`` concludes from ``parents``. For the rules of this package; not exported.
+
+    Its hypotheses are the premises of the rule (:data:`accountant.guarantees.statements.RULES`), ``supposes``, and those of all parents;
+    each is open, or discharged with the reason that ``discharges`` gives: none can be lost. Where a premise of the rule is a family,
+    ``supposes`` has a member of it. A hypothesis that is open for one parent stays open where it was discharged for another.
+
+    ``source``: where the statement of the rule is proved; ``unit``: of the leaves, all other rules keep that of their parents;
+    ``stated``: the derivations below it where they are not those of parents (a file's); ``step``: the call, without its premises.
+    Raises :class:`InvalidArgument` for a subject or hypothesis that is no line of text, for parents about different units, and where
+    the caller left out a premise of the rule.
+    """
+    require_guarantee(*parents)
+    _require_line(subject)
+    found = dict(discharges or {})
+    added = tuple(as_hypothesis(item) for item in supposes)
+    known = {item.id for item in (*added, *found)}
+    premises = []
+    for item in RULES[rule].premises:
+        if not item.is_family:
+            premises.append(item)
+        elif item.id not in known:
+            raise InvalidArgument(f"the rule {rule!r} needs its premise {item.id!r}, but the call has none; state it")
+    units = {parent.unit for parent in parents} or {unit or Unit.RECORD}
+    if len(units) > 1:
+        protected = " and ".join(sorted(item.value for item in units))
+        raise InvalidArgument(
+            f"guarantees about different units were to be combined ({protected}); bring them to one unit first: merge the records of a user"
+        )
+    (whole,) = units
+    protects = () if parents else whole.hypotheses
+    every = dict.fromkeys((*premises, *added, *protects, *(item for parent in parents for item in parent.hypotheses)))
+    remaining = tuple(item for item in every if item not in found)
+    closed = [item for parent in parents for item in parent.discharged]
+    closed += [Discharged(item, reason, subject) for item, reason in found.items()]
+    derivation = Derivation(
+        rule, source, conclusion, tuple(claims), tuple(parent.derivation for parent in parents) if stated is None else tuple(stated)
+    )
+    call = None if step is None else replace(step, premises=tuple(parent.step for parent in parents))
+    return _make(subject, _notion_of(bound) if notion is None else notion, bound, remaining, closed, derivation, whole, call)
+
+
+def settle(
+    guarantee: AnyGuarantee, discharges: Mapping[Hypothesis, str] | None = None, supposes: Iterable[Hypothesis | str] = ()
+) -> AnyGuarantee:
+    """Return a guarantee with some hypotheses discharged, each with its evidence, and others added. What is not open is passed over.
+
+    For rules and for what runs: :func:`discharge` and :func:`assume` are the ways for everybody. Every discharge stays on record, in
+    prints and in the recorded calls. Raises :class:`InvalidArgument` for evidence without words.
+    """
+    require_guarantee(guarantee)
+    found = {item: reason.strip() for item, reason in (discharges or {}).items() if item in guarantee.hypotheses}
+    if not all(found.values()):
+        raise InvalidArgument("discharging a hypothesis needs evidence in words; say why it holds")
+    step = guarantee.step
+    for item, reason in found.items():
+        step = Step("discharge", (("hypothesis", item), ("evidence_text", reason)), (step,))
+    remaining = [item for item in guarantee.hypotheses if item not in found]
+    added = tuple(dict.fromkeys(item for item in map(as_hypothesis, supposes) if item not in remaining))
+    if added:
+        step = Step("assume", (("hypotheses", added),), (step,))
+    elif not found:
+        return guarantee
+    closed = [*guarantee.discharged, *(Discharged(item, reason, guarantee.subject) for item, reason in found.items())]
+    return _make(
+        guarantee.subject, guarantee.notion, guarantee.bound, (*remaining, *added), closed, guarantee.derivation, guarantee.unit, step
+    )  # fmt: skip
+
+
+def _make(
     subject: str,
     notion: Notion,
     bound: Bound,
+    hypotheses: Sequence[Hypothesis],
+    discharged: Sequence[Discharged],
     derivation: Derivation,
-    *,
-    hypotheses: Sequence[str] = (),
-    discharged: Sequence[Discharged] = (),
-    step: Step | None = None,
+    unit: Unit,
+    step: Step | None,
 ) -> AnyGuarantee:
-    """Return the guarantee of the right type. For the rules of this package; not exported.
+    closed = tuple(dict.fromkeys(discharged))
+    if hypotheses:
+        return ConditionalGuarantee(subject, notion, bound, tuple(hypotheses), closed, derivation, _SEAL, unit, step)
+    return Guarantee(subject, notion, bound, closed, derivation, _SEAL, unit, step)
 
-    A hypothesis stays open if ``hypotheses`` has it, even where it was discharged for another mechanism that went in. ``step`` is the call
-    of the rule, from which a guarantee that was stored in a file is made again. Raises :class:`InvalidArgument` for a subject or a
-    hypothesis that is no line of text, which a print would distort and no file would hold.
-    """
-    closed, remaining = tuple(dict.fromkeys(discharged)), tuple(dict.fromkeys(hypotheses))
-    for text in (subject, *remaining):
-        if not isinstance(text, str) or not text.strip() or not text.isprintable():
-            raise InvalidArgument(f"subject and hypotheses of a guarantee are lines of text, but {str(text)[:60]!r} was found; reword it")
-    if remaining:
-        return ConditionalGuarantee(subject, notion, bound, remaining, closed, derivation, _SEAL, step)
-    return Guarantee(subject, notion, bound, closed, derivation, _SEAL, step)
+
+def _notion_of(bound: Bound) -> Notion:
+    if isinstance(bound, TwoSidedDP):
+        return bound.notion
+    return Notion.ADD_REMOVE_DP if isinstance(bound, EpsilonDP) else Notion.PDP
+
+
+def _require_line(subject: object) -> None:
+    if not isinstance(subject, str) or not subject.strip() or not subject.isprintable():
+        raise InvalidArgument(f"subject and hypotheses of a guarantee are lines of text, but {str(subject)[:60]!r} was found; reword it")

@@ -11,6 +11,7 @@ from accountant.guarantees import AnyGuarantee
 from accountant.interop.dominating import BITS, Atoms, Curve, compose, dominating_atoms, replacing_atoms
 from accountant.interop.spending import Spending, spend
 from profiles import InvalidArgument, InvalidNumber, MissingExtra, to_exact
+from profiles.hypotheses import FRESH_SAMPLES, ONE_ANALYSIS
 from profiles.numbers import round_down, round_up_finite
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
@@ -44,6 +45,7 @@ class CertifiedDpEvent(dp_event.DpEvent):  # type: ignore[misc]
     delta_minus: float = 0.0
     subjects: tuple[str, ...] = ()
     hypotheses: tuple[str, ...] = ()
+    unit: str = "record"
 
     def __attrs_post_init__(self) -> None:
         losses = all(isinstance(value, float) and value >= 0 for value in (self.epsilon_plus, self.epsilon_minus))
@@ -73,7 +75,8 @@ def make_event(guarantee: AnyGuarantee, *, accept_hypotheses: bool = False) -> C
         round_up_finite(spent.delta_plus),
         round_up_finite(spent.delta_minus),
         (guarantee.subject,),
-        tuple(guarantee.hypotheses),
+        tuple(item.sentence for item in guarantee.hypotheses),
+        guarantee.unit.name.lower(),
     )
 
 
@@ -99,6 +102,7 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
         self._certified: dict[Spending, int] = {}
         self._hypotheses: dict[str, None] = {}
         self._has_others = False
+        self._units: set[str] = set()
         self._curves: tuple[Curve, ...] | None = None
         self._mixture: Any = None
 
@@ -121,8 +125,14 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
             if isinstance(event, dp_event.RandomizedResponseDpEvent) and do_compose and count > 1:
                 return self._compose_each(event, count)
             return super()._maybe_compose(event, count, do_compose)
+        if (self._units or {"record"} if self._has_others else self._units) - {event.unit}:
+            return self.CompositionErrorDetails(event, f"It protects one {event.unit}, but what was composed before protects another unit.")
         if do_compose and count > 0:
+            self._units.add(event.unit)
+            again = bool(self._certified) or count > 1
             self._hypotheses.update(dict.fromkeys(event.hypotheses))
+            if again and ONE_ANALYSIS.sentence in self._hypotheses:
+                self._hypotheses[FRESH_SAMPLES.sentence] = None
             self._certified[event.spending] = self._certified.get(event.spending, 0) + count
         return None
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from accountant.guarantees import AnyGuarantee
+from accountant.guarantees import AnyGuarantee, Unit
 from accountant.interop.spending import spend
 from profiles import InvalidArgument, MissingExtra
 from profiles.numbers import round_up_finite
@@ -104,13 +104,18 @@ def plan_measurement(guarantee: AnyGuarantee, function: Callable[[Any], Any] | s
     divergence bounds both directions), or the function cannot be found again by its name.
     """
     spent = spend(guarantee, "OpenDP", accept_hypotheses=accept_hypotheses)
+    if guarantee.unit is not Unit.RECORD:
+        raise InvalidArgument(
+            f"the guarantee of {guarantee.subject!r} is for {guarantee.unit.value}, but a measurement of OpenDP is for one row; merge the "
+            "records of a user into one row, and account for that mechanism"
+        )
     if spent.minus is None:
         raise InvalidArgument(
             f"the guarantee of {guarantee.subject!r} is one-sided, but a measurement of OpenDP bounds both directions; sample first "
             "(accountant.onesided.subsample)"
         )
     loss = PrivacyMap(max(spent.plus, spent.minus), max(spent.delta_plus, spent.delta_minus))
-    return MeasurementPlan(guarantee.subject, loss, tuple(guarantee.hypotheses), _name(function))
+    return MeasurementPlan(guarantee.subject, loss, tuple(item.sentence for item in guarantee.hypotheses), _name(function))
 
 
 def make_measurement(

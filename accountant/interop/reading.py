@@ -6,14 +6,25 @@ import hashlib
 from dataclasses import dataclass, replace
 
 from accountant.guarantees.render import render
-from accountant.guarantees.theorem import AnyGuarantee, Bound, Derivation, Discharged, EpsilonDP, Notion, Step, TwoSidedDP, conclude
-from accountant.interop.values import Evidence, read_bound, read_derivation, read_discharged, read_evidence, read_notion, read_step
+from accountant.guarantees.theorem import AnyGuarantee, Bound, Derivation, Discharged, EpsilonDP, Notion, Step, TwoSidedDP, Unit, conclude
+from accountant.interop.values import (
+    Evidence,
+    read_bound,
+    read_derivation,
+    read_discharged,
+    read_evidence,
+    read_hypotheses,
+    read_notion,
+    read_step,
+    read_unit,
+)
 from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, UnreadableFile
-from profiles.strict_json import read_document, read_fields, read_list, read_string, read_strings
+from profiles.hypotheses import FILE_IS_RIGHT, Hypothesis
+from profiles.strict_json import read_document, read_fields, read_list, read_string
 
 FORMAT = "pdp-guarantee"
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,16 +34,23 @@ class Statement:
     subject: str
     notion: Notion
     bound: Bound
-    hypotheses: tuple[str, ...]
+    hypotheses: tuple[Hypothesis, ...]
     discharged: tuple[Discharged, ...]
     derivation: Derivation
+    unit: Unit = Unit.RECORD
 
     @classmethod
     def of(cls, guarantee: AnyGuarantee) -> Statement:
         """Return what a guarantee states."""
         return cls(
-            guarantee.subject, guarantee.notion, guarantee.bound, guarantee.hypotheses, guarantee.discharged, guarantee.derivation
-        )  # fmt: skip
+            guarantee.subject,
+            guarantee.notion,
+            guarantee.bound,
+            guarantee.hypotheses,
+            guarantee.discharged,
+            guarantee.derivation,
+            guarantee.unit,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,45 +64,44 @@ class ReadGuarantee:
     stated: Statement
     step: Step | None
     digest: str
+    version: int = VERSION
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """The open hypotheses: that the file is right, and those that it states."""
-        return (
-            f"the file with the SHA-256 {self.digest} is right: the derivation that it states was not replayed",
-            *self.stated.hypotheses,
-        )
+        return (FILE_IS_RIGHT.about(digest=self.digest), *self.stated.hypotheses)
 
     def render(self) -> str:
         """Return the statement as text for people, with a first line that says what it is."""
         stated = self.stated
-        shown = Statement(stated.subject, stated.notion, _unchecked(stated.bound), self.hypotheses, stated.discharged, stated.derivation)
+        shown = replace(stated, bound=_unchecked(stated.bound), hypotheses=self.hypotheses)
         return "STATED BY A FILE, NOT REPLAYED\n" + render(shown)
 
 
 def read_guarantee(text: str) -> ReadGuarantee:
-    """Return what the text of a file of :func:`accountant.interop.write_guarantee` states, exactly.
+    """Return what the text of a file (of version 1 or 2) of :func:`accountant.interop.write_guarantee` states, exactly.
 
     Raises :class:`UnreadableFile` (not that format or version, malformed, contradictory) and what reading a profile raises.
     """
-    whole = read_document(text, FORMAT, VERSION)
+    whole = read_document(text, FORMAT, 1, VERSION)
     keys = {"format", "version", "subject", "notion", "bound", "hypotheses", "discharged", "derivation", "calls", "proofs"}
-    found = read_fields(whole, f"a {FORMAT}", keys)
+    found = read_fields(whole, f"a {FORMAT}", keys if whole["version"] == 1 else keys | {"unit"})
     try:
         evidence = Evidence([read_evidence(item) for item in read_list(found["proofs"], "the proofs")])
         stated = Statement(
             read_string(found["subject"], "the subject"),
             read_notion(found["notion"]),
             read_bound(found["bound"], evidence),
-            read_strings(found["hypotheses"], "the hypotheses"),
+            read_hypotheses(found["hypotheses"], "the hypotheses"),
             tuple(read_discharged(item) for item in read_list(found["discharged"], "the discharged hypotheses")),
             read_derivation(found["derivation"]),
+            read_unit(found.get("unit", "record")),
         )
         step = read_step(found["calls"], evidence)
     except RecursionError:
         raise UnreadableFile(f"a {FORMAT} was expected, but it is nested too deeply; check the file") from None
     _refuse_contradictions(stated)
-    return ReadGuarantee(stated, step, hashlib.sha256(text.encode("utf-8")).hexdigest())
+    return ReadGuarantee(stated, step, hashlib.sha256(text.encode("utf-8")).hexdigest(), whole["version"])
 
 
 def suppose(read: ReadGuarantee) -> AnyGuarantee:
@@ -96,8 +113,17 @@ def suppose(read: ReadGuarantee) -> AnyGuarantee:
     if not isinstance(read, ReadGuarantee):
         raise InvalidArgument(f"a guarantee that was read from a file was expected, but {type(read).__name__} was found; read one first")
     stated = read.stated
-    derivation = Derivation("as a file states", f"file with the SHA-256 {read.digest}", "not replayed", (), (stated.derivation,))
-    return conclude(stated.subject, stated.notion, _unchecked(stated.bound), derivation, hypotheses=read.hypotheses)
+    return conclude(
+        "as a file states",
+        stated.subject,
+        _unchecked(stated.bound),
+        source=f"file with the SHA-256 {read.digest}",
+        conclusion="not replayed",
+        supposes=read.hypotheses,
+        notion=stated.notion,
+        unit=stated.unit,
+        stated=(stated.derivation,),
+    )
 
 
 def _unchecked(bound: Bound) -> Bound:
@@ -123,7 +149,5 @@ def _refuse_contradictions(stated: Statement) -> None:
     elif isinstance(bound, TwoSidedDP):
         ends = [bound.plus, bound.plus if bound.minus is None else bound.minus, bound.delta_plus, bound.delta_minus]
         fits = stated.notion is bound.notion and min(ends) >= 0 and bound.delta <= 1
-    if not all(item.strip() for item in stated.hypotheses):
-        raise UnreadableFile(f"a hypothesis of {stated.subject[:60]!r} has no words; correct the file")
     if not fits or not stated.subject.strip():
         raise UnreadableFile(f"the bound of {stated.subject[:60]!r} contradicts itself, its notion or its proof; correct the file")

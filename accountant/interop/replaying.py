@@ -19,13 +19,14 @@ from accountant.guarantees import (
     post_processing,
     worst_case,
 )
-from accountant.guarantees.theorem import Bound, Step, TwoSidedDP, require_guarantee
+from accountant.guarantees.theorem import Bound, Step, TwoSidedDP, Unit, require_guarantee
 from accountant.interop.reading import ReadGuarantee, Statement
 from accountant.onesided import both_directions, compose_directions, declare_directions, subsample, worst_case_directions
 from accountant.sampling import SamplingRule, make_rule, rule_from_expression
 from accountant.sampling.rules import constants_are_public
 from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, NotReplayed, PDPError, Profile, exact_text
+from profiles.hypotheses import WORD_OF_FILE, Hypothesis
 from proofs_check.results import Verdict
 from proofs_check.verify import verify
 
@@ -52,7 +53,7 @@ def replay(read: ReadGuarantee, *, known: Sequence[AnyGuarantee] = (), accept_ev
     try:
         found = _Replay((), trusting=True, accepting=True, searched={})
         made = found.make(read.step)
-        _require_same(read.stated, Statement.of(made))
+        _require_same(read.stated, Statement.of(made), read.version)
         return _Replay(tuple(known), trusting=False, accepting=accept_evidence, searched=found.searched).make(read.step)
     except NotReplayed:
         raise
@@ -71,7 +72,7 @@ class _Replay:
 
     def __init__(self, known: tuple[AnyGuarantee, ...], *, trusting: bool, accepting: bool, searched: dict[int, Any]) -> None:
         self.known, self.trusting, self.accepting, self.searched = known, trusting, accepting, searched
-        self.words: set[str] = set()
+        self.words: set[Hypothesis] = set()
 
     def make(self, step: Step | None) -> AnyGuarantee:
         if step is None:
@@ -88,7 +89,7 @@ class _Replay:
         if self.trusting:
             return guarantee
         source = guarantee.derivation.statement
-        word = f"on the word of the file, {guarantee.subject!r} has {what}, under no more hypotheses than it names (source: {source})"
+        word = WORD_OF_FILE.about(name=guarantee.subject, what=what, source=source)
         self.words.add(word)
         return assume(guarantee, (word,))
 
@@ -165,6 +166,7 @@ def _declare_directions(run: _Replay, given: dict[str, Any], premises: tuple[Any
         hypotheses=given["hypotheses"],
         delta_plus=bound.delta_plus,
         delta_minus=bound.delta_minus,
+        unit=given.get("unit", Unit.RECORD),
     )
     return run.leaf(made, f"the losses {made.derivation.conclusion}")
 
@@ -255,8 +257,11 @@ def _named_rule(stated: SamplingRule, profile: Profile) -> SamplingRule:
     return next((rule for rule in made if rule.q == stated.q), made[0])
 
 
-def _require_same(stated: Statement, made: Statement) -> None:
-    """Compare everything but how a bound was found, which a certificate does not say."""
+def _require_same(stated: Statement, made: Statement, version: int) -> None:
+    """Compare everything but how a bound was found, which a certificate does not say.
+
+    The rules of version 1 named fewer premises: what they make now has more, and it is what they make that is returned.
+    """
     pairs = {
         "subject": (stated.subject, made.subject),
         "notion": (stated.notion, made.notion),
@@ -264,7 +269,11 @@ def _require_same(stated: Statement, made: Statement) -> None:
         "open hypotheses": (stated.hypotheses, made.hypotheses),
         "discharged hypotheses": (stated.discharged, made.discharged),
         "derivation": (stated.derivation, made.derivation),
+        "unit": (stated.unit, made.unit),
     }
+    if version == 1:
+        for name in ("open hypotheses", "discharged hypotheses", "unit"):
+            del pairs[name]
     for name, (left, right) in pairs.items():
         if left != right:
             raise NotReplayed(f"the file states another {name} for {stated.subject[:60]!r} than its calls make; do not rely on it")

@@ -38,8 +38,9 @@ def spend(guarantee: AnyGuarantee, library: str, *, accept_hypotheses: bool) -> 
     else:
         raise InvalidArgument(f"{library} needs an epsilon, but the guarantee of {guarantee.subject!r} has none; take its worst case")
     if guarantee.hypotheses and not accept_hypotheses:
+        listed = "; ".join(item.sentence for item in guarantee.hypotheses)
         raise OpenHypotheses(
-            f"the guarantee of {guarantee.subject!r} has open hypotheses, which {library} would lose ({'; '.join(guarantee.hypotheses)}); "
+            f"the guarantee of {guarantee.subject!r} has open hypotheses, which {library} would lose ({listed}); "
             "discharge them, or pass accept_hypotheses=True"
         )
     return found

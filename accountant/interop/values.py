@@ -1,4 +1,4 @@
-"""What guarantees are made of, as JSON types and back: rules, evidence, bounds, derivations, recorded calls."""
+"""What guarantees are made of, as JSON types and back: hypotheses, rules, evidence, bounds, derivations, recorded calls."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from accountant.guarantees import Derivation, Discharged, EpsilonDP, Notion, ProfileBound, SampledBound, TwoSidedDP
+from accountant.guarantees import (
+    Derivation,
+    Discharged,
+    EpsilonDP,
+    Hypothesis,
+    Notion,
+    ProfileBound,
+    SampledBound,
+    TwoSidedDP,
+    Unit,
+    premises_json,
+)
 from accountant.guarantees.theorem import Bound, Step
 from accountant.sampling import SamplingRule
 from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, Profile, UnreadableFile
+from profiles.hypotheses import as_hypothesis, restore
 from profiles.stored import profile_from_object, profile_object, term_from_object, term_object
 from profiles.strict_json import read_count, read_exact, read_fields, read_flag, read_list, read_string, read_strings, write_exact
 
@@ -54,13 +66,47 @@ def read_notion(value: object) -> Notion:
     raise UnreadableFile(f"the notion {name[:40]!r} is unknown; known are {', '.join(write_notion(notion) for notion in Notion)}")
 
 
+def write_unit(unit: Unit) -> str:
+    """Return the name of a unit of privacy."""
+    return unit.name.lower()
+
+
+def read_unit(value: object) -> Unit:
+    """Return the unit of a name. Raises :class:`UnreadableFile`."""
+    name = read_string(value, "the unit")
+    for unit in Unit:
+        if write_unit(unit) == name:
+            return unit
+    raise UnreadableFile(f"the unit {name[:40]!r} is unknown; known are {', '.join(write_unit(unit) for unit in Unit)}")
+
+
+def read_hypothesis(value: object, where: str) -> Hypothesis:
+    """Return the hypothesis of an object, or of a sentence alone, as version 1 has it. Raises :class:`UnreadableFile`."""
+    if isinstance(value, str):
+        try:
+            return as_hypothesis(value)
+        except InvalidArgument:
+            raise UnreadableFile(f"{where} are lines of text, but {value[:40]!r} was found; correct the file") from None
+    found = read_fields(value, where, {"id", "head", "sentence"})
+    identifier, head, sentence = (read_string(found[key], f"the {key} of a hypothesis") for key in ("id", "head", "sentence"))
+    made = restore(identifier, sentence, head)
+    if made is None or not sentence.strip() or not sentence.isprintable():
+        raise UnreadableFile(f"the hypothesis {identifier[:40]!r} does not say {sentence[:60]!r}; use a release that knows it")
+    return made
+
+
+def read_hypotheses(value: object, where: str) -> tuple[Hypothesis, ...]:
+    """Return the hypotheses of a list. Raises :class:`UnreadableFile`."""
+    return tuple(read_hypothesis(item, where) for item in read_list(value, where))
+
+
 def write_rule(rule: SamplingRule) -> dict[str, Any]:
     """Return a sampling rule as an object."""
     return {
         "name": rule.name,
         **({} if rule.q is None else term_object(rule.q, "q")),
         "constants": [{"name": name, "value": write_exact(value)} for name, value in rule.constants],
-        "hypotheses": list(rule.hypotheses),
+        "hypotheses": premises_json(rule.hypotheses),
         "source": rule.source,
         **({} if rule.target_epsilon is None else {"target_epsilon": write_exact(rule.target_epsilon)}),
     }
@@ -75,7 +121,7 @@ def read_rule(value: object) -> SamplingRule:
         read_string(found["name"], f"the name of {where}"),
         term_from_object(found, "q", where) if "q" in found else None,
         tuple((read_string(item["name"], "a constant"), read_exact(item["value"], "a constant")) for item in constants),
-        read_strings(found["hypotheses"], f"the hypotheses of {where}"),
+        read_hypotheses(found["hypotheses"], f"the hypotheses of {where}"),
         read_string(found["source"], f"the source of {where}"),
         read_exact(found["target_epsilon"], "the target epsilon") if "target_epsilon" in found else None,
     )
@@ -93,7 +139,7 @@ def write_evidence(bound: EpsilonBound) -> dict[str, Any]:
         "checked_by_kernel": bound.checked_by_kernel,
         "kernel_reason": bound.kernel_reason,
         "boxes": bound.boxes,
-        "hypotheses": list(bound.hypotheses),
+        "hypotheses": premises_json(bound.hypotheses),
         "certificate": None if bound.certificate is None else json.loads(json.dumps(bound.certificate)),
     }
 
@@ -118,7 +164,7 @@ def read_evidence(value: object) -> EpsilonBound:
         checked_by_kernel=read_flag(found["checked_by_kernel"], "checked_by_kernel"),
         kernel_reason=read_string(found["kernel_reason"], "kernel_reason"),
         boxes=read_count(found["boxes"], "boxes"),
-        hypotheses=read_strings(found["hypotheses"], "the hypotheses of a proof"),
+        hypotheses=read_hypotheses(found["hypotheses"], "the hypotheses of a proof"),
         certificate=found["certificate"],
     )
 
@@ -195,15 +241,17 @@ def read_derivation(value: object, depth: int = 0) -> Derivation:
         raise UnreadableFile(f"the derivation rule {texts[0][:60]!r} is unknown; use a release that has it") from None
 
 
-def write_discharged(discharged: Discharged) -> dict[str, str]:
+def write_discharged(discharged: Discharged) -> dict[str, Any]:
     """Return a discharged hypothesis as an object."""
-    return {"hypothesis": discharged.hypothesis, "evidence": discharged.evidence, "subject": discharged.subject}
+    (hypothesis,) = premises_json([discharged.hypothesis])
+    return {"hypothesis": hypothesis, "evidence": discharged.evidence, "subject": discharged.subject}
 
 
 def read_discharged(value: object) -> Discharged:
     """Return the discharged hypothesis of an object. Raises :class:`UnreadableFile`."""
     found = read_fields(value, "a discharged hypothesis", {"hypothesis", "evidence", "subject"})
-    return Discharged(*(read_string(found[key], f"the {key}") for key in ("hypothesis", "evidence", "subject")))
+    evidence, subject = (read_string(found[key], f"the {key}") for key in ("evidence", "subject"))
+    return Discharged(read_hypothesis(found["hypothesis"], "a discharged hypothesis"), evidence, subject)
 
 
 def write_step(step: Step | None, evidence: Evidence) -> dict[str, Any] | None:
@@ -273,12 +321,12 @@ def _read_loss(value: object, _: Evidence) -> Profile | None:
     return None if value is None else profile_from_object(value, "a loss")
 
 
-def _write_texts(value: tuple[str, ...], _: Evidence) -> list[str]:
-    return list(value)
+def _write_hypotheses(value: tuple[Hypothesis, ...], _: Evidence) -> list[dict[str, str]]:
+    return premises_json(value)
 
 
-def _read_texts(value: object, _: Evidence) -> tuple[str, ...]:
-    return read_strings(value, "the hypotheses of a call")
+def _read_hypotheses(value: object, _: Evidence) -> tuple[Hypothesis, ...]:
+    return read_hypotheses(value, "the hypotheses of a call")
 
 
 def _same(value: str, _: Evidence) -> str:
@@ -295,8 +343,8 @@ _ARGUMENTS: dict[str, tuple[Callable[[Any, Evidence], Any], Callable[[Any, Evide
     "description": (_same, _read_text),
     "evidence_text": (_same, _read_text),
     "evidence": (_write_proofs, _read_proofs),
-    "hypotheses": (_write_texts, _read_texts),
-    "hypothesis": (_same, _read_text),
+    "hypotheses": (_write_hypotheses, _read_hypotheses),
+    "hypothesis": (lambda value, _: premises_json([value])[0], lambda value, _: read_hypothesis(value, "the hypothesis of a call")),
     "minus": (_write_loss, _read_loss),
     "options": (_write_options, _read_options),
     "p": (lambda value, _: write_exact(value), lambda value, _: read_exact(value, "the probability")),
@@ -305,4 +353,5 @@ _ARGUMENTS: dict[str, tuple[Callable[[Any, Evidence], Any], Callable[[Any, Evide
     "rule": (lambda value, _: write_rule(value), lambda value, _: read_rule(value)),
     "source": (_same, _read_text),
     "subject": (_same, _read_text),
+    "unit": (lambda value, _: write_unit(value), lambda value, _: read_unit(value)),
 }

@@ -1,7 +1,8 @@
-"""Guarantees to JSON: the format ``pdp-guarantee``, version 1."""
+"""Guarantees to JSON: the format ``pdp-guarantee``, version 2."""
 
 from __future__ import annotations
 
+from accountant.guarantees import premises_json
 from accountant.guarantees.theorem import AnyGuarantee, Step, require_guarantee
 from accountant.interop.reading import FORMAT, VERSION, ReadGuarantee, Statement, read_guarantee
 from accountant.interop.values import (
@@ -12,6 +13,7 @@ from accountant.interop.values import (
     write_evidence,
     write_notion,
     write_step,
+    write_unit,
 )
 from profiles import InvalidArgument, UnreadableFile
 from profiles.strict_json import write_document
@@ -54,7 +56,8 @@ def _write(stated: Statement, step: Step | None) -> str:
         "subject": stated.subject,
         "notion": write_notion(stated.notion),
         "bound": write_bound(stated.bound, evidence),
-        "hypotheses": list(stated.hypotheses),
+        "unit": write_unit(stated.unit),
+        "hypotheses": premises_json(stated.hypotheses),
         "discharged": [write_discharged(item) for item in stated.discharged],
         "derivation": write_derivation(stated.derivation),
         "calls": write_step(step, evidence),

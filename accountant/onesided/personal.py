@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from accountant.guarantees import DEFINED, EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, PROBABILITY, AnyGuarantee, Derivation, TwoSidedDP
-from accountant.guarantees.rules import discharged_by
-from accountant.guarantees.theorem import Discharged, Step, conclude
+from accountant.guarantees import DEFINED, EXACT_REALS, PROBABILITY, AnyGuarantee, Derivation, Hypothesis, TwoSidedDP
+from accountant.guarantees.rules import describe_sampling, discharged_by
+from accountant.guarantees.theorem import Step, conclude
 from accountant.sampled.terms import weighted_epsilon
 from accountant.sampling import SamplingRule, refuse_oracle, rule_from_expression
 from accountant.worst_case import EpsilonBound, bound_epsilon, recheck_epsilon
 from profiles import InvalidProfile, InvalidSampling, Profile, to_exact
+from profiles.hypotheses import DECLARED_LOSSES, as_hypotheses, attribute
 from profiles.profile import WEIGHT
 from profiles.terms import Term, number, symbol, to_text
 
@@ -27,7 +28,7 @@ def worst_case_directions(
     rule: SamplingRule | str,
     *,
     relative_gap: object = "1e-9",
-    hypotheses: tuple[str, ...] = (EXACT_REALS,),
+    hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,),
     certificates: tuple[Certificate | None, Certificate | None] = (None, None),
 ) -> AnyGuarantee:
     """Claim: a mechanism on weighted data sets with losses ε⁺(w, x), ε⁻(w, x), on a Poisson sample with q(x) and weights 1/q(x), has
@@ -58,39 +59,32 @@ def worst_case_directions(
     bound = TwoSidedDP(going.upper, coming.upper, evidence=(going, coming))
     losses = f"epsilon_plus(w, x) = {plus.text}, epsilon_minus(w, x) = {'unbounded' if minus is None else minus.text}"
     leaf = Derivation("declared losses", plus.source or "declared without a source", losses)
-    derivation = Derivation(
-        "Poisson importance sampling in each direction, worst case over records",
-        "docs/one-sided.md, Theorem 1 and Corollary 1",
-        f"q(x) = {to_text(chosen.q)}: epsilon_plus <= {going.upper_text()}, epsilon_minus <= {coming.upper_text()}",
-        (*_checked(going), *_checked(coming)),
-        (leaf,),
-    )
-    supposed = (
-        *chosen.hypotheses_for(plus),
-        PROBABILITY,
-        DEFINED,
-        INDEPENDENT,
-        ONE_ANALYSIS,
-        *hypotheses,
-        *going.hypotheses,
-        *coming.hypotheses,
-    )
+    given = as_hypotheses(hypotheses, repr(plus.name))
+    supposed, held = describe_sampling(chosen, plus)
     found = discharged_by(going) if coming.checked_by_kernel else {}
-    sources = () if plus.source else (f"the mechanism {plus.name!r} has the losses that are declared for it",)
     return conclude(
+        "Poisson importance sampling in each direction, worst case over records",
         f"{plus.name} after {chosen.name} sampling",
-        bound.notion,
         bound,
-        derivation,
-        hypotheses=[item for item in (*supposed, *sources) if item not in found],
-        discharged=[Discharged(text, reason, plus.name) for text, reason in found.items()],
+        source="docs/one-sided.md, Theorem 1 and Corollary 1",
+        conclusion=f"q(x) = {to_text(chosen.q)}: epsilon_plus <= {going.upper_text()}, epsilon_minus <= {coming.upper_text()}",
+        stated=(leaf,),
+        claims=(*_checked(going), *_checked(coming)),
+        supposes=(
+            *supposed,
+            *given,
+            *going.hypotheses,
+            *coming.hypotheses,
+            DECLARED_LOSSES.about(name=plus.name, source=attribute(plus.source)),
+        ),
+        discharges={**held, **{item: found[item] for item in (DEFINED, PROBABILITY) if item in found}},
         step=Step(
             "worst_case_directions",
             (
                 ("plus", plus),
                 ("minus", minus),
                 ("rule", chosen),
-                ("hypotheses", tuple(hypotheses)),
+                ("hypotheses", given),
                 ("evidence", (going, coming)),
                 ("options", (("relative_gap", to_exact(relative_gap, "the relative gap")),)),
             ),

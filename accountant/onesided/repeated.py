@@ -8,14 +8,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, TwoSidedDP, assume, discharge
+from accountant.guarantees import AnyGuarantee, Hypothesis, Run, TwoSidedDP, assume, conclude_run, discharge
 from accountant.onesided.amplification import MOST_EPSILON
 from accountant.onesided.calibration import OneSidedCalibration, calibrate_one_sided
 from accountant.onesided.rounds import RoundsCalibration, calibrate_rounds
-from accountant.onesided.rules import declare_add_dp, declare_directions, realise_draws, subsample
+from accountant.onesided.rules import prove_losses, subsample
 from accountant.sampler import PoissonSampler
-from accountant.sampler.bits import SEEDED_BITS, BitSource, open_bits, refuse_repeats
+from accountant.sampler.bits import BitSource, open_bits, refuse_repeats
 from profiles import InvalidArgument, InvalidData, to_exact
+from profiles.hypotheses import CHECKED_FORM, DATA_SETS, SEEDED_BITS, UNIVERSE_ORDER
 from profiles.mechanisms.interface import check_call
 from profiles.mechanisms.repeated import Arithmetic, RepeatedExponential, RepeatedThreshold
 from proofs_check.repeated import AssumptionCheck, FiniteDomain
@@ -46,18 +47,21 @@ def declare_repeated(
         source += f"; assumptions: no violation in {check.tried}"
     plus = to_exact(mechanism.epsilon0, "epsilon0")
     if isinstance(mechanism, RepeatedThreshold):
-        found = declare_add_dp(mechanism.name, plus, source=source, hypotheses=mechanism.hypotheses)
+        found = prove_losses(mechanism.name, plus, None, theorem=source, hypotheses=mechanism.hypotheses)
     else:
         minus = mechanism.rounds * plus
         if closed and check is not None and check.spread is not None:
             minus = min(minus, mechanism.rate * check.spread)
         most = minus if minus <= MOST_EPSILON else None
-        found = declare_directions(mechanism.name, plus, most, source=source, hypotheses=mechanism.hypotheses)
+        found = prove_losses(mechanism.name, plus, most, theorem=source, hypotheses=mechanism.hypotheses)
     if not closed or check is None or domain is None:
         return found
     for assumption in mechanism.assumptions:
         found = discharge(found, assumption, f"exhaustive check of the declared universe: {check.tried}")
-    return assume(found, [text for text in (domain.statement, domain.order_statement, check.form_statement) if text is not None])
+    stated = [DATA_SETS.about(statement=domain.statement), CHECKED_FORM.about(statement=check.form_statement)]
+    if domain.order_statement is not None:
+        stated.insert(1, UNIVERSE_ORDER.about(statement=domain.order_statement))
+    return assume(found, stated)
 
 
 def _require_mechanism(mechanism: object) -> None:
@@ -124,9 +128,8 @@ class SubsampledRepeated:
 
     @property
     def guarantee(self) -> AnyGuarantee:
-        """The guarantee of one run in both directions. The draws are discharged by :meth:`run`, which knows where the bits come from."""
-        found = subsample(self.base, self.plan.p)
-        return discharge(found, ONE_ANALYSIS, "run draws a sample, uses it once and returns the output of the mechanism alone")
+        """The guarantee of one run in both directions, before it is known where the random numbers come from."""
+        return subsample(self.base, self.plan.p)
 
     def run(self, data: Any, rng: object = None, *, bits: object = None) -> RepeatedAnswer:
         """Return one output on a fresh sample, with its guarantee.
@@ -139,8 +142,7 @@ class SubsampledRepeated:
         noise, hypothesis = self._open_noise(rng, sampler.source)
         kept = sampler.select(np.full(_count(data), self.plan.p))
         outputs = self.mechanism.run(_restrict(data, kept), noise)
-        found = realise_draws(self.guarantee, sampler.source.hypothesis)
-        return RepeatedAnswer(outputs, assume(found, [hypothesis]))
+        return RepeatedAnswer(outputs, conclude_run(self.guarantee, Run(noise=hypothesis, draws=sampler.source.hypothesis)))
 
     def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
         """Return ``size`` independent outputs, each on a sample of its own, as ``mechanism.sample`` does: what audits judge."""
@@ -158,11 +160,11 @@ class SubsampledRepeated:
         """Same as :meth:`sample`."""
         return self.sample(dataset, rng, size)
 
-    def _open_noise(self, rng: object, source: BitSource) -> tuple[object, str]:
+    def _open_noise(self, rng: object, source: BitSource) -> tuple[object, Hypothesis | str]:
         """Return what the choices are drawn with, and what has to be true of it."""
         if self.mechanism.arithmetic is Arithmetic.EXACT and not isinstance(rng, np.random.Generator):
             noise = open_bits(rng)
-            hypothesis = noise.hypothesis
+            hypothesis: Hypothesis | str = noise.hypothesis
         else:
             check_call(rng, 1)
             noise, hypothesis = rng, SEEDED_BITS  # type: ignore[assignment]

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from accountant.epsilon import DerivedEpsilon, derive_epsilon
 from profiles import Declaration, Infeasible, Profile, Undecided, load, parse_expression
+from profiles.hypotheses import CONDITION
 from profiles.terms import Term
 from proofs_check.audit.results import AuditResult, Finding
 from proofs_check.certificates import to_file_text
@@ -40,12 +41,16 @@ class EmbeddedCertificate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AuditEvidence:
-    """An audit of the implementation: its result, the pair in words, what it takes for granted, and the mechanism's reference."""
+    """An audit of the implementation: its result, the pair in words, what it takes for granted, and the mechanism's reference.
+
+    ``private``: the data sets are somebody's data, and the report, which is meant for others, tells neither the record nor the events.
+    """
 
     result: AuditResult
     mechanism: str
     pair: str
     assumptions: tuple[str, ...]
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +84,7 @@ class Evidence:
     @property
     def rests_on_undecided(self) -> bool:
         """Whether the bound is one only if assumption-8 is true, which could be neither proved nor refuted."""
-        return self.derived is not None and "assumption-8 holds" in self.derived.guarantee.hypotheses
+        return self.derived is not None and CONDITION.about(name="assumption-8") in self.derived.guarantee.hypotheses
 
     @property
     def exit_code(self) -> int:

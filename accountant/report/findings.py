@@ -124,7 +124,7 @@ def _consequences(evidence: Evidence) -> list[Child]:
     for found in evidence.verification.consequences:
         told: list[tuple[Child, Child]] = [(name, badge(verdict)) for name, verdict in found.conditions]
         if found.verdict != "not applicable":
-            told.append(("Rests on", make("ul", [make("li", item) for item in found.open_hypotheses])))
+            told.append(("Rests on", make("ul", [make("li", item.sentence) for item in found.open_hypotheses])))
         made.append(
             make(
                 "article",
@@ -168,7 +168,8 @@ def _audit_facts(found: AuditEvidence) -> list[tuple[Child, Child]]:
         ("Implementation", make("code", found.mechanism)),
         ("Pair", found.pair),
         ("Claim", f"ε ≤ {exact_text(result.claim.epsilon) if len(exact_text(result.claim.epsilon)) <= 24 else bound_texts(result)[1]}"
-         + (f"; {result.claim.source}" if result.claim.source else "")),
+         + (f"; {result.claim.source}" if result.claim.source else "")
+         + (f": {result.claim.private}" if result.claim.private and not found.private else "")),
         ("Neighbors", result.neighboring.text()),
         ("Outputs", outputs_text(result)),
         ("Seed", str(result.seed)),
@@ -183,6 +184,8 @@ def _audit_facts(found: AuditEvidence) -> list[tuple[Child, Child]]:
 
 
 def _events(found: AuditEvidence) -> Element | None:
+    if found.private:
+        return make("p", "The events and the record in which D and D′ differ depend on the data, and are not shown.")
     rows = []
     for name, event in zip("AB", found.result.events, strict=False):
         for label, interval, seen, of in (

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from accountant.guarantees import Derivation
 from accountant.report.elements import Child, Element, make
 from accountant.report.evidence import BOUNDS, CONDITIONS, EmbeddedCertificate, Evidence
 from accountant.report.mathml import equation, term_math
-from accountant.report.plainly import explain_discharge, explain_hypothesis
+from accountant.report.plainly import explain_discharge
 from accountant.report.wording import badge, down, exactly, factor, facts, fold, point, section, table, up
 from accountant.sampling import describe_rules
+from profiles.hypotheses import Head, Hypothesis
 from profiles.profile import Parameter
 from profiles.terms import Term, free_symbols, number, symbol
 from proofs_check.audit.report import bound_texts, confidence_text
@@ -91,7 +92,7 @@ def _glance(evidence: Evidence) -> Element:
     return facts(told, class_="glance")
 
 
-def _open_at_a_glance(hypotheses: Sequence[str]) -> Element:
+def _open_at_a_glance(hypotheses: Sequence[Hypothesis]) -> Element:
     if not hypotheses:
         return make("p", "No hypothesis is open.")
     ending = "is is" if len(hypotheses) == 1 else "es are"
@@ -99,9 +100,15 @@ def _open_at_a_glance(hypotheses: Sequence[str]) -> Element:
     return make(
         "div",
         make("p", "This holds ", make("strong", "only if"), open_, make("a", "what they mean", href="#hypotheses"), "."),
-        make("ol", [make("li", name) for name in hypotheses]),
+        [[make("h3", head), make("ul", [make("li", item.sentence) for item in items])] for head, items in _by_head(hypotheses)],
         class_="warning",
     )
+
+
+def _by_head(hypotheses: Iterable[Hypothesis]) -> list[tuple[str, list[Hypothesis]]]:
+    """Return hypotheses under the heads that have one."""
+    found = list(hypotheses)
+    return [(head.value, below) for head in Head if (below := [item for item in found if item.head is head])]
 
 
 def _checked_by_kernel(evidence: Evidence) -> Child:
@@ -146,15 +153,13 @@ def hypotheses(evidence: Evidence) -> Element:
     if derived is None:
         names = dict.fromkeys(item for found in evidence.verification.consequences for item in found.open_hypotheses)
         lead = "No ε is certified. What follows from the proved conditions would still rest on:"
-        return section(
-            "hypotheses", "Hypotheses still open", make("p", lead), make("ul", [_hypothesis(name) for name in names], class_="cards")
-        )
+        return section("hypotheses", "Hypotheses still open", make("p", lead), _cards(names))
     guarantee = derived.guarantee
     lead = "Nobody has proved these. If one of them is false, the bound is void." if guarantee.hypotheses else "None."
     closed = [
         make(
             "li",
-            make("bdi", item.hypothesis),
+            make("bdi", item.hypothesis.sentence),
             make("p", "Discharged by: ", explain_discharge(item.hypothesis, item.evidence), class_="note"),
         )
         for item in guarantee.discharged
@@ -163,14 +168,21 @@ def hypotheses(evidence: Evidence) -> Element:
         "hypotheses",
         "Hypotheses still open",
         make("p", lead),
-        make("ol", [_hypothesis(name) for name in guarantee.hypotheses], class_="cards") if guarantee.hypotheses else None,
+        _cards(guarantee.hypotheses),
         [make("h3", "Hypotheses that were discharged"), make("ul", closed, class_="cards")] if closed else None,
     )
 
 
-def _hypothesis(name: str) -> Element:
-    gloss = explain_hypothesis(name)
-    return make("li", make("strong", name), make("p", gloss) if gloss else None)
+def _cards(hypotheses: Iterable[Hypothesis]) -> list[Child]:
+    """Return what hypotheses mean, under their heads."""
+    return [
+        [make("h3", head.capitalize()), make("ul", [_hypothesis(item) for item in items], class_="cards")]
+        for head, items in _by_head(hypotheses)
+    ]
+
+
+def _hypothesis(item: Hypothesis) -> Element:
+    return make("li", make("strong", item.sentence), make("p", item.meaning) if item.meaning else None)
 
 
 def promise(evidence: Evidence) -> Element:
@@ -190,7 +202,7 @@ def promise(evidence: Evidence) -> Element:
         facts(
             [
                 ("In the profile grammar", make("code", f"epsilon = {profile.text}")),
-                ("Where that is proved", profile.source or "no source is named: that it holds is an open hypothesis"),
+                ("Its source, as declared", profile.source or "none is named"),
             ]
         ),
         make("h3", "Record statistics"),

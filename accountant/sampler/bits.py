@@ -9,18 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles import InvalidArgument
+from profiles.hypotheses import SECURE_BITS, SEEDED_BITS, Hypothesis
 
 Digits = NDArray[np.uint16]
 
 #: First digits are drawn in blocks of this length, so that a seed gives the same sample however the data is cut into batches.
 BLOCK = 32_768
 FIRST_BITS, NEXT_BITS = 16, 32
-
-SECURE_BITS = "the random bytes of the operating system are uniform, independent, and unknown to whoever sees the output"
-SEEDED_BITS = (
-    "the seeded generator gives uniform, independent bits, and whoever sees the output neither knows nor can guess its seed, nor has seen "
-    "other numbers or samples drawn with it"
-)
 
 
 class BitSource(Protocol):
@@ -31,7 +26,7 @@ class BitSource(Protocol):
         """How reports call the source."""
 
     @property
-    def hypothesis(self) -> str:
+    def hypothesis(self) -> Hypothesis | str:
         """What has to be true of the source, and no program can see."""
 
     @property
@@ -88,7 +83,10 @@ def repeats(source: BitSource, rng: np.random.Generator) -> bool:
     """Tell whether ``rng`` is another generator with the seed or the state of ``source``, so that it gives the same bits again."""
     if not isinstance(source, GeneratorBits) or source.rng is rng or source.rng.bit_generator is rng.bit_generator:
         return False
-    if _are_equal(source.rng.bit_generator.state, rng.bit_generator.state):  # made without a seed sequence, or set to one state
+    states = [getattr(item.bit_generator, "state", None) for item in (source.rng, rng)]
+    if None in states:  # a source without a state repeats nothing
+        return False
+    if _are_equal(*states):  # made without a seed sequence, or set to one state
         return True
     mine, its = (getattr(item.bit_generator, "seed_seq", None) for item in (source.rng, rng))
     if not (isinstance(mine, np.random.SeedSequence) and isinstance(its, np.random.SeedSequence)):

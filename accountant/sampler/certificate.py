@@ -13,7 +13,7 @@ from profiles import exact_text
 from profiles.terms import to_text
 from proofs_check.certificates import profile_json
 
-FORMAT, VERSION = "pdp-sample-certificate", 1
+FORMAT, VERSION = "pdp-sample-certificate", 2
 USES = (
     "Good for one analysis: one run of a mechanism with this profile on this sample. A second run, also of another mechanism, is not "
     "covered: compose the mechanisms first and amplify once, or draw a fresh sample. No program can prevent that a file is copied and used "
@@ -25,11 +25,6 @@ SECRET = (
     "the seed, where there is one",
 )
 DRAWS = "exact Bernoulli(q) for binary64 q"
-#: Why an ε* that reaches a sample size of this very data set is no guarantee.
-SIZED = (
-    "the target epsilon would be the same for every neighbouring data set (it was computed from this one to reach the sample size; compute "
-    "it from public or representative data, and give it as the target epsilon)"
-)
 PRIVATE = "These figures depend on the data set and are covered by no guarantee: do not publish this file."
 
 
@@ -70,7 +65,7 @@ def to_certificate(
             "constants": {name: exact_text(value) for name, value in rule.constants},
             "target_epsilon": None if rule.target_epsilon is None else exact_text(rule.target_epsilon),
         },
-        **{key: stated[key] for key in ("notion", "epsilon", "conditional", "hypotheses", "discharged", "derivation")},
+        **{key: stated[key] for key in ("notion", "unit", "epsilon", "conditional", "hypotheses", "premises", "discharged", "derivation")},
         "sampler": {"draws": DRAWS, "pairs": METHODS[plan.method], "randomness": source},
         "not_covered": list(SECRET),
         "checked_by_kernel": plan.checked,

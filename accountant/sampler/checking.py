@@ -7,29 +7,63 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from accountant.guarantees import ARITHMETIC, DEFINED, EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, PROBABILITY, STATISTICS
+from accountant.guarantees.statements import RULES as GUARANTEE_RULES
+from accountant.guarantees.theorem import Unit
 from accountant.sampler.bits import GeneratorBits, SecureBits
-from accountant.sampler.certificate import DRAWS, FORMAT, SECRET, SIZED, USES, VERSION
-from accountant.sampler.once import SAME_STATISTICS
+from accountant.sampler.certificate import DRAWS, FORMAT, SECRET, USES, VERSION
 from accountant.sampling.rules import RULES, SamplingRule, constants_are_public, make_rule, rule_from_expression
 from accountant.sampling.selection import CERTIFIED, CHECKED, METHODS, ROUNDED
 from profiles import InvalidSampling, PDPError, Profile, declare, exact_text, to_exact
+from profiles.hypotheses import (
+    ARITHMETIC,
+    CONDITION,
+    DECLARED_PROFILE,
+    DEFINED,
+    EXACT_REALS,
+    FEASIBLE_WEIGHTS,
+    IN_RANGE,
+    INDEPENDENT,
+    ONE_ANALYSIS,
+    PROBABILITY,
+    RECORD_STATISTICS,
+    SAME_STATISTICS,
+    STATISTICS,
+    TARGET_FIXED,
+    TARGET_FROM_DATA,
+    Hypothesis,
+    as_hypothesis,
+    restore,
+)
 from profiles.profile import MAX_NAME
 from profiles.terms import to_text
 from proofs_check.kernel import Report, check
 
-_KEYS = frozenset(
+_FIRST_KEYS = frozenset(
     {
         *("format", "version", "uses", "publishable", "profile", "runs", "rule", "notion", "epsilon", "conditional", "hypotheses"),
         *("discharged", "derivation", "sampler", "not_covered", "checked_by_kernel", "proof"),
     }
 )
+#: What each version has: the first one named fewer premises, and is still read; ``pdp check`` adds what it does not say.
+_KEYS = {1: _FIRST_KEYS, VERSION: _FIRST_KEYS | {"unit", "premises"}}
 _FIGURES = frozenset({"warning", "records", "sample_size", "expected_sample_size", "seed"})
 _BITS = {source.name: source.hypothesis for source in (SecureBits, GeneratorBits)}
 _CONSTRAINED = RULES["privacy-constrained"]
 #: What the sampler, the kernel and the conditions of privacy-constrained sampling can discharge; whatever else is open stays open.
 _CLOSED = frozenset(
-    {INDEPENDENT, PROBABILITY, DEFINED, "assumption-8 holds", "assumption-9 holds", "feasibility holds", _CONSTRAINED.hypotheses[1]}
+    {
+        *(INDEPENDENT, PROBABILITY, DEFINED, FEASIBLE_WEIGHTS),
+        *(CONDITION.about(name=name) for name in ("assumption-8", "assumption-9", "feasibility")),
+    }
+)
+#: What holds by itself where a profile has no statistic; what the mechanisms of a plan discharge is not the sampler's to say.
+_EMPTY = _CLOSABLE = frozenset({IN_RANGE.id, RECORD_STATISTICS.id})
+#: What certificates of the first version had to name, where it applies.
+_FIRST = frozenset(
+    {
+        *("declared-range", "public-constants", "public-centre", "is-norm", "exact-reals", "computed-statistics", "ieee-arithmetic"),
+        *("one-analysis", "secure-bits", "seeded-bits", "same-statistics"),
+    }
 )
 
 
@@ -84,16 +118,16 @@ def _require(condition: object, step: str, reason: str) -> None:
 
 
 def _check(found: Mapping[str, Any]) -> Report:
-    _require(found["version"] == VERSION, "version", f"version {VERSION} was expected")
-    unknown = [key for key in found if key not in _KEYS and key != "private"]
+    _require(found["version"] in _KEYS, "version", f"version {VERSION} was expected")
+    keys = _KEYS[found["version"]]
+    unknown = [key for key in found if key not in keys and key != "private"]
     _require(not unknown, "fields", f"the field {str(unknown[:1])[:60]} is unknown")
-    for key in sorted(_KEYS - {"proof"}):
+    for key in sorted(keys - {"proof"}):
         _require(key in found, key, "it is missing")
     proof, rule = found["proof"], found["rule"]
     _require(proof is not None, "proof", "there is no proof for the kernel: the bound rests on ball arithmetic alone")
     _require(proof["profile"] == found["profile"], "profile", "the proof is about another profile")
-    listed = isinstance(found["hypotheses"], list) and all(isinstance(text, str) for text in found["hypotheses"])
-    _require(listed, "hypotheses", "a list of texts was expected")
+    stated = read_premises(found)
     report = check(json.dumps(proof))
     if not report.accepted:
         return Report(accepted=False, step=f"proof.{report.step}", reason=report.reason)
@@ -102,12 +136,50 @@ def _check(found: Mapping[str, Any]) -> Report:
     )
     claims = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
     declared = _declare(found["profile"])
-    needed = list(_open(found, _rebuild(declared, rule, proof).hypotheses_for(declared)))
-    forgotten = [text for text in needed if text not in found["hypotheses"]]
-    _require(not forgotten, "hypotheses", f"the hypothesis {''.join(forgotten[:1])[:60]} is missing, which nothing in the file discharges")
+    needed = list(_open(found, _rebuild(declared, rule, proof), declared))
+    if found["version"] == 1:
+        needed = [item for item in needed if item.id in _FIRST]
+    forgotten = [item for item in needed if not _is_stated(item, stated)]
+    _require(
+        not forgotten,
+        "hypotheses",
+        f"the hypothesis {''.join(item.sentence for item in forgotten[:1])[:60]} is missing, which nothing in the file discharges",
+    )
     _check_bound(found, claims)
-    _check_statements(found, needed)
+    _check_statements(found, needed, stated)
     return report
+
+
+def read_premises(found: Mapping[str, Any]) -> list[Hypothesis]:
+    """Return the hypotheses that a certificate names. For certificates that are checked."""
+    listed = found["hypotheses"]
+    _require(isinstance(listed, list) and all(isinstance(text, str) for text in listed), "hypotheses", "a list of texts was expected")
+    if found["version"] == 1:
+        return [as_hypothesis(text) for text in listed]
+    premises = [
+        restore(item["id"], item["sentence"], item["head"]) for item in found["premises"] if set(item) == {"id", "head", "sentence"}
+    ]
+    same = [item.sentence for item in premises if item is not None] == listed and len(premises) == len(found["premises"])
+    _require(same, "premises", "they do not say what the hypotheses say, or one is unknown")
+    return [item for item in premises if item is not None]
+
+
+def _is_stated(needed: Hypothesis, stated: list[Hypothesis]) -> bool:
+    """Whether a hypothesis is among the stated ones: a gap in it may be filled in any way, where the file alone knows how."""
+    if needed == TARGET_FIXED and TARGET_FROM_DATA in stated:  # it says more
+        return True
+    return any(item.id == needed.id for item in stated) if needed.is_family else needed in stated
+
+
+def name_unstated(found: Mapping[str, Any]) -> list[str]:
+    """Return the premises of an accepted certificate that it does not name itself: those of the first version named fewer."""
+    declared = _declare(found["profile"])
+    rule = _rebuild(declared, found["rule"], found["proof"])
+    stated = read_premises(found)
+    filled = {DECLARED_PROFILE.id: DECLARED_PROFILE.about(name=declared.name, source="")}
+    filled[RECORD_STATISTICS.id] = RECORD_STATISTICS.about(names=", ".join(item.name for item in declared.record) or "no statistic")
+    needed = [item for item in _open(found, rule, declared) if not _is_stated(item, stated)]
+    return [filled.get(item.id, item).sentence if item.is_family else item.sentence for item in needed]
 
 
 def _declare(profile: Mapping[str, Any]) -> Profile:
@@ -141,16 +213,19 @@ def _candidates(name: str, profile: Profile, q: str, constants: Mapping[str, str
             continue
 
 
-def _open(found: Mapping[str, Any], supposed: tuple[str, ...]) -> Iterator[str]:
-    """Yield the hypotheses that nobody can have discharged; ``supposed`` are those of the rule."""
-    yield from (text for text in supposed if text not in _CLOSED)
+def _open(found: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> Iterator[Hypothesis]:
+    """Yield the hypotheses that nobody can have discharged: premises of the rules of guarantees that a sample goes through."""
+    every: dict[Hypothesis, None] = dict.fromkeys(rule.hypotheses_for(declared))
+    for name in ("declared profile", "amplification by importance sampling", "Poisson sampling in binary64"):
+        every.update(dict.fromkeys(item for item in GUARANTEE_RULES[name].premises if item.id != IN_RANGE.id))
     if found["rule"]["name"] == "expression":
-        yield from constants_are_public(sorted(found["rule"]["constants"]))
+        every.update(dict.fromkeys(constants_are_public(sorted(found["rule"]["constants"]))))
     randomness = found["sampler"]["randomness"]
     _require(randomness in _BITS, "sampler", "the randomness is not one whose hypothesis is known here")
-    yield from (EXACT_REALS, STATISTICS, ARITHMETIC, ONE_ANALYSIS, _BITS[randomness])
+    every.update(dict.fromkeys((*Unit.RECORD.hypotheses, EXACT_REALS, STATISTICS, ARITHMETIC, ONE_ANALYSIS, _BITS[randomness])))
     if len(found["runs"]) > 1:
-        yield SAME_STATISTICS
+        every[SAME_STATISTICS] = None
+    yield from (item for item in every if item not in _CLOSED and (declared.record or item.id not in _EMPTY))
 
 
 def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None]) -> None:
@@ -173,15 +248,18 @@ def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None]) -> 
     _require(0 <= stated["lower"] <= lower, "epsilon", f"a lower bound of {found['epsilon']['lower']} is not proved")
 
 
-def _check_statements(found: Mapping[str, Any], needed: list[str]) -> None:
+def _check_statements(found: Mapping[str, Any], needed: list[Hypothesis], stated: list[Hypothesis]) -> None:
     """The rest is what this version writes."""
     fixed = {"uses": USES, "not_covered": list(SECRET), "notion": "add-remove-dp", "conditional": True, "checked_by_kernel": True}
     for name, value in fixed.items():
         _require(found[name] == value and type(found[name]) is type(value), name, "it is not what a sample's certificate says")
     sampler = found["sampler"]
     _require(set(sampler) == {"draws", "pairs", "randomness"} and sampler["draws"] == DRAWS, "sampler", "the draws are not the exact ones")
-    closed = {item["hypothesis"] for item in found["discharged"] if set(item) == {"hypothesis", "evidence", "subject"}}
-    all_known = len(found["discharged"]) == len(closed) and closed <= _CLOSED and not closed & set(needed)
+    fields = {"hypothesis", "evidence", "subject", *(() if found["version"] == 1 else ("id",))}
+    closed = {as_hypothesis(item["hypothesis"]) for item in found["discharged"] if set(item) == fields}
+    known = all(item in _CLOSED or item.id in _CLOSABLE for item in closed)
+    known = known and all("id" not in item or as_hypothesis(item["hypothesis"]).id == item["id"] for item in found["discharged"])
+    all_known = len(found["discharged"]) == len(closed) and known and not any(item in needed for item in closed)
     _require(all_known, "discharged", "it has a hypothesis that nothing here discharges")
     runs, name = found["runs"], found["profile"]["name"]
     joined = ", then ".join(map(_text, runs))
@@ -189,7 +267,8 @@ def _check_statements(found: Mapping[str, Any], needed: list[str]) -> None:
         runs and name == (joined if len(joined) <= MAX_NAME else f"{len(runs)} mechanisms"), "runs", "they are not those of the profile"
     )
     _require(isinstance(found["publishable"], bool), "publishable", "true or false was expected")
-    secret = "private" in found or SIZED in found["hypotheses"]
+    _require(found.get("unit", "record") == "record", "unit", "a sample protects one record")
+    secret = "private" in found or TARGET_FROM_DATA in stated
     _require(not (secret and found["publishable"]), "publishable", "it depends on the data set, but is said to be publishable")
     _require("private" not in found or set(found["private"]) == _FIGURES, "private", "it has other figures than a sample's certificate")
 

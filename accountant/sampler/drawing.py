@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,13 @@ import pyarrow as pa
 from accountant.dataset import check_range, complete_specs, find_target, open_dataset
 from accountant.dataset.frames import Batch, Source
 from accountant.dataset.opening import BATCH_ROWS
-from accountant.dataset.specs import StatisticSpec
+from accountant.dataset.specs import StatisticSpec, describe_spec
 from accountant.dataset.svmlight import SvmlightSource
 from accountant.dataset.writers import output_format
 from accountant.files import check_not_input, check_writable, replace_files
 from accountant.guarantees import AnyGuarantee
 from accountant.sampler.bernoulli import PoissonSampler
-from accountant.sampler.certificate import SIZED, PrivateFigures, to_certificate_text
+from accountant.sampler.certificate import PrivateFigures, to_certificate_text
 from accountant.sampler.once import compose_on_one_sample, read_profiles
 from accountant.sampler.plan import SamplingPlan, plan_sample
 from accountant.sampler.sample import Records, Sample
@@ -29,6 +29,7 @@ from accountant.sampler.writing import open_sample_writer
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised.results import Floats
 from profiles import Declaration, InvalidArgument, InvalidData, Profile, load
+from profiles.hypotheses import RECORD_STATISTICS, TARGET_FROM_DATA
 
 #: Called with the number of rows read so far.
 Progress = Callable[[int], None]
@@ -43,17 +44,17 @@ class SampleSummary:
     source: str
     out: Path
     certificate: Path
-    private: PrivateFigures
+    private: PrivateFigures = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
     """The selected rows of one batch."""
 
-    table: Any
-    weights: Floats
-    q: Floats
-    statistics: dict[str, Floats]
+    table: Any = field(repr=False)
+    weights: Floats = field(repr=False)
+    q: Floats = field(repr=False)
+    statistics: dict[str, Floats] = field(repr=False)
 
 
 def draw_sample(
@@ -76,7 +77,7 @@ def draw_sample(
     Raises what :func:`plan_sample` and reading raise: :class:`InvalidData`, :class:`UnreadableFile`, :class:`Infeasible`, ...
     """
     opened = _open(data, format, batch_rows)
-    plan = _plan(profiles, opened, specs, target_size, batch_rows, options)
+    plan = _name_statistics(_plan(profiles, opened, specs, target_size, batch_rows, options), specs)
     sampler, figures = PoissonSampler(source), Figures()
     parts = list(draw_batches(plan, opened, complete_specs(plan.profile, specs), sampler, figures))
     names = [statistic.name for statistic in plan.profile.record]
@@ -122,9 +123,9 @@ def sample_file(
     for target in (path, proof_path):
         check_writable(target)
     opened = _open(data, format, batch_rows)
-    plan = _plan(profiles, opened, specs, target_size, batch_rows, options)
+    plan = _name_statistics(_plan(profiles, opened, specs, target_size, batch_rows, options), specs)
     sampler, figures = PoissonSampler(source), Figures(progress)
-    guarantee = plan.guarantee(sampler.source)
+    guarantee = plan.drawn_guarantee(sampler.source)
     with replace_files(path, proof_path) as (stream, proof_stream):
         with open_sample_writer(stream, kind) as write:
             for part in draw_batches(plan, opened, complete_specs(plan.profile, specs), sampler, figures):
@@ -209,7 +210,13 @@ def _plan(
     profile: Profile = profiles.profile if isinstance(profiles, Declaration) else compose_on_one_sample(read_profiles(profiles))
     premise = prove_premise(profile)
     _, target = find_target(profile, source, complete_specs(profile, specs), target_size, premise=premise, batch_rows=batch_rows)
-    return plan_sample(profiles, target_epsilon=target, premise=premise, assumed=(SIZED,))
+    return plan_sample(profiles, target_epsilon=target, premise=premise, assumed=(TARGET_FROM_DATA,))
+
+
+def _name_statistics(plan: SamplingPlan, specs: Sequence[StatisticSpec]) -> SamplingPlan:
+    """Return the plan with the columns that its statistics are read from in its hypotheses: a rank or a centred column is no statistic."""
+    read = [describe_spec(spec) for spec in complete_specs(plan.profile, specs)]
+    return replace(plan, assumed=tuple(dict.fromkeys((*plan.assumed, *(RECORD_STATISTICS.about(names=item) for item in read)))))
 
 
 def _require_distinct(out: Path, certificate: Path, data: Any, profiles: object) -> None:

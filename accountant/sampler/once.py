@@ -8,12 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from accountant.epsilon import DerivedEpsilon, derive_epsilon
-from accountant.guarantees.realised import assume
+from accountant.guarantees import Hypothesis, assume
 from profiles import InvalidArgument, Parameter, Part, Profile, compose_adaptively
+from profiles.hypotheses import SAME_STATISTICS, as_hypotheses
 from profiles.profile import MAX_NAME
 from profiles.terms import Term, substitute, symbol
-
-SAME_STATISTICS = "a statistic of the same name is the same number of a record in each of the mechanisms"
 
 
 def amplify_once(profiles: object, **options: Any) -> DerivedEpsilon:
@@ -49,11 +48,12 @@ def read_profiles(given: object) -> tuple[Profile, ...]:
     return tuple(found)
 
 
-def read_hypotheses(given: object) -> tuple[str, ...]:
+def read_hypotheses(given: object) -> tuple[Hypothesis, ...]:
     """Return what running these mechanisms on one sample supposes beside their profiles: their own hypotheses, and equal statistics."""
     items = _listed(given)
     shared = (SAME_STATISTICS,) if len(items) > 1 else ()
-    return (*shared, *(text for item in items for text in getattr(item, "hypotheses", ())))
+    own = (text for item in items for text in as_hypotheses(getattr(item, "hypotheses", ()), "a mechanism"))
+    return (*shared, *own)
 
 
 def _listed(given: object) -> tuple[Any, ...]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from accountant.epsilon import CONSTRAINED, DerivedEpsilon, derive_epsilon
-from accountant.guarantees import AnyGuarantee
-from accountant.guarantees.realised import assume, realise_sampling
+from accountant.guarantees import AnyGuarantee, Hypothesis, assume, realise_pairs, realise_sampling, settle
 from accountant.sampler.bits import BitSource
 from accountant.sampler.once import compose_on_one_sample, read_hypotheses, read_profiles
 from accountant.sampling import SamplingRule
@@ -18,6 +17,7 @@ from accountant.sampling.selection import METHODS, Selector, prepare_selection
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised import ConvexityPremise
 from profiles import Declaration, InvalidArgument, Profile, load
+from profiles.hypotheses import RECORD_STATISTICS, as_hypotheses, as_hypothesis, name_statistics
 from proofs_check.kernel import check
 
 
@@ -36,7 +36,7 @@ class SamplingPlan:
     selector: Selector
     proof: Mapping[str, Any] | None
     checked: bool
-    assumed: tuple[str, ...] = ()
+    assumed: tuple[Hypothesis, ...] = ()
 
     @property
     def rule(self) -> SamplingRule:
@@ -53,16 +53,30 @@ class SamplingPlan:
         """The certified bound, in nats."""
         return self.derived.bound.upper
 
-    def guarantee(self, source: BitSource) -> AnyGuarantee:
-        """Return the guarantee of one run of the mechanisms on a sample that is drawn with the bits of ``source``."""
+    def guarantee(self, source: BitSource | None = None) -> AnyGuarantee:
+        """Return the guarantee of one run of the mechanisms on a sample that somebody draws with these (q, w), such as an engine.
+
+        That the draws are independent, have exactly the probabilities q and are made once (a lazy plan that is evaluated twice draws
+        twice) is a hypothesis: we do not see them. ``source``: where their random bits come from, if that is known.
+        """
+        return assume(self._realise(None), () if source is None else (as_hypothesis(source.hypothesis),))
+
+    def drawn_guarantee(self, source: BitSource) -> AnyGuarantee:
+        """Return the guarantee of one run of the mechanisms on a sample that our own sampler draws with the bits of ``source``."""
+        return self._realise(source)
+
+    def _realise(self, source: BitSource | None) -> AnyGuarantee:
         claims = () if self.proof is None else tuple(str(claim["claim"]) for claim in self.proof["claims"])
-        realised = realise_sampling(
-            self.derived.guarantee,
-            pairs=METHODS[self.method],
-            claims=claims if self.checked else (),
-            bits=source.hypothesis,
-            defined="claim well-defined, checked by the kernel" if self.checked else None,
-        )
+        stated: dict[str, Any] = {
+            "pairs": METHODS[self.method],
+            "claims": claims if self.checked else (),
+            "defined": "claim well-defined, checked by the kernel" if self.checked else None,
+        }
+        base = self.derived.guarantee
+        named = any(item.id == RECORD_STATISTICS.id for item in self.assumed)
+        if named:
+            base = settle(base, {name_statistics(self.profile): "how each statistic is read is a hypothesis of its own"})
+        realised = realise_pairs(base, **stated) if source is None else realise_sampling(base, bits=source.hypothesis, **stated)
         return assume(realised, self.assumed)
 
 
@@ -74,7 +88,7 @@ def plan_sample(
     constants: Mapping[str, object] | None = None,
     target_epsilon: object | None = None,
     premise: ConvexityPremise | None = None,
-    assumed: Sequence[str] = (),
+    assumed: Sequence[Hypothesis | str] = (),
     relative_gap: object = "1e-9",
 ) -> SamplingPlan:
     """Return the plan for a sample on which ``profiles`` are run, in order, once.
@@ -90,6 +104,7 @@ def plan_sample(
     listed: tuple[Profile, ...]
     if isinstance(profiles, (str, Declaration)):
         reference = load(profiles) if isinstance(profiles, str) else profiles  # the file is read here, once
+        reference = replace(reference, mechanism=None)  # what will be run on the sample is not seen here
         profile = reference.profile
         listed = (profile,)
     else:
@@ -101,7 +116,7 @@ def plan_sample(
     derived = derive_epsilon(reference, rule=named, q=q, constants=constants, target_epsilon=target_epsilon, relative_gap=relative_gap)
     if not profile.record:
         raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
-    more = tuple(dict.fromkeys((*read_hypotheses(profiles), *assumed)))
+    more = tuple(dict.fromkeys((*read_hypotheses(profiles), *as_hypotheses(assumed, "a sample"))))
     selector = prepare_selection(profile, derived.rule, premise=premise, bound=derived.bound.upper)
     proof = _find_proof(derived, selector)
     checked = proof is not None and check(json.dumps(proof)).accepted

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 import numpy as np
 
-from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, assume, discharge
+from accountant.dataset.frames import missing_column
+from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run, prove_run
 from accountant.sampled import numeric_epsilon
 from accountant.sampler.bits import BitSource, repeats
+from accountant.sampler.once import read_hypotheses
 from accountant.sampler.plan import SamplingPlan
+from accountant.sampler.system import open_generator
 from accountant.sampler.uncopied import Uncopied
 from accountant.sampler.writing import to_matrix
 from accountant.weights.vectorised.compiled import CompiledTerm
@@ -29,16 +32,16 @@ _ROOM = 1e-10
 class Records:
     """The selected rows (an Arrow table of the input columns), their weights and probabilities, shape (k,). As secret as the data."""
 
-    table: Any
-    weights: Floats
-    q: Floats
+    table: Any = field(repr=False)
+    weights: Floats = field(repr=False)
+    q: Floats = field(repr=False)
 
     def points(self, columns: Sequence[str] | None = None) -> Floats:
         """Return ``columns`` (all numeric ones by default) as a float64 matrix of shape (k, d). Raises :class:`InvalidData`."""
         names = self.table.schema.names if columns is None else list(columns)
         for name in names:
             if name not in self.table.schema.names:
-                raise InvalidData(f"the column {name!r} was asked for, but the sample has {', '.join(self.table.schema.names)}; name one")
+                raise missing_column(name, "the sample", self.table.schema.names)
         return to_matrix(self.table, names)
 
 
@@ -62,7 +65,7 @@ class Sample(Uncopied):
     __slots__ = ("_bits", "_lock", "_process", "_records", "_statistics", "guarantee", "plan")
 
     def __init__(self, plan: SamplingPlan, records: Records, statistics: dict[str, Floats], bits: BitSource) -> None:
-        self.plan, self.guarantee, self._bits = plan, plan.guarantee(bits), bits
+        self.plan, self.guarantee, self._bits = plan, plan.drawn_guarantee(bits), bits
         self._records: Records | None = records
         self._statistics = statistics
         self._lock, self._process = threading.Lock(), os.getpid()
@@ -86,10 +89,12 @@ class Sample(Uncopied):
             )
         return records
 
-    def release(self, mechanism: object, rng: np.random.Generator, *, columns: Sequence[str] | None = None) -> Release:
+    def release(self, mechanism: object, rng: np.random.Generator | None = None, *, columns: Sequence[str] | None = None) -> Release:
         """Run the planned mechanism (or list of mechanisms, in order) on the sample, once, and return its output with the guarantee.
 
-        ``columns`` are those that the mechanism gets (all by default; they must be numeric). Nothing is used up where the mechanism is not
+        ``rng``: None for the secure source of the operating system; a generator of one's own is for tests and studies, and the guarantee
+        says that its seed must be secret. ``columns`` are those that the mechanism gets (all by default; they must be numeric).
+        Nothing is used up where the mechanism is not
         the planned one, reads other statistics than the weights were computed from, or ``rng`` has the seed that the sample was drawn with.
         Raises :class:`SampleUsed`, :class:`InvalidArgument`, :class:`InvalidData`, and what the mechanism raises (the sample is used then).
         """
@@ -99,6 +104,7 @@ class Sample(Uncopied):
             raise InvalidArgument(
                 "the noise would be made of the bits that selected the records, because both have the same seed; give another generator"
             )
+        rng, hypothesis = open_generator(rng)
         records = self._records
         if records is not None:
             points = records.points(columns)
@@ -107,9 +113,11 @@ class Sample(Uncopied):
         weights = self.consume().weights
         several = len(mechanisms) > 1  # what one does to its arrays must not change the records of the next
         outputs = tuple(item.run(points.copy(), weights.copy(), rng) if several else item.run(points, weights, rng) for item in mechanisms)
-        needed = [text for item in mechanisms for text in getattr(item, "hypotheses", ())]
-        closed = discharge(self.guarantee, ONE_ANALYSIS, "the sample gave its records to this run alone")
-        return Release(outputs if isinstance(mechanism, (list, tuple)) else outputs[0], assume(closed, needed))
+        found = assume(self.guarantee, read_hypotheses(mechanism))
+        for item in mechanisms:
+            found = prove_run(found, item)
+        found = conclude_run(found, Run(noise=hypothesis, draws=self._bits.hypothesis, earlier=True))
+        return Release(outputs if isinstance(mechanism, (list, tuple)) else outputs[0], found)
 
     def _require_planned(self, mechanisms: tuple[Any, ...]) -> None:
         planned = self.plan.profiles
@@ -139,7 +147,10 @@ class Sample(Uncopied):
         found = {name: values for name, values in found.items() if name in statistics}
         for name, values in found.items():
             if values.shape != records.weights.shape:
-                raise InvalidData(f"the mechanism has {values.shape} values of {name!r}, but {records.weights.size} records; correct it")
+                raise InvalidData(
+                    f"the mechanism must have one value of {name!r} a record, but an array of another shape was found; correct it",
+                    private=f"{values.shape} for {records.weights.size} records",
+                )
         cost = CompiledTerm(numeric_epsilon(mechanism.profile))
         free = {parameter.name: np.ones(1) for parameter in mechanism.profile.free_parameters}
         with np.errstate(all="ignore"):

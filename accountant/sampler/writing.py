@@ -9,9 +9,11 @@ from typing import IO, Any
 import numpy as np
 import pyarrow as pa
 
+from accountant.dataset.tables import name_kind
 from accountant.dataset.writers import ADDED, WriteBatch, csv_writer, join_columns, parquet_writer
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidData, UnwritableOutput
+from profiles.private import quote
 
 #: Rows of a written block: a sampling rate of 1 in 1000 would otherwise give row groups of a few dozen rows.
 BLOCK = 32_768
@@ -87,11 +89,15 @@ def to_matrix(table: Any, names: list[str]) -> Floats:
         kind = column.type
         if column.null_count or not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
             raise InvalidData(
-                f"a matrix needs columns of numbers without gaps, but the column {name!r} is {kind} with {column.null_count} missing; "
-                "choose other columns, or write Parquet"
+                f"a matrix needs columns of numbers without gaps, but column number {index} (from 0) is {name_kind(kind)}"
+                f"{' with missing values' if column.null_count else ''}; choose other columns, or write Parquet",
+                private=f"the column is called {quote(name)}; {column.null_count} missing",
             )
         try:
             matrix[:, index] = np.asarray(column.cast(pa.float64()))
         except pa.ArrowInvalid:
-            raise InvalidData(f"the column {name!r} has integers above 2^53, which a matrix of floats cannot hold; write Parquet") from None
+            raise InvalidData(
+                f"column number {index} (from 0) has integers above 2^53, which a matrix of floats cannot hold; write Parquet",
+                private=f"the column is called {quote(name)}",
+            ) from None
     return matrix

@@ -7,7 +7,6 @@ from accountant.sampling.rules import (
     SamplingRule,
     describe_rules,
     make_rule,
-    name_range,
     rule_from_declaration,
     rule_from_expression,
 )
@@ -24,7 +23,6 @@ __all__ = [
     "end_point_epsilon",
     "exact_value",
     "make_rule",
-    "name_range",
     "refuse_oracle",
     "rule_from_declaration",
     "rule_from_expression",

@@ -99,7 +99,8 @@ def check_size(rule: str, constants: Mapping[str, Fraction], exponent: Fraction,
     raise InvalidSampling(
         f"the rule {rule!r} has q = {shown(exact)} > 1 at the record {statistic.name} = {shown(statistic.hi)}: the expected sample size "
         f"m = {shown(constants['m'])} was asked for, but q <= 1 on the declared range needs m <= {decimal_text(most, 9, round_up=False)}, "
-        f"which is n/(lam + (1-lam)*{statistic.name}**{shown(exponent)}/mean) there; lower m or narrow the range"
+        f"which is n/(lam + (1-lam)*{statistic.name}**{shown(exponent)}/mean) there; lower m, or narrow the range and "
+        "clip each record to it"
     )
 
 

@@ -23,13 +23,13 @@ _FIRST_BITS, _MOST_BITS = 128, 4_096
 _NEVER = (0.0, 1.0 / LEAST)
 
 
-def round_rule(q: Term, statistics: Mapping[str, ArrayLike]) -> tuple[Floats, Floats, int]:
+def round_rule(q: Term, statistics: Mapping[str, ArrayLike], *, first_row: int = 0) -> tuple[Floats, Floats, int]:
     """Return q(x) and 1/q(x), both rounded down to 36 significant bits, and how many rows were decided by exact arithmetic or balls.
 
     ``statistics``: arrays of those that q uses (any array tells the number of records where it uses none). Rows that running error bounds
     do not decide (a few in a thousand, and those where q is exactly a number of 36 bits) are decided exactly, equal records once. A value
     that 4,096 bits do not decide counts as just below the step. Where q < 2^-900 the probability is 0 and the weight 2^900 < 1/q.
-    Raises :class:`InvalidSampling` (q > 1 or q ≤ 0, with the record), :class:`InvalidData`.
+    Raises :class:`InvalidSampling` (q > 1 or q ≤ 0, with the row: ``first_row`` is the number of the first), :class:`InvalidData`.
     """
     names = tuple(sorted(free_symbols(q)))
     if not names:
@@ -48,7 +48,7 @@ def round_rule(q: Term, statistics: Mapping[str, ArrayLike]) -> tuple[Floats, Fl
     if rows.size:
         first, positions = distinct(columns, rows)
         enclosure = Enclosure(q)
-        pairs = np.array([_decide(q, enclosure, record_at(columns, int(row))) for row in first])
+        pairs = np.array([_decide(q, enclosure, record_at(columns, int(row), first_row), first_row + int(row)) for row in first])
         chances[rows], weights[rows] = pairs[positions, 0], pairs[positions, 1]
     return chances, weights, int(rows.size)
 
@@ -69,7 +69,7 @@ def _fast(compiled: CompiledTerm, columns: Mapping[str, Floats]) -> tuple[Floats
         return chance, np.where(sure, 1.0, weight), decided
 
 
-def _decide(q: Term, enclosure: Enclosure, record: Mapping[str, Fraction]) -> tuple[float, float]:
+def _decide(q: Term, enclosure: Enclosure, record: Mapping[str, Fraction], row: int = 0) -> tuple[float, float]:
     """Return (q̂, ŵ) of one record. Raises :class:`InvalidSampling` where q is not in (0, 1]."""
     low = high = exact_value(q, record)
     bits = _FIRST_BITS
@@ -83,10 +83,12 @@ def _decide(q: Term, enclosure: Enclosure, record: Mapping[str, Fraction]) -> tu
             break
         bits *= 2
     if low is None or high is None or low <= 0 or low > 1:
-        found = "no number" if low is None else f"q = {shown(low)}"
+        found = "no number" if low is None else "a q above 1" if low > 1 else "a q of at most 0"
+        value = "no number" if low is None else f"q = {shown(low)}"
         raise InvalidSampling(
-            f"a selection probability in (0, 1] was expected, but {found} was found at the record {show_record(record)}; "
-            "keep the data in the range that q was made for"
+            f"a selection probability in (0, 1] was expected, but {found} was found"
+            f"{f' in row {row} (rows count from 0)' if record else ''}; keep the data in the range that q was made for",
+            private=f"{value} at the record {show_record(record)}" if record else value,
         )
     most = min(high, Fraction(1))
     if low < Fraction(LEAST):

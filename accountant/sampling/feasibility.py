@@ -53,7 +53,7 @@ def refuse_improper(q: Term, enclosure: Enclosure, record: Record) -> None:
     if low is not None and low > 1:
         raise InvalidSampling(
             f"the sampling rule has q = {shown(low)} > 1 at the record {show_record(record)}; q must be a probability: "
-            "lower the expected sample size m (or the rate), or narrow the declared range"
+            "lower the expected sample size m (or the rate), or narrow the declared range and clip each record to it"
         )
     if high is not None and high <= 0:
         reads = "q = 0" if high == 0 else f"q = {shown(high)} < 0"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles import InvalidData
+from profiles.private import NOT_FINITE, list_values
 
 Floats = NDArray[np.float64]
 
@@ -53,10 +54,13 @@ def distinct(columns: Mapping[str, Floats], rows: NDArray[np.intp]) -> tuple[NDA
     return rows[first], positions.reshape(-1)
 
 
-def record_at(columns: Mapping[str, Floats], row: int) -> dict[str, Fraction]:
+def record_at(columns: Mapping[str, Floats], row: int, first_row: int = 0) -> dict[str, Fraction]:
     """Return one record as exact numbers. Raises :class:`InvalidData` for values that are not finite."""
     values = {name: float(column[row]) for name, column in columns.items()}
     for name, value in values.items():
         if not np.isfinite(value):
-            raise InvalidData(f"the statistic {name!r} must be finite, but {value} was found in row {row}; correct the data")
+            raise InvalidData(
+                f"the statistic {name!r} must be finite, but {NOT_FINITE} was found in row {first_row + row}; correct the data",
+                private=list_values([(first_row + row, value)]),
+            )
     return {name: Fraction(value) for name, value in values.items()}

@@ -15,26 +15,13 @@ from accountant.sampling.feasibility import check_probability, shown
 from accountant.sampling.variance import refuse_oracle
 from profiles import InvalidSampling, InvalidTarget, Profile, SamplingDeclaration, parse_expression, to_exact
 from profiles.grammar import is_name
+from profiles.hypotheses import FEASIBLE_WEIGHTS, IN_RANGE, IS_NORM, PUBLIC_CENTRE, PUBLIC_CONSTANTS, TARGET_FIXED, Hypothesis, name_range
 from profiles.numbers import exact_text
 from profiles.suggestions import suggest
 from profiles.terms import RESERVED, Term, free_symbols, number, substitute
 
 if TYPE_CHECKING:
     from accountant.sampling.selection import Selection
-
-IN_RANGE = "the declared range contains every record"
-PUBLIC_STATISTICS = "the statistics are functions of the record alone and of public constants (such as a public centre)"
-
-
-def name_range(profile: Profile) -> str:
-    """Return the hypothesis that every record lies in the declared ranges of ``profile``, with these ranges.
-
-    >>> from profiles import declare
-    >>> name_range(declare("sum", "w*z", record={"z": [0, "1.5"]}))
-    'the declared range contains every record: z in [0, 1.5]'
-    """
-    ranges = ", ".join(f"{item.name} in [{exact_text(item.lo)}, {exact_text(item.hi)}]" for item in profile.record)
-    return f"{IN_RANGE}: {ranges}" if ranges else IN_RANGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +35,13 @@ class SamplingRule:
     name: str
     q: Term | None
     constants: tuple[tuple[str, Fraction], ...]
-    hypotheses: tuple[str, ...]
+    hypotheses: tuple[Hypothesis, ...]
     source: str
     target_epsilon: Fraction | None = None
 
-    def hypotheses_for(self, profile: Profile) -> tuple[str, ...]:
+    def hypotheses_for(self, profile: Profile) -> tuple[Hypothesis, ...]:
         """Return ``hypotheses`` where the rule samples records of ``profile``: that about the declared range names the range."""
-        return tuple(name_range(profile) if item == IN_RANGE else item for item in self.hypotheses)
+        return tuple(name_range(profile) if item.id == IN_RANGE.id else item for item in self.hypotheses)
 
     def select(self, statistics: Mapping[str, ArrayLike]) -> Selection:
         """Return q(x) and 1/q(x) of many records, each rounded down to 36 significant bits, as float64 arrays of shape (n,).
@@ -79,6 +66,8 @@ class SamplingRule:
         return self.select(statistics).probabilities
 
 
+PUBLIC_RATE = PUBLIC_CONSTANTS.about(names="n and m (or the rate) are")
+
 #: From a profile, the constants and the name of a statistic to the term of q.
 Build = Callable[[Profile, Mapping[str, Fraction], str | None], Term | None]
 
@@ -91,7 +80,7 @@ class RuleEntry:
     formula: str
     accepts: tuple[tuple[str, ...], ...]
     build: Build
-    hypotheses: tuple[str, ...]
+    hypotheses: tuple[Hypothesis, ...]
     source: str
     uses_statistic: bool = False
 
@@ -124,7 +113,7 @@ def _implicit(_: Profile, __: Mapping[str, Fraction], ___: str | None) -> None:
     return None
 
 
-_CORESET = ("n, m and lam are public", "the data are centred by a public centre", IN_RANGE)
+_CORESET = (PUBLIC_CONSTANTS.about(names="n, m and lam are"), PUBLIC_CENTRE, IN_RANGE)
 RULES: Mapping[str, RuleEntry] = {
     entry.name: entry
     for entry in (
@@ -133,7 +122,7 @@ RULES: Mapping[str, RuleEntry] = {
             "m/n (or rate)",
             (("m", "n"), ("rate",)),
             _uniform_rate,
-            ("n and m (or the rate) are public", IN_RANGE),
+            (PUBLIC_RATE, IN_RANGE),
             "Fay et al. 2024, Proposition 3 and Section 5",
         ),
         RuleEntry(
@@ -141,7 +130,7 @@ RULES: Mapping[str, RuleEntry] = {
             "lam*m/n + (1-lam)*m*z/(n*mean), mean = mean l1 norm",
             (("m", "n", "lam", "mean"),),
             _coreset(1),
-            (*_CORESET, "the mean norm is public", "the statistic is the l1 norm"),
+            (*_CORESET, PUBLIC_CONSTANTS.about(names="the mean norm is"), IS_NORM.about(norm="l1 norm")),
             "Fay et al. 2023, v1, Proposition 6",
             uses_statistic=True,
         ),
@@ -150,7 +139,7 @@ RULES: Mapping[str, RuleEntry] = {
             "lam*m/n + (1-lam)*m*z**2/(n*mean), mean = mean squared l2 norm",
             (("m", "n", "lam", "mean"),),
             _coreset(2),
-            (*_CORESET, "the mean squared norm is public", "the statistic is the l2 norm"),
+            (*_CORESET, PUBLIC_CONSTANTS.about(names="the mean squared norm is"), IS_NORM.about(norm="l2 norm")),
             "Fay et al. 2024, Section 4",
             uses_statistic=True,
         ),
@@ -159,7 +148,11 @@ RULES: Mapping[str, RuleEntry] = {
             "lam*m/n + (1-lam)*m*z**exponent/(n*mean), mean = mean of z**exponent",
             (("m", "n", "lam", "mean", "exponent"),),
             _coreset(None),
-            (*_CORESET, "the mean of the norm to the power exponent is public", "the statistic is the norm that is sampled by"),
+            (
+                *_CORESET,
+                PUBLIC_CONSTANTS.about(names="the mean of the norm to the power exponent is"),
+                IS_NORM.about(norm="norm that is sampled by"),
+            ),
             "Fay et al. 2024, Section 4, with any norm and exponent",
             uses_statistic=True,
         ),
@@ -168,7 +161,7 @@ RULES: Mapping[str, RuleEntry] = {
             "1/w*(x), the largest weight with sampled profile at most the target",
             ((),),
             _implicit,
-            (IN_RANGE, "every returned weight satisfies the constraint of Problem 7"),
+            (IN_RANGE, TARGET_FIXED, FEASIBLE_WEIGHTS),
             "Fay et al. 2024, Problem 7",
         ),
     )
@@ -251,12 +244,12 @@ def rule_from_expression(expression: str | Term, profile: Profile, constants: Ma
     check_probability(profile, q)
     used = tuple(sorted((name, value) for name, value in known.items() if name in free_symbols(term)))
     open_constants = constants_are_public([name for name, _ in used])
-    return SamplingRule("expression", q, used, (*open_constants, PUBLIC_STATISTICS, IN_RANGE), "given as an expression")
+    return SamplingRule("expression", q, used, (*open_constants, IN_RANGE), "given as an expression")
 
 
-def constants_are_public(names: Sequence[str]) -> tuple[str, ...]:
+def constants_are_public(names: Sequence[str]) -> tuple[Hypothesis, ...]:
     """Return the hypothesis about the constants of an expression, if it has any."""
-    return (f"{', '.join(names)} {'are' if len(names) > 1 else 'is'} public",) if names else ()
+    return (PUBLIC_CONSTANTS.about(names=f"{', '.join(names)} {'are' if len(names) > 1 else 'is'}"),) if names else ()
 
 
 def rule_from_declaration(

@@ -91,7 +91,7 @@ class Selector:
             return _select_constrained(self.solver, columns, first_row)
         if self.rule.q is None:
             raise InvalidSampling(f"the rule {self.rule.name!r} was not prepared; use prepare_selection")
-        chances, weights, refined = round_rule(self.rule.q, columns)
+        chances, weights, refined = round_rule(self.rule.q, columns, first_row=first_row)
         if self.check is None:
             return Selection(chances, weights, refined)
         certain, doubtful, lowered = self.check.enforce(chances, weights, columns)

@@ -7,7 +7,7 @@ is no public map, and Theorem 6 says nothing about it. It is a yardstick for the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,10 +26,10 @@ class VarianceOptimal:
     ``probabilities``: float64, shape (n,), q_i = min(1, a_i/``threshold``); ``capped``: how many are 1; ``norms``: the a_i.
     """
 
-    norms: Floats
-    probabilities: Floats
-    threshold: float
-    capped: int
+    norms: Floats = field(repr=False)
+    probabilities: Floats = field(repr=False)
+    threshold: float = field(repr=False)
+    capped: int = field(repr=False)
 
     @property
     def weights(self) -> Floats:
@@ -67,8 +67,9 @@ def variance_optimal(norms: ArrayLike, size: object) -> VarianceOptimal:
     goal = to_exact(size, "the expected sample size")
     if not 0 < goal <= a.size:
         raise InvalidSampling(
-            f"an expected sample size in (0, n] with n = {a.size} was expected, but {exact_text(goal)[:40]} was found; give one that the "
-            "data can have"
+            f"an expected sample size in (0, n] was expected, but {exact_text(goal)[:40]} was found, where n is the number of norms; give "
+            "one that the data can have",
+            private=f"n = {a.size}",
         )
     m, positive = float(goal), int(np.count_nonzero(a))
     if m >= positive:

@@ -124,7 +124,7 @@ class Candidates:
             if self.profile.free_parameters or any(s.name not in values for s in self.profile.record):
                 raise
             return None
-        return Claim(found.epsilon, one_sided=True, source=found.source) if self.one_sided else found
+        return Claim(found.epsilon, one_sided=True, source=found.source, private=found.private) if self.one_sided else found
 
     def _values(self, record: Floats) -> dict[str, float]:
         """Return the statistics of a record, as the function that was given tells them."""

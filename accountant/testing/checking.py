@@ -23,7 +23,6 @@ from accountant.testing.visibility import is_visible, largest_bound, samples_nee
 from accountant.testing.wording import (
     describe_difference,
     describe_event,
-    locate,
     name_claim,
     name_mechanism,
     name_profile,
@@ -31,6 +30,7 @@ from accountant.testing.wording import (
 )
 from profiles.errors import InvalidArgument, InvalidProfile, NotNeighbors, PDPError, Undecided
 from profiles.numbers import ExactLike, decimal_text
+from profiles.private import reveal
 from profiles.profile import Profile
 from proofs_check.admission import admit
 from proofs_check.audit.api import audit
@@ -282,13 +282,13 @@ class ClaimChecker:
                 constant = nothing
                 continue
             except _UNUSABLE as failure:
-                self._not_audited(assertion.label, f"{failure}{locate(failure.__cause__)}", pair)
+                self._not_audited(assertion.label, reveal(failure), pair)
             except NotNeighbors as wrong:
-                self._not_audited(assertion.label, str(wrong), pair, "not neighbors")
+                self._not_audited(assertion.label, reveal(wrong), pair, "not neighbors")
             except InvalidArgument as misuse:
-                raise InvalidArgument(str(misuse)) from None  # from here: what lies below is of no use to the reader
+                raise InvalidArgument(reveal(misuse)) from None  # from here: what lies below is of no use to the reader
             except PDPError as failure:
-                self._not_audited(assertion.label, f"the mechanism refused: {failure}", pair)
+                self._not_audited(assertion.label, f"the mechanism refused: {reveal(failure)}", pair)
             result = replace(result, seed=self._budget.seed)
             found.append((pair, result))
             if result.finding is Finding.VIOLATED:

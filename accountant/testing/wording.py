@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,9 +38,10 @@ def name_mechanism(mechanism: Any) -> str:
 
 
 def describe_difference(dataset: Any, neighbor: Any) -> str:
-    """Return how two data sets differ, where that can be found."""
+    """Return how two data sets differ, where that can be found: in which record, too, for the data of tests are no one's."""
     try:
-        return find_difference(dataset, neighbor).text()
+        found = find_difference(dataset, neighbor)
+        return ": ".join(text for text in (found.text(), found.private_text()) if text)
     except (PDPError, TypeError, ValueError):
         return "as given to the assertion"
 
@@ -60,9 +59,3 @@ def shorten_data(dataset: Any) -> str:
     shown = tuple(part.tolist() if isinstance(part, np.ndarray) else part for part in dataset) if isinstance(dataset, tuple) else dataset
     text = " ".join(repr(shown.tolist() if isinstance(shown, np.ndarray) else shown).split())
     return text if len(text) <= _DATA else text[: _DATA - 3] + "..."
-
-
-def locate(cause: BaseException | None) -> str:
-    """Return where an exception of the mechanism was raised, with a space before it."""
-    frames = traceback.extract_tb(cause.__traceback__) if cause is not None else []
-    return f" (raised in {frames[-1].name}, line {frames[-1].lineno} of {Path(frames[-1].filename).name})" if frames else ""

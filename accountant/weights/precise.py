@@ -129,7 +129,7 @@ def specialise(profile: Profile, record: Mapping[str, object]) -> Profile:
         if not statistic.lo <= value <= statistic.hi:
             raise InvalidData(
                 f"the record has {statistic.name} = {exact_text(value)}, outside the declared range [{exact_text(statistic.lo)}, "
-                f"{exact_text(statistic.hi)}]; correct the record or declare a wider range"
+                f"{exact_text(statistic.hi)}]; give one inside, or declare a range that was chosen without looking at the data"
             )
         values[statistic.name] = value
     fixed = tuple(Parameter(name, value) for name, value in values.items())

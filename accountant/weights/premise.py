@@ -58,7 +58,7 @@ def prove_premise(profile: Profile, target_epsilon: object | None = None) -> Con
         where = ", ".join(f"{name} = {exact_text(value)}" for name, value in decision.witness.items())
         raise Infeasible(
             f"weights for the target {exact_text(target)} were asked for, but assumption-8 is refuted: epsilon(1, x) is larger at the "
-            f"record {where or '(any)'} of the declared domain; raise the target or narrow the range"
+            f"record {where or '(any)'} of the declared domain; raise the target, or narrow the range and clip each record to it"
         )
     if decision.verdict is not Verdict.PROVED:
         raise Undecided(f"assumption-8 could not be decided for the target {exact_text(target)} ({decision.reason}); change it slightly")
@@ -86,5 +86,7 @@ def _prove_affine(profile: Profile, target: Fraction) -> ConvexityPremise | None
 def _worst_at_one(context: Context) -> Fraction:
     ends = minimum_enclosure(from_sympy(-context.at_one(context.epsilon)), context.records)
     if ends is None:
-        raise Undecided("the worst epsilon(1, x) over the declared domain could not be bounded; narrow the ranges")
+        raise Undecided(
+            "the worst epsilon(1, x) over the declared domain could not be bounded; narrow the ranges and clip each record to them"
+        )
     return Fraction(decimal_text(-ends[0], 15, round_up=True))

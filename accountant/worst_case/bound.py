@@ -31,6 +31,7 @@ from accountant.worst_case.certify import (
 )
 from accountant.worst_case.search import guess_maximiser, improve, rounded_down, rounded_up
 from profiles import InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, to_exact
+from profiles.hypotheses import DEFINED, Hypothesis
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 
@@ -60,7 +61,7 @@ class EpsilonBound:
     checked_by_kernel: bool
     kernel_reason: str = ""
     boxes: int = 0
-    hypotheses: tuple[str, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
     certificate: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
@@ -162,7 +163,7 @@ class _Search:
         return EpsilonBound(
             lower, upper, {**at, **self.fixed}, "branch and bound in ball arithmetic", reached=reached, proved_by_balls=probability,
             checked_by_kernel=checked.accepted, kernel_reason=checked.reason, boxes=outcome.boxes,
-            hypotheses=() if checked.accepted else ("epsilon is defined and not negative on its domain",), certificate=checked.certificate,
+            hypotheses=() if checked.accepted else (DEFINED,), certificate=checked.certificate,
         )  # fmt: skip
 
     def _bits(self, at: Point) -> int:
@@ -171,7 +172,7 @@ class _Search:
         if not (psi.is_finite() and e.is_finite()):
             raise Undecided(
                 f"the sampled profile could not be evaluated at the record {show_record(at)}; "
-                "keep q further from 0, or narrow the ranges of the profile"
+                "keep q further from 0, or narrow the ranges and clip each record to them"
             )
         small = _magnitude(psi) if psi > 0 else 0
         needed = 64 + math.ceil(-math.log2(float(self.gap))) + max(0, -small) + max(0, _magnitude(e)) + 8
@@ -251,7 +252,7 @@ class _Search:
         if lower is None or upper is None:
             return (
                 f"the supremum of the sampled profile of {self.profile.name!r} was to be bounded, but no finite upper bound was found "
-                f"within {self.budget} boxes; narrow the ranges of the records or keep q further from 0"
+                f"within {self.budget} boxes; narrow the ranges and clip each record to them, or keep q further from 0"
             )
         return (
             f"a relative gap of {float(self.gap):.1g} was asked for, but after {self.budget} boxes only "

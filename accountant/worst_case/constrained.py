@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from profiles import Infeasible, Profile
+from profiles.hypotheses import CONDITION, Hypothesis
 from profiles.numbers import exact_text
 from profiles.terms import Term, children
 
@@ -21,7 +22,7 @@ class Ends:
     lower: Fraction
     upper: Fraction
     at: Mapping[str, Fraction]
-    hypotheses: tuple[str, ...]
+    hypotheses: tuple[Hypothesis, ...]
 
 
 def bound(profile: Profile, target: Fraction, premises: Mapping[str, bool]) -> Ends:
@@ -44,7 +45,7 @@ def bound(profile: Profile, target: Fraction, premises: Mapping[str, bool]) -> E
         raise Infeasible(
             f"feasibility is refuted for the target {exact_text(target)}: a returned weight breaks the constraint; do not use it"
         )
-    open_premises = tuple(f"{name} holds" for name in ("assumption-8", "feasibility") if name not in premises)
+    open_premises = tuple(CONDITION.about(name=name) for name in ("assumption-8", "feasibility") if name not in premises)
     exact = premises.get("assumption-8") is True and premises.get("assumption-9") is True and not _has_piecewise(profile.epsilon)
     record = {variable.name: variable.hi if variable.hi is not None else Fraction(1) for variable in profile.record_variables()}
     return Ends(target if exact else Fraction(0), target, record if exact else {}, open_premises)

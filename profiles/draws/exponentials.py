@@ -23,7 +23,9 @@ def enclose_exp(x: Fraction, bits: int) -> tuple[int, int]:
     ((1024, 1024), (0, 1))
     """
     if x < 0:
-        raise InvalidArgument(f"the exponent must be at least 0, but {float(x):g} was found; subtract the largest one first")
+        raise InvalidArgument(
+            "the exponent must be at least 0, but a negative one was found; subtract the largest one first", private=f"{float(x):g}"
+        )
     if x == 0:
         return 1 << bits, 1 << bits
     whole, rest = divmod(x.numerator, x.denominator)

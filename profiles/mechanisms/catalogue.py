@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from profiles.hypotheses import Hypothesis
 from profiles.mechanisms import k_norm_sum, laplace_sum, lloyd, weighted_count
 from profiles.mechanisms.interface import Mechanism
 from profiles.profile import Profile
@@ -20,7 +21,7 @@ class CatalogueEntry:
     name: str
     summary: str
     source: str
-    hypotheses: tuple[str, ...]
+    hypotheses: tuple[Hypothesis, ...]
     profile: Profile
     reference: str
 
@@ -41,3 +42,16 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
         CatalogueEntry(mechanism.name, mechanism.summary, mechanism.source, mechanism.hypotheses, mechanism.profile, f"{module}:default")
         for module, mechanism in general
     )
+
+
+#: The types whose run method has the profile that they declare; a subclass may run something else.
+_PROVED = (k_norm_sum.KNormSum, laplace_sum.LaplaceSum, lloyd.WeightedLloyd, weighted_count.WeightedCount)
+
+
+def describe_proof(mechanism: object) -> str | None:
+    """Return why the run method of a mechanism has its declared profile; None where it is not exactly of a type of the catalogue.
+
+    >>> describe_proof(laplace_sum.LaplaceSum(b=1, radius=1))
+    'the run method of LaplaceSum: docs/mechanisms.md'
+    """
+    return f"the run method of {type(mechanism).__name__}: docs/mechanisms.md" if type(mechanism) in _PROVED else None

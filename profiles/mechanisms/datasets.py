@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.numbers import ExactLike, exact_text, to_exact
+from profiles.private import hide_length, list_values, name_type
 
 Array = NDArray[np.float64]
 
@@ -28,8 +29,8 @@ _WIDER = 1 + 2.0**-20  # what a computed norm is multiplied with to be an upper 
 class WeightedData:
     """A checked weighted data set: ``points`` of shape (n, d), finite; ``weights`` of shape (n,), finite and at least 1."""
 
-    points: Array
-    weights: Array
+    points: Array = field(repr=False)
+    weights: Array = field(repr=False)
 
 
 def read_dataset(dataset: object, dimension: int | None, radius: ExactLike | None = None, p: float = 2) -> WeightedData:
@@ -55,7 +56,7 @@ def read_points(data: object, dimension: int | None, what: str = "the data set")
         points = points.reshape(len(points), 1 if dimension is None else dimension)
     if points.ndim != 2 or points.shape[1] == 0 or (dimension is not None and points.shape[1] != dimension):
         wanted = "(n, d) with d ≥ 1" if dimension is None else f"(n, {dimension})"
-        raise InvalidData(f"{what} must have shape {wanted}, but {points.shape} was found; give one row a record")
+        raise InvalidData(f"{what} must have shape {wanted}, but {hide_length(points.shape)} was found; give one row a record")
     for start in range(0, len(points), _ROWS):
         finite = np.isfinite(points[start : start + _ROWS])
         if not finite.all():
@@ -73,12 +74,18 @@ def read_weights(weights: object, count: int) -> Array:
         return np.ones(count)
     checked = _as_floats(weights, "the weights")
     if checked.shape != (count,):
-        raise InvalidData(f"the weights must have shape ({count},), one a record, but {checked.shape} was found; give one weight a record")
+        raise InvalidData(
+            f"the weights must have shape (n,), one a record, but {hide_length(checked.shape)} of another "
+            "length was found; give one weight "
+            "a record",
+            private=f"{checked.shape} for {count} records",
+        )
     bad = ~(np.isfinite(checked) & (checked >= 1))
     if bad.any():
         row = int(bad.argmax())
         raise InvalidData(
-            f"weights must be finite and at least 1, but row {row} has {float(checked[row])}; a weight is 1/q for a selection probability q"
+            f"weights must be finite and at least 1, but row {row} has another one; a weight is 1/q for a selection probability q",
+            private=list_values([(row, float(checked[row]))]),
         )
     return checked
 
@@ -95,7 +102,9 @@ def _as_floats(values: object, what: str) -> Array:
     if found.size == 0 and found.dtype == object:
         found = found.astype(np.float64)
     if found.dtype.kind not in "iuf":
-        raise InvalidData(f"{what} must hold real numbers, but entries of type {found.dtype} were found; convert them to numbers")
+        raise InvalidData(
+            f"{what} must hold real numbers, but entries of type {name_type(found.dtype)} were found; convert them to numbers"
+        )
     with np.errstate(over="ignore"):
         return np.asarray(found, dtype=np.float64)
 
@@ -170,8 +179,9 @@ def norms_within(points: Array, p: float, radius: ExactLike, *, first_row: int =
     if bad.any():
         row = int(bad.argmax())
         raise InvalidData(
-            f"records must have an l_{p:g} norm of at most {exact_text(bound)}, but row {first_row + row} has {float(norms[row])!r}; "
-            "rescale or remove such records, or declare a larger radius"
+            f"records must have an l_{p:g} norm of at most {exact_text(bound)}, but row {first_row + row} has a larger one; "
+            "move each record onto the ball by itself (project_records), or declare a radius that was chosen without looking at this data",
+            private=list_values([(first_row + row, float(norms[row]))]),
         )
     return norms
 
@@ -188,7 +198,7 @@ def float_at_most(value: Fraction) -> float:
 def require_finite(values: Array, what: str) -> Array:
     """Return ``values`` unless a sum left the range of floats, which is an :class:`InvalidData` error."""
     if not np.isfinite(values).all():
-        raise InvalidData(f"{what} is beyond the range of floats; rescale the data or the weights")
+        raise InvalidData(f"{what} is beyond the range of floats; rescale the data and the radius by a public constant")
     return values
 
 
@@ -206,5 +216,5 @@ def check_radius(radius: object) -> None:
     if exact < Fraction(LEAST_RADIUS):
         raise InvalidArgument(
             "the radius of the record domain must be at least 2**-1000, but a smaller one was found, where binary64 cannot tell norms; "
-            "rescale the data"
+            "rescale the data by a public constant"
         )

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.errors import InvalidArgument
+from profiles.hypotheses import EXACT_REALS, Hypothesis
 from profiles.numbers import ExactLike, exact_text, to_exact
 from profiles.profile import Profile
 
 #: The hypothesis of every guarantee about continuous noise (Mironov 2012 shows what floating point can give away).
-EXACT_ARITHMETIC = "The mechanism computes in exact real arithmetic"
+EXACT_ARITHMETIC = EXACT_REALS
 
 #: The value of a parameter that is not given: any positive real. Such a mechanism has a profile but cannot be run.
 POSITIVE = "positive"
@@ -48,7 +49,7 @@ class Mechanism(Protocol):
         """Where the profile is proved: paper and statement."""
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the profile takes for granted about the implementation and its public inputs."""
 
     @property
@@ -105,7 +106,7 @@ def noise_scale(value: ExactLike, what: str) -> float:
     """
     exact = _given(value, what)
     if exact > MOST_NOISE:
-        raise InvalidArgument(f"{what} must be at most 2**1000 to be sampled, but a larger number was found; rescale the data")
+        raise InvalidArgument(f"{what} must be at most 2**1000 to be sampled, but a larger number was found; rescale by a public constant")
     rounded = float(exact)
     return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from profiles import errors as profile_errors
 from profiles.errors import InvalidArgument, PDPError
+from profiles.private import quote_failure
 from proofs_check.audit import errors as audit_errors
 from proofs_check.audit.calls import require_time_limit
 from proofs_check.audit.errors import MechanismHangs, MechanismRaised, UnusableOutputs
@@ -92,8 +93,9 @@ def in_processes(
         pickled = pickle.dumps(mechanism)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise InvalidArgument(
-            f"a mechanism for other processes must be picklable, but it is not ({' '.join(str(error).split())[:120]}); define it at the "
-            "top level of a module"
+            f"a mechanism for other processes must be picklable, but it is not ({type(error).__name__}); define it at the "
+            "top level of a module",
+            private=quote_failure(error),
         ) from None
     return ProcessPool(Setup("", pickled, one_at_a_time, own_randomness), int(workers), time_limit)
 
@@ -266,8 +268,8 @@ def _as_error(failure: Failure) -> PDPError:
     for module in (audit_errors, profile_errors):
         kind = getattr(module, failure.error, None)
         if isinstance(kind, type) and issubclass(kind, PDPError):
-            return kind(failure.message)
-    return MechanismRaised(failure.message)
+            return kind(failure.message, private=failure.private)
+    return MechanismRaised(failure.message, private=failure.private)
 
 
 def _end(workers: list[_Worker]) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from profiles.errors import InvalidArgument, PDPError
+from profiles.private import locate_failure, quote_failure
 from proofs_check.audit.errors import MechanismHangs, MechanismRaised
 
 
@@ -42,15 +43,9 @@ def call_watched(run: Callable[[], Any], time_limit: float | None) -> Any:
     except MemoryError:
         raise MechanismRaised("the mechanism ran out of memory; ask for fewer samples") from None
     except (Exception, SystemExit) as error:
-        kind, text = type(error).__name__, _text(error)
-        raise MechanismRaised(f"the mechanism raised {kind}: {text or 'no message'}; correct it, or its data set") from error
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return " ".join(str(error).split())[:200]
-    except Exception:
-        return "no readable message"
+        raise MechanismRaised(
+            f"the mechanism raised {locate_failure(error)}; correct it, or its data set", private=quote_failure(error)
+        ) from None
 
 
 class _TimeOver(BaseException):

@@ -31,8 +31,9 @@ class Claim:
     delta: Fraction = Fraction(0)
     one_sided: bool = False
     source: str = ""
+    private: str = ""
 
-    def __init__(self, epsilon: ExactLike, delta: ExactLike = 0, *, one_sided: bool = False, source: str = "") -> None:
+    def __init__(self, epsilon: ExactLike, delta: ExactLike = 0, *, one_sided: bool = False, source: str = "", private: str = "") -> None:
         exact, slack = to_exact(epsilon, "the claimed epsilon"), to_exact(delta, "delta")
         if exact < 0:
             raise InvalidNumber(f"the claimed epsilon must be at least 0, but {exact_text(exact)} was found; give a number of nats")
@@ -44,6 +45,7 @@ class Claim:
         object.__setattr__(self, "delta", slack)
         object.__setattr__(self, "one_sided", one_sided)
         object.__setattr__(self, "source", source)
+        object.__setattr__(self, "private", private)
 
 
 def claim_of_record(profile: Profile, statistics: Mapping[str, ExactLike], weight: ExactLike = 1) -> Claim:
@@ -66,8 +68,8 @@ def claim_of_record(profile: Profile, statistics: Mapping[str, ExactLike], weigh
     for variable in profile.variables():
         if not variable.contains(point[variable.name]):
             raise InvalidArgument(
-                f"the record must lie in the profile's domain, but {variable.name} = {exact_text(point[variable.name])} does not; use "
-                "a record of the domain"
+                f"the record must lie in the profile's domain, but its {variable.name} does not; use a record of the domain",
+                private=f"{variable.name} = {exact_text(point[variable.name])}",
             )
     with working_precision(_BITS):
         box = {name: ball(value) for name, value in point.items()}
@@ -76,4 +78,5 @@ def claim_of_record(profile: Profile, statistics: Mapping[str, ExactLike], weigh
     if bound is None:
         raise Undecided(f"epsilon of {profile.name!r} could not be enclosed at this record; choose a record at which it is defined")
     record = ", ".join(f"{name} = {exact_text(value)}" for name, value in point.items())
-    return Claim(max(bound, Fraction(0)), source=f"{profile.name}: epsilon(w, x) = {profile.text} at {record}")
+    source = f"{profile.name}: epsilon(w, x) = {profile.text} at the record that differs"
+    return Claim(max(bound, Fraction(0)), source=source, private=record)

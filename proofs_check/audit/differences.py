@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -19,8 +19,8 @@ from proofs_check.audit.neighbors import Relation, describe_distance
 class WeightedRecord:
     """One weighted record (w, x): ``values`` is x, a number or an array, ``weight`` is w."""
 
-    values: Array
-    weight: float
+    values: Array = field(repr=False)
+    weight: float = field(repr=False)
 
     def text(self) -> str:
         """Return the record in words, with at most six of its numbers."""
@@ -36,25 +36,34 @@ class Difference:
 
     first: tuple[WeightedRecord, ...]
     second: tuple[WeightedRecord, ...]
-    size_first: int
-    size_second: int
+    size_first: int = field(repr=False)
+    size_second: int = field(repr=False)
 
     def added_record(self) -> WeightedRecord:
         """Return the one record in which the data sets differ. Raises :class:`NotNeighbors` if they are not neighbors by add/remove."""
         if len(self.first) + len(self.second) != 1:
-            raise NotNeighbors(describe_distance((len(self.first), len(self.second)), Relation.ADD_REMOVE))
+            distance = describe_distance((len(self.first), len(self.second)), Relation.ADD_REMOVE)
+            raise NotNeighbors(distance, private=self._count())
         return (*self.first, *self.second)[0]
 
     def text(self) -> str:
-        """Return the difference in words."""
+        """Return the difference in words, without the records (:mod:`profiles.private`)."""
         if not self.first and not self.second:
             return "D and D' hold the same records"
         if len(self.first) + len(self.second) == 1:
             larger = "D" if self.first else "D'"
-            return f"{larger} has one record more: {self.added_record().text()}"
+            return f"{larger} has one record more"
         if len(self.first) == len(self.second) == 1:
             return "one record of D is replaced by another one in D'"
-        return f"{len(self.first)} records are in D alone, {len(self.second)} in D' alone"
+        return "D and D' differ in several records"
+
+    def private_text(self) -> str:
+        """Return the record in which neighbors differ, or in how many others do: for the eyes of whoever may see the data."""
+        return self.added_record().text() if len(self.first) + len(self.second) == 1 else self._count()
+
+    def _count(self) -> str:
+        several = bool(self.first or self.second)
+        return f"{len(self.first)} records are in D alone, {len(self.second)} in D' alone" if several else ""
 
 
 def find_difference(dataset: Any, neighbor: Any) -> Difference:
@@ -63,7 +72,9 @@ def find_difference(dataset: Any, neighbor: Any) -> Difference:
     Raises :class:`InvalidData` for weights that are none.
 
     >>> find_difference(np.array([1.0, 4.0]), np.array([1.0])).text()
-    'D has one record more: x = 4, w = 1'
+    'D has one record more'
+    >>> find_difference(np.array([1.0, 4.0]), np.array([1.0])).private_text()
+    'x = 4, w = 1'
     """
     first, second = _Rows.of(dataset), _Rows.of(neighbor)
     of_first, of_second = Counter(first.keys), Counter(second.keys)

@@ -138,7 +138,7 @@ def describe_distance(alone: tuple[int, int], relation: Relation, *, one_sided: 
         found = "one record (or its weight) is replaced by another one, which is two steps"
         advice = "leave the record out on one side, or say that neighboring is replace-one if the claim is about that"
     else:
-        found = f"{alone[0]} of the records {'is' if alone[0] == 1 else 'are'} in D alone and {alone[1]} in D' alone"
+        found = "several of the records are in D alone or in D' alone"
         advice = "give data sets that differ by one, or say that neighboring is stated if the claim is about such a pair"
     return f"not neighbors: the data sets must differ by {_WORDS[relation.value]}, but {found}; {advice}"
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.errors import InvalidArgument
+from profiles.private import EYES_ONLY
 from proofs_check.audit.errors import UnusableOutputs
 from proofs_check.audit.guesses import GuessingRule
 from proofs_check.audit.outputs import ABSENT, Outputs, Reader, join
@@ -96,6 +97,7 @@ def plot_audit(result: AuditResult, samples: Samples, rule: GuessingRule | None 
         ended = "no event is shaded: the run ended before one was tested"
         left.set_title(ended if result.refuted_after is not None else "no event was found", fontsize=10)
     plot_bound(right, result)
+    figure.text(0.995, 0.005, f"{EYES_ONLY}: outputs tell of the data sets", ha="right", va="bottom", fontsize=8, color=CLAIM)
     return figure
 
 

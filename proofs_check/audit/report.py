@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from profiles.numbers import decimal_text, exact_text
+from profiles.private import EYES_ONLY
 from proofs_check.audit.results import AuditResult, EventReport, Finding
 
 _WIDTH = 80
@@ -33,6 +34,8 @@ class Setting:
     """What a report tells beside the result: names of mechanism and pair, the shell words that repeat it, and what was switched on.
 
     ``given`` are sentences that the claim rests on because the caller said so.
+    ``record`` is the record in which the pair differs. ``private``: the data sets are somebody's data, and what tells of them stands under
+    a heading of its own (:mod:`profiles.private`); else they are test data, and it stands where it belongs.
     """
 
     mechanism: str
@@ -42,6 +45,8 @@ class Setting:
     bits: bool = False
     own_randomness: bool = False
     given: tuple[str, ...] = ()
+    record: str = ""
+    private: bool = False
 
     def assumptions(self, result: AuditResult) -> tuple[str, ...]:
         """Return what the audit takes for granted: also what could not be looked at, and what the caller gave."""
@@ -93,23 +98,38 @@ def _lines(result: AuditResult, setting: Setting) -> Iterator[str]:
     yield ""
     for note in (*setting.notes, *remarks(result)):
         yield from _fold("note", note)
-    yield from _fold("pair", setting.pair or "not described")
+    shown = f": {setting.record}" if setting.record and not setting.private else ""
+    yield from _fold("pair", (setting.pair or "not described") + shown)
     yield from _fold("neighbors", result.neighboring.text())
-    yield from _fold("claim", _claim(result))
+    yield from _fold("claim", _claim(result) + (f": {result.claim.private}" if result.claim.private and not setting.private else ""))
     yield from _fold("outputs", f"{outputs_text(result)}, in {result.seconds:.1f} s")
     yield from _fold("seed", str(result.seed) if result.seed is not None else "none: the generator was not made from one number")
     if result.tests > 1:
         yield from _fold("tests", f"{result.tests} audits are reported together; the error is divided by that")
     yield ""
-    yield from _evidence(result)
+    yield from _evidence(result, private=setting.private)
     yield ""
     yield "Taken for granted"
     for assumption in setting.assumptions(result):
         yield from _fold("  *", assumption, indent=4)
+    if setting.private:
+        yield ""
+        yield f"{EYES_ONLY.capitalize()} from here on: what tells of D and D', without a guarantee"
+        yield from _private(result, setting)
     if setting.repeat:
         yield ""
         yield "To repeat"
         yield from _fold_command(setting.repeat)
+
+
+def _private(result: AuditResult, setting: Setting) -> Iterator[str]:
+    for label, text in (("record", setting.record), ("claim at", result.claim.private), ("bets on", result.bets_on)):
+        if text:
+            yield from _fold(f"  {label}", text)
+    if result.rule is not None:
+        yield from _fold("  score", result.rule.score.name)
+    for name, event in zip("AB", result.events, strict=False):
+        yield from _event(name, event)
 
 
 def outputs_text(result: AuditResult) -> str:
@@ -148,7 +168,7 @@ def _claim(result: AuditResult) -> str:
     return text + (f"; {claim.source}" if claim.source else "")
 
 
-def _evidence(result: AuditResult) -> Iterator[str]:
+def _evidence(result: AuditResult, *, private: bool) -> Iterator[str]:
     yield "Evidence"
     fixed, sequential = result.fixed, result.sequential
     from_bets = sequential is not None and sequential >= (fixed or 0.0)
@@ -158,18 +178,19 @@ def _evidence(result: AuditResult) -> Iterator[str]:
         yield from _fold(label + ":", f"epsilon >= {_down(fixed)}", indent=4)
         if result.right + result.wrong:
             guessed = f"{result.right} right and {result.wrong} wrong guesses of the hidden data set, {result.passed} times none"
-            yield from _fold("    ", f"{guessed}, on outputs that nothing had looked at (score: {score})", indent=4)
+            by = "" if private else f" (score: {score})"
+            yield from _fold("    ", f"{guessed}, on outputs that nothing had looked at{by}", indent=4)
     if sequential is not None:
         label = "  sequential test" + (" (gives the bound)" if from_bets else "")
         ended = "" if result.refuted_after is None else f"; it refuted the claim after {result.refuted_after} outputs"
-        bets = "" if result.bets_on is None else f" (the best bets were on: {result.bets_on})"
+        bets = "" if result.bets_on is None or private else f" (the best bets were on: {result.bets_on})"
         yield from _fold(label + ":", f"epsilon >= {_down(sequential)}{ended}{bets}", indent=4)
     if result.exact is not None:
         low, high = (_exact_text(result.exact.lower, up=False), _exact_text(result.exact.upper, up=True))
         above = result.epsilon_lower > result.exact.upper
         doubt = " The bound is above it: the run was unlucky, or the implementation is not what was computed." if above else ""
         yield from _fold("  exact, as given by --exact:", f"epsilon in [{low}, {high}], for comparison only.{doubt}", indent=4)
-    for name, event in zip("AB", result.events, strict=False):
+    for name, event in () if private else zip("AB", result.events, strict=False):
         yield from _event(name, event)
 
 

@@ -112,7 +112,10 @@ class AuditResult:
         return self.parts.counted + self.parts.shown - self.right - self.wrong
 
     def to_json(self) -> dict[str, Any]:
-        """Return the result as a JSON object; ``claimed`` is rounded up and ``epsilon_lower`` down."""
+        """Return the result as a JSON object; ``claimed`` is rounded up and ``epsilon_lower`` down.
+
+        ``private`` has what tells of the outputs, hence of the data sets: events and scores, and the record that the claim is about.
+        """
         return {
             "epsilon_lower": self.epsilon_lower,
             "claimed": _upper_float(self.claim.epsilon),
@@ -131,27 +134,26 @@ class AuditResult:
             "neighboring": {"relation": self.neighboring.relation.value, "status": self.neighboring.status},
             "memory": f"not checked: {self.memory}" if self.memory else "checked",
             "same_on_both": self.same_on_both,
-            "bets_on": self.bets_on,
-            "events": [
-                {
-                    "event": event.words,
-                    "probability": list(event.interval_first),
-                    "probability_neighbor": list(event.interval_second),
-                    "seen": [event.seen_first, event.of_first],
-                    "seen_neighbor": [event.seen_second, event.of_second],
-                }
-                for event in self.events
-            ],
-            "guesses": {
-                "right": self.right,
-                "wrong": self.wrong,
-                "passed": self.passed,
-                "score": None if self.rule is None else self.rule.score.name,
-            },
+            "guesses": {"right": self.right, "wrong": self.wrong, "passed": self.passed},
             "tests": self.tests,
             "exact": None if self.exact is None else {"lower": _number(self.exact.lower), "upper": _number(self.exact.upper)},
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
+            "private": {
+                "claim_at": self.claim.private,
+                "bets_on": self.bets_on,
+                "score": None if self.rule is None else self.rule.score.name,
+                "events": [
+                    {
+                        "event": event.words,
+                        "probability": list(event.interval_first),
+                        "probability_neighbor": list(event.interval_second),
+                        "seen": [event.seen_first, event.of_first],
+                        "seen_neighbor": [event.seen_second, event.of_second],
+                    }
+                    for event in self.events
+                ],
+            },
         }
 
 

@@ -137,7 +137,7 @@ def test_weights_of_a_data_set_are_feasible(pdp, lloyd, tmp_path, suffix):
         np.save(data, points)
     result = pdp("weights", lloyd, "--target-epsilon", "3", "--data", data, "--out", out, "--statistic", "z=l2", "--json")
     assert result.code == 0, result.err
-    assert result.json()["records"] == 200
+    assert result.json()["private"]["records"] == 200
     reader = {"csv": lambda: pyarrow.csv.read_csv(out), "parquet": lambda: pyarrow.parquet.read_table(out)}
     weights = np.load(out) if suffix == "npy" else reader[suffix]()["weight"].to_numpy()
     norms = [float(np.sqrt(sum(float(x) * float(x) for x in row))) for row in points]

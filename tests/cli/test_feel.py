@@ -96,7 +96,10 @@ MISSPELT = {
         ["weights", "examples/lloyd.toml", "-e", "20", "--data", "examples/points.csv", "-s", "zz=x", "--out", "o.csv"],
         "z",
     ),
-    "column": (["weights", "examples/lloyd.toml", "-e", "20", "--data", "examples/points.csv", "-s", "z=X", "--out", "o.csv"], "x"),
+    "column": (
+        ["weights", "examples/lloyd.toml", "-e", "20", "--data", "examples/points.csv", "-s", "z=X", "--out", "o.csv", "--show-values"],
+        "x",
+    ),
     "norm": (["weights", "examples/lloyd.toml", "-e", "20", "--data", "examples/points.csv", "-s", "z=L2", "--out", "o.csv"], "l2"),
     "rule": (["epsilon", "examples/lloyd.toml", "--rule", "unifrm"], "uniform"),
     "constant": (["epsilon", "examples/lloyd.toml", "--rule", "uniform", "--constant", "rat=0.1"], "rate"),

@@ -105,7 +105,9 @@ def test_text_columns_are_no_part_of_a_norm_but_a_stray_word_is_an_error(tmp_pat
     path.write_text('name,a\n"x, y",3\nz,4\n')
     assert one_batch(path, "z=l2") == [3.0, 4.0]
     path.write_text("name,a\nx,3\ny,?\n")
-    with pytest.raises(InvalidData, match=r"column 'a' of d.csv must hold numbers, but '\?' was found in row 1"):
+    with pytest.raises(
+        InvalidData, match=r"column number 1 \(from 0\) of d.csv must hold numbers, but row 1 has text where a number was expected"
+    ):
         one_batch(path, "z=l2")
 
 
@@ -119,13 +121,13 @@ BAD_FILES: list[tuple[str, bytes, str, type[PDPError], str]] = [
     ("d.csv", b"", "z=a", UnreadableFile, "is empty"),
     ("d.csv", b"a,b\n", "z=a", InvalidData, "no rows"),
     ("d.csv", b"a,b\n1,2\n3\n", "z=a", InvalidData, "Expected 2 columns"),
-    ("d.csv", b"a,b\n1,2\nnan,3\n", "z=a", InvalidData, r"finite numbers.*row 1: nan"),
-    ("d.csv", b"a,b\n1,2\n-inf,3\n", "z=l2", InvalidData, r"finite numbers.*row 1: -inf"),
-    ("d.csv", b"a,b\n1,2\n,3\n", "z=a", InvalidData, "'' was found in row 1"),
-    ("d.csv", b"word,b\nx,2\n", "z=word", InvalidData, "must hold numbers, but 'x'"),
+    ("d.csv", b"a,b\n1,2\nnan,3\n", "z=a", InvalidData, "finite numbers, but NaN or infinity was found in row 1"),
+    ("d.csv", b"a,b\n1,2\n-inf,3\n", "z=l2", InvalidData, "finite numbers, but NaN or infinity was found in row 1"),
+    ("d.csv", b"a,b\n1,2\n,3\n", "z=a", InvalidData, "row 1 has text where a number was expected"),
+    ("d.csv", b"word,b\nx,2\n", "z=word", InvalidData, "must hold numbers, but row 0 has text"),
     ("d.csv", b"word\nx\n", "z=l1", InvalidData, "no numeric columns"),
-    ("d.csv", b"norm,b\n1,2\n", "z=nrom", InvalidData, r"did you mean 'norm'\?"),
-    ("d.csv", b"a,a\n1,2\n", "z=a", InvalidData, "two columns named 'a'"),
+    ("d.csv", b"norm,b\n1,2\n", "z=nrom", InvalidData, "no such column among its 2"),
+    ("d.csv", b"a,a\n1,2\n", "z=a", InvalidData, "two columns of one name"),
     ("d.csv", b"\xff\xfe\x00\n\x00\x81,\n", "z=a", PDPError, "d.csv"),
     ("d.parquet", b"PAR1 not really", "z=a", UnreadableFile, "could not be read as parquet"),
     ("d.npy", b"not numpy", "z=0", UnreadableFile, "could not be read as NPY"),
@@ -188,7 +190,7 @@ def test_bad_tables(table: pa.Table, match: str) -> None:
         (np.zeros((2, 2, 2)), "of 3 dimensions"),
         (np.zeros((0, 2)), "no rows"),
         (np.array([2**60 + 1]), "above 2\\^53"),
-        (np.array([1.0, np.nan]), "row 1: nan"),
+        (np.array([1.0, np.nan]), "was found in row 1"),
     ],
 )
 def test_bad_arrays(array: np.ndarray, match: str) -> None:

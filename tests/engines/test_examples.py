@@ -91,7 +91,7 @@ def test_duckdb(names: dict[str, Any]) -> None:
     plausible_sample("duckdb-sample.parquet", single, single["x"].to_numpy() > 0)
     query = names["connection"].cursor()
     for text, match in [
-        ("SELECT pair(2.0, 1.0)", r"InvalidData: 1 record is outside the declared range \[0, 1.5\] of 'z'"),
+        ("SELECT pair(2.0, 1.0)", r"InvalidData: row 0 is outside the declared range \[0, 1.5\] of 'z'"),
         ("SELECT pair(x, NULL) FROM 'points.parquet'", r"InvalidData: the column 'y' .* missing value in row 0"),
         ("SELECT pair('nan', 1.0)", "InvalidData: the column 'x' .* finite numbers"),
     ]:
@@ -147,5 +147,7 @@ def test_spark(spark_cluster: dict[str, Any]) -> None:
     again = names["fixed"].mapInArrow(names["arrow_sample"](names["pairs"], names["open_seeded"]), schema).toArrow()
     assert sorted(again["id"].to_pylist()) == pq.read_table("spark-seeded.parquet").sort_by("id")["id"].to_pylist()
     wide = names["rows"].withColumn("x", names["rows"].x * 10).mapInArrow(names["pairs"].stream, schema)
-    with pytest.raises(Exception, match=r"profiles.errors.InvalidData: \d+ records are outside the declared range \[0, 1.5\] of 'z'"):
+    with pytest.raises(
+        Exception, match=r"profiles.errors.InvalidData: rows [\d, ]+ and others are outside the declared range \[0, 1.5\] of 'z'"
+    ):
         wide.count()

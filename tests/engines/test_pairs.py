@@ -84,7 +84,7 @@ def test_what_is_refused() -> None:
         arrow_pairs(prepare_selection(bare, make_rule("uniform", bare, {"rate": "0.3"})))
     with pytest.raises(profiles.InvalidArgument, match="takes an Arrow record batch, but Table"):
         pairs(pa.table({"z": [1.0]}))
-    with pytest.raises(profiles.InvalidData, match=r"1 record is outside the declared range \[0, 4\] of 'z'"):
+    with pytest.raises(profiles.InvalidData, match=r"row 1 is outside the declared range \[0, 4\] of 'z'"):
         pairs(pa.record_batch({"z": [1.0, 4.5]}))
     with pytest.raises(profiles.InvalidData, match="missing value in row 1"):
         pairs(pa.record_batch({"z": [1.0, None]}))

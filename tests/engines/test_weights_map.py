@@ -110,11 +110,11 @@ def test_a_batch_without_rows_passes_and_is_checked() -> None:
 @pytest.mark.parametrize(
     ("columns", "match"),
     [
-        ({"z": [1.0, 4.5, -1.0]}, r"2 records are outside the declared range \[0, 4\] of 'z' \(row 1: 4.5, row 2: -1.0"),
-        ({"z": [1.0, float("nan")]}, r"'z' of the record batch must hold finite numbers.*row 1: nan"),
+        ({"z": [1.0, 4.5, -1.0]}, r"rows 1, 2 are outside the declared range \[0, 4\] of 'z', above it or below it"),
+        ({"z": [1.0, float("nan")]}, r"'z' of the record batch must hold finite numbers, but NaN or infinity was found in row 1"),
         ({"z": [float("inf")]}, "finite"),
         ({"z": [1.0, None]}, "missing value in row 1"),
-        ({"Z": [1.0]}, r"'z' was asked for, but the record batch has Z"),
+        ({"Z": [1.0]}, r"'z' was asked for, but the record batch has no such column"),
         ({"z": [b"1"]}, "must hold numbers"),
         ({"z": [1.0], "q": [0.5]}, "already has a column 'q'"),
     ],
@@ -127,7 +127,7 @@ def test_bad_batches_raise_the_errors_of_the_single_machine_path(columns: dict[s
 def test_other_things_than_record_batches_are_refused() -> None:
     with pytest.raises(profiles.InvalidArgument, match="takes an Arrow record batch, but Table"):
         arrow_weights(LLOYD, 2)(pa.table({"z": [1.0]}))
-    with pytest.raises(profiles.InvalidData, match="two columns named 'z'"):
+    with pytest.raises(profiles.InvalidData, match="two columns of one name"):
         arrow_weights(LLOYD, 2)(pa.RecordBatch.from_arrays([pa.array([1.0])] * 2, names=["z", "z"]))
 
 

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from accountant.calibration.lloyd import noise_energy
+from accountant.estimators.certifying import GIVEN_ROW
 from accountant.estimators.noise_split import TYPICAL_NORM, count_share
+from profiles.hypotheses import FIXED_IN_ADVANCE, ONLY_RELEASE, OWN_WEIGHTS, SEEDED_BITS
 from tests.estimators.test_kmeans import EXPECTED_FAILURES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "dp-kmeans.md").read_text(encoding="utf-8")
@@ -17,21 +19,28 @@ PAGE = (Path(__file__).parents[2] / "docs" / "dp-kmeans.md").read_text(encoding=
 
 def test_the_examples_run(capsys):
     names: dict[str, object] = {}
-    for example in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
-        exec(compile(example, "docs/dp-kmeans.md", "exec"), names)
-    assert "epsilon <= 0.99999999" in capsys.readouterr().out
+    printed = {}
+    for kind, block in re.findall(r"```(python|text)\n(.*?)```", PAGE, re.DOTALL):
+        if kind == "text":  # what the block before prints
+            assert printed["last"].strip() == block.strip()
+            continue
+        exec(compile(block, "docs/dp-kmeans.md", "exec"), names)
+        printed["last"] = capsys.readouterr().out
+        printed.setdefault("first", printed["last"])
+        stated = re.findall(r"^(float|int)\((.*)\)  # ([\d.]+)", block, re.MULTILINE)
+        assert all(float(eval(value, names)) == pytest.approx(float(number), abs=0.005) for _, value, number in stated), stated
+        texts = re.findall(r"^(.*\.text)  # '(.*)'", block, re.MULTILINE)
+        assert all(eval(value, names) == text for value, text in texts)
+    assert "epsilon <= 0.99999999" in printed["first"]
     assert names["model"].cluster_centers_.shape == (3, 2)
     assert names["model"].guarantee_.bound.upper <= 1
     assert names["sampled"].guarantee_.bound.upper == 5
 
 
-def test_the_amplified_epsilon_is_the_one_on_the_page():
-    names: dict[str, object] = {}
-    examples = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    *before, last = (examples[0] + examples[1]).strip().splitlines()
-    exec("\n".join(before), names)
-    value, printed = last.split("  # ")
-    assert eval(value, names) == pytest.approx(float(printed), abs=0.05)
+def test_what_the_page_states_is_looked_at():
+    stated = re.findall(r"^(?:float|int)\(.*\)  # [\d.]+|^.*\.text  # '.*'", PAGE, re.MULTILINE)
+    assert len(stated) == 6
+    assert PAGE.count("```text\n") == 2
 
 
 def test_the_table_of_divisions():
@@ -51,3 +60,11 @@ def test_the_table_of_divisions():
 
 def test_expected_failures_are_listed():
     assert set(re.findall(r"^\| `(check_\w+)` \|", PAGE, re.MULTILINE)) == set(EXPECTED_FAILURES)
+    assert "Without `largest_weight` all checks of `sample_weight` fail besides" in PAGE
+
+
+def test_every_premise_of_the_caller_is_on_the_page():
+    text = " ".join(PAGE.split())
+    for premise in (ONLY_RELEASE, GIVEN_ROW, FIXED_IN_ADVANCE, OWN_WEIGHTS):
+        assert f"*{premise.sentence}*" in text, premise.id
+    assert "nor has seen other numbers" in SEEDED_BITS.sentence

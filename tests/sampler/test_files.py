@@ -212,7 +212,7 @@ def test_a_failure_in_the_middle_leaves_both_old_files(plan, tmp_path, monkeypat
 def test_records_out_of_range_are_counted_and_nothing_is_written(plan, tmp_path):
     values = Z.copy()
     values[[10, 500, 2499]] = [4.5, -1, 5]
-    with pytest.raises(InvalidData, match=r"3 records are outside.*row 10: 4.5, row 500: -1.0, row 2499: 5.0"):
+    with pytest.raises(InvalidData, match=r"rows 10, 500, 2499 are outside.*above it or below it"):
         sample_file(plan, pa.table({"z": values}), tmp_path / "out.parquet", batch_rows=100)
     assert not list(tmp_path.iterdir())
 

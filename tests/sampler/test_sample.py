@@ -198,7 +198,7 @@ def test_unusable_requests(plan):
         draw_sample(SUM, POINTS, q="1 + z", specs=SPECS)
     with pytest.raises(Infeasible, match="assumption-8"):
         draw_sample(SUM, POINTS, target_epsilon="1/100", specs=SPECS)
-    with pytest.raises(InvalidData, match="1 record is outside"):
+    with pytest.raises(InvalidData, match="row 1 is outside"):
         draw(plan, data=np.array([1.0, 5.0]))
     with pytest.raises(InvalidData, match="finite"):
         draw(plan, data=np.array([1.0, np.nan]))

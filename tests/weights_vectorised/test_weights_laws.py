@@ -125,16 +125,16 @@ def test_a_denormal_statistic_saturates_at_the_largest_number() -> None:
 
 def test_records_above_the_target_are_named() -> None:
     profile = make("w*z", 4)
-    with pytest.raises(profiles.Infeasible, match=r"assumption-8 fails for 2 records.*row 1 \(z = 2.5\); row 3"):
+    with pytest.raises(profiles.Infeasible, match="assumption-8 fails at rows 1, 3 "):
         weigh(profile, 2, [1.0, 2.5, 2.0, math.nextafter(2, 3)])
 
 
 @pytest.mark.parametrize(
     ("z", "error"),
     [
-        ([math.nan], "1 record is outside"),
-        ([math.inf], "1 record is outside"),
-        ([0.5, -1e-300, 4.1, 7], "3 records are outside"),
+        ([math.nan], "row 0 is outside"),
+        ([math.inf], "row 0 is outside"),
+        ([0.5, -1e-300, 4.1, 7], "rows 1, 2, 3 are outside"),
         ([], "no rows"),
     ],
 )

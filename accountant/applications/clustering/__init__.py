@@ -2,7 +2,7 @@
 
 from accountant.applications.clustering.bounds import bound_cost
 from accountant.applications.clustering.private import MetricClustering, PrivateMetricClustering
-from accountant.applications.clustering.records import DistanceRows, Multiplicities
+from accountant.applications.clustering.records import DistanceRows, Multiplicities, measure_records
 from accountant.applications.clustering.space import MetricSpace, measure_points, read_distances
 
 __all__ = [
@@ -13,5 +13,6 @@ __all__ = [
     "PrivateMetricClustering",
     "bound_cost",
     "measure_points",
+    "measure_records",
     "read_distances",
 ]

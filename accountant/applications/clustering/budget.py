@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.guarantees import ARITHMETIC, ONE_ANALYSIS, AnyGuarantee, discharge, post_processing
+from accountant.guarantees import ARITHMETIC, AnyGuarantee, discharge, post_processing
 from accountant.onesided import (
     OneSidedCalibration,
     calibrate_one_sided,
     compose_directions,
-    declare_add_dp,
-    declare_directions,
-    realise_draws,
+    prove_losses,
     subsample,
 )
+from profiles.hypotheses import FEW_RECORDS, ONLY_THROUGH_OUTPUT, OWN_ENTRY, PUBLIC_CONSTANTS, WELL_FORMED
 
 PAGE = "docs/metric-clustering.md"
-PUBLIC = "the candidates, their distances, k, the power, the number of rounds or what it is made from, and the split are public"
-FORM = "the records have the declared form (candidate numbers, finite points, distances), or nobody learns that they were refused"
-FEW_RECORDS = "there are fewer than 2^38 records"
-RANDOM_DIGITS = "the random digits of selection and noise are uniform, independent, and unknown to whoever sees the output"
+PUBLIC = PUBLIC_CONSTANTS.about(
+    names="the candidates, their distances, k, the power, the number of rounds or what it is made from, and the split are"
+)
+FORM = WELL_FORMED.about(what="the records have the declared form (candidate numbers, finite points, distances)")
+FEW = FEW_RECORDS.about(most="2^38 records")
 _SOLVER = "the solution of the weighted instance"
-_DESCRIPTION = f"{_SOLVER} uses the data only through the output of the mechanism"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,36 +59,31 @@ def divide_budget(epsilon: Fraction, *, split: Fraction, size_share: Fraction, e
     return Budget(plan, size, split * rest, (1 - split) * rest, full)
 
 
-def derive_guarantee(budget: Budget, *, digits: str = RANDOM_DIGITS, sampling: str | None = None) -> AnyGuarantee:
-    """Return the guarantee of selected candidates, weights and centres together: docs/metric-clustering.md, Theorems 1 to 4.
+def derive_guarantee(budget: Budget) -> AnyGuarantee:
+    """Return the guarantee of selected candidates, weights and centres together, before it is known where the random numbers come from.
 
-    ``digits`` and ``sampling`` are the hypotheses about the random bits; without ``sampling`` the draws of the sample stay a hypothesis.
+    Source: docs/metric-clustering.md, Theorems 1 to 4.
     """
-    hypotheses = (PUBLIC, FORM, FEW_RECORDS, ARITHMETIC, digits)
     parts: list[AnyGuarantee] = []
     if budget.size:
-        parts.append(_declare("number of records with geometric noise", budget.size, "Theorem 3", hypotheses))
+        parts.append(_prove("number of records with geometric noise", budget.size, f"{PAGE}, Theorem 3"))
     if budget.selection:
-        source = f"Ghazi et al. 2024, Theorem 4.3; {PAGE}, Theorem 1"
-        parts.append(
-            declare_add_dp("repeated exponential mechanism on cost reductions", budget.selection, source=source, hypotheses=hypotheses)
-        )
+        theorem = f"Ghazi et al. 2024, Theorem 4.3; {PAGE}, Theorem 1"
+        parts.append(_prove("repeated exponential mechanism on cost reductions", budget.selection, theorem))
     if not budget.full:
-        parts.append(_declare("histogram with geometric noise", budget.histogram, "Theorem 2", hypotheses))
+        parts.append(_prove("histogram with geometric noise", budget.histogram, f"{PAGE}, Theorem 2"))
     found: list[AnyGuarantee] = []
     if parts and budget.plan is not None:
-        sampled = subsample(compose_directions("one-sided parts", parts), budget.plan.p)
-        evidence = "the sample is drawn inside of run, and is used for the composed parts alone"
-        sampled = discharge(sampled, ONE_ANALYSIS, evidence)
-        found.append(sampled if sampling is None else realise_draws(sampled, sampling))
+        found.append(subsample(compose_directions("one-sided parts", parts), budget.plan.p))
     if budget.full:
-        source = f"Ghosh et al. 2009; {PAGE}, Theorem 2"
         name = "histogram with two-sided geometric noise"
-        found.append(declare_directions(name, budget.histogram, budget.histogram, source=source, hypotheses=hypotheses))
+        found.append(_prove(name, budget.histogram, f"Ghosh et al. 2009; {PAGE}, Theorem 2", two_sided=True))
     whole = found[0] if len(found) == 1 else compose_directions("selection on a sample, histogram of all records", found)
     evidence = "the solver is given candidates and noisy weights only, and its random starts have a fixed seed"
-    return discharge(post_processing(whole, _SOLVER), _DESCRIPTION, evidence)
+    return discharge(post_processing(whole, _SOLVER), ONLY_THROUGH_OUTPUT.about(what=_SOLVER), evidence)
 
 
-def _declare(subject: str, epsilon: Fraction, theorem: str, hypotheses: Sequence[str]) -> AnyGuarantee:
-    return declare_add_dp(subject, epsilon, source=f"{PAGE}, {theorem}", hypotheses=hypotheses)
+def _prove(subject: str, epsilon: Fraction, theorem: str, *, two_sided: bool = False) -> AnyGuarantee:
+    return prove_losses(
+        subject, epsilon, epsilon if two_sided else None, theorem=theorem, hypotheses=(PUBLIC, FORM, OWN_ENTRY, FEW, ARITHMETIC)
+    )

@@ -39,7 +39,7 @@ def release_law(model: PrivateMetricClustering, data: Sequence[int], *, most: in
     (4, True)
     """
     if len(data) > most:
-        raise InvalidArgument(f"the law is cut at {most} records, but {len(data)} were found; raise most")
+        raise InvalidArgument(f"the law is cut at {most} records, but more were found; raise most", private=f"{len(data)} records")
     rounds = model.public_rounds or model.space.size
     if math.perm(model.space.size, rounds) * (most + 2) ** rounds > _MOST_OUTCOMES:
         raise InvalidArgument("the law has about 10^6 outcomes or more; give fewer candidates, rounds or records")

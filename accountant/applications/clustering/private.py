@@ -14,7 +14,7 @@ from accountant.applications.clustering.records import Data, Records, Tally
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import Array, MetricSpace
-from accountant.guarantees import AnyGuarantee
+from accountant.guarantees import AnyGuarantee, Run, conclude_run
 from accountant.onesided.calibration import read_target
 from accountant.sampler import open_sources
 from profiles import InvalidArgument, InvalidTarget, to_exact
@@ -128,7 +128,8 @@ class PrivateMetricClustering:
         """
         source, sampler = open_sources(rng, bits)
         budget = self.budget
-        guarantee = derive_guarantee(budget, digits=source.hypothesis, sampling=None if budget.plan is None else sampler.source.hypothesis)
+        run = Run(noise=source.hypothesis, draws=None if budget.plan is None else sampler.source.hypothesis)
+        guarantee = conclude_run(derive_guarantee(budget), run)
         records = Records(self.space, self.power, data)
         everything = tuple(range(self.space.size))
         sample = None if budget.plan is None else records.sample(budget.plan.p, sampler)

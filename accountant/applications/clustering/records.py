@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from accountant.applications.clustering.space import Array, Costs, Integers, MetricSpace
 from accountant.sampler import PoissonSampler
 from profiles import InvalidData
+from profiles.private import hide_length, name_type
 
 #: More records than this would not fit the exact sums; the guarantee says so.
 MOST_RECORDS = 2**38
@@ -21,22 +22,51 @@ _CHUNK = 2**20
 class Multiplicities:
     """Records at candidates, counted: ``counts[i]`` records at candidate i, shape (m,)."""
 
-    counts: ArrayLike
+    counts: ArrayLike = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DistanceRows:
-    """Records that need not be candidates: ``rows[x, c]`` is the distance of record x to candidate c, shape (n, m), not negative."""
+    """Records that need not be candidates: ``rows[x, c]`` is the distance of record x to candidate c, shape (n, m), not negative.
 
-    rows: ArrayLike
+    Row x must be a function of record x and the candidates, to the last bit. A matrix product of all records is not, and many libraries
+    measure Euclidean distances by one; :func:`measure_records` does not.
+    """
+
+    rows: ArrayLike = field(repr=False)
+
+
+def measure_records(space: MetricSpace, points: ArrayLike) -> DistanceRows:
+    """Return the distances of points, shape (n, d), to the candidates of a space that :func:`measure_points` made, in its norm.
+
+    Claim: every bit of row x is a function of point x and the candidates. Operations are elementwise, column after column, each rounded by
+    itself; IEEE 754 fixes all of them. Raises :class:`InvalidData`.
+
+    >>> from accountant.applications.clustering import measure_points
+    >>> measure_records(measure_points([[0.0, 0.0], [3.0, 4.0]]), [[3.0, 0.0]]).rows.tolist()
+    [[3.0, 4.0]]
+    """
+    found = space.read_points(_to_floats(np.asarray(points)))
+    candidates = np.asarray(space.candidates)
+    rows = np.zeros((len(found), space.size))
+    for column in range(found.shape[1]):
+        gaps = found[:, column, np.newaxis] - candidates[:, column]
+        if space.norm == 2:
+            gaps *= gaps
+            rows += gaps
+        elif space.norm == 1:
+            rows += np.abs(gaps)
+        else:
+            np.maximum(rows, np.abs(gaps), out=rows)
+    return DistanceRows(np.sqrt(rows) if space.norm == 2 else rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
     """``counts[u]`` records with the costs ``costs[u, c]`` in units of 2^−24, shapes (u,) and (u, m)."""
 
-    costs: Costs
-    counts: Integers
+    costs: Costs = field(repr=False)
+    counts: Integers = field(repr=False)
 
 
 Data = ArrayLike | Multiplicities | DistanceRows
@@ -103,7 +133,7 @@ def _read_indices(found: NDArray[np.generic], size: int) -> NDArray[np.integer]:
     if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
         raise InvalidData(
             f"records must be candidate numbers (integers of one dimension), points (two dimensions), Multiplicities or DistanceRows, but "
-            f"{found.dtype} of {found.ndim} dimensions was found; convert them"
+            f"{name_type(found.dtype)} of {found.ndim} dimensions was found; convert them"
         )
     if int(found.min()) < 0 or int(found.max()) >= size:
         raise InvalidData(f"candidate numbers must lie in 0, ..., {size - 1}, but another one was found; correct the data")
@@ -114,7 +144,8 @@ def _read_counts(values: ArrayLike, size: int) -> Integers:
     found = np.asarray(values)
     if found.shape != (size,) or not np.issubdtype(found.dtype, np.integer) or int(found.min()) < 0:
         raise InvalidData(
-            f"multiplicities must be {size} integers of at least 0, one a candidate, but {found.dtype} of shape {found.shape} or a "
+            f"multiplicities must be {size} integers of at least 0, one a candidate, but "
+            f"{name_type(found.dtype)} of {found.ndim} dimensions, another length or a "
             "negative number was found; count the records"
         )
     if sum(found.tolist()) > MOST_RECORDS:
@@ -125,7 +156,9 @@ def _read_counts(values: ArrayLike, size: int) -> Integers:
 def _read_rows(values: ArrayLike, size: int) -> Array:
     found = _to_floats(np.asarray(values))
     if found.ndim != 2 or found.shape[1] != size:
-        raise InvalidData(f"distance rows must have shape (n, {size}), one column a candidate, but {found.shape} was found; give them so")
+        raise InvalidData(
+            f"distance rows must have shape (n, {size}), one column a candidate, but {hide_length(found.shape)} was found; give them so"
+        )
     if bool(np.isnan(found).any()) or bool((found < 0).any()):
         raise InvalidData("distances of records must not be negative or NaN, but another entry was found; correct the data")
     return found
@@ -135,4 +168,4 @@ def _to_floats(found: NDArray[np.generic]) -> Array:
     try:
         return np.asarray(found, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidData(f"records must be numbers, but entries of type {found.dtype} were found; convert them") from None
+        raise InvalidData(f"records must be numbers, but entries of type {name_type(found.dtype)} were found; convert them") from None

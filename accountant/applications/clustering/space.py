@@ -10,6 +10,7 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from profiles import InvalidArgument, InvalidData
+from profiles.private import hide_length
 
 Array = NDArray[np.float64]
 Costs = NDArray[np.int32]
@@ -59,19 +60,24 @@ class MetricSpace:
         shares *= UNITS
         return np.rint(shares, out=shares).astype(np.int32)
 
-    def snap_points(self, points: Array) -> NDArray[np.intp]:
-        """Return the number of a nearest candidate of each row, found row by row, so that it depends on that row alone."""
+    def read_points(self, points: Array) -> Array:
+        """Return finite points, shape (n, d), each moved into reach by itself. Raises :class:`InvalidData`."""
         if self.tree is None or self.candidates is None:
             raise InvalidData("points were given, but the space was made from distances; give indices, or make it with measure_points")
         if points.ndim != 2 or points.shape[1] != self.candidates.shape[1] or not bool(np.isfinite(points).all()):
             raise InvalidData(
-                f"records must be finite points with {self.candidates.shape[1]} columns, but an array of shape {points.shape} or one with "
+                f"records must be finite points with {self.candidates.shape[1]} columns, but an array of shape "
+                f"{hide_length(points.shape)} or one with "
                 "NaN or infinity was found; correct the data"
             )
-        if not len(points):
+        return np.clip(points, -_REACH, _REACH)  # a distance that overflows would have no nearest candidate
+
+    def snap_points(self, points: Array) -> NDArray[np.intp]:
+        """Return the number of a nearest candidate of each row, found row by row, so that it depends on that row alone."""
+        found = self.read_points(points)
+        if self.tree is None or not len(found):
             return np.empty(0, dtype=np.intp)
-        # a distance that overflows would have no nearest candidate
-        return np.asarray(self.tree.query(np.clip(points, -_REACH, _REACH), p=self.norm)[1], dtype=np.intp)
+        return np.asarray(self.tree.query(found, p=self.norm)[1], dtype=np.intp)
 
 
 def read_distances(distances: ArrayLike, *, diameter: float | None = None, triangle: bool = False) -> MetricSpace:
@@ -115,7 +121,9 @@ def measure_points(points: ArrayLike, *, norm: float = 2, diameter: float | None
     if norm not in _NORMS:
         raise InvalidArgument(f"the norm must be 1, 2 or math.inf, but {str(norm)[:40]} was found; measure the distances yourself")
     if float(np.abs(found).max()) > _REACH:
-        raise InvalidData(f"the coordinates of candidates must not exceed {_REACH}, but a larger one was found; rescale the points")
+        raise InvalidData(
+            f"the coordinates of candidates must not exceed {_REACH}, but a larger one was found; rescale by a public constant"
+        )
     with np.errstate(over="ignore"):
         half = np.triu(cdist(found, found, metric="minkowski", p=norm) if np.isfinite(norm) else cdist(found, found, "chebyshev"), 1)
     matrix = half + half.T

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles import InvalidArgument, InvalidData
+from profiles.private import name_type, quote
 
 Item = int | str
 Integers = NDArray[np.int64]
@@ -90,11 +91,12 @@ def read_integers(values: Any, what: str) -> Integers:
         return np.empty(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise InvalidData(
-            f"{what} was expected to be an integer, but a value of another type was found ({array.dtype}; it may be missing, NaN, a "
+            f"{what} was expected to be an integer, but a value of another type was found "
+            f"({name_type(array.dtype)}; it may be missing, NaN, a "
             "fraction or a boolean); convert or drop those records"
         )
     if array.dtype == np.uint64 and int(array.max()) >= _LARGEST:
-        raise InvalidData(f"{what} must be below 2^62, but {int(array.max())} was found; number them anew")
+        raise InvalidData(f"{what} must be below 2^62, but a larger one was found; number them anew", private=quote(int(array.max())))
     numbers = array.astype(np.int64, copy=False)
     if int(numbers.max()) >= _LARGEST or int(numbers.min()) < -_LARGEST:
         raise InvalidData(f"{what} must lie between -2^62 and 2^62, but another value was found; number them anew")

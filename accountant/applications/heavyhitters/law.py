@@ -63,7 +63,9 @@ def sampled_report_law(
     """Return the law of THRESHMONITOR on a Poisson sample of the users with probability ``p``, exact. Raises like :func:`report_law`."""
     rate = to_exact(p, "the sampling probability")
     if len(users) > _MOST_USERS:
-        raise InvalidArgument(f"an exact law needs at most {_MOST_USERS} users, but {len(users)} were found; give fewer")
+        raise InvalidArgument(
+            f"an exact law needs at most {_MOST_USERS} users, but more were found; give fewer", private=f"{len(users)} users"
+        )
     total: dict[Outcome, Fraction] = {}
     for kept in product((False, True), repeat=len(users)):
         chance = rate ** sum(kept) * (1 - rate) ** (len(users) - sum(kept))

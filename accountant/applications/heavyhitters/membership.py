@@ -17,10 +17,6 @@ from profiles import InvalidArgument
 Membership = Literal["stored", "keyed"]
 MEMBERSHIPS: tuple[Membership, ...] = ("stored", "keyed")
 
-PSEUDORANDOM = (
-    "BLAKE2b under a secret 256-bit key cannot be told from independent uniform values on the ids of the users (with the keyed sample the "
-    "guarantee holds against whoever cannot break it)"
-)
 _DIGEST_BITS, _KEY_DIGITS = 512, 8
 
 

@@ -9,25 +9,21 @@ from typing import Any, Literal
 
 import numpy as np
 
+from accountant.applications.heavyhitters.clock import Clock, ClockedWatch, follow_clock
 from accountant.applications.heavyhitters.domain import PublicDomain, read_domain
-from accountant.applications.heavyhitters.membership import MEMBERSHIPS, PSEUDORANDOM, Membership
+from accountant.applications.heavyhitters.membership import MEMBERSHIPS, Membership
 from accountant.applications.heavyhitters.streams import cut_records
 from accountant.applications.heavyhitters.watching import Setting, StepReport, Watch
-from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, discharge
-from accountant.onesided import OneSidedCalibration, calibrate_one_sided, declare_add_dp, realise_draws, subsample
-from accountant.sampler.bits import SECURE_BITS, open_bits
+from accountant.guarantees import AnyGuarantee, Hypothesis, Run, Unit, assume, conclude_run, discharge
+from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
+from accountant.sampler.bits import open_bits
 from profiles import InvalidArgument
+from profiles.hypotheses import ARRIVAL, IN_TIME, OWN_ENTRY, PSEUDORANDOM, PUBLIC_CONSTANTS, SECURE_BITS, UNSEEN_MOMENT, WELL_FORMED
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
-PUBLIC = "k, the threshold, the domain of the items and the time steps are public: nothing about them was chosen by looking at the data"
-WELL_FORMED = (
-    "the stream is well-formed (records sorted by time, one id for all records of a user, no missing values): whether it is refused is "
-    "not covered"
-)
-REFUSED = (
-    "no record has an item outside the domain or a time that is no time step, or nobody learns that the stream was refused for it "
-    "(outside='refuse')"
-)
+PUBLIC = PUBLIC_CONSTANTS.about(names="k, the threshold, the domain of the items and the time steps are")
+SORTED = WELL_FORMED.about(what="the stream is well-formed (records sorted by time, one id for all records of a user, no missing values)")
+REFUSED = WELL_FORMED.about(what="no record has an item outside the domain or a time that is no time step (outside='refuse')")
 _SOURCE = "docs/heavy-hitters.md, Theorem 1; Ghazi et al. 2024, Theorem 5.3"
 _MOST = 2**31
 
@@ -96,7 +92,9 @@ class HeavyHitterMonitor:
 
     @property
     def guarantee(self) -> AnyGuarantee:
-        """The guarantee of one pass with the secure source of random bits. It does not depend on the data."""
+        """The guarantee of one pass with the secure source of random bits, which gives reports as records come. It does not depend on the
+        data; :meth:`run` and passes with a clock discharge what is supposed about the moments of reports.
+        """
         return self._derive(SECURE_BITS)
 
     @property
@@ -117,12 +115,26 @@ class HeavyHitterMonitor:
         )
         return Watch(setting, source, self._derive(source.hypothesis))
 
-    def watch(self, stream: Iterable[Any], *, bits: object = None) -> Iterator[StepReport]:
-        """Yield the report of each public time step, in order, as soon as a record of a later time tells that it is complete.
+    def start_clocked(self, *, bits: object = None) -> ClockedWatch:
+        """Return a new pass that gives reports when its ``tick`` is called, at public moments, and never because a record came."""
+        source = open_bits(bits)
+        return ClockedWatch(self.start(bits=source), self._derive_clocked(source.hypothesis))
 
-        ``stream``: triples (user, time, item) sorted by time, or batches (:func:`open_stream`). Only the current time step is held.
-        Raises like ``Watch.push``.
+    def watch(self, stream: Iterable[Any], *, clock: Clock | None = None, bits: object = None) -> Iterator[StepReport]:
+        """Yield the report of each public time step, in order.
+
+        ``stream``: triples (user, time, item), or batches (:func:`open_stream`). Without a ``clock`` it must be sorted by time, and a
+        report appears as soon as a record of a later time tells that its step is complete: **the moment tells that such a record came**,
+        and the guarantee supposes that nobody sees it. With a clock (:class:`PublicClock`) reports appear at its moments, one for each time
+        step, whatever comes; the stream is read by a thread, in any order, and may block. Raises like ``Watch.push``.
         """
+        if clock is not None:
+            if not isinstance(clock, Clock):
+                raise InvalidArgument(
+                    f"a clock with close and release was expected, but {type(clock).__name__} was found; make a PublicClock"
+                )
+            yield from follow_clock(self.start_clocked(bits=bits), stream, clock, (int(self._times[i]) for i in range(len(self._times))))
+            return
         watch = self.start(bits=bits)
         for batch in cut_records(stream):
             yield from watch.iterate(batch.times, batch.users, batch.items)
@@ -131,22 +143,26 @@ class HeavyHitterMonitor:
     def run(self, stream: Iterable[Any], *, bits: object = None) -> HeavyHitterAnswer:
         """Return all reports of one pass with their guarantee. Raises like ``Watch.push``."""
         source = open_bits(bits)
-        return HeavyHitterAnswer(tuple(self.watch(stream, bits=source)), self._derive(source.hypothesis))
+        reports = tuple(self.watch(stream, bits=source))
+        guarantee = discharge(self._derive(source.hypothesis), UNSEEN_MOMENT, "run returns all reports together, after the last of them")
+        return HeavyHitterAnswer(reports, guarantee)
 
-    def _derive(self, bits: str) -> AnyGuarantee:
-        one_sided = declare_add_dp(
+    def _derive(self, bits: Hypothesis | str) -> AnyGuarantee:
+        refused = (REFUSED,) if self.outside == "refuse" else ()
+        keyed = (PSEUDORANDOM,) if self.membership == "keyed" else ()
+        one_sided = prove_losses(
             f"THRESHMONITOR with k = {self.k}, threshold {self.threshold} (a record is a user with the whole stream)",
             self.plan.epsilon0,
-            source=_SOURCE,
-            hypotheses=(
-                PUBLIC,
-                WELL_FORMED,
-                *((REFUSED,) if self.outside == "refuse" else ()),
-                *((PSEUDORANDOM,) if self.membership == "keyed" else ()),
-            ),
+            None,
+            theorem=_SOURCE,
+            hypotheses=(PUBLIC, SORTED, OWN_ENTRY, *refused, *keyed, UNSEEN_MOMENT),
+            unit=Unit.USER,
         )
-        sampled = realise_draws(subsample(one_sided, self.plan.p), bits)
-        return discharge(sampled, ONE_ANALYSIS, "each pass draws its own sample and releases its reports alone")
+        return conclude_run(subsample(one_sided, self.plan.p), Run(noise=bits, draws=bits))
+
+    def _derive_clocked(self, bits: Hypothesis | str) -> AnyGuarantee:
+        evidence = "reports leave when the public clock says so, one for each time step, whether records come or not"
+        return assume(discharge(self._derive(bits), UNSEEN_MOMENT, evidence), (ARRIVAL, IN_TIME))
 
 
 def read_times(times: object) -> PublicDomain:
@@ -163,4 +179,4 @@ def require_count(value: object, what: str, most: int = _MOST) -> None:
         raise InvalidArgument(f"{what} must be an integer from 1 to {most}, but {str(value)[:40]!r} was found; give one in that range")
 
 
-__all__ = ["PUBLIC", "WELL_FORMED", "HeavyHitterAnswer", "HeavyHitterMonitor", "StepReport", "Watch", "read_times"]
+__all__ = ["PUBLIC", "SORTED", "HeavyHitterAnswer", "HeavyHitterMonitor", "StepReport", "Watch", "read_times"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from accountant.dataset import Source, open_dataset
+from accountant.dataset.frames import missing_column
+from accountant.dataset.tables import name_kind
 from profiles import InvalidArgument, InvalidData
+from profiles.private import TEXT, list_values, quote
 
 #: At most so many triples of one time are taken together; a record of a later time ends a batch at once.
 _TOGETHER = 8192
@@ -24,9 +27,9 @@ Kind = Literal["integer", "text"]
 class StreamBatch:
     """Consecutive records, sorted by time: three columns of one length."""
 
-    users: Any
-    times: Any
-    items: Any
+    users: Any = field(repr=False)
+    times: Any = field(repr=False)
+    items: Any = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +91,12 @@ def cut_records(stream: Iterable[Any]) -> Iterator[StreamBatch]:
         try:
             user, time, item = record
         except (TypeError, ValueError):
-            raise InvalidData(f"a record must be a triple (user, time, item), but {str(record)[:60]!r} was found; pass triples") from None
+            raise InvalidData(
+                f"a record must be a triple (user, time, item), but {type(record).__name__} of another form was found; pass triples",
+                private=quote(record),
+            ) from None
         if isinstance(time, bool) or not isinstance(time, (int, np.integer)):
-            raise InvalidData(f"a time must be an integer, but {str(time)[:40]!r} was found; number the time steps")
+            raise InvalidData(f"a time must be an integer, but {type(time).__name__} was found; number the time steps", private=quote(time))
         if users and (time != current or len(users) >= _TOGETHER):
             yield StreamBatch(users, current, items)
             users, items = [], []
@@ -104,9 +110,7 @@ def cut_records(stream: Iterable[Any]) -> Iterator[StreamBatch]:
 
 def _column(table: Any, name: str, label: str) -> Any:
     if name not in table.schema.names:
-        raise InvalidData(
-            f"the column {name!r} was asked for, but {label} has {', '.join(table.schema.names[:12])}; name the columns of user, time, item"
-        )
+        raise missing_column(name, label, table.schema.names)
     return table.column(name)
 
 
@@ -120,7 +124,8 @@ def _read(column: Any, name: str, kind: Kind | None, label: str, first_row: int)
     integers, texts = pa.types.is_integer(column.type), pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     if not (integers or texts):
         raise InvalidData(
-            f"the column {name!r} of {label} must hold integers or texts, but its type is {column.type} (fractions, NaN and dates cannot "
+            f"the column {name!r} of {label} must hold integers or texts, but its type is "
+            f"{name_kind(column.type)} (fractions, NaN and dates cannot "
             "be told apart exactly); convert it"
         )
     if kind == "text" and integers:
@@ -141,8 +146,8 @@ def _parse(column: Any, name: str, label: str, first_row: int) -> Any:
     except pa.ArrowInvalid:
         row, text = next((row, text) for row, text in enumerate(column.to_pylist()) if not _is_integer(text))
         raise InvalidData(
-            f"the column {name!r} of {label} must hold integers, but {text[:40]!r} was found in row {first_row + row} (rows count from 0); "
-            "correct it"
+            f"the column {name!r} of {label} must hold integers, but row {first_row + row} has {TEXT} (rows count from 0); correct it",
+            private=list_values([(first_row + row, text)]),
         ) from None
 
 

@@ -21,6 +21,7 @@ from accountant.guarantees import AnyGuarantee
 from accountant.sampler.bits import BitSource
 from accountant.sampler.uncopied import Uncopied
 from profiles import InvalidArgument, InvalidData
+from profiles.private import list_values
 
 _ONE_KEY = 2**62
 _NONE: Integers = np.empty(0, dtype=np.int64)
@@ -99,11 +100,15 @@ class Watch(Uncopied):
             steps, clock = self._read_times(times, len(users))
             if len(items) != len(users):
                 raise InvalidData(
-                    f"as many items as users were expected, but {len(users)} users and {len(items)} items were found; pass pairs"
+                    "as many items as users were expected, but their numbers differ; pass pairs",
+                    private=f"{len(users)} users and {len(items)} items",
                 )
             places = self._setting.domain.places(items)
             if self._setting.refuses and (places == OUTSIDE).any():
-                raise InvalidData("a record has an item outside the public domain; correct the data, widen the domain, or have it ignored")
+                raise InvalidData(
+                    "a record has an item outside the public domain; have such records ignored (outside='ignore'), or declare a domain "
+                    "that was chosen without looking at this data"
+                )
             inside = (places != OUTSIDE) & (steps != OUTSIDE)
             if not inside.all():
                 rows = np.flatnonzero(inside)
@@ -120,13 +125,27 @@ class Watch(Uncopied):
     def iterate_rest(self, until: int | None = None) -> Iterator[StepReport]:
         """Yield what :meth:`finish` returns, one time step after the other."""
         with self._turn():
-            last = len(self._setting.times) - 1
-            if until is not None:
-                last = int(self._setting.times.places(np.array([until]))[0])
-                if last == OUTSIDE or last < self._step - 1:
-                    raise InvalidArgument(f"the last time step {until} is not a public one, or is over already; name a later one")
+            last = len(self._setting.times) - 1 if until is None else self._place(until, self._step - 1)
             yield from self._close_until(last + 1)
             self._last = last
+
+    def iterate_until(self, time: int) -> Iterator[StepReport]:
+        """Yield the reports of the time steps up to ``time``, because a public clock says that they are over; the pass goes on."""
+        with self._turn():
+            yield from self._close_until(self._place(time, self._step - 1) + 1)
+
+    def require_to_come(self, time: int) -> None:
+        """Refuse what is not a public time step whose report is still to come. Raises :class:`InvalidArgument`."""
+        self._place(time, self._step)
+
+    def _place(self, time: int, least: int) -> int:
+        """Return the index of a public time step, at least ``least``. Raises :class:`InvalidArgument`."""
+        place = OUTSIDE
+        if isinstance(time, (int, np.integer)) and not isinstance(time, bool):
+            place = int(self._setting.times.places(np.array([time]))[0])
+        if place == OUTSIDE or place < least:
+            raise InvalidArgument(f"the time step {str(time)[:40]} is not a public one, or is over already; name a later one")
+        return place
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
@@ -149,13 +168,22 @@ class Watch(Uncopied):
         numbers = read_integers(np.array([times]) if clock else times, "a time")
         found = self._setting.times.places(numbers)
         if not clock and numbers.size != count:
-            raise InvalidData(f"as many times as users were expected, but {count} users and {numbers.size} times were found; pass triples")
+            raise InvalidData(
+                "as many times as users were expected, but their numbers differ; pass triples",
+                private=f"{count} users and {numbers.size} times",
+            )
         public = found[found != OUTSIDE]
         if (np.diff(numbers) < 0).any() or (public.size and int(public[0]) < self._step):
             row = int(np.argmax(np.diff(numbers) < 0)) + 1 if (np.diff(numbers) < 0).any() else 0
-            raise InvalidData(f"records must be sorted by time, but the time {numbers[row]} was found after a later one; sort the stream")
+            raise InvalidData(
+                f"records must be sorted by time, but row {row} of this batch (from 0) comes after a later one; sort the stream",
+                private=list_values([(row, numbers[row])]),
+            )
         if self._setting.refuses and public.size != found.size:
-            raise InvalidData("a record has a time that is not a public time step; correct the data, widen the times, or have it ignored")
+            raise InvalidData(
+                "a record has a time that is not a public time step; have such records ignored (outside='ignore'), or declare times that "
+                "were chosen without looking at this data"
+            )
         return (np.full(count, found[0]), int(found[0])) if clock else (found, 0)
 
     def _collect(self, slots: Integers, places: Integers) -> None:

@@ -59,8 +59,8 @@ class NoisyGreedy:
 class OneSampleScaling:
     """Greedy scaling on one sample: passes with thresholds N, N/2, N/4, ... down to the size of the noise, then a greedy stage.
 
-    ``max_elements`` N is a public guess of the number of elements; a wrong one costs utility, never privacy. Source: docs/set-cover.md,
-    Theorem 1: one sample for all passes is private without any split of the budget.
+    ``max_elements`` N is a public guess of the number of elements; a wrong one costs utility, one made from the data privacy.
+    Source: docs/set-cover.md, Theorem 1: one sample for all passes is private without any split of the budget.
     """
 
     max_elements: int = 2**40
@@ -92,7 +92,7 @@ class FreshSampleScaling:
 
     Round s = S, ..., 0 has the threshold t_s = ⌈factor · log(6 m 2^s / β)⌉ and the share ε_s ∝ t_s 2^−s of ε, p_s = 1 − e^−ε_s. S is the
     first with 7 t_S/p_S ≥ ``max_elements``, a public guess of n. With the factor 8.25 or more Theorem 4 of docs/set-cover.md holds.
-    A wrong guess costs utility, never privacy.
+    A wrong guess costs utility; one that is made from the data costs privacy.
     """
 
     max_elements: int = 2**40

@@ -12,8 +12,7 @@ from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, 
 from accountant.applications.setcover.program import GreedyStage, Group, Program, ThresholdPass
 from accountant.applications.setcover.selection import Indices, Uncovered, draw_noise, pass_once, pick_greedily
 from accountant.applications.submodular.coverage import MOST, CoverageInstance
-from accountant.guarantees import AnyGuarantee
-from accountant.onesided import realise_draws
+from accountant.guarantees import AnyGuarantee, Run, conclude_run
 from accountant.sampler import PoissonSampler, open_sources
 from profiles import InvalidArgument, InvalidData, InvalidTarget, to_exact
 
@@ -93,7 +92,7 @@ class PrivateSetCover:
             chosen += _run_group(group, system, order, taken, sampler)
         permutation = np.concatenate([np.array(chosen, dtype=np.int64), order[~taken[order]]])
         permutation.setflags(write=False)
-        return CoverAnswer(permutation, realise_draws(self.guarantee, sampler.source.hypothesis))
+        return CoverAnswer(permutation, conclude_run(self.guarantee, Run(noise=sampler.source.hypothesis, draws=sampler.source.hypothesis)))
 
 
 def _run_group(group: Group, system: CoverageInstance, order: Indices, taken: NDArray[np.bool_], sampler: PoissonSampler) -> list[int]:

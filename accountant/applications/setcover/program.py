@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.guarantees import ONE_ANALYSIS, AnyGuarantee, Derivation, TwoSidedDP, discharge
-from accountant.guarantees.theorem import Notion, conclude
-from accountant.onesided import amplify_minus, amplify_plus, compose_directions, declare_add_dp, subsample
+from accountant.guarantees import AnyGuarantee, Hypothesis, TwoSidedDP
+from accountant.guarantees.theorem import conclude
+from accountant.onesided import amplify_minus, amplify_plus, compose_directions, prove_losses, subsample
 from profiles import InvalidArgument, Undecided, decimal_text
+from profiles.hypotheses import FRESH_SAMPLES, OWN_ENTRY, PUBLIC_CONSTANTS
 from profiles.numbers import round_up_finite
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 PAGE = "docs/set-cover.md"
-PUBLIC = (
-    "the number of sets, their names and order, epsilon and the options of the algorithm are public: chosen without looking at the elements"
-)
-ONLY_OUTPUT = "nothing but the permutation is seen of a run: neither the sample nor its size, nor the running time"
+PUBLIC = PUBLIC_CONSTANTS.about(names="the number of sets, their names and order, epsilon and the options of the algorithm are")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +70,9 @@ class Program:
     groups: tuple[Group, ...]
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
-        """What the guarantees take for granted about the implementation and its use."""
-        return (PUBLIC, ONLY_OUTPUT)
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What the guarantees take for granted about the implementation and its use, beside the premises of every rule."""
+        return (PUBLIC, OWN_ENTRY)
 
 
 def cover_once(program: Program) -> AnyGuarantee:
@@ -92,14 +90,14 @@ def cover_once(program: Program) -> AnyGuarantee:
     if None in minus or bound.minus is None:
         raise Undecided("a sample that keeps every element has no finite loss; use a smaller probability")
     shown = f"epsilon_plus <= {decimal_text(plus, 12, round_up=True)}, epsilon_minus <= {decimal_text(bound.minus, 12, round_up=True)}"
-    derivation = Derivation("an element is covered once", f"{PAGE}, Theorem 2", shown, (), tuple(part.derivation for part in parts))
     return conclude(
+        "an element is covered once",
         program.name,
-        Notion.ADD_REMOVE_DP,
         bound,
-        derivation,
-        hypotheses=[text for part in parts for text in part.hypotheses],
-        discharged=[item for part in parts for item in part.discharged],
+        source=f"{PAGE}, Theorem 2",
+        conclusion=shown,
+        parents=parts,
+        supposes=(FRESH_SAMPLES,),
     )
 
 
@@ -115,14 +113,11 @@ def _sample_group(group: Group, program: Program, index: int) -> AnyGuarantee:
     }
     kinds = list(dict.fromkeys(names[type(stage)] for stage in group.stages))
     subject = f"{program.name}, group {index + 1} of {len(program.groups)} ({', then '.join(kinds)})"
-    alone = declare_add_dp(subject, group.epsilon0, source=f"{PAGE}, Theorem 1", hypotheses=program.hypotheses)
-    return discharge(
-        subsample(alone, group.p), ONE_ANALYSIS, "a run draws each sample itself, uses it for one group, and returns nothing else of it"
-    )
+    alone = prove_losses(subject, group.epsilon0, None, theorem=f"{PAGE}, Theorem 1", hypotheses=program.hypotheses)
+    return subsample(alone, group.p)
 
 
 __all__ = [
-    "ONLY_OUTPUT",
     "PAGE",
     "PUBLIC",
     "GreedyStage",

@@ -12,13 +12,15 @@ from accountant.applications.submodular.interface import DecomposableFunction, r
 from profiles import InvalidArgument
 
 EXHAUSTIVE = 6
+SPLITS = 4
 
 
 def find_violation(function: DecomposableFunction, rng: np.random.Generator, *, users: int = 20, chains: int = 20) -> str | None:
     """Return a witness that a user's function falls somewhere, rises by more than 1, or is not what the sum adds up; None if none is found.
 
     Looks at up to ``users`` users, each alone, along all orders of the candidates where there are at most 6, else ``chains`` random ones,
-    and at the sum of these users. Finding nothing proves nothing unless all were looked at; the witness speaks of private data.
+    and at the sum of these users; and whether the gains of all users are those of a random half and of the rest.
+    Finding nothing proves nothing unless all were looked at; the witness speaks of private data.
     """
     if not isinstance(rng, np.random.Generator):
         raise InvalidArgument(f"a numpy.random.Generator was expected, but {type(rng).__name__} was found; pass numpy.random.default_rng()")
@@ -45,6 +47,20 @@ def find_violation(function: DecomposableFunction, rng: np.random.Generator, *, 
                     f"the gain of {candidate} at {list(order[:step])} is {float(found):.17g}, but its users add up to {float(total):.17g}"
                 )
             joint.add(candidate)
+    return _find_mixing(function, rng)
+
+
+def _find_mixing(function: DecomposableFunction, rng: np.random.Generator) -> str | None:
+    """Return a witness that the gains of all users are not the sum of those of two random halves: some user's value depends on others."""
+    for _ in range(SPLITS):
+        half = rng.permutation(function.users) < function.users // 2
+        parts = [item.track() for item in (function, function.restrict(half), function.restrict(~half))]
+        for step, candidate in enumerate(rng.permutation(function.candidates).tolist()):
+            whole, one, other = (Fraction(read_gains(part, function.candidates)[candidate].item()) for part in parts)
+            if whole != one + other:
+                return f"the gain of {candidate} after {step} others is not the sum of those of two halves of the users"
+            for part in parts:
+                part.add(candidate)
     return None
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from accountant.applications.submodular.interface import Kept, check_count, check_kept
 from profiles import InvalidData
 from profiles.draws import ExponentialDraws
+from profiles.private import list_values, name_type
 
 Indices = NDArray[np.int32]
 Pointers = NDArray[np.int64]
@@ -245,10 +246,13 @@ def read_pairs(users: Any, items: Any, candidates: int) -> tuple[Pointers, Point
     for what, values in (("users", rows), ("candidates", columns)):
         if values.ndim != 1 or not (values.dtype.kind in "iu" or not values.size):
             raise InvalidData(
-                f"the {what} of pairs must be integers in one dimension, but {values.dtype} of {values.ndim} dimensions was found"
+                f"the {what} of pairs must be integers in one dimension, but {name_type(values.dtype)} of "
+                f"{values.ndim} dimensions was found"
             )
     if len(rows) != len(columns):
-        raise InvalidData(f"as many users as candidates are needed, but {len(rows)} and {len(columns)} were found; give pairs")
+        raise InvalidData(
+            "as many users as candidates are needed, but their numbers differ; give pairs", private=f"{len(rows)} and {len(columns)}"
+        )
     check_items(columns, candidates)
     _, numbers = np.unique(rows, return_inverse=True)
     return numbers.astype(np.int64), columns.astype(np.int64)
@@ -259,8 +263,11 @@ def check_items(items: NDArray[Any], candidates: int) -> None:
     if candidates > MOST:
         raise InvalidData(f"at most {MOST} candidates are possible, but {candidates} were declared; group them")
     if items.size and not (int(items.min()) >= 0 and int(items.max()) < candidates):
-        found = int(items.min()) if int(items.min()) < 0 else int(items.max())
-        raise InvalidData(f"candidates are 0 to {candidates - 1}, but {found} was found; declare all of them, or drop the others")
+        row = int(np.argmax((items < 0) | (items >= candidates)))
+        raise InvalidData(
+            f"candidates are 0 to {candidates - 1}, but pair {row} (from 0) has another number; declare all of them, or drop the others",
+            private=list_values([(row, items[row])]),
+        )
 
 
 def check_rows(candidates: int, starts: NDArray[Any], items: NDArray[Any]) -> None:
@@ -268,7 +275,7 @@ def check_rows(candidates: int, starts: NDArray[Any], items: NDArray[Any]) -> No
     if starts.ndim != 1 or items.ndim != 1 or starts.dtype.kind not in "iu" or items.dtype.kind not in "iu" or not len(starts):
         raise InvalidData("starts and items must be integer arrays of one dimension, starts with one entry more than there are users")
     if starts[0] != 0 or starts[-1] != len(items) or (np.diff(starts.astype(np.int64)) < 0).any() or len(starts) > MOST:
-        raise InvalidData(f"starts must rise from 0 to the number of items, {len(items)}, but they do not; use from_pairs")
+        raise InvalidData("starts must rise from 0 to the number of items, but they do not; use from_pairs", private=f"{len(items)} items")
     check_items(items, candidates)
     rising = np.diff(items.astype(np.int64)) > 0
     borders = starts[1:-1][(starts[1:-1] > 0) & (starts[1:-1] < len(items))].astype(np.int64) - 1

@@ -10,9 +10,6 @@ import numpy as np
 
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.interface import (
-    EXACT_GAINS,
-    MONOTONE_BOUNDED,
-    ONE_USER,
     PUBLIC,
     TABLE,
     DecomposableFunction,
@@ -20,12 +17,13 @@ from accountant.applications.submodular.interface import (
 )
 from accountant.applications.submodular.rounds import start_rounds
 from accountant.applications.submodular.weighted import WeightedCoverage
-from accountant.guarantees import ARITHMETIC, AnyGuarantee, assume, discharge
-from accountant.onesided import OneSidedCalibration, calibrate_one_sided, declare_add_dp, realise_draws, subsample
+from accountant.guarantees import ARITHMETIC, AnyGuarantee, Hypothesis, Run, Unit, conclude_run
+from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from accountant.onesided.amplification import MOST_EPSILON
 from accountant.sampler import BitSource, open_bits, open_sources
 from profiles import InvalidArgument, to_exact
 from profiles.draws import ExponentialDraws
+from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, OWN_ENTRY
 from profiles.numbers import ExactLike
 
 _SOURCE = "docs/submodular.md, Theorem 1; Ghazi et al. 2024, Theorem 4.3 and Section 4.1.1"
@@ -65,14 +63,15 @@ class OneSidedGreedy:
     @property
     def guarantee(self) -> AnyGuarantee:
         """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
-        hypotheses = (MONOTONE_BOUNDED, EXACT_GAINS, PUBLIC, ONE_USER, TABLE, ARITHMETIC)
-        return declare_add_dp(f"greedy selection of {self.k} candidates", self.epsilon0, source=_SOURCE, hypotheses=hypotheses)
+        supposed = (MONOTONE_BOUNDED, EXACT_GAINS, PUBLIC, TABLE, OWN_ENTRY, ARITHMETIC)
+        subject = f"greedy selection of {self.k} candidates"
+        return prove_losses(subject, self.epsilon0, None, theorem=_SOURCE, hypotheses=supposed, unit=Unit.USER)
 
     def run(self, function: DecomposableFunction, rng: object = None) -> GreedyAnswer:
         """Select k candidates. ``rng``: None for the operating system's secure source, a seed or a :class:`numpy.random.Generator`."""
         bits = open_bits(rng)
         selected = self.select(function, bits)
-        return GreedyAnswer(selected, assume(settle(self.guarantee, function), (bits.hypothesis,)))
+        return GreedyAnswer(selected, conclude_run(self.guarantee, Run(noise=bits.hypothesis, proved=prove_function(function))))
 
     def select(self, function: DecomposableFunction, bits: BitSource) -> tuple[int, ...]:
         """Return the candidates alone, drawn with ``bits``. Raises :class:`InvalidArgument` where k exceeds their number."""
@@ -148,13 +147,15 @@ class PrivateGreedy:
         if (sample.candidates, sample.resolution) != (function.candidates, function.resolution):
             raise InvalidArgument("the number of candidates and the resolution are public, but they change with the users; keep them")
         selected = inner.select(sample, draws)
-        guarantee = realise_draws(settle(self.guarantee, function), sampler.source.hypothesis)
-        return GreedyAnswer(selected, assume(guarantee, (draws.hypothesis,)))
+        run = Run(noise=draws.hypothesis, draws=sampler.source.hypothesis, proved=prove_function(function))
+        return GreedyAnswer(selected, conclude_run(self.guarantee, run))
 
 
-def settle(guarantee: AnyGuarantee, function: DecomposableFunction) -> AnyGuarantee:
-    """Discharge what is proved for the functions of this package (docs/submodular.md, section 3); for others return it as it is."""
+def prove_function(function: DecomposableFunction) -> dict[Hypothesis, str]:
+    """Return what is proved for the functions of this package (docs/submodular.md, section 3): nothing for others."""
     if type(function) not in _PROVED:
-        return guarantee
-    found = discharge(guarantee, MONOTONE_BOUNDED, f"{type(function).__name__}: docs/submodular.md, Theorem 2")
-    return discharge(found, EXACT_GAINS, "gains are sums of integers (docs/submodular.md, section 3)")
+        return {}
+    return {
+        MONOTONE_BOUNDED: f"{type(function).__name__}: docs/submodular.md, Theorem 2",
+        EXACT_GAINS: "gains are sums of integers (docs/submodular.md, section 3)",
+    }

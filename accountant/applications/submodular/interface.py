@@ -8,16 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles import InvalidArgument, InvalidData
+from profiles.hypotheses import PUBLIC_CONSTANTS, WELL_FORMED
 
-#: Open for functions of one's own; proved for those of this package (docs/submodular.md, section 2).
-MONOTONE_BOUNDED = (
-    "the function of every user is monotone, its values on any two sets of candidates differ by at most 1, and no other user enters it"
-)
-#: Open for functions of one's own: sums of floats are rounded, for example.
-EXACT_GAINS = "the marginal gains that are computed are those of the sum over the users of the sample, without rounding"
-PUBLIC = "k, epsilon and the list of candidates are public: they do not depend on the users"
-ONE_USER = "all that a person contributes stands under one user"
-TABLE = "the table of the users has the declared form, or nobody learns that it was refused"
+PUBLIC = PUBLIC_CONSTANTS.about(names="k, epsilon and the list of candidates are")
+TABLE = WELL_FORMED.about(what="the table of the users has the declared form")
 
 Gains = NDArray[Any]
 Kept = NDArray[np.bool_]
@@ -89,6 +83,7 @@ def check_kept(kept: Kept, users: int) -> Kept:
     chosen = np.asarray(kept)
     if chosen.dtype != np.bool_ or chosen.shape != (users,):
         raise InvalidArgument(
-            f"a selection of users must be one boolean a user, but {chosen.dtype} of shape {chosen.shape} was found; give a mask"
+            "a selection of users must be one boolean a user, but another type or length was found; give a mask",
+            private=f"{chosen.dtype} of shape {chosen.shape} for {users} users",
         )
     return chosen

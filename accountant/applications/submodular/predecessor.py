@@ -8,13 +8,13 @@ from fractions import Fraction
 from accountant.applications.submodular.greedy import OneSidedGreedy
 from accountant.applications.submodular.utility import end_above, end_below, read_positive, read_probability
 from accountant.guarantees import AnyGuarantee
-from accountant.onesided import declare_directions
+from accountant.onesided import prove_losses
 from profiles import Undecided
+from profiles.hypotheses import TWO_VALUES
 from profiles.numbers import ExactLike
 from proofs_check.enclosures import ball, working_precision
 
 _BITS = 128
-TWO_VALUES = "the function of every user takes at most two values, one apart"
 
 
 def approximate_dp(epsilon0: ExactLike, delta: ExactLike, *, coverage: bool = False) -> float:
@@ -40,13 +40,14 @@ def approximate_guarantee(mechanism: OneSidedGreedy, delta: ExactLike, *, covera
     """Return the guarantee of ``mechanism`` in both directions, with δ when a user comes. Source: docs/submodular.md, Theorem 7."""
     before = mechanism.guarantee
     minus = Fraction(approximate_dp(mechanism.epsilon0, delta, coverage=coverage))
-    return declare_directions(
+    return prove_losses(
         before.subject,
         mechanism.epsilon0,
         minus,
-        source="docs/submodular.md, Theorems 1 and 7, after Gupta et al. 2010",
+        theorem="docs/submodular.md, Theorems 1 and 7, after Gupta et al. 2010",
         hypotheses=(*before.hypotheses, *((TWO_VALUES,) if coverage else ())),
         delta_minus=delta,
+        unit=before.unit,
     )
 
 

@@ -18,7 +18,9 @@ from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.interface import check_count
 from accountant.applications.submodular.weighted import Combine, WeightedCoverage
 from accountant.dataset.opening import find_format
+from accountant.dataset.tables import name_kind
 from profiles import InvalidArgument, InvalidData, UnreadableFile
+from profiles.private import quote_failure
 
 Labels = Sequence[str] | Sequence[int]
 
@@ -89,7 +91,7 @@ def _load(data: Any, names: list[str]) -> tuple[Any, str]:
     try:
         return _choose(_load_csv(path) if kind == "csv" else pq.ParquetFile(str(path)), names, path.name), path.name
     except (pa.ArrowInvalid, pa.ArrowException, EOFError, OSError) as error:
-        raise UnreadableFile(f"{path.name} could not be read as {kind}: {(str(error).splitlines() or [''])[0][:160]}; correct it") from None
+        raise UnreadableFile(f"{path.name} could not be read as {kind}; correct it", private=quote_failure(error)) from None
 
 
 def _load_csv(path: Path) -> Any:
@@ -105,7 +107,8 @@ def _choose(data: Any, names: list[str], label: str) -> Any:
     for name in names:
         if list(found).count(name) != 1:
             raise InvalidData(
-                f"{label} must have one column {name!r}, but its columns are {', '.join(map(repr, found[:20]))}; name one of them"
+                f"{label} must have one column {name!r}, but it has {list(found).count(name) or 'none'} of that name; name one that it has",
+                private=f"the columns are {', '.join(map(repr, found[:20]))}",
             )
     return data.read(columns=names) if isinstance(data, pq.ParquetFile) else data.select(names)
 
@@ -113,7 +116,9 @@ def _choose(data: Any, names: list[str], label: str) -> Any:
 def _number_users(column: Any, name: str, label: str) -> NDArray[Any]:
     column = _decode(column)
     if not (_is_text(column.type) or pa.types.is_integer(column.type)):
-        raise InvalidData(f"users are told apart by text or integers, but the column {name!r} of {label} is {column.type}; convert it")
+        raise InvalidData(
+            f"users are told apart by text or integers, but the column {name!r} of {label} is {name_kind(column.type)}; convert it"
+        )
     indices: NDArray[Any] = np.asarray(pc.cast(column.combine_chunks().dictionary_encode().indices, pa.int64()))
     return indices
 
@@ -130,7 +135,7 @@ def _number_items(column: Any, name: str, label: str, candidates: int | Labels, 
                 ) from None
         if not pa.types.is_integer(column.type):
             raise InvalidData(
-                f"items must be integers, but the column {name!r} of {label} is {column.type}; or give the list of candidates"
+                f"items must be integers, but the column {name!r} of {label} is {name_kind(column.type)}; or give the list of candidates"
             )
         return np.asarray(column.combine_chunks())
     labels = [str(one) for one in candidates] if _is_text(column.type) else list(candidates)
@@ -140,7 +145,9 @@ def _number_items(column: Any, name: str, label: str, candidates: int | Labels, 
     try:
         found = pc.index_in(column.cast(kind), value_set=pa.array(labels).cast(kind))
     except (pa.ArrowException, OverflowError):
-        raise InvalidData(f"the column {name!r} of {label} is {column.type}, and the candidates are not; give them in its type") from None
+        raise InvalidData(
+            f"the column {name!r} of {label} is {name_kind(column.type)}, and the candidates are not; give them in its type"
+        ) from None
     numbers: NDArray[Any] = np.asarray(pc.fill_null(found, -1).combine_chunks()).astype(np.int64)
     return numbers
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from accountant.applications.submodular.coverage import Indices, Pointers, check_rows, gather, read_pairs, transpose
 from accountant.applications.submodular.interface import Kept, check_count, check_kept
 from profiles import InvalidArgument, InvalidData
+from profiles.private import hide_length, name_type
 
 #: Values are rounded down to multiples of 1/UNIT, each by itself, so that sums over users are exact integers.
 UNIT = 2**30
@@ -66,14 +67,20 @@ class WeightedCoverage:
 
     @classmethod
     def from_matrix(cls, values: Any, *, combine: Combine = "max") -> Self:
-        """Return the instance of a matrix of values in [0, 1], one row a user, one column a candidate: an array or a SciPy matrix."""
+        """Return the instance of a matrix of values in [0, 1], one row a user, one column a candidate: an array or a SciPy matrix.
+
+        A row must be a function of that user's record, to the last bit. A product of matrices is not: it rounds a row by the rows beside
+        it. Compute such values user by user, or round them in a way of which you can show that it hides that.
+        """
         if sp.issparse(values):
             entries = sp.coo_array(values)
             rows, columns = entries.coords
             return cls.from_pairs(rows, columns, entries.data, candidates=entries.shape[1], combine=combine)
         matrix = np.asarray(values)
         if matrix.ndim != 2 or not matrix.shape[1]:
-            raise InvalidData(f"a matrix with one column a candidate is needed, but shape {matrix.shape} was found; give one row a user")
+            raise InvalidData(
+                f"a matrix with one column a candidate is needed, but shape {hide_length(matrix.shape)} was found; give one row a user"
+            )
         users, items = np.indices(matrix.shape, dtype=np.int32)
         return cls.from_pairs(users.ravel(), items.ravel(), matrix.ravel(), candidates=matrix.shape[1], combine=combine)
 
@@ -157,7 +164,12 @@ def read_units(values: Any, count: int) -> Units:
     """Return values in [0, 1] in units of 2^-30, rounded down, each by itself. Raises :class:`InvalidData`."""
     found = np.asarray(values)
     if found.shape != (count,) or found.dtype.kind not in "iufb":
-        raise InvalidData(f"one value a pair is needed, but {found.dtype} of shape {found.shape} was found; give numbers in [0, 1]")
+        raise InvalidData(
+            f"one value a pair is needed, but {name_type(found.dtype)} of {found.ndim} dimensions or another "
+            "length was found; give numbers "
+            "in [0, 1]",
+            private=f"shape {found.shape} for {count} pairs",
+        )
     exact = found.astype(np.float64)
     if exact.size and not (float(exact.min()) >= 0 and float(exact.max()) <= 1):
         raise InvalidData("values must lie in [0, 1], but another value (or NaN) was found; divide by their public bound")

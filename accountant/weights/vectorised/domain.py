@@ -1,4 +1,4 @@
-"""Statistics of a batch: exact binary64 columns, inside the declared ranges, or a refusal that counts and shows the offenders."""
+"""Statistics of a batch: exact binary64 columns, inside the declared ranges, or a refusal that names the rows."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidData, Profile, exact_text
 from profiles.numbers import round_down, round_up
+from profiles.private import ABOVE, BELOW, NOT_FINITE, SHOWN, list_values, name_rows, name_type
 from profiles.profile import Statistic
 from profiles.suggestions import suggest
-
-SHOWN = 3
 
 
 def as_columns(statistics: Mapping[str, ArrayLike], names: tuple[str, ...]) -> dict[str, Floats]:
@@ -24,13 +23,12 @@ def as_columns(statistics: Mapping[str, ArrayLike], names: tuple[str, ...]) -> d
     columns: dict[str, Floats] = {}
     for name in names:
         if name not in statistics:
-            hint = suggest(name, list(statistics))
             found = ", ".join(sorted(statistics)) or "none"
-            raise InvalidData(f"the profile needs the statistic {name!r}, but the data has {found}; add it{hint}")
+            raise InvalidData(f"the profile needs the statistic {name!r}, but {found} was given; add it{suggest(name, list(statistics))}")
         raw = np.asarray(statistics[name])
         if raw.ndim != 1 or raw.dtype.kind not in "fiu" or raw.dtype.itemsize > 8:
             raise InvalidData(
-                f"the statistic {name!r} must be a one-dimensional array of real numbers of at most 64 bits, but {raw.dtype} of "
+                f"the statistic {name!r} must be a one-dimensional array of real numbers of at most 64 bits, but {name_type(raw.dtype)} of "
                 f"{raw.ndim} dimensions was found; convert it"
             )
         column = np.ascontiguousarray(raw, dtype=np.float64)
@@ -63,9 +61,16 @@ def require_range(profile: Profile, columns: Mapping[str, Floats], first_row: in
 
 def describe_outside(statistic: Statistic, count: int, first: list[tuple[int, float]]) -> InvalidData:
     """Return the error for ``count`` records outside the declared range; ``first`` holds some row numbers (from 0) and values."""
-    shown = ", ".join(f"row {row}: {value!r}" for row, value in first)
-    plural = "s are" if count != 1 else " is"
+    rows, several = name_rows((row for row, _ in first), more=count > len(first)), count > 1
+    kinds = " or ".join(sorted({name_fault(statistic, value) for _, value in first}))
     return InvalidData(
-        f"{count} record{plural} outside the declared range [{exact_text(statistic.lo)}, {exact_text(statistic.hi)}] of {statistic.name!r} "
-        f"({shown}; rows count from 0); correct the data or declare the range that holds for all possible records"
+        f"{rows} {'are' if several else 'is'} outside the declared range [{exact_text(statistic.lo)}, {exact_text(statistic.hi)}] of "
+        f"{statistic.name!r}, {kinds} (rows count from 0); clip each record by itself, or declare a range that was chosen without "
+        "looking at this data",
+        private=f"{count} in all; {list_values(first)}",
     )
+
+
+def name_fault(statistic: Statistic, value: float) -> str:
+    """Return the kind of fault of a value outside the declared range."""
+    return f"being {NOT_FINITE}" if not np.isfinite(value) else BELOW if value < statistic.lo else ABOVE

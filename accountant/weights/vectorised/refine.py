@@ -11,6 +11,7 @@ from flint import arb
 from accountant.weights.vectorised.exact import exact_value
 from profiles import Infeasible, Undecided
 from profiles.numbers import MAX_FLOAT
+from profiles.private import name_rows
 from profiles.profile import WEIGHT
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, working_precision
@@ -141,8 +142,9 @@ class Refiner:
 
 def refuse_records(count: int, rows: list[int], shown: list[str]) -> Infeasible:
     """Return the error for records that violate assumption-8."""
-    listed = "; ".join(f"row {row} ({text})" for row, text in zip(rows, shown, strict=True))
+    listed = "; ".join(f"row {row}: {text}" for row, text in zip(rows, shown, strict=True))
     return Infeasible(
-        f"assumption-8 fails for {count} record{'s' if count != 1 else ''}: ε(1, x) is above the target, first at {listed}; "
-        "raise the target ε*"
+        f"assumption-8 fails at {name_rows(rows, more=count > len(rows))} (rows count from 0): ε(1, x) is above the target; raise the "
+        "target ε*",
+        private=f"{count} in all; {listed}",
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -28,9 +28,9 @@ _MOST_STEPS = 80
 class SizedTarget:
     """A target ε* (exactly this binary64 number) whose optimal weights have the expected size ``size`` ≤ the size asked for."""
 
-    epsilon: Fraction
-    size: float
-    rows: int
+    epsilon: Fraction = field(repr=False)
+    size: float = field(repr=False)
+    rows: int = field(repr=False)
 
 
 def measure_size(profile: Profile, epsilon: Fraction, batches: Batches, premise: ConvexityPremise) -> tuple[float, int]:
@@ -66,12 +66,14 @@ def epsilon_for_size(
 
     low_size, rows = measure(low)
     if goal > rows:
-        raise InvalidTarget(f"the target size {exact_text(goal)} is above the number of records {rows}; give at most that")
+        raise InvalidTarget(
+            f"the target size {exact_text(goal)} is above the number of records; give at most that", private=f"there are {rows} records"
+        )
     if Fraction(low_size) < goal * (1 - Fraction(tolerance)):
         raise InvalidTarget(
             f"the target size {exact_text(goal)} is not reachable: the least ε* = {decimal_text(low, 9, round_up=True)} (assumption-8) "
-            f"already has an expected size of at most {decimal_text(Fraction(low_size), 9, round_up=True)}; use that target, which samples "
-            "less for the same privacy"
+            "already has a smaller expected size; use that target, which samples less for the same privacy",
+            private=f"the expected size is at most {decimal_text(Fraction(low_size), 9, round_up=True)}",
         )
     if Fraction(low_size) <= goal:
         return SizedTarget(low, low_size, rows)

@@ -2,12 +2,11 @@
 
 from profiles.mechanisms.repeated.exponential import RepeatedExponential
 from profiles.mechanisms.repeated.gumbel import draw_gumbel
-from profiles.mechanisms.repeated.interface import PUBLIC_CONSTANTS, SELECT, Arithmetic
+from profiles.mechanisms.repeated.interface import PUBLIC_CONSTANTS, Arithmetic
 from profiles.mechanisms.repeated.threshold import RepeatedThreshold, draw_above
 
 __all__ = [
     "PUBLIC_CONSTANTS",
-    "SELECT",
     "Arithmetic",
     "RepeatedExponential",
     "RepeatedThreshold",

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.draws import ExponentialChoice, enclose_exp, open_digits
+from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
 from profiles.mechanisms.interface import check_call
 from profiles.mechanisms.repeated.gumbel import draw_gumbel
 from profiles.mechanisms.repeated.interface import (
@@ -72,19 +73,18 @@ class RepeatedExponential:
         settle(self)
 
     @property
-    def assumptions(self) -> tuple[str, str]:
+    def assumptions(self) -> tuple[Hypothesis, Hypothesis]:
         """What has to be proved of the scores: Assumptions 4.1 and 4.2, as this mechanism needs them."""
         most = exact_text(read_exact(self.sensitivity))
-        return (
-            "Assumption 4.1: adding a record lowers no score of any candidate that select offers (for the scores as they are computed)",
-            (
-                f"Assumption 4.2: adding a record raises the scores of the chosen candidates by at most {most} in total over the rounds, "
-                "whatever is chosen (for the scores as they are computed)"
-            ),
+        first = "Assumption 4.1: adding a record lowers no score of any candidate that select offers (for the scores as they are computed)"
+        second = (
+            f"Assumption 4.2: adding a record raises the scores of the chosen candidates by at most {most} in total over the rounds, "
+            "whatever is chosen (for the scores as they are computed)"
         )
+        return ASSUMPTION_OF_SCORES.about(statement=first), ASSUMPTION_OF_SCORES.about(statement=second)
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the claim takes for granted."""
         return hypotheses(read_arithmetic(self.arithmetic), self.assumptions)
 

@@ -10,14 +10,11 @@ from typing import Any
 import numpy as np
 
 from profiles.errors import InvalidArgument, InvalidData
-from profiles.mechanisms.interface import EXACT_ARITHMETIC
+from profiles.hypotheses import EXACT_REALS, PURE_SELECT, Hypothesis
+from profiles.hypotheses import PUBLIC_CONSTANTS as _PUBLIC
 from profiles.numbers import ExactLike, exact_text, to_exact
 
-PUBLIC_CONSTANTS = "select, the number of rounds, epsilon0 and the sensitivity are public: chosen without looking at the data"
-SELECT = (
-    "what select returns is a function of the earlier outputs alone, and what a function that it returns computes is a finite number that "
-    "depends on the data set it is given alone"
-)
+PUBLIC_CONSTANTS = _PUBLIC.about(names="select, the number of rounds, epsilon0 and the sensitivity are")
 
 #: Rates λ = ε₀/Δ outside of [1/MOST_RATE, MOST_RATE] are refused, as exact choices refuse them.
 MOST_RATE = Fraction(2) ** 900
@@ -164,7 +161,7 @@ def read_exact(value: object) -> Fraction:
     return value if isinstance(value, Fraction) else to_exact(value, "a score")
 
 
-def hypotheses(arithmetic: Arithmetic, assumptions: tuple[str, ...]) -> tuple[str, ...]:
+def hypotheses(arithmetic: Arithmetic, assumptions: tuple[Hypothesis, ...]) -> tuple[Hypothesis, ...]:
     """Return what a mechanism takes for granted."""
-    noise = (EXACT_ARITHMETIC,) if arithmetic is Arithmetic.FLOATING_POINT else ()
-    return (*assumptions, SELECT, PUBLIC_CONSTANTS, *noise)
+    noise = (EXACT_REALS,) if arithmetic is Arithmetic.FLOATING_POINT else ()
+    return (*assumptions, PURE_SELECT, PUBLIC_CONSTANTS, *noise)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from profiles.draws import draw_exp, enclose_exp, open_digits
 from profiles.errors import InvalidArgument, InvalidData
+from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
 from profiles.mechanisms.interface import check_call
 from profiles.mechanisms.repeated.interface import (
     Arithmetic,
@@ -69,19 +70,18 @@ class RepeatedThreshold:
         settle(self)
 
     @property
-    def assumptions(self) -> tuple[str, str]:
+    def assumptions(self) -> tuple[Hypothesis, Hypothesis]:
         """What has to be proved of the values: Assumptions 5.1 and 5.2, as this mechanism needs them."""
         most = exact_text(read_exact(self.sensitivity))
-        return (
-            "Assumption 5.1: adding a record lowers no value that select asks for (for the values as they are computed)",
-            (
-                f"Assumption 5.2: adding a record raises the values whose answer is above by at most {most} in total over the rounds, "
-                "whatever the answers (for the values as they are computed)"
-            ),
+        first = "Assumption 5.1: adding a record lowers no value that select asks for (for the values as they are computed)"
+        second = (
+            f"Assumption 5.2: adding a record raises the values whose answer is above by at most {most} in total over the rounds, "
+            "whatever the answers (for the values as they are computed)"
         )
+        return ASSUMPTION_OF_SCORES.about(statement=first), ASSUMPTION_OF_SCORES.about(statement=second)
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the claim takes for granted."""
         return hypotheses(read_arithmetic(self.arithmetic), self.assumptions)
 

@@ -66,7 +66,9 @@ def learn_scores(batch: Batch, learner: Learner) -> list[Score]:
     for j in _best_places(outputs, is_first, columns):
         made.append(bin_score(_place(j), f"place {j + 1}", outputs.values[:, j], is_first))
     if len(outputs) >= _LEAST_FOR_MODELS and outputs.width <= _WIDEST_MODELS:
-        made.append(logistic_score(batch, Design(columns, signs=True, clipped=True), "bounded places"))
+        design = Design(columns, signs=True, clipped=True)
+        if design(outputs.take(slice(0, 1))).shape[1]:  # there are none where every place has one value
+            made.append(logistic_score(batch, design, "bounded places"))
         if effort is not Effort.FAST:
             rows, iterations = (len(outputs), 150) if effort is Effort.THOROUGH else (20_000, 30)
             seed = int(rng.integers(2**31))

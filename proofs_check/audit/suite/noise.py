@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.mechanisms import LaplaceSum
 from proofs_check.audit.suite.case import Sampler
 
 #: Released numbers are rounded to multiples of 1/GRID.
@@ -16,12 +18,17 @@ GRID = 2.0**30
 #: The same step as an exact number.
 STEP = Fraction(1, 2**30)
 
+_NOBODY: NDArray[np.float64] = np.zeros((0, 1))
 _BLOCK = 2**21  # numbers in one temporary array
 
 
 def draw_laplace(rng: np.random.Generator, scale: Fraction, size: int | tuple[int, ...]) -> NDArray[np.float64]:
-    """Return independent draws from Laplace(0, scale): density exp(−|t|/scale)/(2·scale)."""
-    return rng.laplace(0.0, float(scale), size=size)
+    """Return independent draws from Laplace(0, scale): density exp(−|t|/scale)/(2·scale).
+
+    They are the catalogue's: its noisy sum of no records.
+    """
+    shape = (size,) if isinstance(size, int) else size
+    return LaplaceSum(b=scale).sample(_NOBODY, rng, math.prod(shape)).reshape(shape)
 
 
 def release(values: NDArray[np.float64]) -> NDArray[np.float64]:

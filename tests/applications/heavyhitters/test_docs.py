@@ -5,16 +5,23 @@ from pathlib import Path
 
 import pytest
 
+from profiles.hypotheses import ARRIVAL, IN_TIME
+
 PAGE = (Path(__file__).parents[3] / "docs" / "heavy-hitters.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.mark.parametrize(
     ("number", "said"),
-    [(0, ["59 63 126", "7 ('milk',)\n9 ('tea',)", "epsilon <= 1"]), (1, ["2\n3/32"]), (2, ["True\n24 198"])],
+    [
+        (0, ["59 63 126", "7 ('milk',)\n9 ('tea',)", "epsilon <= 1"]),
+        (1, ["[0, 1, 2]\n", ARRIVAL.sentence, IN_TIME.sentence]),
+        (2, ["2\n3/32"]),
+        (3, ["True\n24 198"]),
+    ],
 )
 def test_examples_of_the_page(number, said, capsys):
-    assert len(BLOCKS) == 3
+    assert len(BLOCKS) == 4
     exec(compile(BLOCKS[number], "docs/heavy-hitters.md", "exec"), {})
     printed = capsys.readouterr().out
     assert all(text in printed for text in said), printed

@@ -51,7 +51,7 @@ def test_texts_and_integers(tmp_path):
         ("time", [0, None], "missing value in row 1"),
         ("item", ["a", None], "missing value in row 1"),
         ("user", ["x", ""], "empty text in row 1"),
-        ("time", ["0", "soon"], "'soon' was found in row 1"),
+        ("time", ["0", "soon"], "row 1 has text where a number was expected"),
         ("time", [datetime.date(2020, 1, 1)] * 2, "its type is date32"),
         ("time", [1, 0], "sorted by time"),
         ("user", [True, False], "must hold integers or texts"),

@@ -185,7 +185,7 @@ def test_repeated_pairs_count_once():
     ("make", "error", "match"),
     [
         (lambda: CoverageInstance.from_sets([[3]], candidates=3), InvalidData, "candidates are 0 to 2"),
-        (lambda: CoverageInstance.from_sets([[-1]], candidates=3), InvalidData, "-1 was found"),
+        (lambda: CoverageInstance.from_sets([[-1]], candidates=3), InvalidData, "pair 0 .* has another number"),
         (lambda: CoverageInstance.from_sets([[0.5]], candidates=3), InvalidData, "integers"),
         (lambda: CoverageInstance.from_sets([[True]], candidates=3), InvalidData, "integers"),
         (lambda: CoverageInstance.from_sets([["a"]], candidates=3), InvalidData, "integers"),

@@ -203,6 +203,20 @@ def test_violations_are_found():
     assert find_violation(mixed, rng) == "the gain of 0 at [] is 1, but its users add up to 2"
 
 
+def test_a_function_that_mixes_many_users_is_found():
+    """Twenty users add up; a hundred do not: a step behind a product of matrices does that."""
+
+    class Crowded(CoverageInstance):
+        def restrict(self, kept):
+            return Crowded.from_sets([[0, 1]] * int(np.sum(kept)), candidates=self.candidates)
+
+        def track(self):
+            return CoverageInstance.from_sets([[0, 1]] * (self.users - (self.users > 60)), candidates=2).track()
+
+    crowd = Crowded.from_sets([[0, 1]] * 100, candidates=2)
+    assert "not the sum of those of two halves" in str(find_violation(crowd, np.random.default_rng(1)))
+
+
 @settings(max_examples=40, deadline=None)
 @given(SETS)
 def test_evaluation(drawn):

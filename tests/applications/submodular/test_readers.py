@@ -68,7 +68,7 @@ def test_no_rows():
 @pytest.mark.parametrize(
     ("columns", "candidates", "error", "match"),
     [
-        ({"u": ["a"], "i": [2]}, 2, InvalidData, "candidates are 0 to 1, but 2"),
+        ({"u": ["a"], "i": [2]}, 2, InvalidData, "candidates are 0 to 1, but pair 0"),
         ({"u": ["a"], "i": ["z"]}, ["y"], InvalidData, "row 0 of the table"),
         ({"u": ["a"], "i": ["z"]}, 2, InvalidData, "integers from 0 to 1"),
         ({"u": ["a"], "i": [0.5]}, 2, InvalidData, "items must be integers"),

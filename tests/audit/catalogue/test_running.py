@@ -1,4 +1,4 @@
-"""The runner is the sampler of the theorem: selection laws, weights on the safe side, fresh samples, and claims at 50 digits."""
+"""The runner is the sampler of the theorem: selection laws, fresh samples, and claims at 50 digits."""
 
 from __future__ import annotations
 
@@ -8,24 +8,20 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from accountant.audits import (
-    ConstrainedSelection,
     PoissonSampled,
-    RuleSelection,
-    Selection,
+    ShippedSelection,
     Together,
     base_claim,
     repeat,
-    round_selection,
     sampled_claim,
     times_claim,
 )
-from accountant.audits.correct import constrained_solver
+from accountant.audits.correct import select_constrained
 from accountant.sampling import make_rule
-from profiles.errors import InvalidArgument, InvalidSampling
+from accountant.sampling.selection import Selection
+from profiles.errors import InvalidArgument
 from profiles.mechanisms import KNormSum, LaplaceSum
 from proofs_check.audit import Claim
 
@@ -37,22 +33,6 @@ def total(dataset, rng, size):
 
 def fixed(points: np.ndarray) -> Selection:
     return Selection(np.array([0.5, 0.25])[: len(points)], np.array([1.0, 10.0])[: len(points)])
-
-
-@given(st.fractions(min_value=Fraction(1, 2**53), max_value=1))
-def test_rounded_selection_is_on_the_safe_side(q: Fraction) -> None:
-    probability, weight = round_selection(q)
-    assert Fraction(probability) <= q
-    assert 1 <= Fraction(weight) <= 1 / q
-    assert (Fraction(probability) * 2**53).denominator == 1
-    assert q - Fraction(probability) < Fraction(1, 2**53)
-    assert Fraction(weight) * q > 1 - Fraction(1, 2**52)
-
-
-def test_a_probability_that_cannot_be_drawn_is_refused() -> None:
-    for q in (Fraction(0), Fraction(1, 2**54), Fraction(3, 2)):
-        with pytest.raises(InvalidSampling):
-            round_selection(q)
 
 
 def test_each_subset_has_its_probability() -> None:
@@ -73,7 +53,7 @@ def test_every_output_has_a_sample_of_its_own() -> None:
 def test_shapes_follow_the_mechanism_and_the_empty_data_set_is_legal() -> None:
     mechanism = KNormSum(beta_sum=1, dimension=2)
     rule = make_rule("uniform", mechanism.profile, {"rate": "1/3"})
-    sampled = PoissonSampled(mechanism, RuleSelection(mechanism, rule))
+    sampled = PoissonSampled(mechanism, ShippedSelection(mechanism, rule))
     assert sampled(np.zeros((0, 2)), np.random.default_rng(1), 7).shape == (7, 2)
     assert sampled(np.ones((3, 2)), np.random.default_rng(1), 7).shape == (7, 2)
     assert Together((sampled, LaplaceSum(b=1, dimension=2)))((np.ones((3, 2))), np.random.default_rng(1), 5).shape == (5, 4)
@@ -98,7 +78,7 @@ def test_sampled_claim_is_psi_at_50_digits() -> None:
         claim = sampled_claim(mechanism, rule, record).epsilon
         found = mpmath.mpf(claim.numerator) / claim.denominator
         assert psi <= found <= psi * (1 + mpmath.mpf(2) ** -52)
-    selection = RuleSelection(mechanism, rule)(record[np.newaxis])
+    selection = ShippedSelection(mechanism, rule)(record[np.newaxis])
     assert selection.probabilities.tolist() == [0.25]
     assert selection.weights.tolist() == [4.0]
 
@@ -113,7 +93,7 @@ def test_base_and_repeated_claims() -> None:
 
 def test_constrained_weights_satisfy_the_target_exactly() -> None:
     mechanism = LaplaceSum(b=4, radius=2)
-    selection = ConstrainedSelection(mechanism, constrained_solver(mechanism))(np.array([[2.0], [0.7], [-1.3]]))
+    selection = select_constrained(mechanism)(np.array([[2.0], [0.7], [-1.3]]))
     for x, q, w in zip((2.0, 0.7, 1.3), selection.probabilities.tolist(), selection.weights.tolist(), strict=True):
         assert Fraction(q) * Fraction(w) <= 1
         with mpmath.workdps(60):

@@ -15,7 +15,7 @@ import pytest
 MECHANISMS = str(Path(__file__).parent / "mechanisms_to_audit.py") + ":"
 
 BROKEN = {
-    "raises": "ZeroDivisionError: weights add up to 0",
+    "raises": "ZeroDivisionError (raised in raises, line",
     "nan": "NaN",
     "too_many": "asked for 64 outputs",
     "constant": "single value",
@@ -120,7 +120,7 @@ def test_what_is_needed_and_missing(pdp, audit):
     assert pdp("audit", "--dataset", "[1]", "--neighbor", "[]").refused()
     profile = ("--profile", "profiles.mechanisms.laplace_sum:default")
     assert "--at z=VALUE" in audit("laplace", *profile).err
-    assert "the mechanism's statistic() raised RuntimeError: no norm" in audit("broken_statistic", *profile).err
+    assert "the mechanism's statistic() raised RuntimeError (raised in statistic, line" in audit("broken_statistic", *profile).err
     for at in ("y=1", "z=5", "z=l3", "z", "z=nan"):
         assert audit("laplace", *profile, "--at", at).refused(), at
     assert audit("laplace", *profile, "--delta", "0.1", "--at", "z=1").refused()
@@ -154,7 +154,7 @@ def test_pairs_that_are_no_neighbors_of_a_profile(audit):
         ("[1, 2]", "[1, 3]", "replaced"),
         ('{"data": [1], "weights": [2]}', "[1]", "(or its weight) is replaced"),
         ("[1]", "[1]", "are the same"),
-        ("[1, 2, 3]", "[1]", "2 of the records are in D alone"),
+        ("[1, 2, 3]", "[1]", "several of the records"),
         ("[]", "[]", "the same"),
         ("[2, 1]", "[1, 1]", "replaced"),
     ):

@@ -61,8 +61,11 @@ def test_differences():
     record = difference("[[1, 2], [3, 4], [1, 2]]", "[[3, 4], [1, 2]]").added_record()
     assert (record.values.tolist(), record.weight, record.text()) == ([1, 2], 1.0, "x = (1, 2), w = 1")
     weighted = difference("[1]", '{"data": [1, 1], "weights": [1, 2.5]}')
-    assert (weighted.added_record().weight, weighted.text()) == (2.5, "D' has one record more: x = 1, w = 2.5")
+    assert (weighted.added_record().weight, weighted.text()) == (2.5, "D' has one record more")
+    assert weighted.private_text() == "x = 1, w = 2.5"
     assert not difference("[0.0]", "[-0.0]").first
-    assert difference("[1, 2]", "[3]").text() == "2 records are in D alone, 1 in D' alone"
-    many = find_difference(np.zeros((1, 8)), np.zeros((0, 8))).text()
-    assert many == "D has one record more: x = (0, 0, 0, 0, 0, 0, ...), w = 1"
+    assert difference("[1, 2]", "[3]").text() == "D and D' differ in several records"
+    assert difference("[1, 2]", "[3]").private_text() == "2 records are in D alone, 1 in D' alone"
+    assert difference("[1]", "[1]").private_text() == ""
+    many = find_difference(np.zeros((1, 8)), np.zeros((0, 8))).private_text()
+    assert many == "x = (0, 0, 0, 0, 0, 0, ...), w = 1"

@@ -97,13 +97,13 @@ def test_a_seed_repeats_a_run_and_without_one_it_is_told(audit, pdp):
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
     fresh = audit("laplace", "--json", "--seed", "2").json()
     assert fresh["epsilon_lower"] != first["epsilon_lower"]
-    words = shlex.split(first["repeat"])
+    words = shlex.split(first["private"]["repeat"])
     again = pdp(*words[1:], "--json").json()
     assert {**again, "seconds": 0} == {**first, "seconds": 0}
 
 
 def test_fresh_seeds_differ(pdp, audit):
-    words = shlex.split(audit("laplace", "--json").json()["repeat"])[1:]
+    words = shlex.split(audit("laplace", "--json").json()["private"]["repeat"])[1:]
     at = words.index("--seed")
     del words[at : at + 2]
     seeds = {pdp(*words, "--json").json()["seed"] for _ in range(2)}
@@ -114,8 +114,7 @@ def test_fresh_seeds_differ(pdp, audit):
 def test_the_number_of_processes_changes_nothing(audit):
     one, two = (audit("laplace", "--json", "--processes", n, "--time-limit", 60).json() for n in (1, 2))
     for found in (one, two):
-        for key in ("seconds", "repeat"):
-            del found[key]
+        del found["seconds"], found["private"]["repeat"]
     assert one == two
 
 
@@ -127,10 +126,12 @@ def test_functions_of_one_output(audit):
 
 def test_statistics_and_ratios(audit):
     assert audit("leaky", "--statistic", OWN + "sign", "--json").code == 0
-    assert audit("laplace", "--log-ratio", OWN + "ratio", "--json").json()["guesses"]["score"] == "log-likelihood ratio"
+    assert audit("laplace", "--log-ratio", OWN + "ratio", "--json").json()["private"]["score"] == "log-likelihood ratio"
     assert audit("laplace", "--log-ratio", OWN + "ratio", "--statistic", OWN + "sign").refused()
     assert audit("laplace", "--statistic", OWN + "constant_statistic").refused()
-    assert "no statistic" in audit("laplace", "--statistic", OWN + "failing_statistic").err
+    failing = ("laplace", "--statistic", OWN + "failing_statistic")
+    assert "raised ValueError (raised in failing_statistic, line" in audit(*failing).err
+    assert "no statistic" in audit(*failing, "--show-values").err
     assert audit("laplace", "--statistic", OWN + "not_callable").refused()
 
 
@@ -173,7 +174,9 @@ def test_the_report_for_people(audit, name, mode):
     text = " ".join(result.out.split())
     for part in (
         "99% confidence",
-        "pair D has one record more: x = 1, w = 1",
+        "pair D has one record more claim",
+        "For your eyes only from here on",
+        "record x = 1, w = 1",
         "seed 1",
         "4000 on both",
         "independent draws",
@@ -191,7 +194,7 @@ def test_printed_numbers_have_a_side(audit):
         assert Fraction(bound) <= Fraction(found["epsilon_lower"])
         assert Fraction(claim) >= Fraction(claimed)
         assert (Fraction(bound) > Fraction(claim)) == (found["verdict"] == "violated")
-        for event in found["events"]:
+        for event in found["private"]["events"]:
             assert event["probability"][0] <= event["seen"][0] / event["seen"][1] <= event["probability"][1]
 
 

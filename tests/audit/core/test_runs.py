@@ -301,8 +301,9 @@ def test_errors_that_cannot_be_shown() -> None:
     def raises_badly(dataset, rng, size):
         raise Unreadable
 
-    with pytest.raises(MechanismRaised, match="no readable message"):
+    with pytest.raises(MechanismRaised, match="raised Unreadable") as caught:
         run(raises_badly)
+    assert caught.value.private == "no readable message"
 
 
 def test_floating_point_settings_of_a_mechanism_end_with_it() -> None:
@@ -313,3 +314,15 @@ def test_floating_point_settings_of_a_mechanism_end_with_it() -> None:
     before = np.geterr()
     assert run(strict).epsilon_lower <= 1
     assert np.geterr() == before
+
+
+@pytest.mark.parametrize("effort", ["fast", "normal"])
+@pytest.mark.parametrize("shape", [(), (1,), (3,)])
+def test_constant_outputs_of_any_shape_are_refused_by_name(shape, effort):
+    """Found with vectors: a model was fitted to no features, and its library's error came through."""
+
+    def mechanism(dataset, rng, size):
+        return np.ones((size, *shape))
+
+    with pytest.raises(ConstantOutputs, match="the same one on both"):
+        audit(mechanism, [0.0], [], Claim(1), rng=np.random.default_rng(1), samples=8_000, effort=effort, mode="fixed")

@@ -4,7 +4,7 @@ from accountant.applications.submodular.matroids.coverage import Coverage
 from accountant.applications.submodular.matroids.graphic import GraphicMatroid
 from accountant.applications.submodular.matroids.matroid import Growth, Matroid, PartitionMatroid, UniformMatroid
 from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy, PrivateSet
-from accountant.applications.submodular.matroids.objective import Objective, PerUser, Scores
+from accountant.applications.submodular.matroids.objective import Objective, PerUser, Scores, find_dependence
 from accountant.applications.submodular.matroids.oracle import OracleMatroid, check_axioms, probe_axioms
 from accountant.applications.submodular.matroids.rounding import rounding_law, swap_round
 from accountant.applications.submodular.matroids.tracked import Tracked
@@ -24,6 +24,7 @@ __all__ = [
     "Tracked",
     "UniformMatroid",
     "check_axioms",
+    "find_dependence",
     "probe_axioms",
     "rounding_law",
     "swap_round",

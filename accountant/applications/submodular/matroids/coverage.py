@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from accountant.applications.submodular.coverage import CoverageInstance
+from accountant.applications.submodular.matroids.evaluating import Membership
 from accountant.applications.submodular.matroids.matroid import Integers, require_count
-from accountant.applications.submodular.matroids.objective import UNIT, Membership, Scores
+from accountant.applications.submodular.matroids.objective import UNIT, Scores
 from profiles import InvalidData
+from profiles.hypotheses import Hypothesis
+from profiles.private import hide_length
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +38,12 @@ class Coverage:
         require_count(self.size, "the number of elements")
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """None: coverage is monotone, in {0, 1}, and judges each user alone."""
         return ()
 
     @property
-    def utility_hypotheses(self) -> tuple[str, ...]:
+    def utility_hypotheses(self) -> tuple[Hypothesis, ...]:
         """None: coverage is submodular."""
         return ()
 
@@ -52,7 +55,9 @@ class Coverage:
             return data
         if sparse.issparse(data):
             if data.ndim != 2 or data.shape[1] != self.size:
-                raise InvalidData(f"the matrix must have {self.size} columns, but shape {data.shape} was found; give one column an element")
+                raise InvalidData(
+                    f"the matrix must have {self.size} columns, but shape {hide_length(data.shape)} was found; give one column an element"
+                )
             rows = sparse.csr_matrix(data, copy=True)
             rows.sum_duplicates()
             rows.eliminate_zeros()

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from accountant.applications.submodular.matroids.matroid import Growth, Integers, Members, find_exchange, read_integers, require_count
 from profiles import InvalidArgument
+from profiles.hypotheses import Hypothesis
 
 
 class _ForestGrowth:
@@ -66,7 +67,7 @@ class GraphicMatroid:
         return self._rank
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """It is a matroid (Oxley 2011, Proposition 1.1.7)."""
         return ()
 

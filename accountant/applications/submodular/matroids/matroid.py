@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles import InvalidArgument
+from profiles.hypotheses import Hypothesis
 
 Integers = NDArray[np.int64]
 Members = frozenset[int]
@@ -40,7 +41,7 @@ class Matroid(Protocol):
         """The size k of a base."""
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the utility bound takes for granted about it; empty where the axioms are proved."""
 
     def is_independent(self, members: Collection[int]) -> bool:
@@ -113,7 +114,7 @@ class UniformMatroid:
         return min(self.limit, self.size)
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """It is a matroid (Oxley 2011, Example 1.2.7)."""
         return ()
 
@@ -163,7 +164,7 @@ class PartitionMatroid:
         return int(np.minimum(np.bincount(self._labels, minlength=self._capacities.size), self._capacities).sum())
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """It is a matroid: a direct sum of uniform ones (Oxley 2011, Section 4.2)."""
         return ()
 

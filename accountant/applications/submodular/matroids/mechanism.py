@@ -9,24 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from accountant.applications.submodular.interface import ONE_USER, TABLE
+from accountant.applications.submodular.interface import TABLE
 from accountant.applications.submodular.matroids.coverage import Coverage
 from accountant.applications.submodular.matroids.greedy import draw_bins, open_choose, run_continuous_greedy
 from accountant.applications.submodular.matroids.matroid import Matroid, Members, require_count
 from accountant.applications.submodular.matroids.objective import MOST_UNITS, Objective, PerUser
 from accountant.applications.submodular.matroids.rounding import swap_round
 from accountant.applications.submodular.matroids.tracked import Tracked
-from accountant.guarantees import ARITHMETIC, ONE_ANALYSIS, AnyGuarantee, assume, discharge
-from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, declare_add_dp, realise_draws, subsample
+from accountant.guarantees import ARITHMETIC, AnyGuarantee, Run, Unit, conclude_run
+from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
 from accountant.sampler import BitSource, open_sources
 from profiles import InvalidArgument, InvalidData, exact_text, to_exact
+from profiles.hypotheses import CONTRIBUTIONS, FEW_RECORDS, OWN_ENTRY, PUBLIC_CONSTANTS
 from profiles.numbers import ExactLike
 
-PUBLIC = "The matroid, the function, epsilon and the numbers of rounds, draws and roundings are public: chosen without looking at the data"
-CONTRIBUTIONS = (
-    "A user adds to each gain an integer of at least 0, to the gains along one run at most one unit in all, and to each total an integer "
-    "from 0 to one unit"
-)
+PUBLIC = PUBLIC_CONSTANTS.about(names="the matroid, the function, epsilon and the numbers of rounds, draws and roundings are")
 _PROVED = (Coverage, PerUser, Tracked)
 _SOURCE = "docs/matroids.md"
 
@@ -126,17 +123,20 @@ class PrivateMatroidGreedy:
         """What holds on the sample: ε₀-add-DP of greedy and the last choice together; rounding in between does not see the data."""
         greedy, selection = self.budgets
         assumed = () if type(self.function) in _PROVED else (CONTRIBUTIONS,)
-        few = f"There are at most {self.most_users} users, or nobody learns that they were refused"
-        hypotheses = (PUBLIC, ONE_USER, TABLE, few, *assumed, *self.function.hypotheses, ARITHMETIC)
-        parts = [declare_add_dp("private continuous greedy", greedy, source=f"{_SOURCE}, Theorem 1", hypotheses=hypotheses)]
+        few = FEW_RECORDS.about(most=f"{self.most_users} users")
+        supposed: dict[str, Any] = {
+            "hypotheses": (PUBLIC, TABLE, OWN_ENTRY, few, *assumed, *self.function.hypotheses, ARITHMETIC),
+            "unit": Unit.USER,
+        }
+        parts = [prove_losses("private continuous greedy", greedy, None, theorem=f"{_SOURCE}, Theorem 1", **supposed)]
         if selection:
-            parts.append(declare_add_dp("selection of a rounded set", selection, source=f"{_SOURCE}, Theorem 2", hypotheses=hypotheses))
+            parts.append(prove_losses("selection of a rounded set", selection, None, theorem=f"{_SOURCE}, Theorem 2", **supposed))
         return compose_directions("private matroid greedy", parts)
 
     @property
     def guarantee(self) -> AnyGuarantee:
-        """ε-DP in both directions, before a source of random bits is named for the sample."""
-        return discharge(subsample(self.add_dp, self.plan.p), ONE_ANALYSIS, "the sample is drawn, used by this run and dropped in one call")
+        """ε-DP in both directions, before it is known where the random numbers come from."""
+        return subsample(self.add_dp, self.plan.p)
 
     def run(self, data: Any, rng: object = None, *, bits: object = None) -> PrivateSet:
         """Return one private set.
@@ -152,8 +152,8 @@ class PrivateMatroidGreedy:
             raise InvalidData(f"at most {self.most_users} users are supported, because sums are kept in 64 bits; give a part of them")
         sample = self.function.keep(users, sampler.select(np.full(count, self.plan.p)))
         members = self.run_on_sample(sample, draws)
-        guarantee = realise_draws(self.guarantee, sampler.source.hypothesis)
-        return PrivateSet(tuple(sorted(members)), assume(guarantee, (draws.hypothesis,)))
+        run = Run(noise=draws.hypothesis, draws=sampler.source.hypothesis)
+        return PrivateSet(tuple(sorted(members)), conclude_run(self.guarantee, run))
 
     def run_on_sample(self, sample: Any, draws: BitSource) -> Members:
         """Return the set for data that the objective has read: ε₀-add-DP only, so release nothing of it without sampling.

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from accountant.applications.submodular.matroids.matroid import Growth, Integers, Members, find_exchange, require_count
 from profiles import InvalidArgument
+from profiles.hypotheses import MATROID_TESTED, MATROID_UNTESTED, Hypothesis
 
 #: Ground sets up to this size are checked set by set: 4096 calls of the oracle.
 EXHAUSTIVE = 12
-AXIOMS = "The independence oracle satisfies the axioms of a matroid, which were tested on random sets only"
-UNTESTED = "The independence oracle satisfies the axioms of a matroid, which nobody tested"
 _TRIALS = 100
 _METHODS = ("auto", "none")
 
@@ -163,11 +162,11 @@ class OracleMatroid:
         return self._rank
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """The axioms, unless they were proved."""
         if self.check == "none":
-            return (UNTESTED,)
-        return () if self.size <= EXHAUSTIVE else (AXIOMS,)
+            return (MATROID_UNTESTED,)
+        return () if self.size <= EXHAUSTIVE else (MATROID_TESTED,)
 
     def is_independent(self, members: Collection[int]) -> bool:
         """Ask the function."""

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accountant.applications.submodular.coverage import CoverageInstance
-from accountant.applications.submodular.interface import EXACT_GAINS, MONOTONE_BOUNDED, DecomposableFunction, MarginalGains
+from accountant.applications.submodular.interface import DecomposableFunction, MarginalGains
+from accountant.applications.submodular.matroids.evaluating import Membership
 from accountant.applications.submodular.matroids.matroid import Integers, require_count
-from accountant.applications.submodular.matroids.objective import SUBMODULAR, Membership, Scores
+from accountant.applications.submodular.matroids.objective import Scores
 from accountant.applications.submodular.weighted import UNIT, WeightedCoverage
 from profiles import InvalidArgument, InvalidData
+from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, SUBMODULAR, Hypothesis
 
 _PROVED = (CoverageInstance, WeightedCoverage)
 
@@ -43,12 +45,12 @@ class Tracked:
         require_count(self.resolution, "the resolution")
 
     @property
-    def hypotheses(self) -> tuple[str, ...]:
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
         """Those of the greedy algorithm, except for the functions of this package."""
         return () if self.kind in _PROVED else (MONOTONE_BOUNDED, EXACT_GAINS)
 
     @property
-    def utility_hypotheses(self) -> tuple[str, ...]:
+    def utility_hypotheses(self) -> tuple[Hypothesis, ...]:
         """Submodular, except for the functions of this package."""
         return () if self.kind in _PROVED else (SUBMODULAR,)
 

@@ -12,6 +12,7 @@ from accountant.applications.submodular.matroids.matroid import require_count
 from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy
 from accountant.applications.submodular.matroids.objective import UNIT
 from profiles import InvalidArgument, to_exact
+from profiles.hypotheses import Hypothesis
 from profiles.numbers import ExactLike, exact_text, round_down_finite, round_up_finite
 from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
 
@@ -28,7 +29,7 @@ class UtilityBound:
     ratio: float
     error: float
     failure: Fraction | None
-    hypotheses: tuple[str, ...]
+    hypotheses: tuple[Hypothesis, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +151,7 @@ def _trivial(mechanism: PrivateMatroidGreedy, failure: Fraction | None) -> Utili
     return UtilityBound(1.0, 0.0, failure, _hypotheses(mechanism))
 
 
-def _hypotheses(mechanism: PrivateMatroidGreedy) -> tuple[str, ...]:
+def _hypotheses(mechanism: PrivateMatroidGreedy) -> tuple[Hypothesis, ...]:
     return (*mechanism.matroid.hypotheses, *mechanism.function.hypotheses, *mechanism.function.utility_hypotheses)
 
 

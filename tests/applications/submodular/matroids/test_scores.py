@@ -194,6 +194,6 @@ def test_what_a_user_adds_does_not_depend_on_how_many_there_are():
         return np.array([data[:, place] * members[0] for place, members in enumerate(membership)]).T
 
     function = PerUser(1, values)
-    together = function.start(steps, 1, bins)._gain(0)[0]
-    alone = [int(function.start(steps[user : user + 1], 1, bins)._gain(0)[0][0]) for user in range(40)]
+    together = function.start(steps, 1, bins)._judge([0])[0][0]
+    alone = [int(function.start(steps[user : user + 1], 1, bins)._judge([0])[0][0][0]) for user in range(40)]
     assert together.tolist() == alone

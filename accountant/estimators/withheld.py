@@ -1,0 +1,115 @@
+"""What an estimator of scikit-learn usually offers and a private one does not: refused by name, in one sentence, before anything runs.
+
+A refusal here is a courtesy to those who follow habits; no guarantee rests on it. Whatever is not noticed (a scaler that was fitted by
+hand, a loop of fits) is an open premise of every fit: :mod:`profiles.hypotheses`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+from profiles import NotOffered, NotPrivate
+
+_SEARCHES = "sklearn.model_selection"
+_PIPELINES = ("sklearn.pipeline", "sklearn.compose")
+
+
+class Withheld:
+    """An attribute that is not there, for a reason: ``hasattr`` is False, and whoever asks for it is told why.
+
+    Raises :class:`NotOffered`, an AttributeError, as scikit-learn's protocol wants it; :class:`NotPrivate` where a search asks.
+    """
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+        self._name = "it"
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Remember the name for the sentence."""
+        self._name = name
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        """Refuse."""
+        if instance is None:
+            return self
+        if self._name == "score":
+            refuse_search(type(instance).__name__)
+        raise NotOffered(f"{type(instance).__name__} has no {self._name}: {self._reason}")
+
+
+class WithheldOutputs:
+    """The outputs about training records that no ε of the centres covers."""
+
+    score = Withheld(
+        "a score of private records is not private, and each fit that a search scores is a release; score public records from "
+        "cluster_centers_, and choose parameters without these records"
+    )
+    labels_ = Withheld(
+        "the label of each fitted record is a function of that record and not private; publish cluster_centers_, and use predict where "
+        "the labels stay with you"
+    )
+    inertia_ = Withheld("it would be a sum over the records without noise, and not private; score public records with transform")
+    fit_predict = Withheld(
+        "it would return the label of each fitted record, which is not private; use fit, publish cluster_centers_, and use predict where "
+        "the labels stay with you"
+    )
+    fit_transform = Withheld(
+        "it would return the distances of each fitted record, which are not private; use fit, publish cluster_centers_, and use transform "
+        "where the distances stay with you"
+    )
+
+
+def refuse_search(name: str) -> None:
+    """Refuse to go on inside one of scikit-learn's searches or cross-validations. Raises :class:`NotPrivate`."""
+    for frame in _callers():
+        if _module(frame).startswith(_SEARCHES):
+            raise NotPrivate(
+                f"{name} was asked for by a search or a cross-validation, but every fit there is a release of its own, all of them add up, "
+                "and scores of private records are not private; choose parameters on public records in a loop of your own, then fit once"
+            )
+
+
+def refuse_pipeline(name: str) -> None:
+    """Refuse a fit whose rows were prepared by what was fitted on the same records, or whose outputs about each of them are passed on.
+
+    Raises :class:`NotPrivate`.
+    """
+    for frame in _callers():
+        if not _module(frame).startswith(_PIPELINES):
+            continue
+        if frame.f_code.co_name.startswith(("fit_transform", "_fit_transform_one")):
+            raise NotPrivate(
+                f"{name} was to pass on the distances of each fitted record within a pipeline or union, but these are not private; fit it "
+                "as the last step, and transform records that are public or stay with you"
+            )
+        if frame.f_code.co_name == "fit":
+            for step in _fitted_before(frame.f_locals.get("self")):
+                raise NotPrivate(
+                    f"{name} was to be fitted after {step} had been fitted on the same records, but then each row depends on all of them, "
+                    "and no epsilon covers that; transform by public constants (a FunctionTransformer), or fit the records as they are"
+                )
+
+
+def _fitted_before(pipeline: object) -> Iterator[str]:
+    """Yield the kinds of the steps before the last one that learn from the data."""
+    if isinstance(pipeline, Pipeline):
+        for _, step in pipeline.steps[:-1]:
+            if step is not None and not isinstance(step, str) and get_tags(step).requires_fit:
+                yield type(step).__name__
+
+
+def _callers() -> Iterator[FrameType]:
+    frame = inspect.currentframe()
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))

@@ -1,0 +1,497 @@
+"""Every hypothesis (premise) of every guarantee, once: an id, one sentence, what it means, and what discharges it.
+
+A guarantee rests on its hypotheses. Each is open, or was discharged by a named step; none is ever dropped. The rules of
+``accountant.guarantees`` name theirs by the objects of this module, so that nothing is matched by its words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING
+
+from profiles.errors import InvalidArgument
+from profiles.numbers import exact_text
+
+if TYPE_CHECKING:
+    from profiles.profile import Profile
+
+
+class Head(Enum):
+    """Where somebody who wants to know whether a hypothesis holds has to look."""
+
+    DATA = "your data"
+    CODE = "your code"
+    RELEASE = "this release"
+    MACHINE = "the machine"
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """One premise of a guarantee. Two are equal if they have the same id and say the same.
+
+    ``id`` is stable; ``sentence`` is what is printed; ``head`` groups it. ``meaning`` says more to whoever has to judge it, and
+    ``discharged_by`` what can discharge it, "" for what no program can see. A sentence with gaps is a family: :meth:`about` fills them in.
+
+    >>> IN_RANGE.about(ranges="z in [0, 1]").sentence
+    'the declared range contains every record: z in [0, 1]'
+    """
+
+    id: str
+    sentence: str
+    head: Head = field(compare=False)
+    meaning: str = field(default="", compare=False, repr=False)
+    discharged_by: str = field(default="", compare=False, repr=False)
+
+    def about(self, **details: object) -> Hypothesis:
+        """Return the member of a family with these details in its sentence. Raises :class:`InvalidArgument` where one is missing."""
+        try:
+            return replace(self, sentence=self.sentence.format(**details))
+        except (KeyError, IndexError, ValueError) as error:
+            raise InvalidArgument(f"the hypothesis {self.id!r} needs the detail {error}; give it") from None
+
+    @property
+    def is_family(self) -> bool:
+        """Whether the sentence has a gap to be filled."""
+        return "{" in self.sentence and self in _FAMILIES
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def __contains__(self, words: str) -> bool:
+        """Whether the sentence has these words."""
+        return words in self.sentence
+
+
+# --- your data -----------------------------------------------------------------------------------------------------------------------
+
+FIXED_IN_ADVANCE = Hypothesis(
+    "fixed-in-advance",
+    "the declared range, the noise and all other parameters were fixed without looking at the data",
+    Head.DATA,
+    "A largest norm, a quantile, a number of clusters or a noise scale that was computed from the private data tells of it, and is not "
+    "the same for a neighboring data set. Take public knowledge, or estimate it privately and add that epsilon.",
+)
+ONE_RECORD_EACH = Hypothesis(
+    "one-record-each",
+    "nobody has more than one record: epsilon is for one record, and k records of one person cost up to k times as much",
+    Head.DATA,
+    "What is protected is one row. Where a person has several, merge them first, or multiply.",
+)
+ONE_USER = Hypothesis(
+    "one-user",
+    "all that a person contributes stands under one user",
+    Head.DATA,
+    "What is protected is one user with all records of that id. A person with two ids is protected half as well.",
+)
+IN_RANGE = Hypothesis(
+    "declared-range",
+    "the declared range contains every record: {ranges}",
+    Head.DATA,
+    "A record outside the declared ranges is not covered by the bound. Clip or reject such records before anything else is done.",
+    "a step that moves every record into the range by itself",
+)
+RECORD_STATISTICS = Hypothesis(
+    "record-statistics",
+    "{names}: computed from the record alone, and from public constants",
+    Head.DATA,
+    "A rank, a quantile, a norm after centring by the mean of the data or a value that was scaled by it depends on the other records, too: "
+    "then one record more changes the statistics of all.",
+    "a mechanism of the catalogue that computes them itself",
+)
+OWN_ENTRY = Hypothesis(
+    "own-entry",
+    "what stands for a user (or record) in the data was made from that user's own record and public constants alone, to the last bit",
+    Head.DATA,
+    "A table that was made from all users together, as by a matrix product, by a rank or by leaving out rare items, is no table of users: "
+    "entries then depend on other users, on how many they are, or on their order.",
+)
+OWN_WEIGHTS = Hypothesis(
+    "own-weights",
+    "the weight that a record has by itself is computed from this record alone: not n/|S|, not scaled to a mean or total of the data set",
+    Head.DATA,
+    "Survey weights that were calibrated or normalised over the data set change for all records when one of them goes. Such weights are "
+    "not 1/q of a sample either: those are made by the sampler.",
+)
+PUBLIC_CONSTANTS = Hypothesis(
+    "public-constants",
+    "{names} public",
+    Head.DATA,
+    "These constants must be fixed without looking at the private data, or published under a privacy guarantee of their own.",
+    "a rule whose constants are numbers of the program",
+)
+PUBLIC_CENTRE = Hypothesis(
+    "public-centre",
+    "the data are centred by a public centre",
+    Head.DATA,
+    "A centre that was computed from the private data is not covered by the bound.",
+)
+IS_NORM = Hypothesis("is-norm", "the statistic is the {norm}", Head.DATA)
+TARGET_FIXED = Hypothesis(
+    "target-fixed",
+    "the target epsilon was chosen without looking at the data",
+    Head.DATA,
+    "A target that was computed from the data, for example to reach a sample size, is not the same for a neighboring data set. That it is "
+    "passed on by hand changes nothing.",
+    "a target that the tool derives from public numbers",
+)
+TARGET_FROM_DATA = Hypothesis(
+    "target-from-data",
+    "the target epsilon would be the same for every neighboring data set, although it was computed from this one to reach the sample size",
+    Head.DATA,
+    "It is not public, and printing or using it needs an argument of its own (such as a public n and a public distribution of the "
+    "statistics). Compute it from public or representative data, and give it as the target epsilon.",
+)
+NOISE_FROM_DATA = Hypothesis(
+    "noise-from-data",
+    "the noise scale would be the same for every neighboring data set, although it was computed from this one to reach the sample size",
+    Head.DATA,
+    "It is not public, and printing or using it needs an argument of its own (such as a public n and a public distribution of the "
+    "statistics).",
+)
+SAME_STATISTICS = Hypothesis(
+    "same-statistics", "a statistic of the same name is the same number of a record in each of the mechanisms", Head.DATA
+)
+PUBLIC_CENTRES = Hypothesis(
+    "public-initial-centres",
+    "The initial centres are public: they do not depend on the data set",
+    Head.DATA,
+    "Centres that were chosen among the records, or by k-means++ on them, are not private.",
+    "centres that are drawn without the data",
+)
+FEW_RECORDS = Hypothesis("few-records", "there are at most {most}, or nobody learns that they were refused", Head.DATA)
+WELL_FORMED = Hypothesis("well-formed", "{what}, or nobody learns that the data were refused", Head.DATA)
+DATA_SETS = Hypothesis("universe", "{statement}", Head.DATA, discharged_by="whoever knows which data sets can occur")
+UNIVERSE_ORDER = Hypothesis("universe-order", "{statement}", Head.DATA)
+
+# --- your code -----------------------------------------------------------------------------------------------------------------------
+
+DECLARED_PROFILE = Hypothesis(
+    "declared-profile",
+    "the mechanism {name!r} has the profile that is declared for it{source}",
+    Head.CODE,
+    "A source is an attribution, not a proof that this code does what was proved there. Everything below rests on it; an audit can only "
+    "refute it.",
+    "a mechanism of the catalogue, run by its own run method",
+)
+DECLARED_LOSSES = Hypothesis(
+    "declared-losses",
+    "the mechanism {name!r} has the losses that are declared for it{source}",
+    Head.CODE,
+    "A source is an attribution, not a proof that this code does what was proved there. An audit can only refute it.",
+    "an algorithm of this project, with the theorem that is named",
+)
+PARTS_RUN = Hypothesis(
+    "parts-run",
+    "{name!r} runs the parts that it was composed from, each as often as declared, and nothing else on the data",
+    Head.CODE,
+    discharged_by="a mechanism of the catalogue",
+)
+WHOLE_TIMES = Hypothesis("whole-times", "{name} is a positive integer, fixed in advance", Head.CODE)
+DEFINED = Hypothesis(
+    "epsilon-defined",
+    "epsilon is defined and not negative on its domain",
+    Head.CODE,
+    "The loss must be a number that is not negative, at every record and weight. This derivation does not discharge it; the claim "
+    "well-defined among the conditions says whether the kernel has proved it.",
+    "the claim well-defined of a certificate",
+)
+PART_DEFINED = Hypothesis("part-defined", "epsilon of {name!r} is defined and not negative on its domain", Head.CODE)
+PROBABILITY = Hypothesis(
+    "probability",
+    "0 < q(x) <= 1 for every record",
+    Head.CODE,
+    "The rule must give a probability above 0 and at most 1 to every record. This derivation does not discharge it: a record whose weight "
+    "may be infinite has probability 0, and is never in the sample.",
+    "the claim epsilon-upper of a certificate, or the numbers that are used",
+)
+CONDITION = Hypothesis(
+    "condition",
+    "{name} holds",
+    Head.CODE,
+    "It could be neither proved nor refuted. If it is false, some record breaks the target even with weight 1, and the bound is not one. A "
+    "smaller range or a larger target may decide it.",
+    "a proof that the kernel accepts",
+)
+FEASIBLE_WEIGHTS = Hypothesis(
+    "feasible-weights",
+    "every returned weight satisfies the constraint of Problem 7",
+    Head.CODE,
+    "The weights in use must be feasible. Those of pdp weights and pdp sample are, in exact arithmetic.",
+    "the definition of the rule",
+)
+WEIGHT_AS_GIVEN = Hypothesis(
+    "weight-as-given",
+    "the mechanism gets the weight 1/q(x) of a record as it is: not rescaled, normalised or multiplied by another weight",
+    Head.CODE,
+    "Weights that are divided by their sum, by the size of the sample, or multiplied by a survey weight are other weights, with a larger "
+    "epsilon(w, x), and may depend on who was selected.",
+    "a run that takes the weights from the sampler",
+)
+ONLY_THROUGH_OUTPUT = Hypothesis("only-through-output", "{what} uses the data only through the output of the mechanism", Head.CODE)
+MONOTONE_BOUNDED = Hypothesis(
+    "monotone-bounded",
+    "the function of every user is monotone, its values on any two sets of candidates differ by at most 1, and no other user enters it",
+    Head.CODE,
+    discharged_by="a function of this project",
+)
+EXACT_GAINS = Hypothesis(
+    "exact-gains",
+    "the marginal gains that are computed are those of the sum over the users of the sample, without rounding",
+    Head.CODE,
+    discharged_by="a function of this project",
+)
+CONTRIBUTIONS = Hypothesis(
+    "contributions",
+    "A user adds to each gain an integer of at least 0, to the gains along one run at most one unit in all, and to each total an integer "
+    "from 0 to one unit",
+    Head.CODE,
+    discharged_by="an objective of this project",
+)
+RECORDWISE = Hypothesis("recordwise", "The value of a user depends on that user's record and on the set alone", Head.CODE)
+JUDGED_TOGETHER = Hypothesis(
+    "judged-together",
+    "the value of a user does not depend on the other users that the function is given at the same time, to the last bit",
+    Head.CODE,
+    "The last bit of a row of a matrix product depends on how many rows the matrix has, and a step makes a whole unit of it.",
+    "a function that is asked for one user at a time",
+)
+SUBMODULAR = Hypothesis("submodular", "Each user's function is monotone and submodular with values in [0, 1]", Head.CODE)
+TWO_VALUES = Hypothesis("two-values", "the function of every user takes at most two values, one apart", Head.CODE)
+MATROID_TESTED = Hypothesis(
+    "matroid-tested", "The independence oracle satisfies the axioms of a matroid, which were tested on random sets only", Head.CODE
+)
+MATROID_UNTESTED = Hypothesis(
+    "matroid-untested", "The independence oracle satisfies the axioms of a matroid, which nobody tested", Head.CODE
+)
+PURE_SELECT = Hypothesis(
+    "pure-select",
+    "what select returns is a function of the earlier outputs alone, and what a function that it returns computes is a finite number that "
+    "depends on the data set it is given alone",
+    Head.CODE,
+)
+ASSUMPTION_OF_SCORES = Hypothesis(
+    "assumption-of-scores", "{statement}", Head.CODE, discharged_by="an exhaustive check of a declared universe"
+)
+CHECKED_FORM = Hypothesis("checked-form", "{statement}", Head.CODE)
+STATED = Hypothesis("stated", "{statement}", Head.CODE)
+
+# --- this release --------------------------------------------------------------------------------------------------------------------
+
+ONLY_RELEASE = Hypothesis(
+    "only-release",
+    "this is the only release about these records: the epsilons of several add up",
+    Head.RELEASE,
+    "Three fits in a row, the fits of a grid search, or a release of last year count as well: compose their guarantees "
+    "(accountant.compose, pdp compose).",
+)
+ONLY_OUTPUT = Hypothesis(
+    "only-output",
+    "nobody sees more of a run than its output: no running time, error message or intermediate result",
+    Head.RELEASE,
+    "A refusal that tells of a record outside of the range, a run that takes longer for some data, or a log file are outputs as well.",
+)
+INDEPENDENT = Hypothesis(
+    "independent-draws",
+    "the sampler selects each record independently with probability exactly q(x)",
+    Head.RELEASE,
+    "Every record must be drawn by a coin of its own with exactly this probability, by whatever software draws the sample, once: a lazy "
+    "plan that is evaluated twice draws twice. pdp sample does so, and writes a certificate of it.",
+    "a sampler of this project that draws exactly",
+)
+ONE_ANALYSIS = Hypothesis(
+    "one-analysis",
+    "the sample, its weights and its size are used for one run of the declared mechanism, and for nothing else",
+    Head.RELEASE,
+    "Two analyses of one sample cost more than twice one of them: compose the mechanisms first and amplify once "
+    "(plan_sample, amplify_once).",
+    "a sample that gives its records away once, or a run that draws and drops its own",
+)
+NOT_REDRAWN = Hypothesis(
+    "not-redrawn",
+    "the sample is used as it is: it was not redrawn or chosen after its size or rows were seen",
+    Head.RELEASE,
+    "A sample that is drawn again until it has the wanted size, or is not empty, is no Poisson sample: an empty one is an answer as well.",
+    "a run that draws its own sample and drops it",
+)
+FRESH_SAMPLES = Hypothesis(
+    "fresh-samples",
+    "each of the composed releases has a sample of its own, drawn anew",
+    Head.RELEASE,
+    "Two uses of one sample are no two samples: log 5 where log 4 would be printed. Compose the mechanisms first and amplify once.",
+    "runs that draw and drop their own samples",
+)
+UNSEEN_MOMENT = Hypothesis(
+    "unseen-moment",
+    "nobody who sees the reports sees when a report appears, how many have appeared so far, or how long none did",
+    Head.RELEASE,
+    "A report appears when a record of a later time comes: that it appears tells that somebody had one, and that none does "
+    "tells that nobody had.",
+    "a public clock, or a run that returns all reports together",
+)
+ARRIVAL = Hypothesis("arrival", "whether a record comes before its time step is over does not depend on other users", Head.RELEASE)
+IN_TIME = Hypothesis(
+    "in-time", "the work of each time step is done before the moment at which the clock lets its report leave", Head.RELEASE
+)
+FILE_IS_RIGHT = Hypothesis(
+    "file-is-right", "the file with the SHA-256 {digest} is right: the derivation that it states was not replayed", Head.RELEASE
+)
+WORD_OF_FILE = Hypothesis(
+    "word-of-file",
+    "on the word of the file, {name!r} has {what}, under no more hypotheses than it names (source: {source})",
+    Head.CODE,
+)
+
+# --- the machine ---------------------------------------------------------------------------------------------------------------------
+
+EXACT_REALS = Hypothesis(
+    "exact-reals",
+    "The mechanism computes in exact real arithmetic",
+    Head.MACHINE,
+    "The proof is about real numbers. Noise in floating point can give away more than it says, above all in its last bits. Ask whether "
+    "outputs are rounded or the noise is drawn exactly; an audit with --bits looks for such leaks.",
+)
+ARITHMETIC = Hypothesis(
+    "ieee-arithmetic",
+    "binary64 arithmetic is that of IEEE 754, and NumPy's functions are as accurate as docs/rounding.md says, each entry by itself",
+    Head.MACHINE,
+)
+STATISTICS = Hypothesis(
+    "computed-statistics", "the statistics of a row, as computed in binary64, are those that the profile speaks of", Head.MACHINE
+)
+RANDOMNESS = Hypothesis(
+    "randomness",
+    "the random numbers of the mechanism are independent, have the law that it names, and nobody else knows or can guess them",
+    Head.MACHINE,
+    "Noise from a generator whose seed is in the program, or that was used before, can be subtracted again.",
+    "a run that names its source of random numbers",
+)
+SECURE_BITS = Hypothesis(
+    "secure-bits",
+    "the random bytes of the operating system are uniform, independent, and unknown to whoever sees the output",
+    Head.MACHINE,
+)
+SEEDED_BITS = Hypothesis(
+    "seeded-bits",
+    "the seeded generator gives uniform, independent bits, and whoever sees the output neither knows nor can guess its seed, nor has seen "
+    "other numbers or samples drawn with it",
+    Head.MACHINE,
+    "A seed such as 0 or 42 is known to everybody: the noise can be computed, and subtracted. Seeds are for tests and studies.",
+)
+PSEUDORANDOM = Hypothesis(
+    "pseudorandom",
+    "BLAKE2b under a secret 256-bit key cannot be told from independent uniform values on the ids of the users (with the keyed sample the "
+    "guarantee holds against whoever cannot break it)",
+    Head.MACHINE,
+)
+
+#: Of every mechanism, however its promise is stated.
+OF_MECHANISMS = (FIXED_IN_ADVANCE, ONLY_RELEASE, ONLY_OUTPUT, RANDOMNESS)
+#: Of every sample, however the weights come into it.
+OF_SAMPLES = (INDEPENDENT, ONE_ANALYSIS, NOT_REDRAWN)
+#: Of every sample whose records get the weight 1/q(x).
+OF_WEIGHTED_SAMPLES = (IN_RANGE, RECORD_STATISTICS, WEIGHT_AS_GIVEN, *OF_SAMPLES)
+
+#: All of them, in the order of the heads; families with their gaps.
+REGISTRY: dict[str, Hypothesis] = {item.id: item for item in list(globals().values()) if isinstance(item, Hypothesis)}
+_FAMILIES = frozenset(item for item in REGISTRY.values() if re.search(r"\{\w+(![rs])?\}", item.sentence))
+
+#: Sentences of earlier releases, and what says the same now: files that have them are still read.
+_EARLIER: dict[str, Hypothesis] = {
+    "the statistics are functions of the record alone and of public constants (such as a public centre)": RECORD_STATISTICS.about(
+        names="each statistic"
+    ),
+    "the declared range contains every record": IN_RANGE.about(ranges="no statistic is declared"),
+    "one mechanism with the declared profile is run on the sample, once, and nothing else that is computed from the sample, its weights "
+    "or its size is released": ONE_ANALYSIS,
+    "binary64 arithmetic is that of IEEE 754, NumPy's functions keep the accuracy of docs/rounding.md, and the value of an entry of an "
+    "array does not depend on the other entries": ARITHMETIC,
+    "The random numbers are independent and uniform, and nobody else knows them": RANDOMNESS,
+    "The seed is secret, unpredictable and serves one release only": SEEDED_BITS,
+    "the target epsilon would be the same for every neighbouring data set (it was computed from this one to reach the sample size; compute "
+    "it from public or representative data, and give it as the target epsilon)": TARGET_FROM_DATA,
+    "nothing but the permutation is seen of a run: neither the sample nor its size, nor the running time": ONLY_OUTPUT,
+}
+
+
+def name_range(profile: Profile) -> Hypothesis:
+    """Return the hypothesis that every record lies in the declared ranges of ``profile``, with these ranges.
+
+    >>> from profiles import declare
+    >>> name_range(declare("sum", "w*z", record={"z": [0, "1.5"]})).sentence
+    'the declared range contains every record: z in [0, 1.5]'
+    """
+    ranges = ", ".join(f"{item.name} in [{exact_text(item.lo)}, {exact_text(item.hi)}]" for item in profile.record)
+    return IN_RANGE.about(ranges=ranges or "no statistic is declared")
+
+
+def name_statistics(profile: Profile) -> Hypothesis:
+    """Return the hypothesis that the statistics of ``profile`` are computed from the record alone, with their names."""
+    return RECORD_STATISTICS.about(names=", ".join(item.name for item in profile.record) or "no statistic")
+
+
+def attribute(source: str) -> str:
+    """Return how a declared promise names its source: as an attribution, which discharges nothing."""
+    line = "".join(letter if letter.isprintable() else "?" for letter in " ".join(source.split()))[:300]
+    return f" (its source: {line}; not checked here)" if line else ""
+
+
+def name_declaration(profile: Profile) -> Hypothesis:
+    """Return the hypothesis that a mechanism has the profile that is declared for it."""
+    return DECLARED_PROFILE.about(name=profile.name, source=attribute(profile.source))
+
+
+def as_hypothesis(given: object, head: Head = Head.CODE) -> Hypothesis:
+    """Return a hypothesis as it is, and a sentence as the one of :data:`REGISTRY` that says it, or else as one of the user's own.
+
+    Raises :class:`InvalidArgument` for what is neither, or is no line of text, which a print would distort and no file would hold.
+
+    >>> as_hypothesis("0 < q(x) <= 1 for every record").id, as_hypothesis("n is public").id, as_hypothesis("my own").id
+    ('probability', 'stated', 'stated')
+    """
+    if not isinstance(given, (Hypothesis, str)):
+        raise InvalidArgument(f"a hypothesis is a Hypothesis or a sentence, but {type(given).__name__} was found; give one")
+    sentence = str(given)
+    if not sentence.strip() or not sentence.isprintable():
+        raise InvalidArgument(f"subject and hypotheses of a guarantee are lines of text, but {sentence[:60]!r} was found; reword it")
+    if isinstance(given, Hypothesis):
+        return given
+    return _find(sentence) or replace(STATED, sentence=sentence, head=head)
+
+
+def as_hypotheses(given: Iterable[object], whose: str) -> tuple[Hypothesis, ...]:
+    """Return the hypotheses of a sequence of them or of sentences. Raises :class:`InvalidArgument`, also for one text instead."""
+    if isinstance(given, (str, Hypothesis)) or not isinstance(given, Iterable):
+        raise InvalidArgument(f"the hypotheses of {whose} are a sequence of texts, but one text was found; put it in a list")
+    return tuple(as_hypothesis(item) for item in given)
+
+
+def restore(identifier: str, sentence: str, head: str) -> Hypothesis | None:
+    """Return the hypothesis that a file names, None where the id is known and says something else, or the head is unknown."""
+    family = REGISTRY.get(identifier)
+    if family is None or not re.fullmatch(_pattern(family), sentence):
+        return None
+    heads = {item.value: item for item in Head}
+    return replace(family, sentence=sentence, head=heads[head]) if head in heads else None
+
+
+def _find(sentence: str) -> Hypothesis | None:
+    if sentence in _EARLIER:
+        return _EARLIER[sentence]
+    for item in REGISTRY.values():
+        if item.sentence == sentence:
+            return item
+    for item in _FAMILIES:
+        if len(item.sentence) > len("{statement}") and re.fullmatch(_pattern(item), sentence):
+            return replace(item, sentence=sentence)
+    return None
+
+
+@cache
+def _pattern(item: Hypothesis) -> str:
+    if item not in _FAMILIES:
+        return re.escape(item.sentence)
+    return ".+".join(re.escape(part) for part in re.split(r"\{\w+(?:![rs])?\}", item.sentence)).replace("for\\ it.+", "for\\ it.*")

@@ -1,0 +1,153 @@
+"""Misuse of a release: samples that are used or drawn twice, releases that are not counted, files that were shortened."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from accountant import amplify_once, compose, derive_epsilon, draw_sample, write_guarantee
+from accountant.dataset import parse_statistic
+from accountant.guarantees import amplify_by_importance_sampling, base_profile
+from accountant.interop import read_guarantee, replay
+from accountant.interop.spending import spend
+from profiles import InvalidArgument, NotReplayed, OpenHypotheses, SampleUsed, UnreadableFile, declare
+from profiles.mechanisms import LaplaceSum
+from tests.misuse.reading import ids
+
+SPEC = [parse_statistic("z=l1")]
+DATA = np.linspace(0.1, 1, 40).reshape(-1, 1)
+MECHANISM = LaplaceSum(b=2, radius=1)
+
+
+def test_one_sample_is_used_twice(premises, profile):
+    """Two analyses of one sample: log 5, where two fresh samples cost log 4."""
+    answer = declare("answer", "w*log(3)/2")
+    one = derive_epsilon(answer, q="1/2").guarantee
+    assert "one-analysis" in ids(one)
+    both = compose(one, one)
+    assert "fresh-samples" in ids(both)
+    assert amplify_once([answer, answer], q="1/2").bound.upper > both.bound.epsilon
+    assert "one-analysis" in premises("epsilon", profile(), "--q", "1/2")
+
+
+def test_a_sample_gives_its_records_away_once():
+    """release() twice, a pickled or copied sample."""
+    sample = draw_sample(MECHANISM, DATA, target_epsilon=1, specs=SPEC)
+    with pytest.raises(SampleUsed):
+        pickle.dumps(sample)
+    with pytest.raises(SampleUsed):
+        copy.deepcopy(sample)
+    sample.release(MECHANISM)
+    with pytest.raises(SampleUsed):
+        sample.release(MECHANISM)
+
+
+def test_a_sample_is_drawn_again_because_it_was_empty(pdp, profile, table, tmp_path):
+    """ "0 selected", so the command is run again until there is something: 37 times epsilon was measured."""
+    code, printed = pdp("sample", profile(), "-e", "1.7", "--data", table(z=[4.0]), "--out", tmp_path / "s.csv")
+    assert code == 0
+    assert "it was not redrawn or chosen after its size or rows were seen" in printed
+    assert "use it as it is" in printed
+    sample = draw_sample(MECHANISM, DATA, target_epsilon=1, specs=SPEC)
+    assert "not-redrawn" in ids(sample.release(MECHANISM).guarantee)  # it may be the tenth that was drawn
+
+
+def test_the_noise_has_a_known_seed():
+    """release(..., np.random.default_rng(0)): the difference of two outputs shows a record."""
+    seeded = draw_sample(MECHANISM, DATA, target_epsilon=1, specs=SPEC).release(MECHANISM, np.random.default_rng(0))
+    assert "seeded-bits" in ids(seeded.guarantee)
+    secure = draw_sample(MECHANISM, DATA, target_epsilon=1, specs=SPEC).release(MECHANISM)
+    assert {"secure-bits"} <= ids(secure.guarantee)
+    assert "seeded-bits" not in ids(secure.guarantee)
+
+
+def test_noise_and_sample_have_the_same_seed():
+    """default_rng(7) for both: the noise would repeat the draws."""
+    sample = draw_sample(MECHANISM, DATA, target_epsilon=1, specs=SPEC, source=7)
+    with pytest.raises(InvalidArgument, match="same seed"):
+        sample.release(MECHANISM, np.random.default_rng(7))
+
+
+def test_three_releases_in_a_row():
+    """Each says epsilon <= 1; together they cost 3."""
+    one = derive_epsilon(declare("count", "w"), q="1").guarantee
+    assert "only-release" in ids(one)
+    assert compose(one, one, one).bound.epsilon == 3 * one.bound.upper
+
+
+def test_a_sum_of_releases_is_computed_on_the_command_line(pdp, profile, tmp_path):
+    """pdp compose a.json b.json, from certificates, guarantees and samples."""
+    first, second, third = (str(tmp_path / f"{name}.json") for name in "abc")
+    assert pdp("epsilon", profile(), "--q", "1/2", "--certificate", first)[0] == 0
+    assert pdp("epsilon", profile(), "--q", "1/4", "--guarantee", second)[0] == 0
+    code, printed = pdp("compose", first, second, second, "--out", third)
+    assert code == 0
+    assert "each of the composed releases has a sample of its own, drawn anew" in printed
+    assert "this is the only release about these records" in printed
+    code, printed = pdp("compose", third, first, "--json")
+    assert code == 0
+    assert {item["id"] for item in json.loads(printed)["premises"]} >= {"fresh-samples", "declared-profile", "only-release"}
+
+
+def test_a_profile_is_composed_as_if_it_were_an_epsilon():
+    """compose() of what has no epsilon."""
+    with pytest.raises(InvalidArgument, match="two directions"):
+        compose(base_profile(declare("count", "w")))
+
+
+def test_a_sample_is_amplified_twice():
+    """Amplification of what was amplified."""
+    once = amplify_by_importance_sampling(base_profile(declare("count", "w")), _rule())
+    with pytest.raises(InvalidArgument, match="once"):
+        amplify_by_importance_sampling(once, _rule())
+
+
+def _rule():
+    return derive_epsilon(declare("count", "w"), q="1/2").rule
+
+
+def test_premises_are_cut_out_of_a_file(pdp, profile, table, tmp_path):
+    """A guarantee or a sample's certificate with a premise removed by hand."""
+    whole = json.loads(write_guarantee(derive_epsilon(declare("count", "w"), q="1/2").guarantee))
+    whole["hypotheses"] = [item for item in whole["hypotheses"] if item["id"] != "only-release"]
+    with pytest.raises((NotReplayed, UnreadableFile)):
+        replay(read_guarantee(json.dumps(whole)))
+    out = tmp_path / "s.csv"
+    assert pdp("sample", profile(), "-e", 2, "--data", table(z=[1.0]), "--out", out)[0] == 0
+    path = tmp_path / "s.csv.certificate.json"
+    certificate = json.loads(path.read_text())
+    for name in ("hypotheses", "premises"):
+        certificate[name] = certificate[name][1:]
+    path.write_text(json.dumps(certificate))
+    code, printed = pdp("check", path)
+    assert code == 1
+    assert "hypotheses" in printed
+
+
+def test_a_certificate_is_shown_without_what_it_rests_on(pdp, profile, tmp_path):
+    """pdp check of the certificate of an epsilon: accepted, and therefore true of the mechanism?"""
+    path = tmp_path / "c.json"
+    assert pdp("epsilon", profile(), "--q", "1/2", "--certificate", path)[0] == 0
+    code, printed = pdp("check", path)
+    assert code == 0
+    for said in ("not checked here", "has the profile that is declared for it", "used for one run of the declared mechanism"):
+        assert said in printed
+
+
+def test_a_guarantee_goes_to_another_library_without_its_premises():
+    """Exported without looking at the open hypotheses."""
+    found = derive_epsilon(declare("count", "w"), q="1/2").guarantee
+    with pytest.raises(OpenHypotheses, match="this is the only release"):
+        spend(found, "dp_accounting", accept_hypotheses=False)
+
+
+def test_a_library_adds_two_uses_of_one_sample():
+    """CertifiedAccountant().compose(event, 2)."""
+    interop = pytest.importorskip("accountant.interop.dp_accounting", exc_type=ImportError)
+    event = interop.make_event(derive_epsilon(declare("answer", "w*log(3)/2"), q="1/2").guarantee, accept_hypotheses=True)
+    accountant = interop.CertifiedAccountant().compose(event, 2)
+    assert any("sample of its own" in text for text in accountant.hypotheses)

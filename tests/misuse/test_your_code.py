@@ -1,0 +1,120 @@
+"""Misuse around the code: promises that nobody proved, weights that were changed, outputs that tell more."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from accountant import DPKMeans, derive_epsilon, draw_sample, plan_sample
+from accountant.applications.submodular import CoverageInstance, OneSidedGreedy
+from accountant.dataset import parse_statistic
+from accountant.guarantees import discharge
+from accountant.interop.spending import spend
+from accountant.sampler import open_bits
+from profiles import InvalidArgument, InvalidData, NotPrivate, load
+from profiles.mechanisms import LaplaceSum
+from tests.misuse.reading import ids
+
+SPEC = [parse_statistic("z=l1")]
+DATA = np.linspace(0.1, 1, 40).reshape(-1, 1)
+
+
+class MyMedian:
+    """A class of the user's that borrows the profile of a mechanism of the catalogue."""
+
+    profile = LaplaceSum(b=2, radius=1).profile
+
+    def run(self, data, weights, rng):
+        return float(np.median(data)) if len(data) else 0.0
+
+
+class Silent(LaplaceSum):
+    """A subclass of a mechanism of the catalogue, without its noise."""
+
+    def run(self, data, weights, rng):
+        return (np.asarray(weights) * np.asarray(data).ravel()).sum()
+
+
+def test_a_source_is_no_proof(premises, pdp, profile):
+    """source = "trust me" in a profile file."""
+    file = profile(rest='source = "trust me"')
+    assert "declared-profile" in premises("epsilon", file, "--q", "1/2")
+    assert "(its source: trust me; not checked here)" in pdp("epsilon", file, "--q", "1/2")[1]
+
+
+@pytest.mark.parametrize("mechanism", [MyMedian(), Silent(b=2, radius=1)], ids=["borrowed profile", "subclass without noise"])
+def test_a_class_borrows_a_profile(mechanism):
+    """profile = LaplaceSum(...).profile in a class of one's own, or a subclass without noise."""
+    released = draw_sample(mechanism, DATA, target_epsilon=1, specs=SPEC).release(mechanism)
+    assert "declared-profile" in ids(released.guarantee)
+    honest = LaplaceSum(b=2, radius=1)
+    released = draw_sample(honest, DATA, target_epsilon=1, specs=SPEC).release(honest)
+    assert "declared-profile" not in ids(released.guarantee)
+
+
+def test_a_module_borrows_a_profile(premises, tmp_path, monkeypatch):
+    """The same, named on the command line."""
+    (tmp_path / "mine.py").write_text("from tests.misuse.test_your_code import MyMedian\nmechanism = MyMedian()\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert "declared-profile" in premises("epsilon", "mine:mechanism", "--q", "1/2")
+    assert "declared-profile" not in premises("epsilon", "profiles.mechanisms.laplace_sum:default", "--q", "1/2")
+
+
+def test_weights_are_normalised_by_the_size_of_the_sample():
+    """n/|S| in place of 1/q: claimed 0.0629, true at least 23."""
+    sample = draw_sample(LaplaceSum(b=2, radius=1), DATA, target_epsilon=1, specs=SPEC)
+    assert "weight-as-given" in ids(sample.guarantee)  # whoever takes the records out is told
+    records = sample.consume()
+    assert records.weights.size == len(records.table)
+    assert "weight-as-given" in ids(derive_epsilon("examples/lloyd.toml", q="1/10").guarantee)
+
+
+def test_a_constant_is_discharged_without_a_reason():
+    """discharge(guarantee, hypothesis, "")."""
+    found = derive_epsilon("examples/lloyd.toml", q="1/10").guarantee
+    with pytest.raises(InvalidArgument, match="evidence in words"):
+        discharge(found, "only-release", " ")
+    said = discharge(found, "only-release", "a second release is impossible: the data were deleted")
+    assert any(item.evidence.startswith("a second release is impossible") for item in said.discharged)
+
+
+def test_the_probabilities_are_optimal_for_the_variance():
+    """q proportional to |x|/sum|x| of the data set itself."""
+    with pytest.raises(NotPrivate):
+        derive_epsilon("examples/lloyd.toml", rule="variance-optimal")
+
+
+def test_one_sided_privacy_is_taken_for_two_sided():
+    """OneSidedGreedy without its sample: the other direction is unbounded."""
+    answer = OneSidedGreedy(1, 1).run(CoverageInstance.from_sets([[0], [1]], candidates=2))
+    assert "one-sided" in answer.guarantee.notion.value
+    assert spend(answer.guarantee, "a library", accept_hypotheses=True).minus is None
+
+
+def test_columns_cost_more_than_the_statistic():
+    """Weights from one column, a mechanism on another."""
+    wide = np.concatenate([DATA / 10, DATA / 2], axis=1)
+    mechanism = LaplaceSum(b=2, radius=1, dimension=2)
+    sample = draw_sample(mechanism, wide, q="1", specs=[parse_statistic("z=l1(0)")])
+    with pytest.raises(InvalidData, match="cost more"):
+        sample.release(mechanism)
+
+
+def test_a_selector_of_ones_own_is_no_poisson_sampler():
+    """fit_sampled(select=...) with a fixed sample size."""
+
+    def choose(q, generator):
+        chosen = np.zeros(len(q), dtype=bool)
+        chosen[generator.permutation(len(q))[:10]] = True
+        return chosen
+
+    model = DPKMeans(2, epsilon=2, radius=1).fit_sampled(DATA, select=choose)
+    assert "independent-draws" in ids(model.guarantee_)
+    assert "independent-draws" not in ids(DPKMeans(2, epsilon=2, radius=1).fit_sampled(DATA).guarantee_)
+
+
+def test_a_query_of_an_engine_draws_the_sample():
+    """plan.guarantee(...) for a sample that DuckDB, Polars or Spark draws, lazily, perhaps twice."""
+    plan = plan_sample(load("examples/lloyd.toml"), target_epsilon=20)
+    for found in (plan.guarantee(), plan.guarantee(open_bits())):
+        assert "independent-draws" in ids(found)

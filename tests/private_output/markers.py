@@ -1,0 +1,13 @@
+"""What stands in the faulty data of the survey, and nowhere else: whatever shows it shows the data."""
+
+NAME = "Alice Smith"
+VALUE = 123456.789
+#: A size that no other number of a run is.
+ROWS = 1237
+#: How any of them may look in an output: also cut, rounded, or written as bytes.
+TRACES = ("Alice", "Smith", "123456.7", "123457", "1.23457e+05", "1.234568e+05", "1237", "1,237", "1238", "1,238", "1236", "1,236")
+
+
+def traces_in(text: str) -> list[str]:
+    """Return which markers a text shows."""
+    return [trace for trace in TRACES if trace in text]
