@@ -115,12 +115,12 @@ def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, give
     return claim_of_record(profile, {name: statistics[name] for name in names}, Fraction(record.weight)), tuple(sentences)
 
 
-def _require_equal(name: str, text: str, given: Any, told: float) -> None:
+def _require_equal(name: str, option: str, given: Any, told: float) -> None:
     """Refuse a statistic that is not the one that the mechanism tells of the record. Raises :class:`InvalidArgument`."""
     value = to_exact(given, f"the statistic {name}")
     if not np.isfinite(told) or abs(value - Fraction(told)) > _NEAR * max(abs(value), abs(Fraction(told))):
         raise InvalidArgument(
-            f"--at gives {name} = {text[:40]}, but the mechanism tells another statistic of the record in which D and D' differ, so that "
+            f"--at gives {name} = {option[:40]}, but the mechanism tells another statistic of the record in which D and D' differ, so that "
             "the claim would be about another record; leave --at out, or give data sets that differ in the record you mean"
         )
 

@@ -121,7 +121,7 @@ def _require(condition: object, step: str, reason: str) -> None:
 
 
 def _check(found: Mapping[str, Any]) -> Report:
-    _require(found["version"] in _KEYS, "version", f"version {VERSION} was expected")
+    _require(type(found["version"]) is int and found["version"] in _KEYS, "version", f"version {VERSION} was expected")
     keys = _KEYS[found["version"]]
     unknown = [key for key in found if key not in keys and key != "private"]
     _require(not unknown, "fields", f"the field {str(unknown[:1])[:60]} is unknown")

@@ -25,8 +25,9 @@ from profiles import errors as profile_errors
 from profiles.errors import InvalidArgument, PDPError
 from profiles.private import quote_failure
 from proofs_check.audit import errors as audit_errors
+from proofs_check.audit.calls import require_time_limit
 from proofs_check.audit.errors import MechanismHangs, MechanismRaised, UnusableOutputs
-from proofs_check.audit.runs import AuditedMechanism, require_time_limit
+from proofs_check.audit.runs import AuditedMechanism
 from proofs_check.worker import KEPT, Failure, OneAtATime, Setup, Task, serve
 
 _MOST_WORKERS = 256

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import pickle
 import random
-import signal
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Real
-from types import FrameType
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,12 +14,10 @@ from numpy.typing import NDArray
 from scipy.stats import kruskal
 
 from profiles.errors import InvalidArgument, PDPError
-from profiles.private import locate_failure, quote_failure
+from proofs_check.audit.calls import call_watched, collect_outputs, require_time_limit
 from proofs_check.audit.errors import (
     ConstantOutputs,
     DifferentConstants,
-    MechanismHangs,
-    MechanismRaised,
     SharedGenerator,
     StatefulMechanism,
     UnusableOutputs,
@@ -231,7 +223,7 @@ class LabelledStream:
         runs = self._copies.mechanism(fresh=True) if mechanism is None else mechanism
         size = _SEEDS * TRIAL if self.own_randomness else TRIAL
         made = [
-            pickle.dumps(_collect(runs(self._copies.dataset(which), np.random.default_rng(self._seeds[which][-1]), size), size))
+            pickle.dumps(collect_outputs(runs(self._copies.dataset(which), np.random.default_rng(self._seeds[which][-1]), size), size))
             for which in (1, 0)
         ]
         return made[::-1]
@@ -247,7 +239,7 @@ class LabelledStream:
                 with self._mechanism.anew() as pool:
                     turned = self._turned(pool)
             else:
-                turned = _call(self._turned, self._time_limit)
+                turned = call_watched(self._turned, self._time_limit)
             tables = [self._read(pickle.loads(returned)) for returned in turned]  # noqa: S301 - pickled in _turned
         except (NoAnswer, PDPError) as reason:
             self.memory = f"D' could not be run before D ({reason})"
@@ -267,7 +259,7 @@ class LabelledStream:
         numpy_state, python_state = _numpy_state(), random.getstate()
         runs = self._copies.mechanism(fresh=fresh)
         given = self._copies.dataset(which) if dataset is None else dataset
-        returned = _call(lambda: self._judged(_collect(runs(given, rng, size), size), size), self._time_limit)
+        returned = call_watched(lambda: self._judged(collect_outputs(runs(given, rng, size), size), size), self._time_limit)
         if not self.own_randomness and (random.getstate() != python_state or _numpy_state() != numpy_state):
             raise SharedGenerator(
                 "the mechanism draws from a global generator (numpy.random or random), which other code and processes share; draw from the "
@@ -302,12 +294,6 @@ def _require_rowwise(change: Callable[[Any], Any], outputs: Any, found: Any) -> 
     whole = reader.read(found, len(outputs)).take(slice(half, None))
     if not same_outputs(reader.read(change(outputs[half:]), len(outputs) - half), whole):
         raise InvalidArgument("a statistic must map each output by itself, but its values changed with the other outputs; do not mix rows")
-
-
-def require_time_limit(seconds: object) -> None:
-    """Refuse anything but None or a positive number of seconds."""
-    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, Real) or not 0 < float(seconds) < float("inf")):
-        raise InvalidArgument(f"the time limit must be a positive number of seconds, but {str(seconds)[:40]} was found; give one")
 
 
 def split(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
@@ -380,11 +366,6 @@ def _find_unlike(groups_of_outputs: Sequence[Outputs]) -> int:
     return 0
 
 
-def _collect(returned: Any, size: int) -> Any:
-    """Return lazily made outputs as a list, while the mechanism is still under watch; one more than asked for is enough to be refused."""
-    return list(itertools.islice(returned, size + 1)) if isinstance(returned, Iterator) else returned
-
-
 def _equal(before: Any, after: Any) -> bool:
     """Tell whether two data sets are equal, as far as can be seen; what cannot be compared counts as equal."""
     if before is after:
@@ -400,45 +381,3 @@ def _equal(before: Any, after: Any) -> bool:
     if hasattr(before, "__dict__") and type(before) is type(after):
         return _equal(vars(before), vars(after))
     return True
-
-
-def _call(run: Callable[[], Any], time_limit: float | None) -> Any:
-    try:
-        with _alarm(time_limit), np.errstate():  # what the mechanism makes of NumPy's warnings ends with the call
-            return run()
-    except _TimeOver:
-        raise MechanismHangs(
-            f"a call of the mechanism did not end within {time_limit:g} seconds; give a longer time limit or fewer samples"
-        ) from None
-    except (PDPError, KeyboardInterrupt):
-        raise
-    except MemoryError:
-        raise MechanismRaised("the mechanism ran out of memory; ask for fewer samples") from None
-    except (Exception, SystemExit) as error:
-        raise MechanismRaised(
-            f"the mechanism raised {locate_failure(error)}; correct it, or its data set", private=quote_failure(error)
-        ) from None
-
-
-class _TimeOver(BaseException):
-    """The alarm rang. Not an :class:`Exception`, so that a handler inside the mechanism does not swallow it."""
-
-
-def _ring(_number: int, _frame: FrameType | None) -> None:
-    raise _TimeOver
-
-
-@contextmanager
-def _alarm(seconds: float | None) -> Iterator[None]:
-    """Interrupt the block after some time; does nothing outside the main thread, and nothing where an alarm is set already."""
-    possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    if seconds is None or not possible or signal.getitimer(signal.ITIMER_REAL) != (0.0, 0.0):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, _ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)

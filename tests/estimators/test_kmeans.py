@@ -311,7 +311,6 @@ def test_a_selector_of_ones_own_does_not_drop_the_hypotheses_of_the_weights():
     own, drawn = (DPKMeans(2, epsilon=1, radius=2).fit_sampled(make_blobs(20), select=select) for select in (select_exactly, None))
     assert {STATISTICS, ARITHMETIC} <= set(drawn.guarantee_.hypotheses)
     assert {STATISTICS, ARITHMETIC, INDEPENDENT} <= set(own.guarantee_.hypotheses)
-    assert set(own.guarantee_.hypotheses) == {*drawn.guarantee_.hypotheses, INDEPENDENT}
 
 
 def test_absurd_numbers_of_iterations_are_refused_before_any_work() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from types import ModuleType
 
@@ -55,4 +56,20 @@ def test_half_a_pair_is_refused(pdp, tmp_path):
     options = ("--audit-samples", 200, "--dataset", "[3, 1]", "--out", tmp_path / "r.html")
     assert pdp("report", "profiles.mechanisms.laplace_sum:default", "-e", 8, *options).refused()
     assert pdp("report", "profiles.mechanisms.laplace_sum:general", "-e", 8, "--audit-samples", 200, "--out", tmp_path / "r.html").refused()
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_the_report_tells_how_bad_it_is_and_its_counts_add_up(report, leaky):
+    page = report(leaky, "-e", 2, "--audit-samples", 500, "--seed", 5, code=1)
+    assert re.search(r"refuted after \d+ outputs; ε\(D, D′\) is at least [\d.]+ nats with 99% confidence", page.text)
+    told = re.search(r"(\d+) on both data sets together \((\d+) learned from, (\d+) used to choose events, (\d+) counted\)", page.text)
+    drawn, *parts = map(int, told.groups())
+    assert drawn == sum(parts) == 1_000
+    assert "add-remove, checked" in page.text
+
+
+def test_a_pair_that_is_none_makes_no_report(pdp, tmp_path):
+    options = ("--audit-samples", 200, "--dataset", "[3, 1]", "--neighbor", "[1, 3]", "--out", tmp_path / "r.html")
+    found = pdp("report", "profiles.mechanisms.laplace_sum:default", "-e", 8, *options, "--json")
+    assert (found.code, found.json()["verdict"]) == (3, "not neighbors")
     assert not (tmp_path / "r.html").exists()

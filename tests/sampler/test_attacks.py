@@ -244,6 +244,8 @@ def edited(certificate):
     ):  # fmt: skip
         if {**found, **change} != found:
             yield str(change), {**found, **change}
+    for version in (True, 1.0, 2.0, 0, 3, "2", None, []):
+        yield f"version {version!r}", {**found, "version": version}
     for text in ("certified", "directed", "checked"):
         pairs = next(value for key, value in METHODS.items() if key.startswith(text))
         if pairs != sampler["pairs"] and not (text == "checked" and rule["q"] is not None):
