@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -15,7 +16,8 @@ def test_every_case_has_a_paragraph_and_every_paragraph_a_case():
     cases = set()
     for path in sorted(HERE.glob("test_*.py")):
         if path.name != Path(__file__).name:
-            found = re.findall(r"^def test_(\w+)\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            found = [item.name.removeprefix("test_") for item in tree.body if getattr(item, "name", "").startswith("test_")]
             cases |= {name.replace("_", " ").capitalize() for name in found}
     page = (DOCS / "what-can-go-wrong.md").read_text(encoding="utf-8")
     headings = re.findall(r"^### (.+)$", page, re.MULTILINE)
