@@ -130,15 +130,23 @@ def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] =
     return prove_run(derive_profile(profile, hypotheses), mechanism)
 
 
-def prove_run(guarantee: AnyGuarantee, mechanism: object) -> AnyGuarantee:
-    """Discharge that ``mechanism`` has its declared profile, where it is of the catalogue and the profile is the one it declares."""
-    proof = describe_proof(mechanism)
-    profile = getattr(mechanism, "profile", None)
-    if proof is None or not isinstance(profile, Profile):
-        return guarantee
-    names = {name_declaration(item) for item in _leaves(profile)}
+def prove_run(guarantee: AnyGuarantee, *mechanisms: object) -> AnyGuarantee:
+    """Discharge that ``mechanisms`` have their declared profiles, where they are of the catalogue and declare these profiles.
+
+    Of several that say the same of themselves (one of the catalogue, and a class that borrows its profile) each must be of the catalogue.
+    """
+    proofs: dict[Hypothesis, list[str | None]] = {}
+    for mechanism in mechanisms:
+        profile = getattr(mechanism, "profile", None)
+        if isinstance(profile, Profile):
+            for item in _say_of_itself(profile):
+                proofs.setdefault(item, []).append(describe_proof(mechanism))
+    return settle(guarantee, {item: "; ".join(dict.fromkeys(map(str, found))) for item, found in proofs.items() if None not in found})
+
+
+def _say_of_itself(profile: Profile) -> set[Hypothesis]:
     composed = {PARTS_RUN.about(name=item.name) for item in _composed(profile)}
-    return settle(guarantee, dict.fromkeys([item for item in guarantee.hypotheses if item in names | composed], proof))
+    return composed | {name_declaration(item) for item in _leaves(profile)}
 
 
 def _leaves(profile: Profile) -> Iterable[Profile]:

@@ -114,9 +114,7 @@ class Sample(Uncopied):
         several = len(mechanisms) > 1  # what one does to its arrays must not change the records of the next
         outputs = tuple(item.run(points.copy(), weights.copy(), rng) if several else item.run(points, weights, rng) for item in mechanisms)
         found = assume(self.guarantee, read_hypotheses(mechanism))
-        for item in mechanisms:
-            found = prove_run(found, item)
-        found = conclude_run(found, Run(noise=hypothesis, draws=self._bits.hypothesis, earlier=True))
+        found = conclude_run(prove_run(found, *mechanisms), Run(noise=hypothesis, draws=self._bits.hypothesis, earlier=True))
         return Release(outputs if isinstance(mechanism, (list, tuple)) else outputs[0], found)
 
     def _require_planned(self, mechanisms: tuple[Any, ...]) -> None:

@@ -48,6 +48,8 @@ def test_a_class_borrows_a_profile(mechanism):
     released = draw_sample(mechanism, DATA, target_epsilon=1, specs=SPEC).release(mechanism)
     assert "declared-profile" in ids(released.guarantee)
     honest = LaplaceSum(b=2, radius=1)
+    together = [honest, mechanism]  # the honest one vouches for itself alone
+    assert "declared-profile" in ids(draw_sample(together, DATA, target_epsilon=2, specs=SPEC).release(together).guarantee)
     released = draw_sample(honest, DATA, target_epsilon=1, specs=SPEC).release(honest)
     assert "declared-profile" not in ids(released.guarantee)
 
