@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -75,5 +76,7 @@ def certify_sample(mechanism: WeightedLloyd, run: Run, rule: SamplingRule, metho
 
 def _conclude(guarantee: AnyGuarantee, mechanism: WeightedLloyd, run: Run, proved: Evidence | None = None) -> AnyGuarantee:
     computed = {item: _COMPUTED for item in guarantee.hypotheses if item.id == RECORD_STATISTICS.id}
-    whole = Run(run.noise, run.draws, selector=run.selector, proved={**run.proved, **computed, **(proved or {})})
+    if not run.known:  # a class of one's own may run something else: what the mechanism would have is nothing that is known of it
+        return assume(conclude_run(guarantee, run), (GIVEN_ROW,))
+    whole = replace(run, proved={**run.proved, **computed, **(proved or {})})
     return assume(conclude_run(prove_run(guarantee, mechanism), whole), (GIVEN_ROW,))

@@ -20,7 +20,7 @@ from accountant.estimators.quotes import without_quotes
 from accountant.estimators.starting import pack_centres
 from accountant.estimators.weighing import bound_weights, let_records_weigh, read_largest
 from accountant.estimators.withheld import WithheldOutputs, refuse_pipeline, refuse_search
-from accountant.guarantees import AnyGuarantee, Run
+from accountant.guarantees import AnyGuarantee, Run, ships
 from accountant.sampler import PoissonSampler
 from accountant.sampler.system import open_generator
 from accountant.sampling import make_rule
@@ -156,7 +156,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             mechanism, evidence = self._prepare(points.shape[1], generator, largest)
             weighed = None if self.largest_weight is None else largest
             profile = mechanism.profile if weighed is None else let_records_weigh(mechanism.profile, weighed)
-            run = Run(noise=source, proved=evidence | self._range_evidence(profile))
+            run = Run(noise=source, known=ships(self), proved=evidence | self._range_evidence(profile))
             guarantee = certify_all_records(mechanism, run, self._promise(mechanism, largest), weighed)
             self._run(mechanism, profile, guarantee, points, weights, generator)
         return self
@@ -198,7 +198,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             selector = prepare_selection(profile, made)
             sampler = PoissonSampler(None if self.random_state is None else generator)
             draws = None if select is not None else sampler.source.hypothesis
-            run = Run(source, draws, selector=select is not None, proved=evidence | self._range_evidence(profile))
+            run = Run(source, draws, selector=select is not None, known=ships(self), proved=evidence | self._range_evidence(profile))
             guarantee = certify_sample(mechanism, run, made, selector.method)
             if len(points):
                 chosen = selector.select({"z": _norms_above(points, self.norm)})

@@ -1,6 +1,6 @@
 """Guarantees: bounds with their notion, derivation and open hypotheses, made only by the rules of this package."""
 
-from accountant.guarantees.realised import Run, conclude_run, realise_draws, realise_pairs, realise_sampling
+from accountant.guarantees.realised import Run, conclude_run, realise_draws, realise_pairs, realise_sampling, ships
 from accountant.guarantees.render import premises_json, render, render_hypotheses, render_premises, to_json
 from accountant.guarantees.rules import (
     adaptive_composition,
@@ -70,6 +70,7 @@ __all__ = [
     "render_hypotheses",
     "render_premises",
     "settle",
+    "ships",
     "to_json",
     "worst_case",
 ]

@@ -63,7 +63,7 @@ def realise_pairs(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[str],
         conclusion=pairs,
         parents=(guarantee,),
         claims=claims,
-        discharges={item: reason for item, reason in found.items() if item in guarantee.hypotheses},
+        closes={item: reason for item, reason in found.items() if item in guarantee.hypotheses},
         notion=guarantee.notion,
         step=Step("realise_sampling"),
     )
@@ -88,19 +88,24 @@ class Run:
 
     ``noise``: the hypothesis about the random numbers of the mechanism. ``draws``: that about the bits of our own exact draws; None where
     no sample is drawn, or where a ``selector`` of the user's draws it, once. ``earlier``: the sample was drawn before the call, so that
-    somebody may have chosen it among several. ``proved``: further hypotheses that hold by construction, each with the reason.
+    somebody may have chosen it among several. ``known``: what runs is code of this project, not a class of the user's, of which nobody
+    knows what it does with weights and random numbers. ``proved``: further hypotheses that hold by construction, each with the reason.
     """
 
     noise: Hypothesis | str
     draws: Hypothesis | str | None = None
     selector: bool = False
     earlier: bool = False
+    known: bool = True
     proved: Mapping[Hypothesis, str] = field(default_factory=dict)
 
     def discharges(self) -> dict[Hypothesis, str]:
         """Return what such a call discharges, each with the reason."""
         sampled = self.draws is not None or self.selector
         reason = _GIVEN_ONCE if self.earlier else _ONE_CALL if sampled else _EVERY_RECORD
+        if not self.known:
+            draws = {} if self.draws is None else {INDEPENDENT: _EXACT_DRAWS}
+            return {ONE_ANALYSIS: reason, **draws} if self.earlier else {}
         found = {
             ONE_ANALYSIS: reason,
             WEIGHT_AS_GIVEN: "the run takes the weights from the sampler as they are" if sampled else _EVERY_RECORD,
@@ -117,6 +122,18 @@ class Run:
     def supposes(self) -> Iterable[Hypothesis]:
         """Return what it supposes of the sources of random numbers."""
         return [as_hypothesis(item, Head.MACHINE) for item in (self.draws, self.noise) if item is not None]
+
+
+def ships(*items: object) -> bool:
+    """Tell whether objects are exactly of classes of this project: a subclass may run something else.
+
+    >>> from profiles.mechanisms import LaplaceSum
+    >>> class Silent(LaplaceSum):
+    ...     pass
+    >>> ships(LaplaceSum(b=1, radius=1)), ships(Silent(b=1, radius=1))
+    (True, False)
+    """
+    return all(type(item).__module__.partition(".")[0] in ("accountant", "profiles") for item in items)
 
 
 def conclude_run(guarantee: AnyGuarantee, run: Run) -> AnyGuarantee:

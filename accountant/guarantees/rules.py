@@ -230,7 +230,7 @@ def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None
         parents=(guarantee,),
         claims=_claims(evidence),
         supposes=evidence.hypotheses,
-        discharges={item: reason for item, reason in found.items() if item in (*guarantee.hypotheses, *evidence.hypotheses)},
+        closes={item: reason for item, reason in found.items() if item in (*guarantee.hypotheses, *evidence.hypotheses)},
         step=Step("worst_case", (("evidence", evidence), ("options", _plain(options)))),
     )
 

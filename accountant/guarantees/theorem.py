@@ -222,6 +222,7 @@ def conclude(
     claims: Sequence[str] = (),
     supposes: Iterable[Hypothesis | str] = (),
     discharges: Mapping[Hypothesis, str] | None = None,
+    closes: Mapping[Hypothesis, str] | None = None,
     notion: Notion | None = None,
     unit: Unit | None = None,
     stated: Sequence[Derivation] | None = None,
@@ -230,8 +231,9 @@ def conclude(
     """Return what the rule named ``rule`` concludes from ``parents``. For the rules of this package; not exported.
 
     Its hypotheses are the premises of the rule (:data:`accountant.guarantees.statements.RULES`), ``supposes``, and those of all parents;
-    each is open, or discharged with the reason that ``discharges`` gives: none can be lost. Where a premise of the rule is a family,
-    ``supposes`` has a member of it. A hypothesis that is open for one parent stays open where it was discharged for another.
+    each is open, or discharged: none can be lost. ``discharges`` gives the reasons for the rule's own premises and for ``supposes``,
+    ``closes`` for what parents left open, too: what is open for a parent stays open where the rule discharges the same of itself, or
+    another parent discharged it. Where a premise of the rule is a family, ``supposes`` has a member of it.
 
     ``source``: where the statement of the rule is proved; ``unit``: of the leaves, all other rules keep that of their parents;
     ``stated``: the derivations below it where they are not those of parents (a file's); ``step``: the call, without its premises.
@@ -240,7 +242,8 @@ def conclude(
     """
     require_guarantee(*parents)
     _require_line(subject)
-    found = dict(discharges or {})
+    shut = dict(closes or {})
+    found = {**(discharges or {}), **shut}
     added = tuple(as_hypothesis(item) for item in supposes)
     known = {item.id for item in (*added, *found)}
     premises = []
@@ -257,10 +260,11 @@ def conclude(
         )
     (whole,) = units
     protects = () if parents else whole.hypotheses
-    every = dict.fromkeys((*premises, *added, *protects, *(item for parent in parents for item in parent.hypotheses)))
-    remaining = tuple(item for item in every if item not in found)
+    inherited = dict.fromkeys(item for parent in parents for item in parent.hypotheses if item not in shut)
+    own = dict.fromkeys(item for item in (*premises, *added, *protects) if item not in found)
+    remaining = tuple({**own, **inherited})
     closed = [item for parent in parents for item in parent.discharged]
-    closed += [Discharged(item, reason, subject) for item, reason in found.items()]
+    closed += [Discharged(item, reason, subject) for item, reason in found.items() if item not in inherited]
     derivation = Derivation(
         rule, source, conclusion, tuple(claims), tuple(parent.derivation for parent in parents) if stated is None else tuple(stated)
     )

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.guarantees import AnyGuarantee, Hypothesis, Run, TwoSidedDP, assume, conclude_run, discharge
+from accountant.guarantees import AnyGuarantee, Hypothesis, Run, TwoSidedDP, assume, conclude_run, discharge, ships
 from accountant.onesided.amplification import MOST_EPSILON
 from accountant.onesided.calibration import OneSidedCalibration, calibrate_one_sided
 from accountant.onesided.rounds import RoundsCalibration, calibrate_rounds
@@ -47,13 +47,13 @@ def declare_repeated(
         source += f"; assumptions: no violation in {check.tried}"
     plus = to_exact(mechanism.epsilon0, "epsilon0")
     if isinstance(mechanism, RepeatedThreshold):
-        found = prove_losses(mechanism.name, plus, None, theorem=source, hypotheses=mechanism.hypotheses)
+        found = prove_losses(mechanism.name, plus, None, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
     else:
         minus = mechanism.rounds * plus
         if closed and check is not None and check.spread is not None:
             minus = min(minus, mechanism.rate * check.spread)
         most = minus if minus <= MOST_EPSILON else None
-        found = prove_losses(mechanism.name, plus, most, theorem=source, hypotheses=mechanism.hypotheses)
+        found = prove_losses(mechanism.name, plus, most, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
     if not closed or check is None or domain is None:
         return found
     for assumption in mechanism.assumptions:
@@ -142,7 +142,9 @@ class SubsampledRepeated:
         noise, hypothesis = self._open_noise(rng, sampler.source)
         kept = sampler.select(np.full(_count(data), self.plan.p))
         outputs = self.mechanism.run(_restrict(data, kept), noise)
-        return RepeatedAnswer(outputs, conclude_run(self.guarantee, Run(noise=hypothesis, draws=sampler.source.hypothesis)))
+        return RepeatedAnswer(
+            outputs, conclude_run(self.guarantee, Run(noise=hypothesis, draws=sampler.source.hypothesis, known=ships(self)))
+        )
 
     def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
         """Return ``size`` independent outputs, each on a sample of its own, as ``mechanism.sample`` does: what audits judge."""

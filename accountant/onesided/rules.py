@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from accountant.guarantees import AnyGuarantee, EpsilonDP, TwoSidedDP, Unit
+from accountant.guarantees import AnyGuarantee, EpsilonDP, TwoSidedDP, Unit, ships
 from accountant.guarantees.theorem import Notion, Step, conclude, require_guarantee, settle
 from accountant.onesided.amplification import amplify_minus, amplify_plus, read_loss, read_probability
 from profiles import InvalidArgument, InvalidNumber, decimal_text, to_exact
@@ -81,15 +81,19 @@ def prove_losses(
     minus: object | None,
     *,
     theorem: str,
+    algorithm: object,
     hypotheses: Sequence[Hypothesis | str],
     delta_minus: object = 0,
     unit: Unit = Unit.RECORD,
 ) -> AnyGuarantee:
     """An algorithm of this project has these losses by ``theorem``, which is proved in the page that it names, for the code that runs it.
 
-    For the applications of this package: the theorem discharges what :func:`declare_directions` leaves open.
+    For the applications of this package: the theorem discharges what :func:`declare_directions` leaves open, where ``algorithm`` is
+    exactly of a class of this project.
     """
     found = declare_directions(subject, plus, minus, source=theorem, hypotheses=hypotheses, delta_minus=delta_minus, unit=unit)
+    if not ships(algorithm):
+        return found
     return settle(found, {DECLARED_LOSSES.about(name=subject, source=attribute(theorem)): f"{theorem}, for the algorithm of this project"})
 
 
@@ -162,9 +166,15 @@ def compose_directions(subject: str, parts: Sequence[AnyGuarantee]) -> AnyGuaran
         conclusion=_describe(bound),
         parents=parts,
         supposes=(FRESH_SAMPLES,),
-        discharges={FRESH_SAMPLES: _NO_SECOND} if sum(ONE_ANALYSIS in part.hypotheses for part in parts) < 2 else {},
+        discharges={} if _share_samples(parts) else {FRESH_SAMPLES: _NO_SECOND},
         step=Step("compose_directions", (("subject", subject),)),
     )
+
+
+def _share_samples(parts: Sequence[AnyGuarantee]) -> bool:
+    """Whether two parts may have used one sample, or a part is itself a composition in which that is open."""
+    alone = sum(ONE_ANALYSIS in part.hypotheses for part in parts)
+    return alone > 1 or any(FRESH_SAMPLES in part.hypotheses for part in parts)
 
 
 def subsample(guarantee: AnyGuarantee, p: object) -> AnyGuarantee:

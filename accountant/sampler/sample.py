@@ -22,6 +22,7 @@ from accountant.sampler.writing import to_matrix
 from accountant.weights.vectorised.compiled import CompiledTerm
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidArgument, InvalidData, Profile, SampleUsed
+from profiles.mechanisms.catalogue import describe_proof
 from profiles.profile import WEIGHT
 
 #: Statistics are sums of squares or sizes over at most some hundred thousand columns, in any order.
@@ -114,7 +115,8 @@ class Sample(Uncopied):
         several = len(mechanisms) > 1  # what one does to its arrays must not change the records of the next
         outputs = tuple(item.run(points.copy(), weights.copy(), rng) if several else item.run(points, weights, rng) for item in mechanisms)
         found = assume(self.guarantee, read_hypotheses(mechanism))
-        found = conclude_run(prove_run(found, *mechanisms), Run(noise=hypothesis, draws=self._bits.hypothesis, earlier=True))
+        known = all(describe_proof(item) is not None for item in mechanisms)
+        found = conclude_run(prove_run(found, *mechanisms), Run(noise=hypothesis, draws=self._bits.hypothesis, earlier=True, known=known))
         return Release(outputs if isinstance(mechanism, (list, tuple)) else outputs[0], found)
 
     def _require_planned(self, mechanisms: tuple[Any, ...]) -> None:

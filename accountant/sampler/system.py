@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
+import operator
 import os
+import struct
 import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,55 +16,48 @@ import numpy as np
 from profiles import InvalidArgument
 from profiles.hypotheses import SECURE_BITS, SEEDED_BITS, Hypothesis
 
-_BLOCK = 8192
-_UINT64 = ctypes.CFUNCTYPE(ctypes.c_uint64, ctypes.c_void_p)
-_UINT32 = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_void_p)
-_DOUBLE = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_void_p)
-
 
 class _Functions(ctypes.Structure):
-    """NumPy's ``bitgen_t`` (numpy/random/bitgen.h): a state and four functions of it."""
+    """NumPy's ``bitgen_t`` (numpy/random/bitgen.h): a state, which we have none of, and four functions of it."""
 
-    _fields_ = (
-        ("state", ctypes.c_void_p),
-        ("next_uint64", _UINT64),
-        ("next_uint32", _UINT32),
-        ("next_double", _DOUBLE),
-        ("next_raw", _UINT64),
-    )
+    _fields_ = tuple((name, ctypes.c_void_p) for name in ("state", "next_uint64", "next_uint32", "next_double", "next_raw"))
+
+
+def _draw_words(layout: str) -> Iterator[int]:
+    """Return an endless iterator of integers of ``layout`` (of :mod:`struct`) that reads ``os.urandom`` for each of them.
+
+    It is made of iterators that are written in C: no bytecode runs while NumPy draws, and so no signal handler. An interrupt (Ctrl-C, a
+    timeout) is raised when NumPy is done, instead of being lost in a callback, which would then give a 0. Nothing is read ahead that a fork
+    could repeat.
+    """
+    packed = struct.Struct(layout)
+    return itertools.chain.from_iterable(map(packed.unpack, map(os.urandom, itertools.repeat(packed.size))))
 
 
 class SystemBits:
     """A bit generator for NumPy whose words are ``os.urandom``'s: no seed, no state, nothing that could repeat, also after a fork.
 
-    Words are read in blocks; a block belongs to one process, and each word is wiped when it has been used.
+    Doubles are the multiples of 2⁻⁵³ in [0, 1), as NumPy's own generators make them of a word. Copies are new sources.
     """
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self._process, self._words, self._place = os.getpid(), bytearray(), 0
-        word = self._draw
-        self._functions = _Functions(
-            None,
-            _UINT64(lambda _: word(8)),
-            _UINT32(lambda _: word(4)),
-            _DOUBLE(lambda _: (word(8) >> 11) * 2.0**-53),
-            _UINT64(lambda _: word(8)),
-        )
+        high = map(operator.rshift, _draw_words("<Q"), itertools.repeat(11))
+        sources: dict[str, tuple[Any, Iterator[Any]]] = {
+            "next_uint64": (ctypes.c_uint64, _draw_words("<Q")),
+            "next_uint32": (ctypes.c_uint32, _draw_words("<I")),
+            "next_double": (ctypes.c_double, map(operator.mul, high, itertools.repeat(2.0**-53))),
+            "next_raw": (ctypes.c_uint64, _draw_words("<Q")),
+        }
+        # NumPy passes the state, which functions without arguments leave where it is
+        self._callbacks: dict[str, Callable[[], Any]] = {name: ctypes.CFUNCTYPE(kind)(it.__next__) for name, (kind, it) in sources.items()}
+        addresses = {name: ctypes.cast(made, ctypes.c_void_p) for name, made in self._callbacks.items()}  # type: ignore[arg-type]
+        self._functions = _Functions(state=None, **addresses)
         make = ctypes.pythonapi.PyCapsule_New
         make.restype, make.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
         self.capsule: Any = make(ctypes.addressof(self._functions), b"BitGenerator", None)
 
-    def _draw(self, size: int) -> int:
-        if self._place + size > len(self._words) or self._process != os.getpid():
-            self._process, self._words, self._place = os.getpid(), bytearray(os.urandom(_BLOCK)), 0
-        found = int.from_bytes(self._words[self._place : self._place + size], "little")
-        self._words[self._place : self._place + size] = bytes(size)
-        self._place += size
-        return found
-
     def __reduce__(self) -> Any:
-        """A copy would have no state to copy: it is a new source."""
         return SystemBits, ()
 
 

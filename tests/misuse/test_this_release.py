@@ -14,6 +14,7 @@ from accountant.dataset import parse_statistic
 from accountant.guarantees import amplify_by_importance_sampling, base_profile
 from accountant.interop import read_guarantee, replay
 from accountant.interop.spending import spend
+from accountant.onesided import declare_directions
 from profiles import InvalidArgument, NotReplayed, OpenHypotheses, SampleUsed, UnreadableFile, declare
 from profiles.mechanisms import LaplaceSum
 from tests.misuse.reading import ids
@@ -91,6 +92,19 @@ def test_a_sum_of_releases_is_computed_on_the_command_line(pdp, profile, tmp_pat
     code, printed = pdp("compose", third, first, "--json")
     assert code == 0
     assert {item["id"] for item in json.loads(printed)["premises"]} >= {"fresh-samples", "declared-profile", "only-release"}
+
+
+def test_one_more_release_is_added_to_a_sum(pdp, profile, table, tmp_path):
+    """The sum of last month, which has a sample twice, and one more release: what was open stays open."""
+    one = derive_epsilon(declare("answer", "w*log(3)/2"), q="1/2").guarantee
+    other = declare_directions("a count", 1, 1, source="")
+    for whole in (compose(compose(one, one)), compose(compose(one, one), other), compose(other, compose(one, one))):
+        assert "fresh-samples" in ids(whole)
+        assert not any(item.hypothesis.id == "fresh-samples" for item in whole.discharged)
+    assert pdp("sample", profile(), "-e", 2, "--data", table(z=[1.0]), "--out", tmp_path / "s.csv")[0] == 0
+    sample, two = tmp_path / "s.csv.certificate.json", tmp_path / "two.json"
+    assert pdp("compose", sample, sample, "--out", two)[0] == 0
+    assert "a sample of its own" in pdp("compose", two)[1]
 
 
 def test_a_profile_is_composed_as_if_it_were_an_epsilon():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from accountant import DPKMeans, derive_epsilon, draw_sample, plan_sample
-from accountant.applications.submodular import CoverageInstance, OneSidedGreedy
+from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, PrivateGreedy
 from accountant.dataset import parse_statistic
 from accountant.guarantees import discharge
 from accountant.interop.spending import spend
@@ -52,6 +52,54 @@ def test_a_class_borrows_a_profile(mechanism):
     assert "declared-profile" in ids(draw_sample(together, DATA, target_epsilon=2, specs=SPEC).release(together).guarantee)
     released = draw_sample(honest, DATA, target_epsilon=1, specs=SPEC).release(honest)
     assert "declared-profile" not in ids(released.guarantee)
+
+
+class Known(LaplaceSum):
+    """A subclass of the catalogue's, with noise that everybody knows."""
+
+    def run(self, data, weights, rng):
+        return super().run(data, np.maximum(1, len(weights) * np.asarray(weights) / max(1, np.sum(weights))), np.random.default_rng(0))
+
+
+def test_a_class_chooses_its_own_seed_and_weights():
+    """run(self, data, weights, rng) that divides the weights by their sum, and draws from default_rng(0)."""
+    mechanism = Known(b=2, radius=1)
+    released = draw_sample(mechanism, DATA, target_epsilon=1, specs=SPEC).release(mechanism)
+    assert {"declared-profile", "weight-as-given", "randomness"} <= ids(released.guarantee)
+
+
+class Deaf(PrivateGreedy):
+    """A subclass of an application that looks at nothing but the data."""
+
+    @property
+    def inner(self):
+        return First(self.k, self.plan.epsilon0)
+
+
+class First(OneSidedGreedy):
+    """Selects without noise."""
+
+    def select(self, function, bits):
+        return tuple(range(self.k))
+
+
+class Copying(DPKMeans):
+    """Records for centres."""
+
+    def fit(self, X, y=None, sample_weight=None):
+        super().fit(X, y, sample_weight)
+        self.cluster_centers_ = X[: self.n_clusters]
+        return self
+
+
+def test_a_class_inherits_a_guarantee():
+    """A subclass of an algorithm or an estimator of this project, with another run method."""
+    instance = CoverageInstance.from_sets([[0], [1]], candidates=2)
+    for answer in (Deaf(1, 1).run(instance), First(1, 1).run(instance)):
+        assert {"declared-losses", "randomness"} <= ids(answer.guarantee)
+    model = Copying(2, epsilon=1, radius=2).fit(np.concatenate([DATA, DATA], axis=1))
+    assert {"declared-profile", "parts-run", "randomness"} <= ids(model.guarantee_)
+    assert not {"declared-losses", "randomness"} & ids(PrivateGreedy(1, 1).run(instance).guarantee)
 
 
 def test_a_module_borrows_a_profile(premises, tmp_path, monkeypatch):

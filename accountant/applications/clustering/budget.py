@@ -59,31 +59,31 @@ def divide_budget(epsilon: Fraction, *, split: Fraction, size_share: Fraction, e
     return Budget(plan, size, split * rest, (1 - split) * rest, full)
 
 
-def derive_guarantee(budget: Budget) -> AnyGuarantee:
+def derive_guarantee(budget: Budget, algorithm: object) -> AnyGuarantee:
     """Return the guarantee of selected candidates, weights and centres together, before it is known where the random numbers come from.
 
-    Source: docs/metric-clustering.md, Theorems 1 to 4.
+    ``algorithm`` is what runs. Source: docs/metric-clustering.md, Theorems 1 to 4.
     """
     parts: list[AnyGuarantee] = []
     if budget.size:
-        parts.append(_prove("number of records with geometric noise", budget.size, f"{PAGE}, Theorem 3"))
+        parts.append(_prove(algorithm, "number of records with geometric noise", budget.size, f"{PAGE}, Theorem 3"))
     if budget.selection:
         theorem = f"Ghazi et al. 2024, Theorem 4.3; {PAGE}, Theorem 1"
-        parts.append(_prove("repeated exponential mechanism on cost reductions", budget.selection, theorem))
+        parts.append(_prove(algorithm, "repeated exponential mechanism on cost reductions", budget.selection, theorem))
     if not budget.full:
-        parts.append(_prove("histogram with geometric noise", budget.histogram, f"{PAGE}, Theorem 2"))
+        parts.append(_prove(algorithm, "histogram with geometric noise", budget.histogram, f"{PAGE}, Theorem 2"))
     found: list[AnyGuarantee] = []
     if parts and budget.plan is not None:
         found.append(subsample(compose_directions("one-sided parts", parts), budget.plan.p))
     if budget.full:
         name = "histogram with two-sided geometric noise"
-        found.append(_prove(name, budget.histogram, f"Ghosh et al. 2009; {PAGE}, Theorem 2", two_sided=True))
+        found.append(_prove(algorithm, name, budget.histogram, f"Ghosh et al. 2009; {PAGE}, Theorem 2", two_sided=True))
     whole = found[0] if len(found) == 1 else compose_directions("selection on a sample, histogram of all records", found)
     evidence = "the solver is given candidates and noisy weights only, and its random starts have a fixed seed"
     return discharge(post_processing(whole, _SOLVER), ONLY_THROUGH_OUTPUT.about(what=_SOLVER), evidence)
 
 
-def _prove(subject: str, epsilon: Fraction, theorem: str, *, two_sided: bool = False) -> AnyGuarantee:
-    return prove_losses(
-        subject, epsilon, epsilon if two_sided else None, theorem=theorem, hypotheses=(PUBLIC, FORM, OWN_ENTRY, FEW, ARITHMETIC)
-    )
+def _prove(algorithm: object, subject: str, epsilon: Fraction, theorem: str, *, two_sided: bool = False) -> AnyGuarantee:
+    supposed = (PUBLIC, FORM, OWN_ENTRY, FEW, ARITHMETIC)
+    minus = epsilon if two_sided else None
+    return prove_losses(subject, epsilon, minus, theorem=theorem, algorithm=algorithm, hypotheses=supposed)

@@ -14,7 +14,7 @@ from accountant.applications.clustering.records import Data, Records, Tally
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import Array, MetricSpace
-from accountant.guarantees import AnyGuarantee, Run, conclude_run
+from accountant.guarantees import AnyGuarantee, Run, conclude_run, ships
 from accountant.onesided.calibration import read_target
 from accountant.sampler import open_sources
 from profiles import InvalidArgument, InvalidTarget, to_exact
@@ -118,7 +118,7 @@ class PrivateMetricClustering:
     @property
     def guarantee(self) -> AnyGuarantee:
         """The guarantee of :meth:`run` before it is known where the random bits come from."""
-        return derive_guarantee(self.budget)
+        return derive_guarantee(self.budget, self)
 
     def run(self, data: Data, rng: object = None, *, bits: object = None) -> MetricClustering:
         """Return private centres for ``data``: candidate numbers (n,), points (n, d), :class:`Multiplicities` or :class:`DistanceRows`.
@@ -128,8 +128,8 @@ class PrivateMetricClustering:
         """
         source, sampler = open_sources(rng, bits)
         budget = self.budget
-        run = Run(noise=source.hypothesis, draws=None if budget.plan is None else sampler.source.hypothesis)
-        guarantee = conclude_run(derive_guarantee(budget), run)
+        run = Run(noise=source.hypothesis, draws=None if budget.plan is None else sampler.source.hypothesis, known=ships(self))
+        guarantee = conclude_run(derive_guarantee(budget, self), run)
         records = Records(self.space, self.power, data)
         everything = tuple(range(self.space.size))
         sample = None if budget.plan is None else records.sample(budget.plan.p, sampler)

@@ -14,7 +14,7 @@ from accountant.applications.heavyhitters.domain import PublicDomain, read_domai
 from accountant.applications.heavyhitters.membership import MEMBERSHIPS, Membership
 from accountant.applications.heavyhitters.streams import cut_records
 from accountant.applications.heavyhitters.watching import Setting, StepReport, Watch
-from accountant.guarantees import AnyGuarantee, Hypothesis, Run, Unit, assume, conclude_run, discharge
+from accountant.guarantees import AnyGuarantee, Hypothesis, Run, Unit, assume, conclude_run, discharge, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from accountant.sampler.bits import open_bits
 from profiles import InvalidArgument
@@ -155,10 +155,11 @@ class HeavyHitterMonitor:
             self.plan.epsilon0,
             None,
             theorem=_SOURCE,
+            algorithm=self,
             hypotheses=(PUBLIC, SORTED, OWN_ENTRY, *refused, *keyed, UNSEEN_MOMENT),
             unit=Unit.USER,
         )
-        return conclude_run(subsample(one_sided, self.plan.p), Run(noise=bits, draws=bits))
+        return conclude_run(subsample(one_sided, self.plan.p), Run(noise=bits, draws=bits, known=ships(self)))
 
     def _derive_clocked(self, bits: Hypothesis | str) -> AnyGuarantee:
         evidence = "reports leave when the public clock says so, one for each time step, whether records come or not"

@@ -12,7 +12,7 @@ from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, 
 from accountant.applications.setcover.program import GreedyStage, Group, Program, ThresholdPass
 from accountant.applications.setcover.selection import Indices, Uncovered, draw_noise, pass_once, pick_greedily
 from accountant.applications.submodular.coverage import MOST, CoverageInstance
-from accountant.guarantees import AnyGuarantee, Run, conclude_run
+from accountant.guarantees import AnyGuarantee, Run, conclude_run, ships
 from accountant.sampler import PoissonSampler, open_sources
 from profiles import InvalidArgument, InvalidData, InvalidTarget, to_exact
 
@@ -92,7 +92,9 @@ class PrivateSetCover:
             chosen += _run_group(group, system, order, taken, sampler)
         permutation = np.concatenate([np.array(chosen, dtype=np.int64), order[~taken[order]]])
         permutation.setflags(write=False)
-        return CoverAnswer(permutation, conclude_run(self.guarantee, Run(noise=sampler.source.hypothesis, draws=sampler.source.hypothesis)))
+        return CoverAnswer(
+            permutation, conclude_run(self.guarantee, Run(sampler.source.hypothesis, sampler.source.hypothesis, known=ships(self)))
+        )
 
 
 def _run_group(group: Group, system: CoverageInstance, order: Indices, taken: NDArray[np.bool_], sampler: PoissonSampler) -> list[int]:

@@ -17,8 +17,8 @@ from accountant.applications.submodular.interface import (
 )
 from accountant.applications.submodular.rounds import start_rounds
 from accountant.applications.submodular.weighted import WeightedCoverage
-from accountant.guarantees import ARITHMETIC, AnyGuarantee, Hypothesis, Run, Unit, conclude_run
-from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
+from accountant.guarantees import ARITHMETIC, AnyGuarantee, Hypothesis, Run, Unit, conclude_run, ships
+from accountant.onesided import OneSidedCalibration, calibrate_one_sided, declare_add_dp, prove_losses, subsample
 from accountant.onesided.amplification import MOST_EPSILON
 from accountant.sampler import BitSource, open_bits, open_sources
 from profiles import InvalidArgument, to_exact
@@ -65,13 +65,15 @@ class OneSidedGreedy:
         """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
         supposed = (MONOTONE_BOUNDED, EXACT_GAINS, PUBLIC, TABLE, OWN_ENTRY, ARITHMETIC)
         subject = f"greedy selection of {self.k} candidates"
-        return prove_losses(subject, self.epsilon0, None, theorem=_SOURCE, hypotheses=supposed, unit=Unit.USER)
+        return prove_losses(subject, self.epsilon0, None, theorem=_SOURCE, algorithm=self, hypotheses=supposed, unit=Unit.USER)
 
     def run(self, function: DecomposableFunction, rng: object = None) -> GreedyAnswer:
         """Select k candidates. ``rng``: None for the operating system's secure source, a seed or a :class:`numpy.random.Generator`."""
         bits = open_bits(rng)
         selected = self.select(function, bits)
-        return GreedyAnswer(selected, conclude_run(self.guarantee, Run(noise=bits.hypothesis, proved=prove_function(function))))
+        return GreedyAnswer(
+            selected, conclude_run(self.guarantee, Run(noise=bits.hypothesis, known=ships(self), proved=prove_function(function)))
+        )
 
     def select(self, function: DecomposableFunction, bits: BitSource) -> tuple[int, ...]:
         """Return the candidates alone, drawn with ``bits``. Raises :class:`InvalidArgument` where k exceeds their number."""
@@ -131,7 +133,10 @@ class PrivateGreedy:
     @property
     def guarantee(self) -> AnyGuarantee:
         """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
-        return subsample(self.inner.guarantee, self.plan.p)
+        inner = self.inner.guarantee
+        if not ships(self):  # a class of one's own may run something else
+            inner = declare_add_dp(inner.subject, self.plan.epsilon0, source=_SOURCE, hypotheses=inner.hypotheses, unit=Unit.USER)
+        return subsample(inner, self.plan.p)
 
     def run(self, function: DecomposableFunction, rng: object = None, *, bits: object = None) -> GreedyAnswer:
         """Select k candidates.
@@ -147,7 +152,7 @@ class PrivateGreedy:
         if (sample.candidates, sample.resolution) != (function.candidates, function.resolution):
             raise InvalidArgument("the number of candidates and the resolution are public, but they change with the users; keep them")
         selected = inner.select(sample, draws)
-        run = Run(noise=draws.hypothesis, draws=sampler.source.hypothesis, proved=prove_function(function))
+        run = Run(noise=draws.hypothesis, draws=sampler.source.hypothesis, known=ships(self), proved=prove_function(function))
         return GreedyAnswer(selected, conclude_run(self.guarantee, run))
 
 

@@ -45,6 +45,7 @@ def approximate_guarantee(mechanism: OneSidedGreedy, delta: ExactLike, *, covera
         mechanism.epsilon0,
         minus,
         theorem="docs/submodular.md, Theorems 1 and 7, after Gupta et al. 2010",
+        algorithm=mechanism,
         hypotheses=(*before.hypotheses, *((TWO_VALUES,) if coverage else ())),
         delta_minus=delta,
         unit=before.unit,

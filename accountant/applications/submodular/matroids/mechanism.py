@@ -16,7 +16,7 @@ from accountant.applications.submodular.matroids.matroid import Matroid, Members
 from accountant.applications.submodular.matroids.objective import MOST_UNITS, Objective, PerUser
 from accountant.applications.submodular.matroids.rounding import swap_round
 from accountant.applications.submodular.matroids.tracked import Tracked
-from accountant.guarantees import ARITHMETIC, AnyGuarantee, Run, Unit, conclude_run
+from accountant.guarantees import ARITHMETIC, AnyGuarantee, Run, Unit, conclude_run, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
 from accountant.sampler import BitSource, open_sources
 from profiles import InvalidArgument, InvalidData, exact_text, to_exact
@@ -127,6 +127,7 @@ class PrivateMatroidGreedy:
         supposed: dict[str, Any] = {
             "hypotheses": (PUBLIC, TABLE, OWN_ENTRY, few, *assumed, *self.function.hypotheses, ARITHMETIC),
             "unit": Unit.USER,
+            "algorithm": self,
         }
         parts = [prove_losses("private continuous greedy", greedy, None, theorem=f"{_SOURCE}, Theorem 1", **supposed)]
         if selection:
@@ -152,7 +153,7 @@ class PrivateMatroidGreedy:
             raise InvalidData(f"at most {self.most_users} users are supported, because sums are kept in 64 bits; give a part of them")
         sample = self.function.keep(users, sampler.select(np.full(count, self.plan.p)))
         members = self.run_on_sample(sample, draws)
-        run = Run(noise=draws.hypothesis, draws=sampler.source.hypothesis)
+        run = Run(noise=draws.hypothesis, draws=sampler.source.hypothesis, known=ships(self))
         return PrivateSet(tuple(sorted(members)), conclude_run(self.guarantee, run))
 
     def run_on_sample(self, sample: Any, draws: BitSource) -> Members:
