@@ -22,7 +22,7 @@ from accountant.interop.values import (
 )
 from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, UnreadableFile
-from profiles.hypotheses import FILE_IS_RIGHT, Hypothesis, fill_in
+from profiles.hypotheses import FILE_IS_RIGHT, ONE_USER, Hypothesis, fill_in
 from profiles.strict_json import read_document, read_fields, read_list, read_string
 
 FORMAT = "pdp-guarantee"
@@ -101,8 +101,10 @@ def read_guarantee(text: str) -> ReadGuarantee:
             read_hypotheses(found["hypotheses"], "the hypotheses"),
             tuple(read_discharged(item) for item in read_list(found["discharged"], "the discharged hypotheses")),
             read_derivation(found["derivation"]),
-            read_unit(found.get("unit", "record")),
+            read_unit(found["unit"]) if "unit" in found else Unit.RECORD,
         )
+        if whole["version"] == 1 and ONE_USER in stated.hypotheses:  # what version 1 said of the unit
+            stated = replace(stated, unit=Unit.USER)
         step = read_step(found["calls"], evidence)
     except RecursionError:
         raise UnreadableFile(f"a {FORMAT} was expected, but it is nested too deeply; check the file") from None
@@ -164,5 +166,11 @@ def _refuse_contradictions(stated: Statement) -> None:
     elif isinstance(bound, TwoSidedDP):
         ends = [bound.plus, bound.plus if bound.minus is None else bound.minus, bound.delta_plus, bound.delta_minus]
         fits = stated.notion is bound.notion and min(ends) >= 0 and bound.delta <= 1
+    named = {item.id for item in (*stated.hypotheses, *(entry.hypothesis for entry in stated.discharged))}
+    others = {item.id for unit in Unit for item in unit.hypotheses} - {item.id for item in stated.unit.hypotheses}
+    if named & others:
+        raise UnreadableFile(
+            f"the file says of {stated.subject[:60]!r} that it protects {stated.unit.value}, and contradicts that; correct it"
+        )
     if not fits or not stated.subject.strip():
         raise UnreadableFile(f"the bound of {stated.subject[:60]!r} contradicts itself, its notion or its proof; correct the file")

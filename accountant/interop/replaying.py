@@ -169,7 +169,7 @@ def _declare_directions(run: _Replay, given: dict[str, Any], premises: tuple[Any
         delta_minus=bound.delta_minus,
         unit=given.get("unit", Unit.RECORD),
     )
-    return run.leaf(made, f"the losses {made.derivation.conclusion}")
+    return run.leaf(made, f"the losses {made.derivation.conclusion} for {made.unit.value}")
 
 
 def _both_directions(_: _Replay, __: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:

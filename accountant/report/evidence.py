@@ -52,6 +52,11 @@ class AuditEvidence:
     assumptions: tuple[str, ...]
     private: bool = False
 
+    @property
+    def hides_claim(self) -> bool:
+        """Whether the claim is ε(w, x) of a record of somebody's data, which could be computed from it."""
+        return self.private and bool(self.result.claim.private)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:

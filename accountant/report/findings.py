@@ -22,6 +22,10 @@ from proofs_check.strong_convexity import strong_convexity_json
 from proofs_check.verify import CONDITIONS
 
 _WELL_DEFINED = "well-defined"
+#: In place of ε(w, x) of the record in which two given data sets differ: the record can be computed from it.
+_PROMISED = (
+    "the claim is what the profile promises for the record in which D and D′ differ, which is not shown because it tells of the record"
+)
 _MOST_BOXES = 6
 _NOT_CONCLUDED = {
     "not applicable": "Not concluded, because a condition of it is refuted: ",
@@ -143,9 +147,10 @@ def audit(evidence: Evidence) -> Element | None:
         return None
     result = found.result
     bound, claimed = bound_texts(result)
+    promised = _PROMISED if found.hides_claim else f"at most {claimed} was claimed"
     violated = result.finding is Finding.VIOLATED
     after = "" if result.refuted_after is None else f"refuted after {result.refuted_after} outputs; "
-    compared = f"{after}ε(D, D′) is at least {bound} nats with {confidence_text(result)} confidence; at most {claimed} was claimed."
+    compared = f"{after}ε(D, D′) is at least {bound} nats with {confidence_text(result)} confidence; {promised}."
     ending = " The claim is refuted for this pair." if violated else (
         " This run does not refute the claim. That does not mean that the claim is true: a leak in a rarer event or on another pair "
         "looks the same."
@@ -167,9 +172,7 @@ def _audit_facts(found: AuditEvidence) -> list[tuple[Child, Child]]:
     told: list[tuple[Child, Child]] = [
         ("Implementation", make("code", found.mechanism)),
         ("Pair", found.pair),
-        ("Claim", f"ε ≤ {exact_text(result.claim.epsilon) if len(exact_text(result.claim.epsilon)) <= 24 else bound_texts(result)[1]}"
-         + (f"; {result.claim.source}" if result.claim.source else "")
-         + (f": {result.claim.private}" if result.claim.private and not found.private else "")),
+        ("Claim", _PROMISED if found.hides_claim else _claim(found)),
         ("Neighbors", result.neighboring.text()),
         ("Outputs", outputs_text(result)),
         ("Seed", str(result.seed)),
@@ -181,6 +184,12 @@ def _audit_facts(found: AuditEvidence) -> list[tuple[Child, Child]]:
     if result.refuted_after is not None:
         told.append(("Refuted after", f"{result.refuted_after} outputs"))
     return [*told, *(("Note", note) for note in remarks(result))]
+
+
+def _claim(found: AuditEvidence) -> str:
+    claim, exact = found.result.claim, exact_text(found.result.claim.epsilon)
+    shown = f"ε ≤ {exact if len(exact) <= 24 else bound_texts(found.result)[1]}" + (f"; {claim.source}" if claim.source else "")
+    return shown + (f": {claim.private}" if claim.private else "")
 
 
 def _events(found: AuditEvidence) -> Element | None:
@@ -209,15 +218,17 @@ def _trace(found: AuditEvidence) -> Element | None:
         lines.append(Line("fixed sample (valid at the end)", ((float(result.outputs), result.fixed),)))
     if not lines:
         return None
-    claimed = float(min(result.claim.epsilon, Fraction(10**100)))
+    hidden = found.hides_claim
+    claims = () if hidden else (("claimed", float(min(result.claim.epsilon, Fraction(10**100)))),)
+    ending = "" if hidden else f"; {bound_texts(result)[1]} was claimed"
     chart = Chart(
         "audit-chart",
         "The audit's lower bound as outputs came in",
-        f"The bound on epsilon against the number of outputs. It ends at {bound_texts(result)[0]}; {bound_texts(result)[1]} was claimed.",
+        f"The bound on epsilon against the number of outputs. It ends at {bound_texts(result)[0]}{ending}.",
         "outputs on both data sets together",
         "lower bound on ε (nats)",
         tuple(lines),
-        (("claimed", claimed),),
+        claims,
         log_x=True,
         from_zero=True,
     )

@@ -117,6 +117,10 @@ def test_an_audit_prints_the_record(pdp, tmp_path):
     assert SECRET not in json.dumps(found)
     _, printed = pdp(*words)
     assert SECRET not in printed.partition("For your eyes only")[0]
+    out = tmp_path / "report.html"  # nor what the profile claims for the record, from which it can be computed
+    words = ("--dataset", f"[{SECRET}, 1]", "--neighbor", "[1]", "--audit-samples", 500, "--seed", 1, "--out", out)
+    assert pdp("report", LAPLACE, "-e", 8, *words)[0] in (0, 1)
+    assert SECRET not in out.read_text(encoding="utf-8")
 
 
 def test_a_refusal_quotes_a_name(pdp, profile, tmp_path):
