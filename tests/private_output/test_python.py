@@ -137,6 +137,7 @@ CALLS = {
     "k-means: weights' length": lambda: DPKMeans(1, epsilon=1, radius=2).fit(np.zeros((ROWS, 2)), sample_weight=np.ones(ROWS - 1)),
     "k-means: weights of text": lambda: DPKMeans(1, epsilon=1, radius=2).fit(np.zeros((1, 2)), sample_weight=[NAME]),
     "k-means: small weights+": lambda: DPKMeans(1, epsilon=1, radius=2, largest_weight=2).fit(np.zeros((2, 2)), sample_weight=[1, -VALUE]),
+    "k-means: large weights+": lambda: DPKMeans(1, epsilon=1, radius=2, largest_weight=2).fit(np.zeros((2, 2)), sample_weight=[1, VALUE]),
     "k-means: selector+": lambda: DPKMeans(1, epsilon=1, radius=2).fit_sampled(np.zeros((ROWS, 2)), select=lambda q, rng: q),
     "k-means: predict": lambda: DPKMeans(1, epsilon=1, radius=2, random_state=1).fit(np.zeros((9, 2))).predict(TEXTS),
     "k-means: ragged": lambda: DPKMeans(1, epsilon=1, radius=2).fit([[VALUE, 1.0], [1.0]]),
