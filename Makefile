@@ -145,6 +145,7 @@ audit-suite: $(STAMP)
 
 # The rate of bounds above the exact epsilon, 3,000 audits of each correct mechanism in each mode: about an hour.
 audit-calibration: $(STAMP)
+	$(BIN)/python -m pytest -q -m slow tests/audit/core/test_calibration.py
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.audit_calibration
 
 # The conditions given to SymPy alone, z3 and cvc5, beside ours: up to 10 s for each of 240 statements and tool.

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from profiles import InvalidArgument, InvalidData, Part, Profile, Statistic, exact_text, to_exact
 from profiles.mechanisms.datasets import float_at_most
+from profiles.private import list_values
 from profiles.profile import WEIGHT
 from profiles.terms import substitute, symbol
 
@@ -60,17 +61,21 @@ def bound_weights(weights: Array, largest: Fraction, *, lower: bool) -> Array:
     """
     bad = ~(np.isfinite(weights) & (weights >= 1))
     if bad.any():
+        row = int(bad.argmax())
         raise InvalidData(
-            f"sample_weight must be finite and at least 1, but that of row {int(bad.argmax())} is not; drop such "
-            "records, each by itself, or multiply all weights by a public constant"
+            f"sample_weight must be finite and at least 1, but that of row {row} is not; drop such "
+            "records, each by itself, or multiply all weights by a public constant",
+            private=list_values([(row, float(weights[row]))]),
         )
     most = float_at_most(largest)
     above = weights > most
     if lower:
         return np.where(above, most, weights)
     if above.any():
+        row = int(above.argmax())
         raise InvalidData(
-            f"sample_weight must be at most the declared largest_weight = {exact_text(largest)}, but that of row {int(above.argmax())} is "
-            'larger; lower such weights one by one with outside="project", or declare a bound that is known without looking at them'
+            f"sample_weight must be at most the declared largest_weight = {exact_text(largest)}, but that of row {row} is "
+            'larger; lower such weights one by one with outside="project", or declare a bound that is known without looking at them',
+            private=list_values([(row, float(weights[row]))]),
         )
     return weights

@@ -12,7 +12,7 @@ import numpy as np
 from profiles.errors import NotNeighbors
 from profiles.mechanisms.datasets import Array, read_weights
 from profiles.numbers import exact_text
-from proofs_check.audit.neighbors import Relation, describe_distance
+from proofs_check.audit.neighbors import Relation, count_apart, describe_distance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,8 +42,8 @@ class Difference:
     def added_record(self) -> WeightedRecord:
         """Return the one record in which the data sets differ. Raises :class:`NotNeighbors` if they are not neighbors by add/remove."""
         if len(self.first) + len(self.second) != 1:
-            distance = describe_distance((len(self.first), len(self.second)), Relation.ADD_REMOVE)
-            raise NotNeighbors(distance, private=self._count())
+            alone = len(self.first), len(self.second)
+            raise NotNeighbors(describe_distance(alone, Relation.ADD_REMOVE), private=count_apart(alone))
         return (*self.first, *self.second)[0]
 
     def text(self) -> str:
@@ -59,11 +59,8 @@ class Difference:
 
     def private_text(self) -> str:
         """Return the record in which neighbors differ, or in how many others do: for the eyes of whoever may see the data."""
-        return self.added_record().text() if len(self.first) + len(self.second) == 1 else self._count()
-
-    def _count(self) -> str:
-        several = bool(self.first or self.second)
-        return f"{len(self.first)} records are in D alone, {len(self.second)} in D' alone" if several else ""
+        alone = len(self.first), len(self.second)
+        return self.added_record().text() if sum(alone) == 1 else count_apart(alone)
 
 
 def find_difference(dataset: Any, neighbor: Any) -> Difference:

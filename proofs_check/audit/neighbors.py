@@ -100,7 +100,7 @@ def judge_neighbors(dataset: Any, neighbor: Any, relation: Relation | str = Rela
     possible = {Relation.REPLACE_ONE: (0,), Relation.ADD_REMOVE: (1,) if one_sided else (1, -1)}[chosen]
     if sizes in possible and any(map(_holds_unknown, (*counts[0], *counts[1]))):
         return Neighboring(chosen, "not checked", "some records are objects of which nobody can tell whether they are equal")
-    raise NotNeighbors(describe_distance(alone, chosen, one_sided=one_sided))
+    raise NotNeighbors(describe_distance(alone, chosen, one_sided=one_sided), private=count_apart(alone))
 
 
 _SAME = (
@@ -128,8 +128,14 @@ def _fits(alone: tuple[int, int], relation: Relation, *, one_sided: bool) -> boo
     return alone == (1, 0) or (alone == (0, 1) and not one_sided)
 
 
+def count_apart(alone: tuple[int, int]) -> str:
+    """Return how many records are in D alone and in D′ alone, nothing where none are: private text (:mod:`profiles.private`)."""
+    records = "record is" if alone[0] == 1 else "records are"
+    return f"{alone[0]} {records} in D alone, {alone[1]} in D' alone" if any(alone) else ""
+
+
 def describe_distance(alone: tuple[int, int], relation: Relation, *, one_sided: bool = False) -> str:
-    """Return why data sets with so many records in D alone and in D′ alone are no neighbors, and what to do."""
+    """Return why data sets with so many records in D alone and in D′ alone are no neighbors, and what to do; the counts are not told."""
     if alone == (0, 0):
         found, advice = "D and D' hold the same records in another order", "give D one record more"
     elif alone == (0, 1) and one_sided:

@@ -45,6 +45,7 @@ from profiles.private import reveal
 from proofs_check.audit import Claim, audit, in_processes
 from proofs_check.audit.claims import claim_of_record
 from proofs_check.audit.differences import find_difference
+from proofs_check.audit.neighbors import judge_neighbors
 from tests.private_output.markers import NAME, ROWS, VALUE, traces_in
 
 PROFILE = declare("p", "w*z/4", record={"z": [0, 4]}, source="a test")
@@ -82,7 +83,7 @@ def _watch(monitor, *records):
 
 def _in_processes():
     with in_processes(_quote, workers=1) as pool:
-        audit(pool, np.array([VALUE]), np.array([1.0]), Claim(1), rng=np.random.default_rng(1), samples=20)
+        audit(pool, np.array([VALUE, 1.0]), np.array([1.0]), Claim(1), rng=np.random.default_rng(1), samples=20)
 
 
 def _release():
@@ -135,7 +136,8 @@ CALLS = {
     "k-means: sampled radius+": lambda: DPKMeans(1, epsilon=1, radius=2).fit_sampled(LARGE),
     "k-means: weights' length": lambda: DPKMeans(1, epsilon=1, radius=2).fit(np.zeros((ROWS, 2)), sample_weight=np.ones(ROWS - 1)),
     "k-means: weights of text": lambda: DPKMeans(1, epsilon=1, radius=2).fit(np.zeros((1, 2)), sample_weight=[NAME]),
-    "k-means: small weights+": lambda: DPKMeans(1, epsilon=1, radius=2).fit(np.zeros((2, 2)), sample_weight=[1, -VALUE]),
+    "k-means: small weights+": lambda: DPKMeans(1, epsilon=1, radius=2, largest_weight=2).fit(np.zeros((2, 2)), sample_weight=[1, -VALUE]),
+    "k-means: large weights+": lambda: DPKMeans(1, epsilon=1, radius=2, largest_weight=2).fit(np.zeros((2, 2)), sample_weight=[1, VALUE]),
     "k-means: selector+": lambda: DPKMeans(1, epsilon=1, radius=2).fit_sampled(np.zeros((ROWS, 2)), select=lambda q, rng: q),
     "k-means: predict": lambda: DPKMeans(1, epsilon=1, radius=2, random_state=1).fit(np.zeros((9, 2))).predict(TEXTS),
     "k-means: ragged": lambda: DPKMeans(1, epsilon=1, radius=2).fit([[VALUE, 1.0], [1.0]]),
@@ -189,8 +191,9 @@ CALLS = {
     "matroid: items": lambda: PrivateMatroidGreedy(matroid=UniformMatroid(3, 1), epsilon=1).run([[0], [ROWS]]),
     "matroid: text": lambda: PrivateMatroidGreedy(matroid=UniformMatroid(3, 1), epsilon=1).run([[NAME]]),
     "matroid: matrix": lambda: PrivateMatroidGreedy(matroid=UniformMatroid(3, 1), epsilon=1).run(sparse.csr_matrix((ROWS, 2))),
-    "audit: raising+": lambda: audit(_quote, np.array([VALUE]), np.array([1.0]), Claim(1), rng=np.random.default_rng(1), samples=20),
+    "audit: raising+": lambda: audit(_quote, np.array([VALUE, 1.0]), np.array([1.0]), Claim(1), rng=np.random.default_rng(1), samples=20),
     "audit: raising elsewhere+": _in_processes,
+    "audit: neighbors judged+": lambda: judge_neighbors(np.arange(ROWS + 2), np.arange(2)),
     "audit: no neighbors+": lambda: find_difference(np.arange(ROWS + 2), np.arange(2)).added_record(),
     "audit: record outside+": lambda: claim_of_record(PROFILE, {"z": Fraction(str(VALUE))}),
 }

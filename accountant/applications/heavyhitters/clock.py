@@ -113,8 +113,8 @@ class ClockedWatch(Uncopied):
         numbers = read_integers(np.full(len(users), times) if isinstance(times, (int, np.integer)) else times, "a time")
         if not numbers.size == len(users) == len(items):
             raise InvalidData(
-                f"columns of one length were expected, but {numbers.size} times, {len(users)} users and {len(items)} items were found; "
-                "pass triples"
+                "columns of one length were expected, but times, users and items of different lengths were found; pass triples",
+                private=f"{numbers.size} times, {len(users)} users and {len(items)} items",
             )
         if numbers.size:
             with self._lock:

@@ -117,10 +117,15 @@ def pick(name):
     return next(case for case in CORRECT if case.name == name)
 
 
+#: Outputs for each data set where 8,000 are too few. With these the mistakes below were noticed with each of 40 seeds.
+SAMPLES = {"k-norm-p2-d2/worst-case": 100_000, "k-norm-p2-d2/privacy-constrained-1": 16_000}
+
+
 def noticed(name) -> bool:
     """Whether the claim is refuted, or cannot be audited because each data set has one output, and another one."""
+    samples = SAMPLES.get(name, 8_000)
     try:
-        return pick(name).run(np.random.default_rng(7), samples=8_000, effort="fast", mode="fixed").finding is Finding.VIOLATED
+        return pick(name).run(np.random.default_rng(7), samples=samples, effort="fast", mode="fixed").finding is Finding.VIOLATED
     except DifferentConstants:
         return True
 

@@ -174,7 +174,7 @@ def test_the_report_for_people(audit, name, mode):
     text = " ".join(result.out.split())
     for part in (
         "99% confidence",
-        "pair D has one record more claim",
+        "pair D has one record more neighbors add-remove, checked claim",
         "For your eyes only from here on",
         "record x = 1, w = 1",
         "seed 1",
@@ -208,8 +208,8 @@ def test_printed_numbers_have_a_side(audit):
         ("[1, 2]", "[1, 3]", "one record (or its weight) is replaced"),
         ('{"data": [1], "weights": [2]}', '{"data": [1], "weights": [3]}', "one record (or its weight) is replaced"),
         ('{"data": [1, 2], "weights": [2, 1]}', "[1, 2]", "one record (or its weight) is replaced"),
-        ("[1, 1, 1]", "[1]", "2 of the records are in D alone and 0 in D' alone"),
-        ("[1]", "[2, 3]", "1 of the records is in D alone and 2 in D' alone"),
+        ("[1, 1, 1]", "[1]", "several of the records are in D alone or in D' alone"),
+        ("[1]", "[2, 3]", "several of the records are in D alone or in D' alone"),
     ],
 )
 @pytest.mark.parametrize("claim", [("--claimed", "0.5"), ("--claimed", "100"), ("--profile", LAPLACE, "--at", "z=1")])
@@ -224,6 +224,17 @@ def test_no_neighbors_are_a_verdict_of_their_own(audit, d, d2, words, claim):
     assert found.code == NOT_NEIGHBORS
     assert found.json().keys() == {"verdict", "error", "reason"}
     assert (found.json()["verdict"], found.json()["error"]) == ("not neighbors", "NotNeighbors")
+
+
+@pytest.mark.parametrize(
+    ("d", "d2", "told"),
+    [("[1, 1, 1]", "[1]", "2 records are in D alone, 0 in D' alone"), ("[1]", "[2, 3]", "1 record is in D alone, 2 in D' alone")],
+)
+def test_how_many_records_differ_is_shown_on_request(audit, d, d2, told):
+    hidden, shown = audit("leaky", d=d, d2=d2), audit("leaky", "--show-values", d=d, d2=d2)
+    assert (hidden.code, shown.code) == (NOT_NEIGHBORS, NOT_NEIGHBORS)
+    assert told not in hidden.err
+    assert f"(for your eyes only: {told})" in shown.err
 
 
 def test_neighbors_in_data_files(audit, tmp_path):
@@ -244,7 +255,7 @@ def test_neighbors_in_data_files(audit, tmp_path):
 def test_other_neighbors_can_be_stated(audit):
     replaced = audit("leaky", "--neighboring", "replace-one", "--json", d="[1, 2]", d2="[1, 3]").json()
     assert (replaced["verdict"], replaced["neighboring"]) == ("violated", {"relation": "replace-one", "status": "checked"})
-    assert "--neighboring replace-one" in replaced["repeat"]
+    assert "--neighboring replace-one" in replaced["private"]["repeat"]
     stated = audit("leaky", "--neighboring", "stated", "--json", d="[1, 0]", d2="[0, 3]").json()
     assert any("on your word (neighboring: stated)" in line for line in stated["assumptions"])
     assert audit("leaky", "--neighboring", "stated", d="[1, 0]", d2="[1, 0]").code == NOT_NEIGHBORS
@@ -278,7 +289,7 @@ def test_how_bad_it_is_is_told_after_the_refutation(audit):
     assert found["refuted_after"] == stopped["refuted_after"] < 1_000
     assert found["outputs"] == found["asked"] == stopped["asked"] == 4_000 > stopped["outputs"]
     assert found["epsilon_lower"] > stopped["epsilon_lower"] > 1
-    assert "--stop-when-refuted" in stopped["repeat"]
+    assert "--stop-when-refuted" in stopped["private"]["repeat"]
     text = " ".join(audit("leaky").out.split())
     assert f"VIOLATED refuted after {found['refuted_after']} outputs; epsilon(D, D') is at least" in text
     assert sum(found["parts"].values()) == found["outputs"]

@@ -28,10 +28,15 @@ def test_bounds_are_rarely_above_the_truth(target: Correct, mode: str) -> None:
     assert not found.contradicts(Fraction(1, 10**6)), found
 
 
+#: Audits after a refutation, with the chance of a wrong alarm: a bound that is above the truth in 31 of 40 audits, or 62 of 80, is noticed.
+AFTER = [(40, Fraction(1, 1_000)), pytest.param(80, Fraction(1, 10**6), marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize(("audits", "doubt"), AFTER)
 @pytest.mark.parametrize("target", [CORRECT[0], CORRECT[2]], ids=lambda target: target.name)
-def test_bounds_after_a_refutation_are_rarely_above_the_truth(target: Correct) -> None:
+def test_bounds_after_a_refutation_are_rarely_above_the_truth(target: Correct, audits: int, doubt: Fraction) -> None:
     """A claim far too small is refuted by the bets; what is said then of how bad it is must hold as often as is stated."""
-    audits, above, refuted = 80, 0, 0
+    above, refuted = 0, 0
     for seed in range(audits):
         result = audit(
             target.mechanism, target.dataset, target.neighbor, Claim(target.claim.epsilon / 10), rng=np.random.default_rng([9, seed]),
@@ -40,9 +45,11 @@ def test_bounds_after_a_refutation_are_rarely_above_the_truth(target: Correct) -
         refuted += result.refuted_after is not None
         above += Fraction(result.epsilon_lower) > target.claim.epsilon
     assert refuted > audits / 4
-    assert not Calibration(target.name, audits, above, Fraction(1, 2)).contradicts(Fraction(1, 10**6)), (above, refuted)
+    assert not Calibration(target.name, audits, above, Fraction(1, 2)).contradicts(doubt), (above, refuted)
 
 
 def test_a_broken_bound_would_be_noticed() -> None:
+    assert Calibration("x", 40, 31, Fraction(1, 2)).contradicts(Fraction(1, 1_000))
+    assert Calibration("x", 80, 62, Fraction(1, 2)).contradicts(Fraction(1, 10**6))
     assert Calibration("x", 60, 55, Fraction(1, 2)).contradicts(Fraction(1, 10**6))
     assert not Calibration("x", 60, 30, Fraction(1, 2)).contradicts(Fraction(1, 10**6))

@@ -79,10 +79,10 @@ def test_one_record_more_or_less(larger, smaller) -> None:
         (([1, 2], [1, 2]), [1, 2], "replaced by another one"),
         (([1, 2], [1, 2]), [2], "D alone"),
         ((1.0,), (0.0,), "replaced by another one"),
-        ([1, 1, 1], [1], "2 of the records are in D alone and 0 in D' alone"),
-        ([1, 2, 3], [4, 5], "3 of the records are in D alone and 2 in D' alone"),
-        ([], [1, 2], "0 of the records are in D alone and 2"),
-        (np.zeros((3, 2)), np.zeros((1, 2)), "2 of the records"),
+        ([1, 1, 1], [1], "several of the records"),
+        ([1, 2, 3], [4, 5], "several of the records are in D alone or in D' alone"),
+        ([], [1, 2], "several of the records"),
+        (np.zeros((3, 2)), np.zeros((1, 2)), "several of the records"),
         ([Locked(k) for k in range(3)], [Locked(0)], "D alone"),  # whatever they are, the sizes differ by two
         (Opaque([1, 2]), Opaque([1, 2]), "are the same"),
         (3.5, 3.5, "are the same"),
@@ -135,6 +135,22 @@ def test_other_relations() -> None:
         judge_neighbors([1, 2], [1, 3], "replace-one", one_sided=True)
     with pytest.raises(InvalidArgument, match="did you mean 'stated'"):
         judge_neighbors([1], [], "state")
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ([1, 1, 1], [1], "2 records are in D alone, 0 in D' alone"),
+        ([1, 2, 3], [4, 5], "3 records are in D alone, 2 in D' alone"),
+        ([1, 2], [2, 1], ""),
+        ([1], [1], ""),
+    ],
+)
+def test_how_far_they_are_apart_is_private(first, second, told) -> None:
+    with pytest.raises(NotNeighbors) as found:
+        judge_neighbors(first, second)
+    assert found.value.private == told
+    assert not any(digit in str(found.value) for digit in "0123456789")
 
 
 @given(st.lists(st.integers(0, 3), max_size=6), st.integers(0, 3), st.randoms(use_true_random=False))

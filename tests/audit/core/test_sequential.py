@@ -216,7 +216,7 @@ def test_the_counts_add_up(claim, options) -> None:
     assert found["samples"] == (found["outputs"] + 1) // 2
     judged = found["parts"]["counted"] + found["parts"]["shown"]
     assert found["guesses"]["right"] + found["guesses"]["wrong"] + found["guesses"]["passed"] == judged
-    for event in found["events"]:
+    for event in found["private"]["events"]:
         assert event["seen"][1] + event["seen_neighbor"][1] == judged
     if found["refuted_after"] is not None:
         assert found["parts"]["bets"] in (0, found["refuted_after"])
