@@ -1,4 +1,4 @@
-"""No document takes the kernel more than half a minute of a processor or 1 GiB, or brings it down: it answers, and with nothing on stderr."""
+"""No document takes the kernel more than half a minute of a processor or 1 GiB, or brings it down: it answers, nothing on stderr."""
 
 from __future__ import annotations
 
