@@ -104,9 +104,7 @@ def derive_epsilon(
         verdicts = {name: used.decisions[name].verdict for name in CONSTRAINED if name in used.decisions}
         known = {name: verdict is Verdict.PROVED for name, verdict in verdicts.items() if verdict is not Verdict.UNKNOWN}
         options["premises"] = {**known, "feasibility": True}
-    declared = derive_profile(profile, tuple(hypotheses))
-    if declaration.mechanism is not None:
-        declared = prove_run(declared, declaration.mechanism)
+    declared = prove_run(derive_profile(profile, tuple(hypotheses)), declaration.mechanism)
     guarantee = worst_case(amplify_by_importance_sampling(declared, chosen), **options)
     if not isinstance(guarantee.bound, EpsilonDP):
         raise InvalidSampling("the worst case of the sampled profile is not a number; give all parameters of the profile numbers")

@@ -12,9 +12,9 @@ from accountant.guarantees.rules import list_premises
 from accountant.guarantees.theorem import TwoSidedDP, conclude
 from accountant.interop.reading import FORMAT, read_guarantee, suppose
 from accountant.interop.replaying import replay
-from accountant.sampler.checking import check_certificate, name_unstated, read_certificate, read_premises
+from accountant.sampler.checking import check_certificate, declare_stated, name_unstated, read_certificate, read_premises
 from accountant.sampling import rule_from_expression
-from profiles import NotReplayed, Profile, UnreadableFile, declare, to_exact
+from profiles import NotReplayed, UnreadableFile, to_exact
 from profiles.hypotheses import FILE_IS_RIGHT, PUBLIC_CONSTANTS, Hypothesis, as_hypothesis
 from proofs_check.kernel import check
 
@@ -62,7 +62,7 @@ def list_unchecked(text: str) -> tuple[Hypothesis, ...]:
     whole = json.loads(text)
     if not isinstance(whole.get("sampling"), dict) or not any(claim.get("claim") == "epsilon-upper" for claim in whole["claims"]):
         return ()
-    profile = _declare(whole["profile"])
+    profile = declare_stated(whole["profile"])
     return (*list_premises(profile, rule_from_expression(whole["sampling"]["q"], profile)), _NUMBERS)
 
 
@@ -72,7 +72,7 @@ def _from_epsilon(whole: Mapping[str, Any], text: str, name: str) -> AnyGuarante
     if not report.accepted or not {"well-defined", "epsilon-upper"} <= proved:
         why = report.reason if not report.accepted else "it has no claim epsilon-upper"
         raise UnreadableFile(f"a certificate of an epsilon was expected in {name}, but the kernel does not accept one there: {why}")
-    profile = _declare(whole["profile"])
+    profile = declare_stated(whole["profile"])
     rule = rule_from_expression(whole["sampling"]["q"], profile)
     found = amplify_by_importance_sampling(derive_profile(profile), rule)
     return settle(worst_case(found, certificate=whole), supposes=(_NUMBERS,))
@@ -94,7 +94,3 @@ def _from_sample(sample: Mapping[str, Any], text: str, name: str) -> AnyGuarante
         supposes=(right, *read_premises(sample), *map(as_hypothesis, name_unstated(sample))),
         discharges={right: "pdp check accepts the certificate: the kernel its proof, and its checker all that it states"},
     )
-
-
-def _declare(stated: Mapping[str, Any]) -> Profile:
-    return declare(stated["name"], stated["epsilon"], record=stated["record"], parameters=stated["parameters"], ignores_weights=True)

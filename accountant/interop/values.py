@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from accountant.guarantees import (
     Derivation,
@@ -28,6 +29,7 @@ from profiles.stored import profile_from_object, profile_object, term_from_objec
 from profiles.strict_json import read_count, read_exact, read_fields, read_flag, read_list, read_string, read_strings, write_exact
 
 MAX_DEPTH = 100
+_Named = TypeVar("_Named", bound=Enum)
 
 
 class Evidence:
@@ -54,30 +56,34 @@ class Evidence:
 
 def write_notion(notion: Notion) -> str:
     """Return the name of a notion as the command line prints it."""
-    return notion.name.lower().replace("_", "-")
+    return _write_name(notion)
 
 
 def read_notion(value: object) -> Notion:
     """Return the notion of a name. Raises :class:`UnreadableFile`."""
-    name = read_string(value, "the notion")
-    for notion in Notion:
-        if write_notion(notion) == name:
-            return notion
-    raise UnreadableFile(f"the notion {name[:40]!r} is unknown; known are {', '.join(write_notion(notion) for notion in Notion)}")
+    return _read_name(value, "notion", Notion)
 
 
 def write_unit(unit: Unit) -> str:
     """Return the name of a unit of privacy."""
-    return unit.name.lower()
+    return _write_name(unit)
 
 
 def read_unit(value: object) -> Unit:
     """Return the unit of a name. Raises :class:`UnreadableFile`."""
-    name = read_string(value, "the unit")
-    for unit in Unit:
-        if write_unit(unit) == name:
-            return unit
-    raise UnreadableFile(f"the unit {name[:40]!r} is unknown; known are {', '.join(write_unit(unit) for unit in Unit)}")
+    return _read_name(value, "unit", Unit)
+
+
+def _write_name(item: Enum) -> str:
+    return item.name.lower().replace("_", "-")
+
+
+def _read_name(value: object, what: str, kinds: type[_Named]) -> _Named:
+    name = read_string(value, f"the {what}")
+    for item in kinds:
+        if _write_name(item) == name:
+            return item
+    raise UnreadableFile(f"the {what} {name[:40]!r} is unknown; known are {', '.join(map(_write_name, kinds))}")
 
 
 def read_hypothesis(value: object, where: str) -> Hypothesis:

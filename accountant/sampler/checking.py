@@ -138,7 +138,7 @@ def _check(found: Mapping[str, Any]) -> Report:
         set(rule) == {"name", "q", "constants", "target_epsilon"}, "rule", "it has other fields than name, q, constants, target_epsilon"
     )
     claims = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
-    declared = _declare(found["profile"])
+    declared = declare_stated(found["profile"])
     made = _rebuild(declared, rule, proof)
     needed = _open(found, made, declared)
     if found["version"] == 1:
@@ -195,7 +195,7 @@ def _is_stated(needed: Hypothesis, stated: list[Hypothesis]) -> bool:
 
 def name_unstated(found: Mapping[str, Any]) -> list[str]:
     """Return the premises of an accepted certificate that it does not name itself: those of the first version named fewer."""
-    declared = _declare(found["profile"])
+    declared = declare_stated(found["profile"])
     rule = _rebuild(declared, found["rule"], found["proof"])
     stated = read_premises(found)
     filled = {DECLARED_PROFILE.id: DECLARED_PROFILE.about(name=declared.name, source="")}
@@ -204,7 +204,8 @@ def name_unstated(found: Mapping[str, Any]) -> list[str]:
     return [filled.get(item.id, item).sentence if item.is_family else item.sentence for item in needed]
 
 
-def _declare(profile: Mapping[str, Any]) -> Profile:
+def declare_stated(profile: Mapping[str, Any]) -> Profile:
+    """Return the profile that a certificate states. Raises what :func:`profiles.declare` raises."""
     return declare(profile["name"], profile["epsilon"], record=profile["record"], parameters=profile["parameters"], ignores_weights=True)
 
 
