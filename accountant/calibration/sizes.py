@@ -16,11 +16,12 @@ from accountant.sampling import SamplingRule, make_rule
 from accountant.sampling.selection import prepare_selection
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised import ConvexityPremise, epsilon_for_size
+from accountant.weights.vectorised.columns import Column
 from profiles import InvalidTarget, Profile, decimal_text, exact_text, to_exact
 from profiles.hypotheses import NOISE_FROM_DATA, TARGET_FIXED, TARGET_FROM_DATA
 
 #: Called once a step; yields the statistics of all records, in batches.
-Batches = Callable[[], Iterable[Mapping[str, ArrayLike]]]
+Batches = Callable[[], Iterable[Mapping[str, ArrayLike | Column]]]
 
 _DIGITS = 12
 _MOST_STEPS = 60
