@@ -271,9 +271,9 @@ def _choose(
         )
     if count is None:
         return Choice(rule.name, CERTIFIED, found, error_reason="give n (--constant n=...) or --data to see it", size=size)
-    error = error_of_any(found.profile, used, count, scale, noise)
-    why = None if error is not None else "no bound for all data sets was found; give --data to see it for one"
-    return Choice(rule.name, CERTIFIED, found, error=error, error_reason=why, size=size)
+    bounded = error_of_any(found.profile, used, count, scale, noise)
+    why = None if bounded is not None else "no bound for all data sets was found; give --data to see it for one"
+    return Choice(rule.name, CERTIFIED, found, error=bounded, error_reason=why, size=size)
 
 
 def _constrained(

@@ -22,6 +22,7 @@ DEFAULT_TOLERANCE = "1e-6"
 _BITS = 192
 _FARTHEST = 400.0
 _FAR_BITS = 2048
+_LEAST_GAP = Fraction(1, 10**18)
 _ROUNDS = 8
 _STEPS = 60
 
@@ -110,7 +111,7 @@ def calibrate_noise(
     gap = min(Fraction(1, 10**9), exact_tolerance / 1_000)
     known: list[Point] = []
     floor = Fraction(0)
-    for _ in range(_ROUNDS):
+    for attempt in range(_ROUNDS):
         found = find_crossing(_excess(family, made.q, target, known), template.name, exact_text(target))
         scale = round_scale(max(Fraction(found) * (1 + exact_tolerance * Fraction(3, 10)), floor), exact_tolerance)
         profile = family.at(scale)
@@ -119,7 +120,9 @@ def calibrate_noise(
             at, small = derived.bound.evidence.at, _too_small(family, made.q, target, derived, scale * (1 - exact_tolerance))
             return Calibration(scale, _parameters(family, scale), profile, derived, small, at, falling)
         known.append(dict(derived.bound.evidence.at))
-        floor = scale * (1 + exact_tolerance / 4)
+        # where epsilon hardly depends on the scale, the bound has to be closer and the steps longer
+        gap = max(gap / 1_000, _LEAST_GAP) if derived.bound.lower <= target else gap
+        floor = scale * (1 + exact_tolerance / 4 * 4**attempt)
     if falling is not None and any(_is_above(family, made.q, target, point, Fraction(2) ** int(_FARTHEST), _FAR_BITS) for point in known):
         raise Infeasible(
             f"noise for the target {exact_text(target)} was asked for, but no noise of {template.name!r} reaches it, except perhaps in the "
