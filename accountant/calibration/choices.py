@@ -12,7 +12,7 @@ from accountant.calibration.rule_constants import RuleConstants
 from accountant.calibration.sizes import calibrate_noise_for_size
 from accountant.calibration.sum_error import Noise, Records, SumError, choose_noise, error_of_any, error_on_data, read_records
 from accountant.calibration.template import Template, make_template, open_parameters
-from accountant.dataset import StatisticSpec, parse_statistic
+from accountant.dataset import StatisticSpec, check_range, open_dataset, parse_statistic
 from accountant.guarantees import to_json
 from accountant.sampling import SamplingRule, make_rule, refuse_oracle, rule_from_expression
 from profiles import (
@@ -72,9 +72,6 @@ class Choice:
         }
         error = None if self.error is None else self.error.to_json()
         hidden = bool(self.error and self.error.private)
-        private = {**(noise if self.from_data else {}), **({"error": error} if hidden else {})}
-        if self.from_data and found.size is not None:
-            private["expected_sample_size"] = decimal_text(Fraction(found.size), 12, round_up=True)
         return {
             **made,
             "q": None if q is None else to_text(q),
@@ -86,8 +83,21 @@ class Choice:
             "error_reason": self.error_reason,
             "public": [item.sentence for item in self.public],
             **({} if self.from_data else {"guarantee": found.derived.to_json()}),
-            **({"private": private} if private else {}),
         }
+
+    def private_json(self) -> dict[str, Any]:
+        """Return what depends on the data set: to be shown under ``private`` only."""
+        found = self.found
+        if found is None:
+            return {}
+        made: dict[str, Any] = {}
+        if self.from_data:
+            made["noise"] = {name: exact_text(value) for name, value in found.parameters.items()}
+            made["too_small"] = None if found.too_small is None else exact_text(found.too_small)
+            made["expected_sample_size"] = None if found.size is None else decimal_text(Fraction(found.size), 12, round_up=True)
+        if self.error is not None and self.error.private:
+            made["error"] = self.error.to_json()
+        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +111,15 @@ class Comparison:
     choices: tuple[Choice, ...] = field()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the stable JSON form of ``pdp calibrate``."""
+        """Return the stable JSON form of ``pdp calibrate``; what depends on a data set is under ``private``, by rule."""
+        private = {choice.rule: found for choice in self.choices if (found := choice.private_json())}
         return {
             "profile": self.profile.name,
             "target_epsilon": exact_text(self.target),
             "parameters": list(self.parameters),
             "sum": {"noise_norm": self.noise.norm, "dimension": self.noise.dimension},
             "choices": [choice.to_json() for choice in self.choices],
+            **({"private": private} if private else {}),
         }
 
 
@@ -158,6 +170,8 @@ def calibrate(
     if read and data is None:
         raise InvalidArgument("it was said how statistics are read, but no data set was given; add --data FILE, or leave it out")
     records = None if data is None else read_records(declaration.profile, data, read)
+    if records is not None:
+        check_range(declaration.profile, open_dataset(data), records.specs)  # before the search begins
     noise = choose_noise(records, noise_norm, dimension)
     names = (rules,) if isinstance(rules, str) else tuple(rules)
     public = RuleConstants(declaration, names, constants or {}, target_size, rate)

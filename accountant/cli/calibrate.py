@@ -110,6 +110,7 @@ def main(
             print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
         if written and out is not None:
             print_line(f"profile written to {out}; bound it with: pdp epsilon {out}")
+        _print_private(found)
     verdicts = {choice.verdict for choice in found.choices}
     return next((code for verdict, code in _EXIT.items() if verdict in verdicts), 0)
 
@@ -174,7 +175,7 @@ def _print(found: Comparison, *, everything: bool) -> None:
         f"exp(-{found.noise.norm} norm/{names[0]})"
     )
     for choice in found.choices:
-        _print_choice(choice, names, everything=everything)
+        _print_choice(choice, everything=everything)
 
 
 def _row(choice: Choice, names: tuple[str, ...]) -> list[str]:
@@ -190,7 +191,7 @@ def _row(choice: Choice, names: tuple[str, ...]) -> list[str]:
     return [choice.rule, *noise, upper, "not known" if choice.size is None else exact_text(choice.size), error]
 
 
-def _print_choice(choice: Choice, names: tuple[str, ...], *, everything: bool) -> None:
+def _print_choice(choice: Choice, *, everything: bool) -> None:
     from accountant.guarantees import render_premises  # noqa: PLC0415
     from profiles import decimal_text, exact_text  # noqa: PLC0415
 
@@ -212,19 +213,30 @@ def _print_choice(choice: Choice, names: tuple[str, ...], *, everything: bool) -
         print_line(f"    error: for {choice.error.basis}; {_split(choice)}")
     if choice.error_reason is not None:
         print_line(f"    error: not known; {choice.error_reason}")
-    private = []
-    if choice.from_data:
-        private += [f"{name} = {exact_text(found.parameters[name])}" for name in names]
-        private += [] if found.size is None else [f"expected sample size {_shown(found.size)}"]
-    if choice.error is not None and choice.error.private:
-        private += [f"error of the sum {_shown(choice.error.root_mean_square)} for {choice.error.basis}; {_split(choice)}"]
-    for line in private:
-        print_line(f"    {EYES_ONLY}: {line}")
     if choice.from_data:
         print_as_it_is("\n".join(render_premises(found.derived.guarantee, everything=everything)))
         print_line(f"epsilon <= {decimal_text(found.derived.bound.upper, 12, round_up=True)}")
     else:
         print_as_it_is(found.derived.render(everything=everything).rstrip())
+
+
+def _print_private(found: Comparison) -> None:
+    """Print what depends on the data set, last."""
+    from profiles import exact_text  # noqa: PLC0415
+
+    lines = []
+    for choice in found.choices:
+        if choice.found is not None and choice.from_data:
+            noise = ", ".join(f"{name} = {exact_text(value)}" for name, value in choice.found.parameters.items())
+            size = "" if choice.found.size is None else f", expected sample size {_shown(choice.found.size)}"
+            lines.append(f"{choice.rule}: {noise}{size}")
+        if choice.error is not None and choice.error.private:
+            lines.append(f"{choice.rule}: error of the sum {_shown(choice.error.root_mean_square)}; {_split(choice)}")
+    if lines:
+        print_line("")
+        print_line(f"{EYES_ONLY}, because it depends on this data set and no guarantee covers it:")
+        for line in lines:
+            print_line(f"    {line}")
 
 
 def _split(choice: Choice) -> str:

@@ -196,7 +196,7 @@ def test_the_noise_for_a_size_under_privacy_constrained_sampling_is_private():
     assert NOISE_FROM_DATA in choice.public
     assert 100 * (1 - 1e-5) <= choice.found.size <= 100
     told = choice.to_json()
-    assert told["private"]["noise"]["b"]
+    assert found.to_json()["private"]["privacy-constrained"]["noise"]["b"] == choices.exact_text(choice.found.scale)
     assert "noise" not in told
     assert "guarantee" not in told
     assert "b" in found.choices[1].to_json()["noise"]
