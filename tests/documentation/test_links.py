@@ -75,6 +75,14 @@ def test_the_plots_that_pages_ask_for_are_drawn() -> None:
     assert set(plots.CAPTIONS) == {name for name in asked if name.startswith("mechanism-")}
 
 
+def test_formulas_of_docstrings_are_no_quotes() -> None:
+    escape = site_module("docstrings").escape
+    lines = ["It is", "", "    a* = |b|,", "    c = d.", "", "for *all* x.", "", "* item", "", "    of it", "", "Note::", "", "    code"]
+    escape(None, "class", "x", object(), None, lines)
+    assert lines[:8] == ["It is", "", ".. code-block:: text", "", "    a* = |b|,", "    c = d.", "", r"for \*all\* x."]
+    assert lines[8:] == ["", "* item", "", "    of it", "", "Note::", "", "    code"]
+
+
 def test_pages_get_what_readers_with_a_keyboard_need() -> None:
     improve = site_module("accessible").improve_page
     page = '<p class="caption" role="heading">x</p><pre>a</pre><div class="table-wrapper docutils">'
