@@ -232,12 +232,12 @@ CLAIMS = (
     Claim(
         id="fay-2024-proposition-12-case-1-neighbourhood",
         source="Appendix D.3, second Case 1",
-        statement="there is a neighbourhood around w = 1 in which e^g(w) < w (e^eps* - 1) + 1",
+        statement="there is a neighborhood around w = 1 in which e^g(w) < w (e^eps* - 1) + 1",
         goals=(Goals("1*(G - 1) + 1 > G", "G in (1, oo)", first="G = 2"),),
-        reduction="every neighbourhood contains w = 1 itself, where e^eps* = e^g(1) = G",
+        reduction="every neighborhood contains w = 1 itself, where e^eps* = e^g(1) = G",
         consequence=Consequence.TYPO,
         effect="equality at w = 1, as the next sentence of the proof says",
-        correction="a right neighbourhood (1, 1 + delta), see fay-2024-algorithm-1-if-condition-corrected",
+        correction="a right neighborhood (1, 1 + delta), see fay-2024-algorithm-1-if-condition-corrected",
     ),
     Claim(
         id="fay-2024-proposition-12-case-2-below",
