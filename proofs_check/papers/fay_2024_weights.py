@@ -196,7 +196,7 @@ CLAIMS = (
         goals=(Goals(f"{_B_AT_1} >= 1", "a in (0, oo)", first="a = 1"),),
         reduction=_LINEAR + "d = 0",
         consequence=Consequence.WRONG,
-        effect="at the witness b = 1 - 2/e = 0.26: bisection of [1, b] searches weights below 1, which are no weights (q > 1)",
+        effect="at the witness b = 1 - 2/e = 0.26: bisection of [1, b] searches numbers below 1, which cannot be weights (q > 1)",
         correction="the corrected bracket has v >= 1 (last goal of fay-2024-algorithm-1-bracket-corrected)",
     ),
     Claim(
