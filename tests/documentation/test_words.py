@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.documentation.accidents import list_files
-from tests.documentation.pages import DOCS, PAGES, ROOT, prose_of
+from tests.documentation.pages import DOCS, PAGES, ROOT, blocks_of, commands_of, prose_of
 
 #: An id that files and papers' entries name, and a sentence of earlier files, which are still read.
 KEPT = ("fay-2024-proposition-12-case-1-neighb" + "ourhood", "the same for every neighb" + "ouring data set")
@@ -31,6 +31,18 @@ def test_neighbor_is_spelled_one_way() -> None:
             text = text.replace(kept, "")
         found += [f"{path.relative_to(ROOT)}: {word}" for word in re.findall(r"(?i)\w*neighb" + r"our\w*", text)]
     assert found == []
+
+
+def test_the_readme_is_short_and_has_the_idea_before_commands() -> None:
+    """Was: 197 lines, and eleven commands before an idea."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 98
+    assert len(text.encode()) <= 6800
+    blocks = blocks_of(ROOT / "README.md")
+    commands = [words[:2] for block in blocks if block.kind == "sh" for words, _ in commands_of(block)]
+    assert commands == [["make", "run"], ["make", "test"], ["pdp", "epsilon"], ["pdp", "check"]]
+    for needed in ("have a new mechanism", "## From profile to bound to certificate", "**What it means.**", "## What is not proved"):
+        assert needed in text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
