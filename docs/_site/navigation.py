@@ -8,7 +8,7 @@ from typing import Any
 _PART = re.compile(r"^## (.+)\n\n((?:\* .+\n)+)", re.MULTILINE)
 _ENTRY = re.compile(r"^\* \[(.+?)\]\(([\w-]+)\.md\)", re.MULTILINE)
 #: Pages that are made when the site is built, below the part of the index where readers look for them.
-GENERATED = {"Look up": ("Reference", "_generated/reference")}
+GENERATED = {"Look up": (("Reference", "_generated/reference"),)}
 
 
 def read_parts(text: str) -> dict[str, list[tuple[str, str]]]:
@@ -21,6 +21,6 @@ def add(_app: Any, page: str, source: list[str]) -> None:
     if page != "index":
         return
     for part, entries in read_parts(source[0]).items():
-        listed = [*entries, *([GENERATED[part]] if part in GENERATED else [])]
+        listed = [*entries, *GENERATED.get(part, ())]
         lines = "\n".join(f"{title} <{target}>" for title, target in listed)
         source[0] += f"\n```{{toctree}}\n:hidden:\n:caption: {part}\n\n{lines}\n```\n"
