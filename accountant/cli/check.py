@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 NAME = "check"
 HELP = (
-    "Check a certificate (or that of a sample) with the kernel (standard library only): exit 0 accepted, 1 rejected with the step's name."
+    "Check a certificate (or that of a sample) with the proof checker (the kernel; standard library only): exit 0 accepted, 1 rejected "
+    "with the step's name."
 )
 EXAMPLE = """\b
 Examples:

@@ -25,6 +25,8 @@ from profiles.hypotheses import REGISTRY, Head, Hypothesis
 from profiles.terms import to_text
 
 WIDTH = 80
+#: The field's word for premises, beside ours.
+UNVERIFIED = "Premises (assumptions that were not verified)."
 OPEN = "It holds only if all of this is true, which nobody has discharged:"
 CLOSED = "without open hypotheses"
 
@@ -78,7 +80,7 @@ def render_hypotheses(hypotheses: Iterable[Hypothesis]) -> list[str]:
     found = sorted(hypotheses, key=lambda item: places[item.id])
     if not found:
         return [CLOSED]
-    lines = [OPEN]
+    lines = [UNVERIFIED, OPEN]
     for head in Head:
         below = [item for item in found if item.head is head]
         if below:

@@ -19,7 +19,7 @@ _SEAL = object()
 
 
 class Notion(Enum):
-    """What a bound is a bound of. Neighbouring data sets differ in one added or removed record in both."""
+    """What a bound is a bound of. Neighboring data sets differ in one added or removed record in both."""
 
     PDP = "personalized differential privacy (PDP), add/remove of one weighted record"
     ADD_REMOVE_DP = "epsilon-differential privacy, add/remove of one record"

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from _site import accessible, docstrings, mathml, plots, reference
+from _site import accessible, docstrings, mathml, navigation, plots, reference
 
 
 def setup(app: Any) -> dict[str, bool]:
@@ -14,6 +14,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", (mathml.visit_inline, None), (mathml.visit_block, None))
     app.connect("builder-inited", _write_pages)
     app.connect("build-finished", accessible.improve)
+    app.connect("source-read", navigation.add)
     app.connect("source-read", plots.insert)
     app.connect("source-read", _show_titles)
     app.connect("autodoc-process-docstring", docstrings.escape)
