@@ -90,6 +90,11 @@ def derive_epsilon(
 
     Raises what loading, :func:`accountant.sampling.make_rule`, :func:`accountant.worst_case.bound_epsilon` raise, and
     :class:`profiles.InvalidArgument` if both or no rule is given.
+
+    >>> from profiles import declare
+    >>> found = derive_epsilon(declare("sum", "w*z/3", record={"z": ["1/2", 2]}), rule="uniform", constants={"rate": "0.1"})
+    >>> found.to_json()["epsilon"]["upper"], "weight-as-given" in [item.id for item in found.guarantee.hypotheses]
+    ('4.37547018475', True)
     """
     declaration = Declaration(reference) if isinstance(reference, Profile) else load(reference) if isinstance(reference, str) else reference
     profile = declaration.profile

@@ -230,10 +230,20 @@ def declare(
             "epsilon does not contain the weight w; write it in w (or add '+ 0*w' if the mechanism really ignores weights)"
         )
     profile = Profile(name.strip(), term, statistics, constants, source)
-    for variable in (*profile.variables(), *(Variable(p.name, p.value, p.value) for p in constants if p.value is not None)):
-        if variable.name in symbols:
-            require_assumptions(symbols[variable.name], variable.lo, variable.hi, open_below=variable.open_below)
+    _require_assumptions(profile, symbols)
     return profile
+
+
+def _require_assumptions(profile: Profile, symbols: Mapping[str, sympy.Symbol]) -> None:
+    """Refuse symbols that assume what is not true of all values; of one whose values are not known, what is not true of all numbers."""
+    fixed = (Variable(p.name, p.value, p.value) for p in profile.parameters if p.value is not None)
+    known = {variable.name: variable for variable in (*profile.variables(), *fixed)}
+    for name, symbol in symbols.items():
+        variable = known.get(name)
+        if variable is None:
+            require_assumptions(symbol, None, None)
+        else:
+            require_assumptions(symbol, variable.lo, variable.hi, open_below=variable.open_below)
 
 
 def _pieces(table: object) -> Iterable[object]:
@@ -251,12 +261,13 @@ def _as_positive(symbol: sympy.Symbol | None) -> str:
     return f": parameters={{{symbol.name}: 'positive'}}" if symbol is not None and symbol.is_positive else ""
 
 
-def _pairs(table: Mapping[str, Any] | None, what: str) -> Iterable[tuple[str, Any]]:
+def _pairs(table: Mapping[Any, object] | None, what: str) -> Iterable[tuple[object, Any]]:
     if table is None:
         return ()
     if not isinstance(table, Mapping):
         raise InvalidProfile(f"{what} must be a table of names, but {type(table).__name__} was found; write name = value pairs")
-    return table.items()
+    read, kind = (read_range, "the range of") if what == "record" else (read_constant, "the parameter")
+    return ((read_name(key), read(value, f"{kind} {_shown(key)}")) for key, value in table.items())
 
 
 def _check_name(given: object, kind: str) -> str:

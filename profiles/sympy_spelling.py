@@ -33,20 +33,21 @@ def read_name(key: object) -> object:
         return key
     if isinstance(key, (sympy.Dummy, sympy.Wild)):
         raise InvalidProfile(
-            f"the {type(key).__name__} {key.name[:60]!r} was found, which SymPy tells from other symbols of that name; use Symbol({key.name[:60]!r})"
+            f"the {type(key).__name__} {key.name[:60]!r} was found, which SymPy tells from other symbols of that name; "
+            f"use Symbol({key.name[:60]!r})"
         )
     return key.name
 
 
 def read_number(value: object, what: str) -> object:
-    """Return a number of SymPy as a fraction, a float with its exact binary value; a symbol as its name; anything else as it is.
+    """Return a number of SymPy as a fraction, a float with its exact binary value; what has symbols as text; anything else as it is.
 
     Raises :class:`InvalidNumber` for constants such as √2, which are no fraction, and for floats of a huge exponent.
     """
-    if isinstance(value, sympy.Symbol):
-        return read_name(value)
     if not isinstance(value, sympy.Expr):
         return value
+    if value.free_symbols:
+        return str(value)
     if value.is_Float and value.is_finite:
         return exact_float(value, what)
     if value.is_Rational:
@@ -60,7 +61,7 @@ def read_number(value: object, what: str) -> object:
 
 def exact_float(value: Any, what: str) -> Fraction:
     """Return the exact binary value of a SymPy float. Raises :class:`InvalidNumber` where it has too many digits."""
-    sign, mantissa, exponent, bits = value._mpf_  # noqa: SLF001 - SymPy's documented form: (-1)**sign * mantissa * 2**exponent
+    sign, mantissa, exponent, bits = value._mpf_
     if abs(exponent) + bits > _MAX_BITS:
         raise InvalidNumber(f"{what} is a float with an exponent that is larger than is accepted; give a shorter number")
     scaled = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
@@ -81,7 +82,9 @@ def read_range(value: object, what: str) -> object:
     if value is sympy.S.EmptySet:
         raise InvalidProfile(f"{what} is the empty set; give the smaller end first: Interval(0, 2)")
     if not isinstance(value, sympy.Interval):
-        raise InvalidProfile(f"{what} must be a closed interval, but {str(value)[:60]} was found; give an Interval or a pair that contains it")
+        raise InvalidProfile(
+            f"{what} must be a closed interval, but {str(value)[:60]} was found; give an Interval or a pair that contains it"
+        )
     if value.start.is_infinite or value.end.is_infinite:
         raise InvalidProfile(
             f"{what} must have finite ends, but {value} was found; give a finite range that every record is clipped to: Interval(0, 2)"
@@ -96,8 +99,10 @@ def read_range(value: object, what: str) -> object:
 def read_constant(value: object, what: str) -> object:
     """Return what is declared of a parameter: SymPy's numbers and intervals as ours, and all positive numbers as ``"positive"``."""
     if isinstance(value, sympy.Symbol):
-        raise InvalidNumber(f"{what} must be a number, a range or 'positive', but the symbol {value.name[:60]!r} was found; give one of these")
-    if value == sympy.Interval.open(0, sympy.oo):
+        raise InvalidNumber(
+            f"{what} must be a number, a range or 'positive', but the symbol {value.name[:60]!r} was found; give one of these"
+        )
+    if isinstance(value, sympy.Set) and value == sympy.Interval.open(0, sympy.oo):
         return "positive"
     if isinstance(value, (list, tuple, sympy.Tuple, sympy.Set)):
         return read_range(value, f"the range of {what}")
@@ -124,8 +129,8 @@ def index_symbols(*given: object) -> dict[str, sympy.Symbol]:
         other = found.setdefault(made.name, made)
         if other != made:
             raise InvalidProfile(
-                f"two different symbols of the name {made.name[:60]!r} were found ({_assumed(other)}; {_assumed(made)}), which print alike; "
-                "make one Symbol and use it everywhere"
+                f"two different symbols of the name {made.name[:60]!r} were found ({_assumed(other)}; {_assumed(made)}), which print "
+                "alike; make one Symbol and use it everywhere"
             )
     return found
 
@@ -135,25 +140,26 @@ def _assumed(made: sympy.Symbol) -> str:
     return f"one with {told}" if told else "one without assumptions"
 
 
-def require_assumptions(made: sympy.Symbol, lo: Fraction, hi: Fraction | None, *, open_below: bool = False) -> None:
-    """Refuse a symbol that assumes what is not true of every number in [lo, hi] (``hi`` None: no end; ``open_below``: without lo).
+def require_assumptions(made: sympy.Symbol, lo: Fraction | None, hi: Fraction | None, *, open_below: bool = False) -> None:
+    """Refuse a symbol that assumes what is not true of every number in [lo, hi] (None: no end; ``open_below``: without lo).
 
     Raises :class:`InvalidProfile`.
     """
     for name, value in sorted(made.assumptions0.items(), key=lambda item: (item[0] not in made._assumptions_orig, item)):  # noqa: SLF001
         if not _holds(name.removeprefix("extended_"), value, lo, hi, open_below=open_below):
+            start = "(-∞" if lo is None else f"{'(' if open_below else '['}{exact_text(lo)[:40]}"
             end = "∞)" if hi is None else f"{exact_text(hi)[:40]}]"
             raise InvalidProfile(
                 f"the symbol {made.name[:60]!r} assumes {name}={value}, which is not true of every number in "
-                f"{'(' if open_below else '['}{exact_text(lo)[:40]}, {end}, and SymPy simplifies with it; make the symbol without that "
+                f"{start}, {end}, and SymPy simplifies with it; make the symbol without that "
                 "assumption, or correct the range"
             )
 
 
-def _holds(name: str, value: bool, lo: Fraction, hi: Fraction | None, *, open_below: bool) -> bool:  # noqa: FBT001
+def _holds(name: str, value: bool, lo: Fraction | None, hi: Fraction | None, *, open_below: bool) -> bool:  # noqa: FBT001
     if name in _REAL:
         return value is _REAL[name]
-    if hi == lo:
+    if lo is not None and hi == lo:
         known = getattr(sympy.Rational(lo.numerator, lo.denominator), f"is_{name}", None)
         return known is value or (known is None and not value)
     if name in _IMAGINARY:
@@ -163,23 +169,29 @@ def _holds(name: str, value: bool, lo: Fraction, hi: Fraction | None, *, open_be
     return not value and name in ("prime", "composite") and hi is not None and hi < 2  # of whole numbers and the like: a range has them all
 
 
-def _sign(name: str, lo: Fraction, hi: Fraction | None, *, open_below: bool) -> bool:
+def _sign(name: str, lo: Fraction | None, hi: Fraction | None, *, open_below: bool) -> bool:
     """Tell whether all numbers of a range of more than one point have that sign."""
-    above = lo > 0 or (open_below and lo == 0)
+    above = lo is not None and (lo > 0 or (open_below and lo == 0))
     below = hi is not None and hi < 0
     return {
         "positive": above,
         "negative": below,
-        "nonnegative": lo >= 0,
+        "nonnegative": lo is not None and lo >= 0,
         "nonpositive": hi is not None and hi <= 0,
         "nonzero": above or below,
         "zero": False,
     }[name]
 
 
-def _never(name: str, lo: Fraction, hi: Fraction | None, *, open_below: bool) -> bool:
+def _never(name: str, lo: Fraction | None, hi: Fraction | None, *, open_below: bool) -> bool:
     """Tell whether no number of a range of more than one point has that sign."""
-    opposite = {"positive": "nonpositive", "negative": "nonnegative", "nonnegative": "negative", "nonpositive": "positive", "zero": "nonzero"}
+    opposite = {
+        "positive": "nonpositive",
+        "negative": "nonnegative",
+        "nonnegative": "negative",
+        "nonpositive": "positive",
+        "zero": "nonzero",
+    }
     return name in opposite and _sign(opposite[name], lo, hi, open_below=open_below)
 
 

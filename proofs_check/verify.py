@@ -143,6 +143,11 @@ def verify(
 
     Raises :class:`profiles.InvalidProfile` (ε undefined or negative, with the witness), :class:`profiles.Undecided` (that could not be
     decided), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidArgument` (unknown condition).
+
+    >>> from profiles import declare
+    >>> found = verify(declare("sum", "w*z/3", record={"z": ["1/2", 2]}), 2, ["assumption-8", "proposition-16"])
+    >>> {name: decision.verdict.value for name, decision in found.decisions.items()}
+    {'assumption-8': 'proved', 'proposition-16': 'refuted'}
     """
     names = list(CONDITIONS) if not conditions else list(dict.fromkeys(conditions))
     for name in names:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from accountant.report.elements import Child, Element, make
 from profiles.numbers import exact_text
+from profiles.presenting.elements import Child, Element, make
 from profiles.terms import Term, to_text
 from proofs_check.explain import Formula
 from proofs_check.explain.cutting import cut, weigh
@@ -39,7 +39,7 @@ _SLANTED = {"ε": "\N{MATHEMATICAL ITALIC SMALL EPSILON}"}
 def term_math(term: Term) -> Element:
     """Return a term in one ``math`` element.
 
-    >>> from accountant.report.elements import serialise
+    >>> from profiles.presenting.elements import serialise
     >>> serialise(term_math(("div", ("sym", "w"), ("sym", "beta_sum"))))
     '<math><mfrac><mi>w</mi><msub><mi>β</mi><mtext>sum</mtext></msub></mfrac></math>'
     """

@@ -85,7 +85,9 @@ def test_parameters():
 
 def test_floats_are_their_exact_binary_value():
     tenth = Fraction(0.1)
-    assert declare("s", 0.1 * w * z, record={z: (0, 1)}).expression() == declare("s", w * z * Rational(0.1), record={z: (0, 1)}).expression()
+    assert (
+        declare("s", 0.1 * w * z, record={z: (0, 1)}).expression() == declare("s", w * z * Rational(0.1), record={z: (0, 1)}).expression()
+    )
     assert declare("s", w * z, record={z: Interval(0.1, 1)}).record[0].lo == tenth
     assert declare("s", w * z, record={z: (Float(0.1), 1)}).record[0].lo == tenth
     long = Float("0.1", 40)
@@ -99,7 +101,7 @@ def test_a_float_of_any_exponent_is_refused_at_once(exponent):
     started = time.process_time()
     for call in (
         lambda: declare("s", w * huge),
-        lambda: declare("s", w + huge ** 2),
+        lambda: declare("s", w + huge**2),
         lambda: declare("s", w * b, parameters={b: huge}),
         lambda: declare("s", w * z, record={z: (0, huge)}),
     ):
@@ -178,7 +180,9 @@ def test_symbols_that_are_not_their_name_are_refused(made):
     assert "Symbol('z')" in refusal("s", w * made, record={made: (0, 1)})
 
 
-@pytest.mark.parametrize("key", [w, Symbol("exp"), Symbol("z y"), Symbol("λ"), Symbol("lambda"), z + 1, sympy.Function("z"), Interval(0, 1), 3])
+@pytest.mark.parametrize(
+    "key", [w, Symbol("exp"), Symbol("z y"), Symbol("λ"), Symbol("lambda"), z + 1, sympy.Function("z"), Interval(0, 1), 3]
+)
 def test_other_keys_are_refused(key):
     with pytest.raises(InvalidProfile):
         declare("s", w, record={key: (0, 1)})
@@ -190,7 +194,11 @@ def test_functions_as_sympy_spells_them():
     assert made.text == declare("s", made.text, record={"z": [0, 2]}).text
     turned = sympy.Piecewise((w, sympy.Gt(2, z)), (2 * w, True))
     assert "Piecewise" in declare("s", turned, record={z: (0, 4)}).text
-    for bad in (sympy.Piecewise((w, z < 1)), sympy.Piecewise((w, (z > 1) & (z < 2)), (1, True)), sympy.Piecewise((w, sympy.Eq(z, 1)), (1, True))):
+    for bad in (
+        sympy.Piecewise((w, z < 1)),
+        sympy.Piecewise((w, (z > 1) & (z < 2)), (1, True)),
+        sympy.Piecewise((w, sympy.Eq(z, 1)), (1, True)),
+    ):
         refusal("s", bad, record={z: (0, 4)})
 
 
