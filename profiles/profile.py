@@ -13,6 +13,7 @@ import sympy
 from profiles.errors import InvalidExpression, InvalidProfile
 from profiles.grammar import is_name, parse_expression
 from profiles.numbers import exact_text, to_exact
+from profiles.presenting.describing import describe, to_html, to_latex
 from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.sympy_spelling import index_symbols, read_constant, read_name, read_range, require_assumptions
@@ -78,6 +79,15 @@ class Profile:
     parameters: tuple[Parameter, ...]
     source: str = ""
     parts: tuple[Part, ...] = field(default=(), compare=False)
+
+    def __repr__(self) -> str:
+        return f"Profile({describe(self)})"
+
+    def _repr_latex_(self) -> str:
+        return to_latex(self)
+
+    def _repr_html_(self) -> str:
+        return to_html(self)
 
     @property
     def text(self) -> str:
