@@ -6,7 +6,7 @@ import keyword
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
@@ -18,6 +18,9 @@ from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.sympy_spelling import index_symbols, read_constant, read_name, read_range, require_assumptions
 from profiles.terms import RESERVED, Term, count_nodes, free_symbols, to_text
+
+if TYPE_CHECKING:
+    from profiles.presenting.pictures import Picture
 
 WEIGHT = "w"
 MAX_NAME = 200
@@ -88,6 +91,15 @@ class Profile:
 
     def _repr_html_(self) -> str:
         return to_html(self)
+
+    def plot(self, records: Sequence[Mapping[str, object]] | None = None, *, largest_weight: object = 20) -> Picture:
+        """Return a picture of ε(w, x) and, after sampling with q = 1/w, of ψ against the weight, for up to four records.
+
+        Raises :class:`InvalidProfile` for parameters without a number, :class:`InvalidArgument`, :class:`MissingExtra`.
+        """
+        from profiles.presenting.pictures import plot_profile  # noqa: PLC0415 - Matplotlib is an extra
+
+        return plot_profile(self, records, largest_weight)
 
     @property
     def text(self) -> str:

@@ -65,6 +65,16 @@ class Verification:
     constant: Bounds = (None, None)
     consequences: Sequence[Consequence] = field(default_factory=tuple)
 
+    def __repr__(self) -> str:
+        from proofs_check.presenting import verification_text  # noqa: PLC0415 - for people only
+
+        return verification_text(self)
+
+    def _repr_html_(self) -> str:
+        from proofs_check.presenting import verification_html  # noqa: PLC0415
+
+        return verification_html(self)
+
     @property
     def verdict(self) -> Verdict:
         """The worst verdict: refuted before unknown before proved."""

@@ -1,6 +1,7 @@
-"""Cards: what a result shows of itself in a notebook. HTML that is escaped, loads nothing and runs nothing, readable on light and dark pages.
+"""Cards: what a result shows of itself in a notebook. HTML that is escaped, loads nothing and runs nothing.
 
-A card inherits the colours of the page that it stands on; what colours a badge is translucent, and its word says what it means.
+A card inherits the colours of the page that it stands on, so that it is readable on light and dark ones. What colours a badge is
+translucent, and its word says what it means.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _STYLE = """
 .pdp-card table { border-collapse: collapse; margin: .4em 0; background: transparent; }
 .pdp-card th, .pdp-card td { text-align: left; vertical-align: top; padding: .2em .9em .2em 0; background: transparent; }
 .pdp-card th, .pdp-card td { border: 0; border-bottom: 1px solid rgba(128,128,128,.3); }
-.pdp-badge { border: 1px solid currentColor; border-radius: 1em; padding: 0 .55em; font-size: .85em; font-weight: 600; white-space: nowrap; }
+.pdp-badge { border: 1px solid currentColor; border-radius: 1em; padding: 0 .55em; font-size: .85em; font-weight: 600; }
+.pdp-badge { white-space: nowrap; }
 .pdp-good { background: rgba(46,160,67,.22); }
 .pdp-bad { background: rgba(218,54,51,.24); }
 .pdp-open { background: rgba(210,153,34,.26); }
