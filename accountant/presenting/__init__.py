@@ -14,6 +14,14 @@ if TYPE_CHECKING:
 _SHOWN = 40
 
 
+def weight_text(found: OptimalWeight) -> str:
+    """Return an optimal weight on one line."""
+    if found.infinite:
+        return "OptimalWeight(infinite: the record may be dropped)"
+    low, high = found.to_json()["enclosure"]
+    return f"OptimalWeight({low} (feasible: rounded down), optimum in [{low}, {high}])"
+
+
 def weight_html(found: OptimalWeight) -> str:
     """Return an optimal weight as a card: the weight rounded down, so that it is feasible, and what it rests on."""
     told = found.to_json()
@@ -31,9 +39,7 @@ def weight_html(found: OptimalWeight) -> str:
         cards.line("rounded down, so that it is feasible; the optimum lies in ", f"[{low}, {high}]"),
         None if found.mu is None else cards.line(f"strong convexity: mu_x ≥ {told['strong_convexity']} (rounded down)"),
         cards.line(found.method),
-        cards.line(
-            f"Select the record with probability q = 1/w* and give it the weight w*: ψ(x) ≤ {_target(found)}, if the profile holds."
-        ),
+        cards.line(f"Selected with probability q = 1/w* and given the weight w*, it loses ψ(x) ≤ {_target(found)}, if the profile holds."),
     )
 
 
@@ -41,4 +47,4 @@ def _target(found: OptimalWeight) -> str:
     return "ε*" if found.target is None else f"{exact_text(found.target)[:_SHOWN]} nats"
 
 
-__all__ = ["weight_html"]
+__all__ = ["weight_html", "weight_text"]

@@ -73,12 +73,14 @@ def plot_derived(found: DerivedEpsilon) -> Picture:
     figure, (axes,) = new_figure()
     _draw(axes, curves)
     upper = found.to_json()["epsilon"]["upper"]
-    axes.axhline(float(found.bound.upper), color=COLOURS[1], linewidth=1.4, linestyle=":", label=f"certified: ψ ≤ {upper} for all records")
+    count = len(found.guarantee.hypotheses)
+    label = f"for all records: ψ ≤ {upper}" + (f",\nif {count} open hypotheses hold" if count else "")
+    axes.axhline(float(found.bound.upper), color=COLOURS[1], linewidth=1.4, linestyle=":", label=label)
     axes.set(xlabel=f"statistic {statistic.name} of the record", ylabel="privacy loss in nats")
-    axes.set_ylim(bottom=0, top=1.35 * max(float(found.bound.upper), *(float(s.upper) for curve in curves for s in curve.samples)))
+    axes.set_ylim(bottom=0, top=1.45 * max(float(found.bound.upper), *(float(s.upper) for curve in curves for s in curve.samples)))
     axes.legend(frameon=False, loc="upper left")
     told = f"The loss of a record against {statistic.name}, with and without sampling; the certified bound for all records is {upper}"
-    return Picture(figure, f"{told}, under {len(found.guarantee.hypotheses)} open hypotheses")
+    return Picture(figure, f"{told}, if {count} open hypotheses hold")
 
 
 def _draw(axes: Any, curves: list[Curve]) -> None:

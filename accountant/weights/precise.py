@@ -70,6 +70,11 @@ class OptimalWeight:
     profile: Profile | None = field(default=None, repr=False, compare=False)
     target: Fraction | None = field(default=None, repr=False, compare=False)
 
+    def __repr__(self) -> str:
+        from accountant.presenting import weight_text  # noqa: PLC0415 - for people only
+
+        return weight_text(self)
+
     def _repr_html_(self) -> str:
         from accountant.presenting import weight_html  # noqa: PLC0415 - notebooks only
 

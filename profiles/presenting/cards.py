@@ -19,7 +19,8 @@ _STYLE = """
 .pdp-card .pdp-name { font-weight: 600; }
 .pdp-card .pdp-headline { font-size: 1.15em; font-weight: 600; }
 .pdp-card .pdp-scroll { overflow-x: auto; }
-.pdp-card table { border-collapse: collapse; margin: .4em 0; background: transparent; }
+.pdp-card table { border-collapse: collapse; margin: .4em 0; color: inherit; background: transparent; }
+.pdp-card th { white-space: nowrap; }
 .pdp-card th, .pdp-card td { text-align: left; vertical-align: top; padding: .2em .9em .2em 0; background: transparent; }
 .pdp-card th, .pdp-card td { border: 0; border-bottom: 1px solid rgba(128,128,128,.3); }
 .pdp-badge { border: 1px solid currentColor; border-radius: 1em; padding: 0 .55em; font-size: .85em; font-weight: 600; }

@@ -47,7 +47,9 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert len(listed) == len(set(listed))
     pages = {page.stem for page in DOCS.glob("*.md")} - {"index"}
     assert pages - set(listed) == set(), "docs/index.md does not list these pages: add each to the list where readers look for it"
-    assert set(listed) - pages == {"_generated/reference"}
+    notebooks = {f"_generated/notebooks/{path.stem}" for path in (ROOT / "examples").glob("*.ipynb")}
+    assert len(notebooks) == 3
+    assert set(listed) - pages == {"_generated/reference", *notebooks}
 
 
 def test_every_package_that_a_page_imports_is_in_the_reference() -> None:
