@@ -61,7 +61,7 @@ def test_links_of_notebooks_exist(notebook: Path) -> None:
         assert not anchor or anchor in anchors_of(target)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
 def test_every_cell_runs_and_what_it_shows_is_for_a_notebook(
     notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -76,7 +76,7 @@ def test_every_cell_runs_and_what_it_shows_is_for_a_notebook(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_cell_that_fails_is_noticed() -> None:
     with pytest.raises(ZeroDivisionError):
         run_cells(["1", "1 / 0"], "broken")
