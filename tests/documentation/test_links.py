@@ -42,7 +42,9 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert len(listed) == len(set(listed))
     pages = {page.stem for page in DOCS.glob("*.md")} - {"index"}
     assert pages - set(listed) == set(), "docs/index.md does not list these pages: add each to the list where readers look for it"
-    assert set(listed) - pages == set()
+    notebooks = {f"_generated/notebooks/{path.stem}" for path in (ROOT / "examples").glob("*.ipynb")}
+    assert len(notebooks) == 3
+    assert set(listed) - pages == notebooks
     source = ["# Home\n\n## Look up\n\n* [One](a-b.md): words.\n"]
     navigation.add(None, "other", source)
     assert "toctree" not in source[0]

@@ -228,6 +228,11 @@ def optimal_weights(
 
     Raises :class:`Infeasible` naming the records with ε(1, x) > ε*; :class:`InvalidData` (NaN, a missing statistic, a value outside the
     declared range); :class:`InvalidTarget`, :class:`InvalidArgument`.
+
+    >>> from accountant import declare, prove_premise
+    >>> profile = declare("sum", "w*z", record={"z": [0, 2]})
+    >>> optimal_weights(profile, 3, {"z": [0, 1, 2]}, premise=prove_premise(profile, 3)).weights.round(6)
+    array([     inf, 4.454551, 1.776254])
     """
     return prepare_solver(profile, target_epsilon, premise=premise).solve(statistics)
 
