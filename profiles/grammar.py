@@ -1,7 +1,7 @@
 """The safe expression grammar of profile files: text → term, by a whitelist over Python's ``ast``, never by evaluation.
 
 Accepted: decimal literals (read digit by digit from the text, so 0.1 is one tenth), names, ``pi``, ``+ - * / **``, unary signs,
-``exp log sqrt sin cos tan Abs Min Max`` and ``Piecewise((value, condition), ..., (value, True))`` whose conditions are single
+``exp log sqrt sin cos tan tanh sinh cosh Abs Min Max floor ceiling`` and ``Piecewise((value, condition), ..., (value, True))`` whose conditions are single
 comparisons. Everything else is refused with one sentence that says what was found and where.
 """
 
@@ -22,6 +22,7 @@ MAX_NODES = 5_000
 
 _BINARY: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
 _COMPARE: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_KNOWN = "exp log sqrt sin cos tan tanh sinh cosh Abs Min Max floor ceiling Piecewise"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}\Z", re.ASCII)
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 
@@ -110,6 +111,10 @@ class _Reader:
                 return self._binary(node, depth)
             case ast.Call():
                 return self._call(node, depth)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
+            raise self._refuse(node, "the sign ^, which means no power here; powers are written **, as in w**2")
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+            raise self._refuse(node, "the sign //, which is not read; write floor(a/b)")
         raise self._refuse(node, "not allowed in a profile; use + - * / **, names and the listed functions")
 
     def _too_deep(self) -> Term:
@@ -169,7 +174,7 @@ class _Reader:
                 raise self._refuse(node, f"a call of {name} without arguments")
             return (VARIADIC[name], *arguments)
         hint = suggest(name, (*FUNCTIONS, *VARIADIC, "Piecewise"))
-        raise self._refuse(node, f"a call of an unknown function; known are exp log sqrt sin cos tan Abs Min Max Piecewise{hint}")
+        raise self._refuse(node, f"a call of an unknown function; known are {_KNOWN}{hint}")
 
     def _branch(self, node: ast.expr, depth: int, *, last: bool) -> tuple[Term, Term]:
         if not isinstance(node, ast.Tuple) or len(node.elts) != 2:

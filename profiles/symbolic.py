@@ -15,7 +15,7 @@ import sympy
 from sympy.core.relational import Relational
 
 from profiles.errors import InvalidExpression
-from profiles.terms import Term, children, number, symbol
+from profiles.terms import Term, children, number, spell_out, symbol
 
 MAX_BITS = 14_000  # Python prints integers of up to 4,300 digits
 MAX_ROOT_BITS = 1_000  # SymPy factors what it takes a root of
@@ -23,11 +23,12 @@ MAX_CHOICES = 64  # SymPy compares the arguments of Min and Max pairwise
 
 _TO_SYMPY: dict[str, Any] = {
     "exp": sympy.exp, "log": sympy.log, "sqrt": sympy.sqrt, "sin": sympy.sin, "cos": sympy.cos, "tan": sympy.tan,
-    "abs": sympy.Abs, "min": sympy.Min, "max": sympy.Max,
+    "abs": sympy.Abs, "min": sympy.Min, "max": sympy.Max, "floor": sympy.floor, "ceiling": sympy.ceiling,
 }  # fmt: skip
 _FROM_SYMPY: dict[Any, str] = {
     sympy.exp: "exp", sympy.log: "log", sympy.sin: "sin", sympy.cos: "cos", sympy.tan: "tan",
-    sympy.Abs: "abs", sympy.Min: "min", sympy.Max: "max",
+    sympy.Abs: "abs", sympy.Min: "min", sympy.Max: "max", sympy.floor: "floor", sympy.ceiling: "ceiling",
+    sympy.tanh: "tanh", sympy.sinh: "sinh", sympy.cosh: "cosh",
 }  # fmt: skip
 _RELATIONS: dict[str, Any] = {"<": sympy.Lt, "<=": sympy.Le, ">": sympy.Gt, ">=": sympy.Ge}
 
@@ -61,6 +62,7 @@ def to_sympy(term: Term, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
 
 
 def _convert(term: Term, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
+    term = spell_out(term)
     head = term[0]
     if head == "num":
         return to_rational(term[1])
@@ -173,7 +175,7 @@ def _term(node: Any) -> Term:
     if head is None:
         raise InvalidExpression(
             f"the expression contains {str(node)[:60]!r}, which is outside the profile grammar; use + - * / **, exp, log, sqrt, "
-            "Abs, Min, Max, Piecewise and trigonometric functions"
+            "Abs, Min, Max, Piecewise, floor, ceiling, hyperbolic and trigonometric functions"
         )
     return (head, *(_term(part) for part in node.args))
 

@@ -10,7 +10,7 @@ A term is a nested tuple whose first entry names the operation, so that it is im
 ``("neg", a)``                 −a
 ``("div", a, b)``              a / b
 ``("pow", a, b)``              a ** b
-``(f, a)``                     f in exp, log, sqrt, sin, cos, tan, abs
+``(f, a)``                     f in exp, log, sqrt, sin, cos, tan, abs, floor, ceiling, tanh, sinh, cosh
 ``("min", a, b, ...)``         likewise ``max``
 ``("piecewise", (v, c), ...)`` values with conditions ``(op, a, b)``, the last condition ``("true",)``
 =============================  ==========================================
@@ -32,6 +32,7 @@ Term = tuple[Any, ...]
 
 FUNCTIONS = {
     "exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "Abs": "abs", "abs": "abs",
+    "floor": "floor", "ceiling": "ceiling", "ceil": "ceiling", "tanh": "tanh", "sinh": "sinh", "cosh": "cosh",
 }  # fmt: skip
 VARIADIC = {"Min": "min", "min": "min", "Max": "max", "max": "max"}
 RESERVED = frozenset({"w", "pi", "Piecewise", "True", "False", "None", *FUNCTIONS, *VARIADIC})
@@ -186,6 +187,19 @@ def constant_value(term: Term) -> Fraction | None:
     if bottom.denominator != 1 or (base == 0 and bottom < 0) or is_long_power(base, bottom):
         return None
     return Fraction(base ** int(bottom))
+
+
+def spell_out(term: Term) -> Term:
+    """Return an application of tanh, sinh or cosh as the exponentials that it is; any other term as it is.
+
+    tanh a = 2/(1 + exp(-2a)) − 1, which contains a once, sinh a = (exp(a) − exp(−a))/2, cosh a = (exp(a) + exp(−a))/2.
+    """
+    if term[0] == "tanh":
+        return ("add", ("div", number(2), ("add", number(1), ("exp", ("mul", number(-2), term[1])))), number(-1))
+    if term[0] in ("sinh", "cosh"):
+        other: Term = ("exp", ("neg", term[1]))
+        return ("div", ("add", ("exp", term[1]), other if term[0] == "cosh" else ("neg", other)), number(2))
+    return term
 
 
 def is_long_power(base: Fraction, exponent: Fraction) -> bool:

@@ -158,6 +158,9 @@ def _print(term: Term) -> tuple[list[Element], int]:
     inside = _listed([_print(part)[0] for part in term[1:]])
     if head == "abs":
         return [make("mrow", _fence("|", "prefix"), inside, _fence("|", "postfix"))], _ATOM
+    if head in ("floor", "ceiling"):
+        left, right = ("⌊", "⌋") if head == "floor" else ("⌈", "⌉")
+        return [make("mrow", _fence(left, "prefix"), inside, _fence(right, "postfix"))], _ATOM
     return [make("mrow", make("mi", head), _parenthesised(inside))], _ATOM
 
 

@@ -153,7 +153,7 @@ def _by_convexity(context: Context, constraint: Constraint, mu: Fraction, digits
     if sign == -1 and constraint.sign(top) in (0, 1):
         root = RootInterval(Fraction(1), top)
     else:
-        root = _isolate(context, constraint, top)
+        root = _isolate(context, constraint, top, digits)
         method = "certified isolation in the derived bracket (the target is epsilon(1, x), or below it)"
     found = _finish(constraint, root, digits, mu=mu, top=top, method=method)
     bound = evaluation_bound(at_one, slope, mu, context.target or Fraction(0), relative_tolerance(digits))
@@ -179,7 +179,7 @@ def _by_isolation(context: Context, constraint: Constraint, digits: int) -> Opti
         )
     top = _number_above(threshold)
     method = "certified isolation of the largest root (assumption-11 not proved)"
-    return _finish(constraint, _isolate(context, constraint, top), digits, mu=None, top=top, method=method)
+    return _finish(constraint, _isolate(context, constraint, top, digits), digits, mu=None, top=top, method=method)
 
 
 def _number_above(threshold: str) -> Fraction:
@@ -191,9 +191,9 @@ def _number_above(threshold: str) -> Fraction:
     return top
 
 
-def _isolate(context: Context, constraint: Constraint, top: Fraction) -> RootInterval:
+def _isolate(context: Context, constraint: Constraint, top: Fraction, digits: int) -> RootInterval:
     try:
-        root = isolate_largest(constraint, top)
+        root = isolate_largest(constraint, top, digits)
     except UndecidedPiece as piece:
         raise Undecided(
             "the largest feasible weight was asked for, but the sign of psi - target could not be certified between "
@@ -209,7 +209,10 @@ def _isolate(context: Context, constraint: Constraint, top: Fraction) -> RootInt
 
 
 def _finish(constraint: Constraint, root: RootInterval, digits: int, *, mu: Fraction | None, top: Fraction, method: str) -> OptimalWeight:
-    lower, upper, evaluations = (root.lo, root.hi, 0) if root.lo == root.hi else bisect(constraint, root, digits)
+    if root.jump:
+        lower, upper, evaluations = _certify(constraint, root, root.lo, digits)[0], root.hi, 0
+    else:
+        lower, upper, evaluations = (root.lo, root.hi, 0) if root.lo == root.hi else bisect(constraint, root, digits)
     bracket = (Fraction(1), top)
     return OptimalWeight(lower, upper, digits, infinite=False, mu=mu, bracket=bracket, method=method, evaluations=evaluations)
 

@@ -15,7 +15,7 @@ _RELATIONS = {">=": r"\geq", "<=": r"\leq", ">": ">", "<": "<", "=": "="}
 _GREEK = {
     "alpha", "beta", "gamma", "delta", "zeta", "eta", "theta", "kappa", "lambda", "nu", "xi", "rho", "sigma", "tau", "phi", "chi", "omega",
 }  # fmt: skip
-_NAMED = {"exp": r"\exp", "log": r"\log", "sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "min": r"\min", "max": r"\max"}
+_NAMED = {"exp": r"\exp", "log": r"\log", "sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "tanh": r"\tanh", "sinh": r"\sinh", "cosh": r"\cosh", "min": r"\min", "max": r"\max"}
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "%": r"\%", "#": r"\#", "&": r"\&", "$": r"\$",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"$<$", ">": r"$>$",
@@ -70,6 +70,9 @@ def _function(term: Term) -> str:
         return rf"\sqrt{{{inside}}}"
     if head == "abs":
         return rf"\left|{inside}\right|"
+    if head in ("floor", "ceiling"):
+        sign = "floor" if head == "floor" else "ceil"
+        return rf"\left\l{sign} {inside} \right\r{sign}"
     return rf"{_NAMED[head]}\left({inside}\right)"
 
 

@@ -24,7 +24,19 @@ _FUNCTIONS: dict[str, Callable[[Term], Term]] = {
     **{name: partial(make, name.lower()) for name in ("exp", "log", "sin", "cos", "abs", "Abs")},
     "sqrt": lambda a: power(a, Fraction(1, 2)),
     "tan": lambda a: make("mul", make("sin", a), power(make("cos", a), -1)),
+    "tanh": lambda a: make("add", make("mul", num(2), power(make("add", num(1), _exp_of(-2, a)), -1)), num(-1)),
+    "sinh": lambda a: make("mul", num(Fraction(1, 2)), make("add", _exp_of(1, a), -_exp_of(-1, a))),
+    "cosh": lambda a: make("mul", num(Fraction(1, 2)), make("add", _exp_of(1, a), _exp_of(-1, a))),
+    "floor": lambda a: -make("ceiling", -a),
+    "ceiling": partial(make, "ceiling"),
+    "ceil": partial(make, "ceiling"),
 }
+
+
+def _exp_of(factor: int, a: Term) -> Term:
+    return make("exp", make("mul", num(factor), a))
+
+
 _EXTREMA = {"Max": 1, "max": 1, "Min": -1, "min": -1}
 _RESERVED = {*_FUNCTIONS, *_EXTREMA, "Piecewise", "True", "False", "None", "w", "pi"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -92,6 +93,8 @@ def _exact(head: str, arguments: list[Fraction], term: Term) -> Fraction | None:
             return -arguments[0]
         case "abs":
             return abs(arguments[0])
+        case "floor" | "ceiling":
+            return Fraction(math.floor(arguments[0]) if head == "floor" else math.ceil(arguments[0]))
         case "min":
             return min(arguments)
         case "max":
@@ -102,8 +105,8 @@ def _exact(head: str, arguments: list[Fraction], term: Term) -> Fraction | None:
             return arguments[0] / arguments[1]
         case "pow":
             return _exact_power(arguments[0], arguments[1], term)
-        case "exp" | "sin" | "tan" if arguments[0] == 0:
-            return Fraction(int(head == "exp"))
+        case "exp" | "sin" | "tan" | "tanh" | "sinh" | "cosh" if arguments[0] == 0:
+            return Fraction(int(head in ("exp", "cosh")))
         case "log" if arguments[0] == 1:
             return Fraction(0)
         case "sqrt" if arguments[0] == 0:

@@ -96,6 +96,8 @@ def _value(head: str, parts: list[Operand], payload: Any, found: list[Operand], 
             for value, condition in list(zip(parts, payload, strict=True))[-2::-1]:
                 result = np.where(_COMPARE[condition[0]](found[condition[1]], found[condition[2]]), value, result)
             return result
+        case "floor" | "ceiling":
+            return (np.floor if head == "floor" else np.ceil)(parts[0])
     return getattr(np, head)(parts[0])
 
 
@@ -125,6 +127,8 @@ def _bound(head: str, parts: list[Bounded], payload: Any, found: list[Bounded], 
             return (np.negative(value) if head == "neg" else np.abs(value)), error
         case "piecewise":
             return _choose(parts, payload, found)
+        case "floor" | "ceiling":
+            return _step_function(np.floor if head == "floor" else np.ceil, *parts[0])
     return _function(head, *parts[0])
 
 
@@ -176,6 +180,17 @@ def _choose(parts: list[Bounded], conditions: list[Any], found: list[Bounded]) -
         value = np.where(holds, other, value)
         error = np.where(decided, np.where(holds, its, error), np.inf)
     return value, error
+
+
+def _step_function(rounding: Any, value: Operand, error: Operand) -> Bounded:
+    """Return floors or ceilings, exact where the whole range value ± error has one, and without any bound where it may have two."""
+    result = rounding(value)
+    if _is_exact(error):
+        return result, 0.0
+    # the ends are rounded outward: a difference of binary64 numbers is off by at most half an ulp of it
+    low = np.nextafter(value - error * _SLACK, -np.inf)
+    high = np.nextafter(value + error * _SLACK, np.inf)
+    return result, np.where(rounding(low) == rounding(high), 0.0, np.inf)
 
 
 def _function(head: str, value: Operand, error: Operand) -> Bounded:

@@ -110,19 +110,21 @@ def _apply(head: str, known: list[Fraction]) -> Fraction | None:
             return first / known[1] if known[1] else None
         case "abs":
             return abs(first)
+        case "floor" | "ceiling":
+            return Fraction(math.floor(first) if head == "floor" else math.ceil(first))
         case "min" | "max":
             return min(known) if head == "min" else max(known)
         case "pow" if first in (0, 1) and known[1] > 0:
             return first
         case "pow":
             return first ** int(known[1]) if known[1].denominator == 1 and abs(known[1]) <= 64 and (first or known[1] > 0) else None
-        case "exp" | "cos":
+        case "exp" | "cos" | "cosh":
             return Fraction(1) if first == 0 else None
         case "log":
             return Fraction(0) if first == 1 else None
         case "sqrt":
             return first if first in (0, 1) else None
-        case "sin" | "tan":
+        case "sin" | "tan" | "tanh" | "sinh":
             return Fraction(0) if first == 0 else None
     return None
 
