@@ -13,9 +13,10 @@ import sympy
 from profiles.errors import InvalidExpression, InvalidProfile
 from profiles.grammar import is_name, parse_expression
 from profiles.numbers import exact_text, to_exact
+from profiles.ranges import Ends, Written, WrittenRange, read_ends, require_parameters, share_name
 from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy, to_rational, to_sympy
-from profiles.terms import RESERVED, Term, count_nodes, free_symbols, to_text
+from profiles.terms import RESERVED, Term, constant_value, count_nodes, free_symbols, number, substitute, to_text
 
 WEIGHT = "w"
 MAX_NAME = 200
@@ -69,6 +70,7 @@ class Profile:
 
     Build one with :func:`declare` or from a profile file. ``epsilon`` is the term as it was written, ``record`` the statistics with
     closed ranges, ``parameters`` the constants; ``source`` says where the promise is proved; ``parts`` says from what it was composed.
+    ``written`` is there where a range has expressions as ends (:mod:`profiles.ranges`); ``epsilon`` and ``record`` are then resolved.
     """
 
     name: str
@@ -77,6 +79,24 @@ class Profile:
     parameters: tuple[Parameter, ...]
     source: str = ""
     parts: tuple[Part, ...] = field(default=(), compare=False)
+    written: Written | None = None
+
+    @property
+    def shares(self) -> tuple[WrittenRange, ...]:
+        """The ranges that have no numbers as ends: their statistics are in [0, 1], and stand for those that were declared."""
+        names = {statistic.name for statistic in self.record}
+        return () if self.written is None else tuple(item for item in self.written.ranges if item.share in names)
+
+    def in_shares(self, term: Term) -> Term:
+        """Return a term in the declared statistics as one in those of ``record``."""
+        return substitute(term, {item.name: item.value for item in self.shares})
+
+    def declared_record(self, record: Mapping[str, Fraction]) -> dict[str, Fraction]:
+        """Return the declared statistics at a point that has shares of their ranges, and all parameters, in their place."""
+        values = {name: number(value) for name, value in record.items()}
+        values |= {p.name: number(p.value) for p in self.parameters if p.value is not None}
+        found = {item.name: constant_value(substitute(item.value, values)) for item in self.shares}
+        return {name: value for name, value in found.items() if value is not None}
 
     @property
     def text(self) -> str:
@@ -143,10 +163,12 @@ class Profile:
             )
             for part in self.parts
         )
-        return replace(self, parameters=parameters, parts=parts)
+        return _resolve(replace(self, parameters=parameters, parts=parts), self.written)
 
     def with_record(self, **ranges: tuple[object, object]) -> Profile:
         """Return the profile on other ranges of its statistics. Raises :class:`InvalidProfile` for unknown names or empty ranges."""
+        if self.written is not None:
+            return self._with_written_record(ranges)
         known = {statistic.name for statistic in self.record}
         for name in ranges:
             if name not in known:
@@ -159,6 +181,44 @@ class Profile:
             for part in self.parts
         )
         return replace(self, record=record, parts=parts)
+
+    def _with_written_record(self, ranges: Mapping[str, tuple[object, object]]) -> Profile:
+        """Give numbers to ranges with expressions as ends: back to what was written, without these."""
+        if self.parts:
+            raise InvalidProfile(f"{self.name!r} is composed of parts whose ranges depend on parameters; change the ranges of the parts")
+        written = Written(self.epsilon, ()) if self.written is None else self.written
+        kept = tuple(item for item in written.ranges if item.name not in ranges)
+        names = {item.share: item.name for item in written.ranges}
+        record = tuple(replace(s, name=names.get(s.name, s.name)) for s in self.record)
+        plain = replace(self, epsilon=written.epsilon, record=record, written=None).with_record(**ranges)
+        return _resolve(plain, replace(written, ranges=kept) if kept else None)
+
+
+def _resolve(profile: Profile, written: Written | None) -> Profile:
+    """Return a profile with the ranges that ``written`` has: as numbers where the parameters give them, else as shares of [0, 1].
+
+    Raises :class:`InvalidProfile` where a lower end is above the upper one.
+    """
+    if written is None:
+        return profile
+    constants = {p.name: number(p.value) for p in profile.parameters if p.value is not None}
+    by_name = {item.name: item for item in written.ranges} | {item.share: item for item in written.ranges}
+    record, values = [], {}
+    for statistic in profile.record:
+        item = by_name.get(statistic.name)
+        if item is None:
+            record.append(statistic)
+            continue
+        ends = item.numbers(constants)
+        if ends is not None and ends[0] > ends[1]:
+            raise InvalidProfile(
+                f"the range of {item.name} is {item.text}, which is empty for these parameters: its lower end is {exact_text(ends[0])[:40]} "
+                f"and its upper end {exact_text(ends[1])[:40]}; correct the range or the parameters"
+            )
+        record.append(Statistic(item.share, Fraction(0), Fraction(1)) if ends is None else Statistic(item.name, *ends))
+        if ends is None:
+            values[item.name] = item.value
+    return replace(profile, epsilon=substitute(written.epsilon, values), record=tuple(record), written=written)
 
 
 def _sign(lo: Fraction, *, open_below: bool) -> dict[str, bool]:
@@ -185,7 +245,7 @@ def declare(
     """Declare a PDP profile ε(w, x).
 
     ``epsilon`` is an expression in ``w``, the statistics and the parameters, as SymPy or in the text grammar. ``record`` maps each
-    statistic to its closed range; ``parameters`` maps each parameter to an exact number, to ``"positive"`` (any positive real) or
+    statistic to its closed range, whose ends are numbers or expressions in the parameters (``["0", "2*R"]``); ``parameters`` maps each parameter to an exact number, to ``"positive"`` (any positive real) or
     to a range ``[lo, hi]`` with 0 < lo. An expression without ``w`` is refused as a probable mistake, unless ``ignores_weights`` says
     that the mechanism does not look at weights (in text, ``+ 0*w`` says the same).
 
@@ -196,8 +256,8 @@ def declare(
     'w*z/b'
     """
     require_name(name, "a profile")
-    statistics = tuple(make_statistic(key, value) for key, value in _pairs(record, "record"))
     constants = tuple(make_parameter(key, value) for key, value in _pairs(parameters, "parameters"))
+    statistics, ends = _statistics(_pairs(record, "record"), constants)
     names = [*(item.name for item in statistics), *(item.name for item in constants)]
     for duplicate in sorted({item for item in names if names.count(item) > 1}):
         raise InvalidProfile(f"the name {duplicate!r} is declared both as a statistic and as a parameter; rename one of them")
@@ -216,7 +276,24 @@ def declare(
         raise InvalidProfile(
             "epsilon does not contain the weight w; write it in w (or add '+ 0*w' if the mechanism really ignores weights)"
         )
-    return Profile(name.strip(), term, statistics, constants, source)
+    plain = Profile(name.strip(), term, statistics, constants, source)
+    if not ends:
+        return plain
+    ranges = tuple(WrittenRange(key, *pair, share_name(key, {*names, *used})) for key, pair in ends.items())
+    return _resolve(plain, Written(term, ranges))
+
+
+def _statistics(pairs: Iterable[tuple[str, Any]], parameters: Sequence[Parameter]) -> tuple[tuple[Statistic, ...], dict[str, Ends]]:
+    """Return the statistics, with [0, 1] in place of ranges whose ends are expressions, and the ends of these."""
+    statistics, expressions = [], {}
+    for key, value in pairs:
+        checked = _check_name(key, "the statistic")
+        ends = read_ends(value, f"the range of {checked}")
+        if ends is not None:
+            require_parameters(checked, ends, (parameter.name for parameter in parameters))
+            expressions[checked] = ends
+        statistics.append(make_statistic(checked, value if ends is None else (0, 1)))
+    return tuple(statistics), expressions
 
 
 def _pairs(table: Mapping[str, Any] | None, what: str) -> Iterable[tuple[str, Any]]:

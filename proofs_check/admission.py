@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
 from profiles.errors import InvalidExpression, InvalidProfile, Undecided
 from profiles.numbers import exact_text
 from profiles.profile import Profile, Variable
-from profiles.terms import Term, number, substitute, to_text
+from profiles.terms import Term, free_symbols, number, substitute, to_text
 from proofs_check.certificates import check_text, make_certificate
 from proofs_check.prover import trees
 from proofs_check.prover.definedness import obligations
@@ -42,6 +43,10 @@ def well_defined_claim(profile: Profile) -> Tree:
     for point in _points(term, variables):
         _refuse_bad_point(term, point)
     _refuse_vanishing(term, variables)
+    for written in profile.shares:
+        _require_nonnegative(
+            profile, written.width, f"the range of {written.name} is {written.text}, whose upper end must not be below its lower one"
+        )
     reasons: list[str] = []
     claim = within(SECONDS, lambda: _find_claim(profile, term, reasons))
     if claim is not None:
@@ -51,6 +56,22 @@ def well_defined_claim(profile: Profile) -> Tree:
         f"the profile {profile.name!r} was to be proved real, finite and non-negative, but neither a proof nor a witness was found"
         f"{f' ({reason})' if reason else ''}; simplify epsilon, or narrow its ranges and clip each record to them"
     )
+
+
+def _require_nonnegative(profile: Profile, term: Term, what: str) -> None:
+    """Refuse a profile for which a term is negative somewhere on the domain: what the kernel proves is that of the term as a profile."""
+    of_term = replace(profile, epsilon=term, parts=(), written=None)
+    numeric, variables = numeric_term(of_term), of_term.variables()
+    for point in _points(numeric, variables):
+        try:
+            negative = as_ball(value_at(numeric, point)) < 0
+        except UndefinedAtPoint as error:
+            raise InvalidProfile(f"{what}, but {error} at {_where(point)}; correct it or restrict the ranges") from None
+        if negative:
+            used = {name: value for name, value in point.items() if name in free_symbols(numeric)}
+            raise InvalidProfile(f"{what}, but it is{f' at {_where(used)}' if used else ''}; correct it or restrict the ranges")
+    if within(SECONDS, lambda: _find_claim(of_term, numeric, [])) is None:
+        raise Undecided(f"{what}, but that could be neither proved nor refuted; write it more simply")
 
 
 def _find_claim(profile: Profile, term: Term, reasons: list[str]) -> Tree | None:

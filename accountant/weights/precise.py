@@ -112,6 +112,9 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
 
 def specialise(profile: Profile, record: Mapping[str, object]) -> Profile:
     """Return the profile of one record: every statistic fixed at an exact number inside its range, every parameter a number."""
+    free = [parameter.name for parameter in profile.free_parameters]
+    if free and profile.shares:  # the statistics of the record are not those that were declared
+        raise InvalidProfile(f"a weight needs numbers for all parameters, but {', '.join(free)} has none; set it in the profile")
     missing = [statistic.name for statistic in profile.record if statistic.name not in record]
     unknown = [name for name in record if name not in {statistic.name for statistic in profile.record}]
     if missing or unknown:
@@ -120,7 +123,6 @@ def specialise(profile: Profile, record: Mapping[str, object]) -> Profile:
             f"the statistics of {profile.name!r} are {names}, but {_faults(missing, unknown)}; give each exactly once (z=1.5)"
             + "".join(suggest(name, missing) for name in unknown[:1])
         )
-    free = [parameter.name for parameter in profile.free_parameters]
     if free:
         raise InvalidProfile(f"a weight needs numbers for all parameters, but {', '.join(free)} has none; set it in the profile")
     values: dict[str, Fraction] = {}
@@ -133,7 +135,7 @@ def specialise(profile: Profile, record: Mapping[str, object]) -> Profile:
             )
         values[statistic.name] = value
     fixed = tuple(Parameter(name, value) for name, value in values.items())
-    return replace(profile, record=(), parameters=(*profile.parameters, *fixed), parts=())
+    return replace(profile, record=(), parameters=(*profile.parameters, *fixed), parts=(), written=None)
 
 
 def _faults(missing: list[str], unknown: list[str]) -> str:

@@ -94,7 +94,7 @@ class Objective:
         if any(slope is not None and not slope.is_finite() for slope in gradient):
             widest = max(self.names, key=lambda name: (face[name][1] - face[name][0], name), default="")
             cases = None if self._steps is None else self._steps.bound({name: interval(lo, hi) for name, (lo, hi) in face.items()})
-            return Piece(face, widest, value if cases is None or (value.is_finite() and value.upper() < cases.upper()) else cases)
+            return Piece(face, widest, cases if cases is not None and cases.is_finite() else value)
         middle = {name: (lo + hi) / 2 for name, (lo, hi) in face.items()}
         centred = self.at(middle)
         variable, most = "", -1.0
