@@ -10,10 +10,12 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Mapping
 
 from profiles.errors import InvalidExpression, InvalidNumber
 from profiles.numbers import to_exact
 from profiles.suggestions import suggest
+from profiles.tables import Table
 from profiles.terms import FUNCTIONS, MAX_EXPONENT, VARIADIC, Term, constant_value, is_long_power, number, symbol
 
 MAX_CHARACTERS = 20_000
@@ -32,8 +34,8 @@ def is_name(text: str) -> bool:
     return _NAME.match(text) is not None
 
 
-def parse_expression(text: str, what: str = "the expression") -> Term:
-    """Return the term that ``text`` writes, unsimplified.
+def parse_expression(text: str, what: str = "the expression", tables: Mapping[str, Table] | None = None) -> Term:
+    """Return the term that ``text`` writes, unsimplified; ``tables`` are functions that it may call beside those of the grammar.
 
     Raises :class:`InvalidExpression` for anything outside the grammar or its limits (20,000 characters, nesting 100, 5,000
     nodes, constant exponents up to 1,000).
@@ -53,7 +55,7 @@ def parse_expression(text: str, what: str = "the expression") -> Term:
     if "#" in stripped:
         raise InvalidExpression(f"{what} has a comment sign #, which could hide a part of it; write comments outside the quotes")
     _limit_nesting(stripped, what)
-    return _Reader(" ".join(stripped.split()), what).read()
+    return _Reader(" ".join(stripped.split()), what, tables or {}).read()
 
 
 def _limit_nesting(text: str, what: str) -> None:
@@ -68,8 +70,8 @@ def _limit_nesting(text: str, what: str) -> None:
 class _Reader:
     """Turns one syntax tree into a term; keeps the text because literals are read from it, not from their binary value."""
 
-    def __init__(self, text: str, what: str) -> None:
-        self._text, self._what, self._nodes = text, what, 0
+    def __init__(self, text: str, what: str, tables: Mapping[str, Table]) -> None:
+        self._text, self._what, self._nodes, self._tables = text, what, 0, tables
 
     def read(self) -> Term:
         try:
@@ -132,7 +134,7 @@ class _Reader:
     def _name(self, node: ast.Name) -> Term:
         if node.id == "pi":
             return ("pi",)
-        if node.id in FUNCTIONS or node.id in VARIADIC or node.id == "Piecewise":
+        if node.id in FUNCTIONS or node.id in VARIADIC or node.id == "Piecewise" or node.id in self._tables:
             raise self._refuse(node, "a function without its argument")
         if not is_name(node.id) or node.id.startswith("__"):
             raise self._refuse(node, "not an accepted name")
@@ -173,7 +175,11 @@ class _Reader:
             if not arguments:
                 raise self._refuse(node, f"a call of {name} without arguments")
             return (VARIADIC[name], *arguments)
-        hint = suggest(name, (*FUNCTIONS, *VARIADIC, "Piecewise"))
+        if name in self._tables:
+            if len(arguments) != 1:
+                raise self._refuse(node, f"a call of the table {name} with {len(arguments)} arguments instead of 1")
+            return ("table", self._tables[name], arguments[0])
+        hint = suggest(name, (*FUNCTIONS, *VARIADIC, "Piecewise", *self._tables))
         raise self._refuse(node, f"a call of an unknown function; known are {_KNOWN}{hint}")
 
     def _branch(self, node: ast.expr, depth: int, *, last: bool) -> tuple[Term, Term]:

@@ -16,7 +16,8 @@ from profiles.numbers import exact_text, to_exact
 from profiles.ranges import Ends, Written, WrittenRange, read_ends, require_parameters, share_name
 from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy, to_rational, to_sympy
-from profiles.terms import RESERVED, Term, constant_value, count_nodes, free_symbols, number, substitute, to_text
+from profiles.tables import Table, make_table
+from profiles.terms import RESERVED, applications, Term, constant_value, count_nodes, free_symbols, number, substitute, to_text
 
 WEIGHT = "w"
 MAX_NAME = 200
@@ -241,13 +242,15 @@ def declare(
     parameters: Mapping[str, object] | None = None,
     source: str = "",
     ignores_weights: bool = False,
+    tables: Mapping[str, object] | None = None,
 ) -> Profile:
     """Declare a PDP profile ε(w, x).
 
     ``epsilon`` is an expression in ``w``, the statistics and the parameters, as SymPy or in the text grammar. ``record`` maps each
     statistic to its closed range, whose ends are numbers or expressions in the parameters (``["0", "2*R"]``); ``parameters`` maps each parameter to an exact number, to ``"positive"`` (any positive real) or
     to a range ``[lo, hi]`` with 0 < lo. An expression without ``w`` is refused as a probable mistake, unless ``ignores_weights`` says
-    that the mechanism does not look at weights (in text, ``+ 0*w`` says the same).
+    that the mechanism does not look at weights (in text, ``+ 0*w`` says the same). ``tables`` maps names of piecewise-linear functions,
+    which ``epsilon`` then calls as ``f(z)``, to lists of points [x, y] or to :class:`profiles.tables.Table` objects.
 
     Raises :class:`InvalidProfile` (unknown symbol, empty range, w missing, reserved name), :class:`InvalidExpression`,
     :class:`InvalidNumber`. That ε is real, finite and not negative is decided by ``proofs_check.admit``.
@@ -261,8 +264,10 @@ def declare(
     names = [*(item.name for item in statistics), *(item.name for item in constants)]
     for duplicate in sorted({item for item in names if names.count(item) > 1}):
         raise InvalidProfile(f"the name {duplicate!r} is declared both as a statistic and as a parameter; rename one of them")
-    term = parse_expression(epsilon, "epsilon") if isinstance(epsilon, str) else from_sympy(epsilon)
+    known_tables = _tables(tables, names)
+    term = parse_expression(epsilon, "epsilon", known_tables) if isinstance(epsilon, str) else from_sympy(epsilon)
     count_nodes(term, 5_000)
+    _limit_tables(term)
     if not isinstance(epsilon, str):
         parse_expression(to_text(term), "epsilon")  # the same limits as in a file, so that a certificate's text can be read again
     used = free_symbols(term)
@@ -281,6 +286,30 @@ def declare(
         return plain
     ranges = tuple(WrittenRange(key, *pair, share_name(key, {*names, *used})) for key, pair in ends.items())
     return _resolve(plain, Written(term, ranges))
+
+
+def _tables(tables: Mapping[str, object] | None, names: Sequence[str]) -> dict[str, Table]:
+    made = {}
+    for key, points in _pairs(tables, "tables"):
+        checked = _check_name(key, "the table")
+        if checked in names:
+            raise InvalidProfile(f"the name {checked!r} is declared both as a table and as a statistic or parameter; rename one of them")
+        made[checked] = points if isinstance(points, Table) else make_table(checked, points)
+    return made
+
+
+def _limit_tables(term: Term) -> None:
+    """Raise :class:`InvalidProfile` where the tables of a term are longer than an expression may be: certificates have them spelled out."""
+    pieces = sum(len(table.slopes) for table, _ in applications(term))
+    if not pieces:
+        return
+    try:
+        parse_expression(to_text(term), "epsilon")
+    except InvalidExpression:
+        raise InvalidProfile(
+            f"the tables of epsilon have {pieces} pieces, and spelled out as Piecewise, as a certificate has them, they are longer than an "
+            "expression may be (20,000 characters, 5,000 operations); use fewer points (about 400), or fewer digits"
+        ) from None
 
 
 def _statistics(pairs: Iterable[tuple[str, Any]], parameters: Sequence[Parameter]) -> tuple[tuple[Statistic, ...], dict[str, Ends]]:

@@ -39,6 +39,8 @@ class Program:
         match head:
             case "num" | "sym":
                 return head, (), term[1]
+            case "table":
+                return head, (self._compile(term[2]),), term[1]
             case "pi":
                 return head, (), None
             case "piecewise":

@@ -15,6 +15,7 @@ from profiles.grammar import MAX_NESTING, MAX_NODES, is_name, parse_expression
 from profiles.profile import Parameter, Part, Profile, declare, require_name
 from profiles.ranges import Written, WrittenRange, require_parameters
 from profiles.strict_json import read_document, read_exact, read_fields, read_list, read_string, write_document, write_exact
+from profiles.tables import Table, make_table
 from profiles.terms import COMPARISONS, FUNCTIONS, VARIADIC, Term, count_nodes, to_text
 
 FORMAT = "pdp-profile"
@@ -82,7 +83,7 @@ def profile_from_object(value: object, where: str, depth: int = 0) -> Profile:
     epsilon = term_from_object(found, "epsilon", where)
     checked = declare(
         name,
-        to_text(epsilon),
+        to_text(epsilon),  # with its tables spelled out
         record={key: _range(entry, key, {"name", "range"}) for key, entry in record.items()},
         parameters={key: _parameter(entry, key) for key, entry in parameters.items()},
         ignores_weights=True,
@@ -149,6 +150,9 @@ def _write_term(term: Term) -> list[Any]:
         return ["num", write_exact(term[1])]
     if term[0] in ("sym", "pi"):
         return list(term)
+    if term[0] == "table":
+        points = [[write_exact(x), write_exact(y)] for x, y in term[1].points]
+        return ["table", {"name": term[1].name, "points": points, "continues": term[1].continues}, _write_term(term[2])]
     if term[0] == "piecewise":
         return ["piecewise", *([_write_term(value), [condition[0], *map(_write_term, condition[1:])]] for value, condition in term[1:])]
     return [term[0], *map(_write_term, term[1:])]
@@ -166,11 +170,22 @@ def _read_term(value: object, where: str, depth: int) -> Term:
         return ("sym", below[0])
     if head == "pi" and not below:
         return ("pi",)
+    if head == "table" and len(below) == 2:
+        return ("table", _read_table(below[0], where), _read_term(below[1], where, depth + 1))
     if head == "piecewise" and below:
         return ("piecewise", *(_read_branch(branch, where, depth, last=branch is below[-1]) for branch in below))
     if (head in _UNARY and len(below) == 1) or (head in _BINARY and len(below) == 2) or (head in _SEVERAL and below):
         return (head, *(_read_term(part, where, depth + 1) for part in below))
     raise UnreadableFile(f"{where} has the operation {head[:40]!r} with {len(below)} parts, which there is none of; correct the file")
+
+
+def _read_table(value: object, where: str) -> Table:
+    found = read_fields(value, where, {"name", "points", "continues"})
+    name = read_string(found["name"], where)
+    if not is_name(name) or not isinstance(found["continues"], bool):
+        raise UnreadableFile(f"{where} has a table without a name, or that does not say whether it continues; correct the file")
+    points = [[read_exact(number, where) for number in read_list(pair, where)] for pair in read_list(found["points"], where)]
+    return make_table(name, points, outside="continue" if found["continues"] else "error")
 
 
 def _read_branch(value: object, where: str, depth: int, *, last: bool) -> tuple[Term, Term]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 import sympy
 from sympy.core.relational import Relational
 
 from profiles.errors import InvalidExpression
-from profiles.terms import Term, children, number, spell_out, symbol
+from profiles.tables import Table, spell_out_table
+from profiles.terms import Term, children, free_symbols, number, spell_out, symbol
 
 MAX_BITS = 14_000  # Python prints integers of up to 4,300 digits
 MAX_ROOT_BITS = 1_000  # SymPy factors what it takes a root of
@@ -70,6 +71,10 @@ def _convert(term: Term, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
         return symbols[term[1]]
     if head == "pi":
         return sympy.pi
+    if head == "table":
+        if "w" in free_symbols(term[2]):  # its lines matter where ε is differentiated
+            return _convert(spell_out_table(term), symbols)
+        return table_function(term[1])(_convert(term[2], symbols))
     if head == "piecewise":
         return sympy.Piecewise(*((_convert(value, symbols), _condition(condition, symbols)) for value, condition in term[1:]))
     arguments = [_convert(part, symbols) for part in term[1:]]
@@ -89,6 +94,29 @@ def _convert(term: Term, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
     if head == "exp":
         _limit_exp(arguments[0])
     return _TO_SYMPY[head](*arguments)
+
+
+class TableFunction(sympy.Function):
+    """A table as an opaque function of SymPy: one class a table, so that hundreds of lines are one node. It has no derivative here."""
+
+    table: Table
+    nargs = 1
+    is_real = True
+
+    @classmethod
+    def eval(cls, argument: Any) -> Any:
+        """Return the exact value at a rational number."""
+        if argument.is_Rational:
+            return to_rational(cls.table.value(Fraction(int(argument.p), int(argument.q))))
+        return None
+
+
+@lru_cache(maxsize=256)
+def table_function(table: Table) -> type[TableFunction]:
+    """Return the SymPy function of a table."""
+    least = min(y for _, y in table.points)
+    signs = {"is_nonnegative": True} if least >= 0 and not table.continues else {}
+    return type(f"{table.name}", (TableFunction,), {"table": table, **signs})
 
 
 def _count_choices(term: Term) -> int:
@@ -171,6 +199,8 @@ def _term(node: Any) -> Term:
         return _power(node)
     if isinstance(node, sympy.Piecewise):
         return _piecewise(node)
+    if isinstance(node, TableFunction):
+        return ("table", node.table, _term(node.args[0]))
     head = _FROM_SYMPY.get(node.func)
     if head is None:
         raise InvalidExpression(

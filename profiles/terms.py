@@ -12,6 +12,7 @@ A term is a nested tuple whose first entry names the operation, so that it is im
 ``("pow", a, b)``              a ** b
 ``(f, a)``                     f in exp, log, sqrt, sin, cos, tan, abs, floor, ceiling, tanh, sinh, cosh
 ``("min", a, b, ...)``         likewise ``max``
+``("table", t, a)``            the table t (:mod:`profiles.tables`) at a
 ``("piecewise", (v, c), ...)`` values with conditions ``(op, a, b)``, the last condition ``("true",)``
 =============================  ==========================================
 
@@ -27,6 +28,7 @@ from typing import Any
 
 from profiles.errors import InvalidExpression
 from profiles.numbers import exact_text
+from profiles.tables import Table, spell_out_table
 
 Term = tuple[Any, ...]
 
@@ -62,6 +64,8 @@ def children(term: Term) -> Iterator[Term]:
         for value, condition in term[1:]:
             yield value
             yield from condition[1:]
+    elif head == "table":
+        yield term[2]
     else:
         yield from term[1:]
 
@@ -79,6 +83,19 @@ def free_symbols(term: Term) -> frozenset[str]:
     return frozenset(found)
 
 
+def applications(term: Term) -> Iterator[tuple[Table, Term]]:
+    """Yield each table that occurs in a term, with its argument, once."""
+    seen: set[Term] = set()
+    stack = [term]
+    while stack:
+        current = stack.pop()
+        if current not in seen:
+            seen.add(current)
+            if current[0] == "table":
+                yield current[1], current[2]
+            stack.extend(children(current))
+
+
 def rebuild(term: Term, change: Callable[[Term], Term]) -> Term:
     """Return ``term`` with ``change`` applied to each direct subterm."""
     head = term[0]
@@ -87,6 +104,8 @@ def rebuild(term: Term, change: Callable[[Term], Term]) -> Term:
     if head == "piecewise":
         branches = ((change(value), (condition[0], *map(change, condition[1:]))) for value, condition in term[1:])
         return ("piecewise", *branches)
+    if head == "table":
+        return (head, term[1], change(term[2]))
     return (head, *map(change, term[1:]))
 
 
@@ -123,6 +142,8 @@ def _print(term: Term) -> tuple[str, int]:
         return f"{_wrap(term[1], _MUL)}/{_wrap(term[2], _POW)}", _MUL
     if head == "pow":
         return f"{_wrap(term[1], _ATOM)}**{_wrap(term[2], _ATOM)}", _POW
+    if head == "table":
+        return _print(spell_out_table(term))
     if head == "piecewise":
         return f"Piecewise({', '.join(map(_print_branch, term[1:]))})", _ATOM
     name = {"abs": "Abs", "min": "Min", "max": "Max"}.get(head, head)

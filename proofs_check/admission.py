@@ -16,7 +16,7 @@ from functools import lru_cache
 from profiles.errors import InvalidExpression, InvalidProfile, Undecided
 from profiles.numbers import exact_text
 from profiles.profile import Profile, Variable
-from profiles.terms import Term, free_symbols, number, substitute, to_text
+from profiles.terms import Term, applications, free_symbols, number, substitute, to_text
 from proofs_check.certificates import check_text, make_certificate
 from proofs_check.prover import trees
 from proofs_check.prover.definedness import obligations
@@ -47,6 +47,12 @@ def well_defined_claim(profile: Profile) -> Tree:
         _require_nonnegative(
             profile, written.width, f"the range of {written.name} is {written.text}, whose upper end must not be below its lower one"
         )
+    for table, argument in applications(profile.epsilon):
+        if not table.continues:
+            what = f"{to_text(argument)}, at which the table {table.name} is used, must lie in its range from {exact_text(table.lo)} to "
+            what += exact_text(table.hi)
+            _require_nonnegative(profile, ("add", argument, ("neg", number(table.lo))), what)
+            _require_nonnegative(profile, ("add", number(table.hi), ("neg", argument)), what)
     reasons: list[str] = []
     claim = within(SECONDS, lambda: _find_claim(profile, term, reasons))
     if claim is not None:

@@ -123,6 +123,8 @@ def _width(term: Term) -> int:
         return 1
     if head == "piecewise":
         return 4 + max(_width(value) + 4 + sum(_width(part) + 2 for part in condition[1:]) for value, condition in term[1:])
+    if head == "table":
+        return len(term[1].name) + 2 + _width(term[2])
     widths = [_width(part) for part in term[1:]]
     if head == "div":
         return 1 + max(widths)
@@ -155,6 +157,8 @@ def _print(term: Term) -> tuple[list[Element], int]:
         return [make("mrow", _fence("{", "prefix"), make("mtable", rows))], _ATOM
     if head == "sqrt":
         return [make("msqrt", _print(term[1])[0])], _ATOM
+    if head == "table":
+        return [make("mrow", _name(term[1].name), _parenthesised(_print(term[2])[0]))], _ATOM
     inside = _listed([_print(part)[0] for part in term[1:]])
     if head == "abs":
         return [make("mrow", _fence("|", "prefix"), inside, _fence("|", "postfix"))], _ATOM

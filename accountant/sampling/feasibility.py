@@ -130,6 +130,9 @@ def exact_value(term: Term, point: Record) -> Fraction | None:
         return point.get(term[1])
     if head == "piecewise":
         return _exact_piecewise(term, point)
+    if head == "table":
+        at = exact_value(term[2], point)
+        return None if at is None else term[1].value(at)
     operation = _EXACT.get(head)
     if operation is None:
         return None

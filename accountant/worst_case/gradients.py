@@ -17,6 +17,7 @@ from flint import arb
 from profiles.programs import Program, Step
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure
+from proofs_check.enclosures.lines import lines_of
 
 #: None stands for the exact derivative 0.
 Gradient = list[arb | None]
@@ -107,6 +108,9 @@ def _apply(head: str, values: list[arb], gradients: list[Gradient], payload: Any
         case "abs":
             sign = arb(1) if value >= 0 else arb(-1) if value <= 0 else arb(-1).union(arb(1))
             return abs(value), _scaled(sign, gradient)
+        case "table":
+            lines = lines_of(payload)
+            return lines.value(value), _scaled(lines.slope(value), gradient)
         case "floor" | "ceiling":
             result = value.floor() if head == "floor" else value.ceil()
             return result, ([None] * len(gradient) if result.is_exact() else _unknown(gradient))

@@ -45,6 +45,9 @@ def _value(term: Term, point: Mapping[str, Fraction]) -> Value:
         return point[term[1]]
     if head == "piecewise":
         return _branch(term, point)
+    if head == "table":
+        at = _value(term[2], point)
+        return term[1].value(at) if isinstance(at, Fraction) else Enclosure((head, term[1], ("sym", "x"))).evaluate({"x": at})
     arguments = [_value(part, point) for part in term[1:]]
     if all(isinstance(argument, Fraction) for argument in arguments):
         exact = _exact(head, arguments, term)

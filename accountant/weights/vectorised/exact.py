@@ -88,6 +88,9 @@ def exact_value(term: Term, values: Mapping[str, Fraction]) -> Fraction | None:
         return value
     if head in ("pi", "piecewise"):
         return _branch(term, values) if head == "piecewise" else None
+    if head == "table":
+        at = exact_value(term[2], values)
+        return None if at is None else term[1].value(at)
     parts = [exact_value(part, values) for part in term[1:]]
     if (head == "mul" and any(part == 0 for part in parts)) or (head == "div" and parts[0] == 0):
         return Fraction(0)
