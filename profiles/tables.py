@@ -24,7 +24,7 @@ MAX_CSV_BYTES = 200_000
 OUTSIDE = ("error", "continue")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """A continuous, piecewise-linear function: ``points`` (x, y) with strictly increasing x, at least two.
 
@@ -34,6 +34,21 @@ class Table:
     name: str
     points: tuple[tuple[Fraction, Fraction], ...]
     continues: bool = False
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Table) or self._hash != other._hash:
+            return False
+        return (self.name, self.points, self.continues) == (other.name, other.points, other.continues)
+
+    @cached_property
+    def _hash(self) -> int:
+        """The hash, which is asked for at every step of a search and would take a pass over all points."""
+        return hash((self.name, self.points, self.continues))
 
     @property
     def lo(self) -> Fraction:

@@ -124,6 +124,15 @@ def to_text(term: Term) -> str:
     return _print(term)[0]
 
 
+def to_short_text(term: Term) -> str:
+    """Return ``term`` for people: tables as calls such as ``f(z)``, which no parser reads without the table."""
+    return to_text(_with_calls(term))
+
+
+def _with_calls(term: Term) -> Term:
+    return symbol(f"{term[1].name}({to_short_text(term[2])})") if term[0] == "table" else rebuild(term, _with_calls)
+
+
 def _print(term: Term) -> tuple[str, int]:
     head = term[0]
     if head == "num":

@@ -12,7 +12,7 @@ from profiles.errors import InvalidExpression
 from profiles.numbers import decimal_text, exact_text
 from profiles.profile import WEIGHT, Profile, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import to_text
+from profiles.terms import to_short_text, to_text
 from proofs_check.certificates import checks
 from proofs_check.conditions.assumption_11 import StrongConvexity, smallest_value
 from proofs_check.conditions.context import Context
@@ -81,7 +81,7 @@ def strong_convexity_json(profile: Profile, convexity: StrongConvexity | None, b
     symbolic = _with_names(profile, convexity)
     lower, upper = bounds
     return {
-        "formula": to_text(from_sympy(symbolic)),
+        "formula": to_short_text(from_sympy(symbolic)),
         "latex": sympy.latex(symbolic),
         "exact": convexity.exact,
         "lower_bound": None if lower is None else decimal_text(lower, 12, round_up=False),

@@ -10,7 +10,7 @@ from functools import partial, reduce
 from .terms import Rejected, Term, make, num, postorder, power, require, var
 
 _MAX_DEPTH, _MAX_ITEMS = 200, 1_000
-_EXPRESSION, _NAME = re.compile(r"[A-Za-z0-9_ .,+\-*/()<>=]{0,20000}"), re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_EXPRESSION, _NAME = re.compile(r"[A-Za-z0-9_ .,+\-*/()<>=]{0,100000}"), re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _DECIMAL = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?([0-9]{1,6}))?")
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _OPERATORS: dict[type, Callable[[Term, Term], Term]] = {  # each as it is written: 0*a is defined only where a is
@@ -119,7 +119,7 @@ def variables(names: Mapping[str, object]) -> dict[str, Term]:
 def read_term(source: object, names: Mapping[str, Term]) -> Term:
     """Read an expression over the given names, each node exactly as it is written."""
     if not isinstance(source, str) or not _EXPRESSION.fullmatch(source):
-        raise Rejected("an expression must be at most 20000 characters of the grammar")
+        raise Rejected("an expression must be at most 100000 characters of the grammar")
     try:
         tree = ast.parse(source.strip(" "), mode="eval").body
     except (SyntaxError, ValueError) as problem:
