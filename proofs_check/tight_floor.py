@@ -43,6 +43,7 @@ _BITS = 96
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _TAIL = (32, 100, 1_000, 10**4, 10**6, 10**8, 10**10)
 _BUDGETS = (400, 3_000)
+_MOST_OPERATIONS = 400  # of a rational function that is cancelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,7 @@ def _beyond(
     flat: Tree = {**scaled, "product": trees.boxes(_BUDGETS[0])}
     if accepts(Goal(expression, box), flat):
         yield flat
+    scaled, rate = _without_denominator(scaled, rate, epsilon, context)
     rising = within(SLICE, lambda: prove(Goal(rate, box), 3))
     if rising is not None:
         end = prove(Goal(expression.subs(context.weight, to_rational(cut)), tuple(v for v in box if v.name != WEIGHT)))
@@ -202,3 +204,14 @@ def _beyond(
     direct = within(SLICE, lambda: prove(Goal(expression, box), 2))
     if direct is not None:
         yield direct
+
+
+def _without_denominator(scaled: Tree, rate: sympy.Expr, epsilon: sympy.Expr, context: Context) -> tuple[Tree, sympy.Expr]:
+    """Return rule and goal for a rate that is a rational function of the weight alone multiplied by a denominator that is > 0."""
+    if rate.free_symbols != {context.weight} or not rate.is_rational_function(context.weight) or sympy.count_ops(rate) > _MOST_OPERATIONS:
+        return scaled, rate
+    above, below = sympy.fraction(sympy.cancel(sympy.together(rate)))
+    if below.subs(context.weight, context.weight + 1).expand().is_positive is not True:
+        return scaled, rate
+    factor = to_text(from_sympy(below * sympy.exp(-epsilon)))
+    return {"rule": "scale", "factor": factor, "positive": trees.MANIFEST}, expand(above)

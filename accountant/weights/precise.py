@@ -32,7 +32,7 @@ from proofs_check.enclosures import Enclosure, upper_fraction, working_precision
 from proofs_check.prover.effort import within
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.results import Verdict
-from proofs_check.strong_convexity import smallest_floor
+from proofs_check.strong_convexity import bound_constant
 from proofs_check.verify import decide_in_time
 
 MAX_DIGITS = 2000
@@ -50,7 +50,7 @@ class OptimalWeight:
 
     ``lower`` is feasible; the true optimum lies in [``lower``, ``upper``] (``upper`` infeasible unless equal to ``lower``). An
     ``infinite`` weight means that every w ≥ 1 is feasible from some point on: the record may be dropped (q = 0). ``mu`` is a proved
-    lower bound of μ_x, ``bracket`` what was searched, ``evaluations`` how often ε was evaluated by the bisection, and
+    lower bound of the best μ_x, ``mu_above`` an upper bound of it, ``bracket`` what was searched, ``evaluations`` how often ε was evaluated by the bisection, and
     ``evaluation_bound`` how often at most by Proposition 12 as corrected (None where its hypotheses are not proved).
     """
 
@@ -63,6 +63,7 @@ class OptimalWeight:
     method: str
     evaluations: int
     evaluation_bound: int | None = None
+    mu_above: Fraction | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form of ``pdp weight``; every decimal is rounded to its safe side."""
@@ -78,6 +79,7 @@ class OptimalWeight:
             "weight": shown,
             "enclosure": enclosure,
             "strong_convexity": None if self.mu is None else decimal_text(self.mu, 20, round_up=False),
+            "strong_convexity_above": None if self.mu_above is None else decimal_text(self.mu_above, 20, round_up=True),
             "bracket": bracket,
             "method": self.method,
             "evaluations": self.evaluations,
@@ -104,9 +106,9 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
     admit(context.profile)
     constraint = Constraint(context)
     convexity = within(SECONDS, lambda: derive_strong_convexity(context))
-    mu = None if convexity is None else smallest_floor(context.profile, convexity)
+    mu, above = (None, None) if convexity is None else bound_constant(context, convexity)
     if convexity is not None and mu is not None:
-        return _by_convexity(context, constraint, mu, digits)
+        return replace(_by_convexity(context, constraint, mu, digits), mu_above=above)
     return _by_isolation(context, constraint, digits)
 
 

@@ -33,6 +33,7 @@ from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Decision, Tree, Verdict
+from proofs_check.tight_floor import enclose_infimum
 
 ID = "assumption-11"
 STATEMENT = (
@@ -93,10 +94,17 @@ def _floors(context: Context) -> Iterator[Floor]:
     for form, expression in (("log", context.curvature), ("exp", bent)):
         numbers = _numbers_below(expression, context.domain)
         attempts += [partial(_from_term, context, expression, to_rational(number), form) for number in numbers]
+    attempts.append(partial(_just_below, context))
     for attempt in attempts:
         found = within(SLICE, attempt)
         if found is not None:
             yield found
+
+
+def _just_below(context: Context) -> Floor | None:
+    """Return a number just below the infimum over all records and weights."""
+    found = enclose_infimum(context, SLICE)
+    return None if found is None else (to_rational(found.lower), found.proof, False)
 
 
 def _terms_below(context: Context) -> Iterator[sympy.Expr]:
