@@ -53,6 +53,7 @@ def compose_adaptively(name: str, parts: Sequence[Profile], *, times: object = 1
         if exact.denominator != 1 or exact < 1:
             raise InvalidProfile(f"the number of rounds must be a positive integer, but {exact_text(exact)} was found; give one")
         count = number(exact)
+
     def compose(terms: Iterable[Term]) -> Term:
         total = reduce(lambda left, right: ("add", left, right), terms)
         return total if count == number(1) else ("mul", count, total)

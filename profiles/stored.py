@@ -75,7 +75,9 @@ def profile_from_object(value: object, where: str, depth: int = 0) -> Profile:
     """Return the profile behind an object of :func:`profile_object`. Raises like :func:`read_profile`."""
     if depth > MAX_DEPTH:
         raise UnreadableFile(f"{where} has parts of parts more than {MAX_DEPTH} deep; compose fewer at a time")
-    found = read_fields(value, where, {"name", "epsilon", "record", "parameters", "source"}, frozenset({"epsilon_term", "parts", "written"}))
+    found = read_fields(
+        value, where, {"name", "epsilon", "record", "parameters", "source"}, frozenset({"epsilon_term", "parts", "written"})
+    )
     name = read_string(found["name"], f"the name of {where}")
     require_name(name, where)
     record = _unique_names(found["record"], f"the record of {where}")

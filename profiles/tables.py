@@ -91,7 +91,9 @@ def make_table(name: str, points: object, *, outside: object = "error") -> Table
     """
     what = f"the table {name}"
     if outside not in OUTSIDE:
-        raise InvalidProfile(f'{what} has outside = {str(outside)[:40]!r}; write "error" (the usual), or "continue" to go on with the outer lines')
+        raise InvalidProfile(
+            f'{what} has outside = {str(outside)[:40]!r}; write "error" (the usual), or "continue" to go on with the outer lines'
+        )
     if isinstance(points, (str, bytes, Mapping)) or not isinstance(points, Sequence):
         raise InvalidProfile(f"{what} needs points = [[x, y], ...], but an object of type {type(points).__name__} was found; write pairs")
     if not 2 <= len(points) <= MAX_POINTS:

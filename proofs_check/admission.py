@@ -40,9 +40,23 @@ def well_defined_claim(profile: Profile) -> Tree:
     """
     term = numeric_term(profile)
     variables = profile.variables()
+    _check_requirements(profile)
     for point in _points(term, variables):
         _refuse_bad_point(term, point)
     _refuse_vanishing(term, variables)
+    reasons: list[str] = []
+    claim = within(SECONDS, lambda: _find_claim(profile, term, reasons))
+    if claim is not None:
+        return claim
+    reason = reasons[-1] if reasons else ""
+    raise Undecided(
+        f"the profile {profile.name!r} was to be proved real, finite and non-negative, but neither a proof nor a witness was found"
+        f"{f' ({reason})' if reason else ''}; simplify epsilon, or narrow its ranges and clip each record to them"
+    )
+
+
+def _check_requirements(profile: Profile) -> None:
+    """Refuse a profile whose ranges run backwards for some parameters, or whose tables are used outside of their points."""
     for written in profile.shares:
         _require_nonnegative(
             profile, written.width, f"the range of {written.name} is {written.text}, whose upper end must not be below its lower one"
@@ -53,15 +67,6 @@ def well_defined_claim(profile: Profile) -> Tree:
             what += exact_text(table.hi)
             _require_nonnegative(profile, ("add", argument, ("neg", number(table.lo))), what)
             _require_nonnegative(profile, ("add", number(table.hi), ("neg", argument)), what)
-    reasons: list[str] = []
-    claim = within(SECONDS, lambda: _find_claim(profile, term, reasons))
-    if claim is not None:
-        return claim
-    reason = reasons[-1] if reasons else ""
-    raise Undecided(
-        f"the profile {profile.name!r} was to be proved real, finite and non-negative, but neither a proof nor a witness was found"
-        f"{f' ({reason})' if reason else ''}; simplify epsilon, or narrow its ranges and clip each record to them"
-    )
 
 
 def _require_nonnegative(profile: Profile, term: Term, what: str) -> None:

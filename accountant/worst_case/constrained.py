@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from accountant.weights.vectorised.exact import may_jump
 from profiles import Infeasible, Profile
 from profiles.hypotheses import CONDITION, Hypothesis
 from profiles.numbers import exact_text
-from profiles.terms import Term, children
 
 METHOD = "the constraint of Problem 7 holds at every record"
 NO_CLAIM = "this step is no claim of the kernel; the conditions that it rests on are"
@@ -46,11 +46,6 @@ def bound(profile: Profile, target: Fraction, premises: Mapping[str, bool]) -> E
             f"feasibility is refuted for the target {exact_text(target)}: a returned weight breaks the constraint; do not use it"
         )
     open_premises = tuple(CONDITION.about(name=name) for name in ("assumption-8", "feasibility") if name not in premises)
-    exact = premises.get("assumption-8") is True and premises.get("assumption-9") is True and not _may_jump(profile.epsilon)
+    exact = premises.get("assumption-8") is True and premises.get("assumption-9") is True and not may_jump(profile.epsilon)
     record = {variable.name: variable.hi if variable.hi is not None else Fraction(1) for variable in profile.record_variables()}
     return Ends(target if exact else Fraction(0), target, record if exact else {}, open_premises)
-
-
-def _may_jump(term: Term) -> bool:
-    """Tell whether a term has operations that are not continuous."""
-    return term[0] in ("piecewise", "floor", "ceiling") or any(_may_jump(part) for part in children(term))

@@ -82,19 +82,19 @@ Floor = tuple[sympy.Expr, Tree, bool]
 
 
 def _floors(context: Context) -> Iterator[Floor]:
-    """Yield floors: the formula at w = 1, the curvature alone at w = 1, then numbers below the sampled infimum."""
+    """Yield floors: the formula at w = 1, the curvature alone at w = 1, a number just below the infimum, then terms and numbers."""
     bent = context.curvature * sympy.exp(context.epsilon)
     formula = tidy(context.at_one(context.curvature)) * sympy.exp(context.at_one(context.epsilon))
     attempts: list[Callable[[], Floor | None]] = [
         lambda: _from_one(context, bent, formula, "exp"),
         lambda: _from_one(context, context.curvature, tidy(context.at_one(context.curvature)), "log"),
         lambda: _from_convexity(context),
+        lambda: _just_below(context),
     ]
     attempts += [partial(_from_term, context, context.curvature, floor, "log") for floor in _terms_below(context)]
     for form, expression in (("log", context.curvature), ("exp", bent)):
         numbers = _numbers_below(expression, context.domain)
         attempts += [partial(_from_term, context, expression, to_rational(number), form) for number in numbers]
-    attempts.append(partial(_just_below, context))
     for attempt in attempts:
         found = within(SLICE, attempt)
         if found is not None:

@@ -15,7 +15,18 @@ _RELATIONS = {">=": r"\geq", "<=": r"\leq", ">": ">", "<": "<", "=": "="}
 _GREEK = {
     "alpha", "beta", "gamma", "delta", "zeta", "eta", "theta", "kappa", "lambda", "nu", "xi", "rho", "sigma", "tau", "phi", "chi", "omega",
 }  # fmt: skip
-_NAMED = {"exp": r"\exp", "log": r"\log", "sin": r"\sin", "cos": r"\cos", "tan": r"\tan", "tanh": r"\tanh", "sinh": r"\sinh", "cosh": r"\cosh", "min": r"\min", "max": r"\max"}
+_NAMED = {
+    "exp": r"\exp",
+    "log": r"\log",
+    "sin": r"\sin",
+    "cos": r"\cos",
+    "tan": r"\tan",
+    "tanh": r"\tanh",
+    "sinh": r"\sinh",
+    "cosh": r"\cosh",
+    "min": r"\min",
+    "max": r"\max",
+}
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "_": r"\_", "%": r"\%", "#": r"\#", "&": r"\&", "$": r"\$",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"$<$", ">": r"$>$",

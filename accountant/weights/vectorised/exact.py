@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from profiles.profile import WEIGHT
-from profiles.terms import Term, free_symbols, number
+from profiles.terms import Term, children, free_symbols, number, rebuild
 
 
 def split_weight(term: Term) -> Term | None:
@@ -98,6 +98,17 @@ def exact_value(term: Term, values: Mapping[str, Fraction]) -> Fraction | None:
     if len(known) != len(parts):
         return None
     return _apply(head, known)
+
+
+def may_jump(term: Term) -> bool:
+    """Tell whether a term has operations that are not continuous."""
+    return term[0] in ("piecewise", "floor", "ceiling") or any(may_jump(part) for part in children(term))
+
+
+def fold(term: Term, values: Mapping[str, Fraction]) -> Term:
+    """Return a term with exact numbers in place of the subterms that have one; it is taken to be defined."""
+    exact = exact_value(term, values)
+    return number(exact) if exact is not None else rebuild(term, lambda part: fold(part, values))
 
 
 def _apply(head: str, known: list[Fraction]) -> Fraction | None:
