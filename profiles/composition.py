@@ -75,7 +75,7 @@ def _written_ranges(parts: Sequence[Profile]) -> tuple[WrittenRange, ...]:
         names = {item.share: item.name for item in profile.shares}
         for statistic in profile.record:
             name = names.get(statistic.name, statistic.name)
-            if any(name in {item.name for item in other.written.ranges} for other in parts if other.written is not None):
-                if name not in own or found.setdefault(name, own[name]) != own[name]:
-                    raise InvalidProfile(f"the parts declare different ranges for the statistic {name!r}; give them the same range")
+            elsewhere = any(name in {item.name for item in other.written.ranges} for other in parts if other.written is not None)
+            if elsewhere and (name not in own or found.setdefault(name, own[name]) != own[name]):
+                raise InvalidProfile(f"the parts declare different ranges for the statistic {name!r}; give them the same range")
     return tuple(found.values())

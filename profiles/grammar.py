@@ -1,8 +1,8 @@
 """The safe expression grammar of profile files: text → term, by a whitelist over Python's ``ast``, never by evaluation.
 
 Accepted: decimal literals (read digit by digit from the text, so 0.1 is one tenth), names, ``pi``, ``+ - * / **``, unary signs,
-``exp log sqrt sin cos tan tanh sinh cosh Abs Min Max floor ceiling`` and ``Piecewise((value, condition), ..., (value, True))`` whose conditions are single
-comparisons. Everything else is refused with one sentence that says what was found and where.
+``exp log sqrt sin cos tan tanh sinh cosh Abs Min Max floor ceiling`` and ``Piecewise((value, condition), ..., (value, True))`` whose
+conditions are single comparisons. Everything else is refused with one sentence that says what was found and where.
 """
 
 from __future__ import annotations

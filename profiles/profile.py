@@ -17,7 +17,7 @@ from profiles.ranges import Ends, Written, WrittenRange, read_ends, require_para
 from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.tables import Table, make_table
-from profiles.terms import RESERVED, applications, Term, constant_value, count_nodes, free_symbols, number, substitute, to_text
+from profiles.terms import RESERVED, Term, applications, constant_value, count_nodes, free_symbols, number, substitute, to_text
 
 WEIGHT = "w"
 MAX_NAME = 200
@@ -213,8 +213,8 @@ def _resolve(profile: Profile, written: Written | None) -> Profile:
         ends = item.numbers(constants)
         if ends is not None and ends[0] > ends[1]:
             raise InvalidProfile(
-                f"the range of {item.name} is {item.text}, which is empty for these parameters: its lower end is {exact_text(ends[0])[:40]} "
-                f"and its upper end {exact_text(ends[1])[:40]}; correct the range or the parameters"
+                f"the range of {item.name} is {item.text}, which is empty for these parameters: its lower end is "
+                f"{exact_text(ends[0])[:40]} and its upper end {exact_text(ends[1])[:40]}; correct the range or the parameters"
             )
         record.append(Statistic(item.share, Fraction(0), Fraction(1)) if ends is None else Statistic(item.name, *ends))
         if ends is None:
@@ -247,8 +247,8 @@ def declare(
     """Declare a PDP profile ε(w, x).
 
     ``epsilon`` is an expression in ``w``, the statistics and the parameters, as SymPy or in the text grammar. ``record`` maps each
-    statistic to its closed range, whose ends are numbers or expressions in the parameters (``["0", "2*R"]``); ``parameters`` maps each parameter to an exact number, to ``"positive"`` (any positive real) or
-    to a range ``[lo, hi]`` with 0 < lo. An expression without ``w`` is refused as a probable mistake, unless ``ignores_weights`` says
+    statistic to its closed range, whose ends are numbers or expressions in the parameters (``["0", "2*R"]``); ``parameters``
+    maps each parameter to an exact number, to ``"positive"`` (any positive real) or to a range ``[lo, hi]`` with 0 < lo. An expression without ``w`` is refused as a probable mistake, unless ``ignores_weights`` says
     that the mechanism does not look at weights (in text, ``+ 0*w`` says the same). ``tables`` maps names of piecewise-linear functions,
     which ``epsilon`` then calls as ``f(z)``, to lists of points [x, y] or to :class:`profiles.tables.Table` objects.
 

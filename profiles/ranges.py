@@ -43,7 +43,7 @@ class WrittenRange:
 
     @property
     def width(self) -> Term:
-        """hi - lo, which must not be negative for any value of the parameters."""
+        """Hi - lo, which must not be negative for any value of the parameters."""
         return ("add", self.hi, ("neg", self.lo))
 
     @property

@@ -105,7 +105,7 @@ def make_table(name: str, points: object, *, outside: object = "error") -> Table
         x, y = (to_exact(value, f"{axis} of point {index} of {what}") for axis, value in zip("xy", pair, strict=True))
         if read and x <= read[-1][0]:
             raise InvalidProfile(
-                f"point {index} of {what} has x = {exact_text(x)[:40]}, which is not above the one before it, {exact_text(read[-1][0])[:40]}; "
+                f"point {index} of {what} has x = {exact_text(x)[:40]}, which is not above {exact_text(read[-1][0])[:40]} before it; "
                 "sort the points by x, each x once"
             )
         read.append((x, y))

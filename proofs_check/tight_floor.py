@@ -1,4 +1,4 @@
-"""The infimum of (e^ε)″ over records and weights as a tight enclosure: what μ can be at most, and a number just below that the kernel accepts.
+"""The infimum of (e^ε)″ over records and weights, enclosed: what μ can be at most, and a number just below that the kernel accepts.
 
 Statement: upper is a value of (e^ε)″, rounded up, so no strong convexity constant is above it. Lower = upper·(1 − 5·10⁻⁷), rounded down, is
 one: (e^ε)″ ≥ lower up to some weight by subdivision in centred interval arithmetic, whose boxes may grow with the distance to the minimum,
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -94,7 +94,9 @@ def _short(value: float, variable: Variable) -> Fraction:
     return max(variable.lo, near) if variable.hi is None else min(variable.hi, max(variable.lo, near))
 
 
-def _descend(at, start, box, axes) -> tuple[float, dict[str, float]]:  # type: ignore[no-untyped-def]
+def _descend(
+    at: Callable[[Mapping[str, float]], float], start: Mapping[str, float], box: Sequence[Variable], axes: Sequence[Sequence[float]]
+) -> tuple[float, dict[str, float]]:
     """Return a smaller value and its point by golden sections along one variable after the other."""
     point, value = dict(start), at(start)
     for _ in range(1 if len(box) == 1 else 3):

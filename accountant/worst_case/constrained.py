@@ -30,8 +30,8 @@ def bound(profile: Profile, target: Fraction, premises: Mapping[str, bool]) -> E
 
     Upper: every weight used satisfies (2b), so ψ ≤ ε* at every record (premise ``feasibility`` for the weights; ``assumption-8``, so
     that there is one). Lower: where assumption 9 holds w*(x) is finite, and weights w > w*(x) arbitrarily close to it have
-    ψ_w(x) > ε*; ε is continuous in w (it has no Piecewise, floor or ceiling), hence ψ(x) = ε* at *every* record. So sup ψ = ε* exactly. Without
-    assumption 9 the lower bound is 0. Assumption 9 is not needed for the upper bound.
+    ψ_w(x) > ε*; ε is continuous in w (it has no Piecewise, floor or ceiling), hence ψ(x) = ε* at *every* record. So sup ψ = ε*
+    exactly. Without assumption 9 the lower bound is 0. Assumption 9 is not needed for the upper bound.
 
     ``premises`` maps ``assumption-8``, ``assumption-9``, ``feasibility`` to True (proved) or False (refuted); ``assumption-8`` and
     ``feasibility`` stay hypotheses where they are missing.

@@ -4,9 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from proofs_check.verify import verify
-
 from profiles import declare
+from proofs_check.verify import verify
 
 STAIRCASE = {"record": {"z": ["1/2", 4]}, "parameters": {"b": "0.3", "d": 3}}
 

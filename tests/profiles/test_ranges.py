@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import pytest
 import sympy
-from accountant import derive_epsilon, optimal_weight
-from proofs_check.admission import admit
-from proofs_check.verify import verify
 
+from accountant import derive_epsilon, optimal_weight
 from profiles import InvalidNumber, InvalidProfile, Undecided, compose_adaptively, declare
 from profiles.hypotheses import name_range, name_statistics
 from profiles.stored import read_profile, write_profile
+from proofs_check.admission import admit
+from proofs_check.verify import verify
 
 
 def of(record, epsilon="w*z/b", **parameters):

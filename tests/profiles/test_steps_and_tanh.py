@@ -7,20 +7,20 @@ import mpmath
 import numpy as np
 import pytest
 import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
 from accountant import derive_epsilon, optimal_weight
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised.compiled import CompiledTerm
 from accountant.weights.vectorised.solver import optimal_weights
-from hypothesis import given
-from hypothesis import strategies as st
-from proofs_check.enclosures import Enclosure, ball, interval
-from proofs_check.explain.latex import term_latex
-from proofs_check.prover.pointwise import value_at
-
 from profiles import InvalidExpression, declare, parse_expression
 from profiles.stored import read_profile, write_profile
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
+from proofs_check.enclosures import Enclosure, ball, interval
+from proofs_check.explain.latex import term_latex
+from proofs_check.prover.pointwise import value_at
 
 
 @pytest.mark.parametrize("text", ["floor(w*z)", "ceiling(w*z/3)", "tanh(w)", "sinh(z) + w", "cosh(w - 1)"])

@@ -1,5 +1,6 @@
 """Piecewise-linear tables: exact values, what is refused, and that certificates need no second file."""
 
+import itertools
 import json
 import math
 import random
@@ -8,21 +9,21 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import arb
+
 from accountant import derive_epsilon, optimal_weight
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised.compiled import CompiledTerm
 from accountant.weights.vectorised.solver import optimal_weights
-from flint import arb
+from profiles import InvalidNumber, InvalidProfile, UnreadableFile, declare, parse_expression
+from profiles.files import load
+from profiles.stored import read_profile, write_profile
+from profiles.tables import Table, make_table, spell_out_table
 from proofs_check.admission import admit
 from proofs_check.enclosures import Enclosure, ball, interval
 from proofs_check.kernel import check
 from proofs_check.prover.pointwise import value_at
 from proofs_check.verify import verify
-
-from profiles import InvalidNumber, InvalidProfile, UnreadableFile, declare, parse_expression
-from profiles.files import load
-from profiles.stored import read_profile, write_profile
-from profiles.tables import Table, make_table, spell_out_table
 
 POINTS = [[0, 0], [1, "0.5"], ["1.5", "0.4"], [3, 2]]
 F = make_table("f", POINTS)
@@ -52,7 +53,7 @@ def test_balls_contain_the_values_and_the_difference_quotients(seed):
     inside = [lo + (hi - lo) * Fraction(k, 7) for k in range(8)]
     value, slope = enclosure.evaluate_with_slope({"z": interval(lo, hi)}, "z")
     assert all(value.contains(arb(ball(table.value(x)).mid())) for x in inside)
-    for x, y in zip(inside, inside[1:], strict=False):
+    for x, y in itertools.pairwise(inside):
         if x < y:
             assert slope.overlaps(ball((table.value(y) - table.value(x)) / (y - x)))
     spelled = Enclosure(spell_out_table(("table", table, Z))).evaluate({"z": interval(lo, hi)})

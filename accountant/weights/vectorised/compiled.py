@@ -206,7 +206,7 @@ def _interpolate(table: Table, value: Operand) -> tuple[Operand, Operand]:
 
 
 def _interpolated(table: Table, value: Operand, error: Operand) -> Bounded:
-    """The function is continuous: a line that is chosen wrongly, because a knot was rounded, is off by no more than two slopes times that."""
+    """Return values with errors. A line that is chosen wrongly because a knot was rounded is off by two slopes times that: it is continuous."""
     knots, _, _, slope = _rounded(table)
     result, size = _interpolate(table, value)
     steepest = float(np.abs(slope).max()) * _SLACK

@@ -36,7 +36,7 @@ class Refiner:
         self._jumps, self._known = may_jump(epsilon), ({}, self._enclosure)
 
     def _at(self, record: Mapping[str, Fraction]) -> Enclosure:
-        """Return ε at a record: where it may jump, with exact numbers in place of what is rational, so that a ball meets no jump by rounding."""
+        """Return ε at a record: where it may jump, with exact numbers for what is rational, so that no ball meets a jump by rounding."""
         if not self._jumps:
             return self._enclosure
         if self._known[0] != record:
