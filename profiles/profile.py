@@ -247,10 +247,11 @@ def declare(
     """Declare a PDP profile ε(w, x).
 
     ``epsilon`` is an expression in ``w``, the statistics and the parameters, as SymPy or in the text grammar. ``record`` maps each
-    statistic to its closed range, whose ends are numbers or expressions in the parameters (``["0", "2*R"]``); ``parameters``
-    maps each parameter to an exact number, to ``"positive"`` (any positive real) or to a range ``[lo, hi]`` with 0 < lo. An expression without ``w`` is refused as a probable mistake, unless ``ignores_weights`` says
-    that the mechanism does not look at weights (in text, ``+ 0*w`` says the same). ``tables`` maps names of piecewise-linear functions,
-    which ``epsilon`` then calls as ``f(z)``, to lists of points [x, y] or to :class:`profiles.tables.Table` objects.
+    statistic to its closed range, whose ends are numbers or expressions in the parameters (``["0", "2*R"]``). ``parameters`` maps each
+    parameter to an exact number, to ``"positive"`` (any positive real) or to a range ``[lo, hi]`` with 0 < lo. An expression without
+    ``w`` is refused as a probable mistake, unless ``ignores_weights`` says that the mechanism does not look at weights (in text,
+    ``+ 0*w`` says the same). ``tables`` maps names of piecewise-linear functions, which ``epsilon`` then calls as ``f(z)``, to lists of
+    points [x, y] or to :class:`profiles.tables.Table` objects.
 
     Raises :class:`InvalidProfile` (unknown symbol, empty range, w missing, reserved name), :class:`InvalidExpression`,
     :class:`InvalidNumber`. That ε is real, finite and not negative is decided by ``proofs_check.admit``.

@@ -96,7 +96,7 @@ def _convert(term: Term, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
     return _TO_SYMPY[head](*arguments)
 
 
-class TableFunction(sympy.Function):
+class TableFunction(sympy.Function):  # type: ignore[misc]
     """A table as an opaque function of SymPy: one class a table, so that hundreds of lines are one node. It has no derivative here."""
 
     table: Table

@@ -98,7 +98,7 @@ def make_table(name: str, points: object, *, outside: object = "error") -> Table
         raise InvalidProfile(f"{what} needs points = [[x, y], ...], but an object of type {type(points).__name__} was found; write pairs")
     if not 2 <= len(points) <= MAX_POINTS:
         raise InvalidProfile(f"{what} has {len(points)} points, but 2 to {MAX_POINTS} are needed; add or merge some")
-    read = []
+    read: list[tuple[Fraction, Fraction]] = []
     for index, pair in enumerate(points, start=1):
         if isinstance(pair, (str, bytes, Mapping)) or not isinstance(pair, Sequence) or len(pair) != 2:
             raise InvalidProfile(f"point {index} of {what} is not a pair [x, y]; write two numbers")

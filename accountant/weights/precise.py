@@ -51,7 +51,8 @@ class OptimalWeight:
     ``lower`` is feasible; the true optimum lies in [``lower``, ``upper``] (``upper`` infeasible unless equal to ``lower``). An
     ``infinite`` weight means that every w ≥ 1 is feasible from some point on: the record may be dropped (q = 0). ``mu`` is a proved
     lower bound of the best μ_x, ``mu_above`` an upper bound of it, ``bracket`` what was searched, ``evaluations`` how often ε was
-    evaluated by the bisection, and ``evaluation_bound`` how often at most by Proposition 12 as corrected (None where its hypotheses are not proved).
+    evaluated by the bisection, ``evaluation_bound`` how often at most by Proposition 12 as corrected (None where
+    its hypotheses are not proved).
     """
 
     lower: Fraction

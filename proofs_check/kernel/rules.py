@@ -328,7 +328,7 @@ def turn(session: Session, goal: Goal, *, name: Json, term: Json, general: Json,
 
 
 def ceiling(session: Session, goal: Goal, *, argument: Json) -> None:
-    """No ceiling is below its argument a, nor 1 or more above: the goal is ceiling(a) - a >= 0, or a + 1 - ceiling(a) > 0."""
+    """Each number a is at most its ceiling c, and above c - 1: the goal is c - a >= 0, or a + 1 - c > 0."""
     a = session.read(argument, goal.box)
     above = make("ceiling", a) - a
     facts = [num(1) - above, *([] if goal.strict else [above])]

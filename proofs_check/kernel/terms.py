@@ -89,8 +89,9 @@ def make(op: str, *args: Term, value: Any = None) -> Term:
         if folded is not None:
             _table.spend(1 + bits(folded) // 50)
             op, args, value = "num", (), folded
-    if op == "ceiling" and args[0].op == "num":
-        op, args, value = "num", (), Fraction(ceil(args[0].value))
+    whole = number(args[0]) if op == "ceiling" else None
+    if whole is not None:
+        op, args, value = "num", (), Fraction(ceil(whole))
     key = (op, args, value)
     if key not in _shared:
         _shared[key] = term = Term(op, args, value)

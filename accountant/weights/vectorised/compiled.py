@@ -206,7 +206,7 @@ def _interpolate(table: Table, value: Operand) -> tuple[Operand, Operand]:
 
 
 def _interpolated(table: Table, value: Operand, error: Operand) -> Bounded:
-    """Return values with errors. A line that is chosen wrongly because a knot was rounded is off by two slopes times that: it is continuous."""
+    """Return values with error bounds: a line chosen wrongly, because its knot was rounded, is off by two slopes times that rounding."""
     knots, _, _, slope = _rounded(table)
     result, size = _interpolate(table, value)
     steepest = float(np.abs(slope).max()) * _SLACK

@@ -33,7 +33,8 @@ class Refiner:
 
     def __init__(self, epsilon: Term, target: Fraction) -> None:
         self._epsilon, self._target, self._enclosure = epsilon, target, Enclosure(epsilon)
-        self._jumps, self._known = may_jump(epsilon), ({}, self._enclosure)
+        self._jumps = may_jump(epsilon)
+        self._known: tuple[Mapping[str, Fraction], Enclosure] = ({}, self._enclosure)
 
     def _at(self, record: Mapping[str, Fraction]) -> Enclosure:
         """Return ε at a record: where it may jump, with exact numbers for what is rational, so that no ball meets a jump by rounding."""
