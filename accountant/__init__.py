@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from profiles.lazy import load_from
 
 if TYPE_CHECKING:
-    from accountant.calibration import calibrate_noise, calibrate_noise_for_size
+    from accountant.calibration import calibrate, calibrate_noise, calibrate_noise_for_size
     from accountant.dataset import compute_weights_file
     from accountant.epsilon import derive_epsilon
     from accountant.estimators import DPKMeans
@@ -33,6 +33,7 @@ _HOME = {
     "admit": "proofs_check.admission",
     "amplify": "accountant.sampled",
     "amplify_once": "accountant.sampler",
+    "calibrate": "accountant.calibration",
     "calibrate_noise": "accountant.calibration",
     "calibrate_noise_for_size": "accountant.calibration",
     "calibrate_one_sided": "accountant.onesided",
@@ -65,6 +66,7 @@ __all__ = [
     "admit",
     "amplify",
     "amplify_once",
+    "calibrate",
     "calibrate_noise",
     "calibrate_noise_for_size",
     "calibrate_one_sided",

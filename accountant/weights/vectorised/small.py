@@ -65,13 +65,20 @@ def two_product(left: float, right: Floats) -> tuple[Floats, Floats]:
     return product, error
 
 
-def solve_small(pair: AffinePair, z: Floats, target: Target) -> Solution:
-    """Return weights for rows with a = c + d z ≤ ε* (exactly), certified where y ≤ 1/16 and the bound proves the contract."""
+def solve_small(pair: AffinePair, z: Floats, target: Target, *, rounded: bool = False) -> Solution:
+    """Return weights for rows with a = c + d z ≤ ε* (exactly), certified where y ≤ 1/16 and the bound proves the contract.
+
+    ``rounded``: z stands for decimals, each known to a relative U, and so is a.
+    """
     with np.errstate(all="ignore"):
         a, a_low = pair.evaluate(z)
         difference, error = two_sum(target.growth, -a)
         difference += error + (target.growth_low - a_low)
         unsure = 4 * U * difference + _PAIR_ERROR * target.growth
+        series_error = _SERIES_ERROR
+        if rounded:  # a is off by U a, and a·P(a w), which grows with a² at most as e^y does, by less than 3 U
+            unsure = unsure + 1.01 * U * a
+            series_error = _SERIES_ERROR + 4 * U
         ratio = difference / a
         y = 2.0 * ratio - (4.0 / 3.0) * ratio * ratio
         for _ in range(3):
@@ -79,9 +86,9 @@ def solve_small(pair: AffinePair, z: Floats, target: Target) -> Solution:
         weights = np.maximum(y / a * (1.0 - _STEP_BACK), 1.0)
         exponent = a * weights
         reached = a * _series(exponent)
-        feasible = (reached * (1.0 + _SERIES_ERROR) <= difference - unsure) | (weights == 1.0)
+        feasible = (reached * (1.0 + series_error) <= difference - unsure) | (weights == 1.0)
         # a·P is convex in w and 0 at 0, so that w g'(w) ≥ a P: the relative gap is at most −g/(a P)
-        close = difference + unsure - reached * (1.0 - _SERIES_ERROR) <= (0.999 * TOLERANCE) * reached
+        close = difference + unsure - reached * (1.0 - series_error) <= (0.999 * TOLERANCE) * reached
         usable = (exponent <= MOST) & (a >= _SAFE_LOW) & (z <= _SAFE_HIGH) & (a <= _SAFE_HIGH)
         return Solution(weights, feasible & close & usable)
 
