@@ -37,6 +37,11 @@ class Constraint:
         return self.context.epsilon - sympy.log(1 + self.context.growth * self.context.weight)
 
     @cached_property
+    def may_jump(self) -> bool:
+        """Whether F has operations that are not continuous."""
+        return may_jump(self._term)
+
+    @cached_property
     def _term(self) -> Term:
         return from_sympy(self.expression)
 
@@ -63,7 +68,7 @@ class Constraint:
             if value < 0:
                 return -1
             bits *= 2
-        if may_jump(self._term):  # exact numbers meet no jump by rounding
+        if self.may_jump:  # exact numbers meet no jump by rounding
             exact = as_ball(value_at(self._term, {"w": weight}, limit))
             if exact > 0 or exact < 0:
                 return 1 if exact > 0 else -1

@@ -3,7 +3,7 @@
 Statement: if F > 0 beyond ``hi``, the largest w in [1, hi] with F(w) ≤ 0 lies in the interval that is returned, and everything to its
 right is certified infeasible. Pieces where the sign of F is not certain and F is not certainly monotone are halved; a piece that
 stays undecided down to the resolution (a root where F touches zero) ends the search with a refusal, never with another root; but where F
-is certainly at most 0 at the lower end of such a piece, or at a short number inside, as it is beside a jump, the answer lies in the piece.
+may jump and is certainly at most 0 at the lower end of such a piece, or at a short number inside, the answer lies in the piece.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def isolate_largest(constraint: Constraint, hi: Fraction, digits: int = 18) -> R
 
 def _beside_jump(constraint: Constraint, lo: Fraction, hi: Fraction) -> RootInterval:
     """Return a piece that is too small to be halved, from a short number in it on, or its lower end, at which F is certainly at most 0."""
-    for weight in (_simplest(lo, hi), lo):
+    for weight in (_simplest(lo, hi), lo) if constraint.may_jump else ():
         sign = constraint.sign(weight)
         if sign is not None and sign <= 0:
             return RootInterval(weight, hi, jump=True)
