@@ -35,8 +35,8 @@ HELP = (
 )
 EXAMPLE = """\b
 Examples:
-  pdp calibrate examples/lloyd.toml -e 3 --parameter beta_sum \\
-    --target-size 2000
+  pdp calibrate examples/lloyd.toml -e 3 --target-size 2000 \\
+    --parameter beta_sum=30,beta_count=20.5
   pdp calibrate examples/lloyd.toml -e 3 \\
     --parameter beta_sum=1,beta_count=1.6 --target-size 2000 \\
     --rule uniform --rule coreset-l2 --constant coreset-l2.mean=1.26396

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from accountant import draw_sample
-from accountant.dataset import compute_weights_file, open_dataset, parse_statistic
+from accountant.dataset import arrow_weights, compute_weights_file, open_dataset, parse_statistic
 from accountant.sampling import make_rule, rule_from_expression
 from accountant.sampling.selection import prepare_selection
 from accountant.weights.premise import prove_premise
@@ -321,3 +321,22 @@ def test_error_bounds_hold_for_the_decimals():
     joined = CompiledTerm(("sym", "z")).bounded(columns.joined(w=np.ones(7)))
     assert joined[1].tolist() == error.tolist()
     assert columns.tiny().tolist() == [False, False, True, True, False, False, False]
+
+
+def test_a_column_of_text_of_a_table_holds_decimals():
+    """In memory, from Parquet, and in the maps for engines, where no batch knows the others."""
+    profile = _profile()
+    table = pa.table({"z": ["0.1", "0.05"]})
+    summary = _weigh(profile, table, "1")
+    assert summary.rows == 2
+    mapped = arrow_weights(profile, "1")
+    batch = table.to_batches()[0]
+    assert mapped(batch).column("weight").to_pylist()[0] == summary.min_weight
+    assert mapped(batch.slice(0, 0)).num_rows == 0
+    assert mapped.schema(batch.schema).names == ["z", "weight", "q"]
+    with pytest.raises(InvalidData, match="row 0 is outside"):
+        mapped(pa.record_batch({"z": ["0.10000000000000000000000000000001"]}))
+    with pytest.raises(InvalidData, match="above it by the rounding to binary64 alone"):
+        mapped(pa.record_batch({"z": [0.1]}))
+    norms = arrow_weights(profile, "1", ["z=l2(x,y)"])
+    assert norms(pa.record_batch({"x": ["0.06"], "y": ["0.08"]})).num_rows == 1

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidData, InvalidNumber, to_exact
+from profiles.numbers import nearest
 from profiles.private import NOT_FINITE, list_values, quote
 
 Rows = slice | NDArray[np.intp]
@@ -194,6 +195,19 @@ class Columns(Mapping[str, Floats]):
             if here.any():
                 found = here if found is None else found | here
         return found
+
+    def rests(self, name: str, rows: NDArray[np.intp]) -> Floats | None:
+        """Return what the decimals of a statistic are above its numbers, each to a relative u; None where the numbers are exact."""
+        written = self.written.get(name)
+        if not isinstance(written, Decimals):
+            return None
+        return np.array(
+            [
+                nearest(exact - Fraction(value))
+                for exact, value in zip(written.exact_many(rows.tolist()), self.arrays[name][rows].tolist(), strict=True)
+            ],
+            dtype=np.float64,
+        )
 
     def record(self, row: int, first_row: int = 0) -> dict[str, Fraction]:
         """Return one record as exact numbers. Raises :class:`InvalidData` for values that are not finite."""

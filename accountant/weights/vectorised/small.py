@@ -32,10 +32,12 @@ class AffinePair:
     slope: tuple[float, float]
     name: str
 
-    def evaluate(self, z: Floats) -> tuple[Floats, Floats]:
-        """Return (high, low), together a relative 2^-100 from c + d z at most, where nothing underflows."""
+    def evaluate(self, z: Floats, rest: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return (high, low), together a relative 2^-100 from c + d (z + rest) at most, where nothing underflows and |rest| ≤ U |z|."""
         high, low = two_product(self.slope[0], z)
         low = low + self.slope[1] * z
+        if rest is not None:
+            low = low + self.slope[0] * rest
         total, rest = two_sum(self.constant[0], high)
         rest = rest + (low + self.constant[1])
         result = total + rest
@@ -65,20 +67,16 @@ def two_product(left: float, right: Floats) -> tuple[Floats, Floats]:
     return product, error
 
 
-def solve_small(pair: AffinePair, z: Floats, target: Target, *, rounded: bool = False) -> Solution:
+def solve_small(pair: AffinePair, z: Floats, target: Target, rest: Floats | None = None) -> Solution:
     """Return weights for rows with a = c + d z ≤ ε* (exactly), certified where y ≤ 1/16 and the bound proves the contract.
 
-    ``rounded``: z stands for decimals, each known to a relative U, and so is a.
+    ``rest``: what is to be added to z where it stands for decimals, known to a relative 2 U.
     """
     with np.errstate(all="ignore"):
-        a, a_low = pair.evaluate(z)
+        a, a_low = pair.evaluate(z, rest)
         difference, error = two_sum(target.growth, -a)
         difference += error + (target.growth_low - a_low)
         unsure = 4 * U * difference + _PAIR_ERROR * target.growth
-        series_error = _SERIES_ERROR
-        if rounded:  # a is off by U a, and a·P(a w), which grows with a² at most as e^y does, by less than 3 U
-            unsure = unsure + 1.01 * U * a
-            series_error = _SERIES_ERROR + 4 * U
         ratio = difference / a
         y = 2.0 * ratio - (4.0 / 3.0) * ratio * ratio
         for _ in range(3):
@@ -86,9 +84,9 @@ def solve_small(pair: AffinePair, z: Floats, target: Target, *, rounded: bool = 
         weights = np.maximum(y / a * (1.0 - _STEP_BACK), 1.0)
         exponent = a * weights
         reached = a * _series(exponent)
-        feasible = (reached * (1.0 + series_error) <= difference - unsure) | (weights == 1.0)
+        feasible = (reached * (1.0 + _SERIES_ERROR) <= difference - unsure) | (weights == 1.0)
         # a·P is convex in w and 0 at 0, so that w g'(w) ≥ a P: the relative gap is at most −g/(a P)
-        close = difference + unsure - reached * (1.0 - series_error) <= (0.999 * TOLERANCE) * reached
+        close = difference + unsure - reached * (1.0 - _SERIES_ERROR) <= (0.999 * TOLERANCE) * reached
         usable = (exponent <= MOST) & (a >= _SAFE_LOW) & (z <= _SAFE_HIGH) & (a <= _SAFE_HIGH)
         return Solution(weights, feasible & close & usable)
 

@@ -144,7 +144,7 @@ class WeightSolver:
         rows = np.flatnonzero(~certified & np.isfinite(weights))
         for start in range(0, rows.size, BLOCK):
             block = rows[start : start + BLOCK]
-            again = solve_small(pair, columns[pair.name][block], self.target, rounded=pair.name in columns.inexact)
+            again = solve_small(pair, columns[pair.name][block], self.target, columns.rests(pair.name, block))
             chosen = block[again.certified]
             weights[chosen], certified[chosen] = again.weights[again.certified], True
 
