@@ -18,15 +18,15 @@ PROFILES = [
 
 
 def true_infimum(text):
-    """The smallest of (e^ε)″ on a fine grid up to 60, narrowed by golden sections, at 60 digits."""
+    """The smallest of (e^ε)″ on a fine grid up to 13, narrowed by golden sections, at 60 digits."""
     w = sympy.Symbol("w", positive=True)
     term = declare("p", text).expression().subs(declare("p", text).symbols()["w"], w)
     with mpmath.workdps(60):
         bent = sympy.lambdify(w, sympy.diff(sympy.exp(term), w, 2), modules=["mpmath"])
-        grid = [mpmath.mpf(1) + mpmath.mpf(k) / 50 for k in range(1500)]
+        grid = [mpmath.mpf(1) + mpmath.mpf(k) / 50 for k in range(600)]
         index = min(range(len(grid)), key=lambda k: bent(grid[k]))
         lo, hi = grid[max(index - 1, 0)], grid[min(index + 1, len(grid) - 1)]
-        for _ in range(120):
+        for _ in range(70):
             left, right = lo + (hi - lo) * 382 / 1000, lo + (hi - lo) * 618 / 1000
             lo, hi = (lo, right) if bent(left) <= bent(right) else (left, hi)
         return min(bent(lo), bent(hi), bent(grid[0]))
