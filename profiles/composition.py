@@ -8,12 +8,13 @@ This module only writes the sum down and remembers its parts; the accountant der
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from profiles.errors import InvalidProfile
 from profiles.numbers import exact_text, to_exact
 from profiles.profile import Parameter, Part, Profile, Statistic, make_parameter
+from profiles.ranges import Written, WrittenRange
 from profiles.terms import Term, number, symbol
 
 
@@ -52,8 +53,29 @@ def compose_adaptively(name: str, parts: Sequence[Profile], *, times: object = 1
         if exact.denominator != 1 or exact < 1:
             raise InvalidProfile(f"the number of rounds must be a positive integer, but {exact_text(exact)} was found; give one")
         count = number(exact)
-    total = reduce(lambda left, right: ("add", left, right), (profile.epsilon for profile in parts))
-    epsilon: Term = total if count == number(1) else ("mul", count, total)
-    return Profile(
-        name, epsilon, tuple(statistics.values()), tuple(parameters.values()), source, tuple(Part(profile, count) for profile in parts)
-    )
+
+    def compose(terms: Iterable[Term]) -> Term:
+        total = reduce(lambda left, right: ("add", left, right), terms)
+        return total if count == number(1) else ("mul", count, total)
+
+    composed = tuple(Part(profile, count) for profile in parts)
+    epsilon = compose(profile.epsilon for profile in parts)
+    written = None
+    if any(profile.written is not None for profile in parts):
+        whole = compose(profile.epsilon if profile.written is None else profile.written.epsilon for profile in parts)
+        written = Written(whole, _written_ranges(parts))
+    return Profile(name, epsilon, tuple(statistics.values()), tuple(parameters.values()), source, composed, written)
+
+
+def _written_ranges(parts: Sequence[Profile]) -> tuple[WrittenRange, ...]:
+    """Return the ranges with expressions as ends of all parts, which must be the same in each part that has the statistic."""
+    found: dict[str, WrittenRange] = {}
+    for profile in parts:
+        own = {item.name: item for item in (() if profile.written is None else profile.written.ranges)}
+        names = {item.share: item.name for item in profile.shares}
+        for statistic in profile.record:
+            name = names.get(statistic.name, statistic.name)
+            elsewhere = any(name in {item.name for item in other.written.ranges} for other in parts if other.written is not None)
+            if elsewhere and (name not in own or found.setdefault(name, own[name]) != own[name]):
+                raise InvalidProfile(f"the parts declare different ranges for the statistic {name!r}; give them the same range")
+    return tuple(found.values())

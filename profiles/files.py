@@ -17,10 +17,11 @@ from profiles.hypotheses import Hypothesis, as_hypotheses
 from profiles.profile import Profile, declare
 from profiles.stored import read_profile
 from profiles.suggestions import suggest, suggest_file, suggest_reference
+from profiles.tables import Table, make_table, read_points
 from profiles.terms import RESERVED, Term
 
 MAX_FILE_BYTES = 100_000  # an expression has at most 20,000 characters; TOML parsing takes quadratic time on hostile text
-_KEYS = {"name", "epsilon", "record", "parameters", "sampling", "source"}
+_KEYS = {"name", "epsilon", "record", "parameters", "sampling", "source", "table"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def _exists(reference: str) -> bool:
 def load_file(path: Path) -> Declaration:
     """Return the declaration in a profile file. Raises :class:`UnreadableFile` or a declaration error."""
     text = read_text(path, MAX_FILE_BYTES)
-    return Declaration(read_profile(text)) if path.suffix == ".json" else parse_file(text, str(path))
+    return Declaration(read_profile(text)) if path.suffix == ".json" else parse_file(text, str(path), path.parent)
 
 
 def read_text(path: Path, limit: int) -> str:
@@ -92,8 +93,11 @@ def read_text(path: Path, limit: int) -> str:
         raise UnreadableFile(f"{str(path)!r:.200} is not a path ({error}); check it") from None
 
 
-def parse_file(text: str, where: str = "the profile") -> Declaration:
-    """Return the declaration that the TOML ``text`` makes; decimals are read exactly (0.1 is one tenth)."""
+def parse_file(text: str, where: str = "the profile", folder: Path | None = None) -> Declaration:
+    """Return the declaration that the TOML ``text`` makes; decimals are read exactly (0.1 is one tenth).
+
+    Files of tables are looked for in ``folder``, that of the profile file; without one they are refused.
+    """
     if len(text) > MAX_FILE_BYTES:
         raise UnreadableFile(f"{where} has {len(text)} characters, but at most {MAX_FILE_BYTES} are accepted; shorten it")
     try:
@@ -115,8 +119,32 @@ def parse_file(text: str, where: str = "the profile") -> Declaration:
         record=table.get("record"),
         parameters=table.get("parameters"),
         source=source,
+        tables=_tables(table.get("table"), where, folder),
     )
     return Declaration(profile, _sampling(table.get("sampling"), where))
+
+
+def _tables(table: object, where: str, folder: Path | None) -> dict[str, Table]:
+    """Return the tables of ``[table.f]``: points = [[x, y], ...] or file = "points.csv", and perhaps outside = "continue"."""
+    if table is None:
+        return {}
+    if not isinstance(table, Mapping) or not all(isinstance(entry, Mapping) for entry in table.values()):
+        raise InvalidProfile(
+            f"{where} has a [table] that is no table of tables; write [table.f] with points = [[x, y], ...] for the table f"
+        )
+    made = {}
+    for name, entry in table.items():
+        if unknown := sorted(entry.keys() - {"points", "file", "outside"}):
+            raise InvalidProfile(f"the table {name[:60]} has the unknown key {unknown[0][:60]!r}; known are points, file, outside")
+        if ("points" in entry) == ("file" in entry):
+            raise InvalidProfile(f'the table {name[:60]} needs either points = [[x, y], ...] or file = "points.csv"; write one of the two')
+        points = entry.get("points")
+        if "file" in entry:
+            if folder is None or not isinstance(entry["file"], str):
+                raise InvalidProfile(f"the table {name[:60]} names a file, but there is no folder to look for it; write its points instead")
+            points = read_points(folder / entry["file"], name[:60])
+        made[name] = make_table(name[:64], points, outside=entry.get("outside", "error"))
+    return made
 
 
 def _shown(value: object) -> str:

@@ -1,8 +1,8 @@
 """The safe expression grammar of profile files: text → term, by a whitelist over Python's ``ast``, never by evaluation.
 
 Accepted: decimal literals (read digit by digit from the text, so 0.1 is one tenth), names, ``pi``, ``+ - * / **``, unary signs,
-``exp log sqrt sin cos tan Abs Min Max`` and ``Piecewise((value, condition), ..., (value, True))`` whose conditions are single
-comparisons. Everything else is refused with one sentence that says what was found and where.
+``exp log sqrt sin cos tan tanh sinh cosh Abs Min Max floor ceiling`` and ``Piecewise((value, condition), ..., (value, True))`` whose
+conditions are single comparisons. Everything else is refused with one sentence that says what was found and where.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Mapping
 
 from profiles.errors import InvalidExpression, InvalidNumber
 from profiles.numbers import to_exact
 from profiles.suggestions import suggest
+from profiles.tables import Table
 from profiles.terms import FUNCTIONS, MAX_EXPONENT, VARIADIC, Term, constant_value, is_long_power, number, symbol
 
 MAX_CHARACTERS = 20_000
@@ -22,6 +24,7 @@ MAX_NODES = 5_000
 
 _BINARY: dict[type[ast.operator], str] = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.Pow: "pow"}
 _COMPARE: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_KNOWN = "exp log sqrt sin cos tan tanh sinh cosh Abs Min Max floor ceiling Piecewise"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}\Z", re.ASCII)
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 
@@ -31,8 +34,8 @@ def is_name(text: str) -> bool:
     return _NAME.match(text) is not None
 
 
-def parse_expression(text: str, what: str = "the expression") -> Term:
-    """Return the term that ``text`` writes, unsimplified.
+def parse_expression(text: str, what: str = "the expression", tables: Mapping[str, Table] | None = None) -> Term:
+    """Return the term that ``text`` writes, unsimplified; ``tables`` are functions that it may call beside those of the grammar.
 
     Raises :class:`InvalidExpression` for anything outside the grammar or its limits (20,000 characters, nesting 100, 5,000
     nodes, constant exponents up to 1,000).
@@ -52,7 +55,7 @@ def parse_expression(text: str, what: str = "the expression") -> Term:
     if "#" in stripped:
         raise InvalidExpression(f"{what} has a comment sign #, which could hide a part of it; write comments outside the quotes")
     _limit_nesting(stripped, what)
-    return _Reader(" ".join(stripped.split()), what).read()
+    return _Reader(" ".join(stripped.split()), what, tables or {}).read()
 
 
 def _limit_nesting(text: str, what: str) -> None:
@@ -67,8 +70,8 @@ def _limit_nesting(text: str, what: str) -> None:
 class _Reader:
     """Turns one syntax tree into a term; keeps the text because literals are read from it, not from their binary value."""
 
-    def __init__(self, text: str, what: str) -> None:
-        self._text, self._what, self._nodes = text, what, 0
+    def __init__(self, text: str, what: str, tables: Mapping[str, Table]) -> None:
+        self._text, self._what, self._nodes, self._tables = text, what, 0, tables
 
     def read(self) -> Term:
         try:
@@ -110,6 +113,10 @@ class _Reader:
                 return self._binary(node, depth)
             case ast.Call():
                 return self._call(node, depth)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
+            raise self._refuse(node, "the sign ^, which means no power here; powers are written **, as in w**2")
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
+            raise self._refuse(node, "the sign //, which is not read; write floor(a/b)")
         raise self._refuse(node, "not allowed in a profile; use + - * / **, names and the listed functions")
 
     def _too_deep(self) -> Term:
@@ -127,7 +134,7 @@ class _Reader:
     def _name(self, node: ast.Name) -> Term:
         if node.id == "pi":
             return ("pi",)
-        if node.id in FUNCTIONS or node.id in VARIADIC or node.id == "Piecewise":
+        if node.id in FUNCTIONS or node.id in VARIADIC or node.id == "Piecewise" or node.id in self._tables:
             raise self._refuse(node, "a function without its argument")
         if not is_name(node.id) or node.id.startswith("__"):
             raise self._refuse(node, "not an accepted name")
@@ -168,8 +175,12 @@ class _Reader:
             if not arguments:
                 raise self._refuse(node, f"a call of {name} without arguments")
             return (VARIADIC[name], *arguments)
-        hint = suggest(name, (*FUNCTIONS, *VARIADIC, "Piecewise"))
-        raise self._refuse(node, f"a call of an unknown function; known are exp log sqrt sin cos tan Abs Min Max Piecewise{hint}")
+        if name in self._tables:
+            if len(arguments) != 1:
+                raise self._refuse(node, f"a call of the table {name} with {len(arguments)} arguments instead of 1")
+            return ("table", self._tables[name], arguments[0])
+        hint = suggest(name, (*FUNCTIONS, *VARIADIC, "Piecewise", *self._tables))
+        raise self._refuse(node, f"a call of an unknown function; known are {_KNOWN}{hint}")
 
     def _branch(self, node: ast.expr, depth: int, *, last: bool) -> tuple[Term, Term]:
         if not isinstance(node, ast.Tuple) or len(node.elts) != 2:

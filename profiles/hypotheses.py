@@ -424,13 +424,16 @@ def name_range(profile: Profile) -> Hypothesis:
     >>> name_range(declare("sum", "w*z", record={"z": [0, "1.5"]})).sentence
     'the declared range contains every record: z in [0, 1.5]'
     """
-    ranges = ", ".join(f"{item.name} in [{exact_text(item.lo)}, {exact_text(item.hi)}]" for item in profile.record)
+    written = {item.share: f"{item.name} in {item.text}" for item in profile.shares}
+    shown = (written.get(item.name, f"{item.name} in [{exact_text(item.lo)}, {exact_text(item.hi)}]") for item in profile.record)
+    ranges = ", ".join(shown)
     return IN_RANGE.about(ranges=ranges or "no statistic is declared")
 
 
 def name_statistics(profile: Profile) -> Hypothesis:
     """Return the hypothesis that the statistics of ``profile`` are computed from the record alone, with their names."""
-    return RECORD_STATISTICS.about(names=", ".join(item.name for item in profile.record) or "no statistic")
+    written = {item.share: item.name for item in profile.shares}
+    return RECORD_STATISTICS.about(names=", ".join(written.get(item.name, item.name) for item in profile.record) or "no statistic")
 
 
 def fill_in(hypothesis: Hypothesis, subject: str) -> Hypothesis:

@@ -14,10 +14,12 @@ from profiles.errors import InvalidExpression, InvalidProfile
 from profiles.grammar import is_name, parse_expression
 from profiles.numbers import exact_text, to_exact
 from profiles.presenting.describing import describe, to_html, to_latex
+from profiles.ranges import Ends, Written, WrittenRange, read_ends, require_parameters, share_name
 from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.sympy_spelling import index_symbols, read_constant, read_name, read_range, require_assumptions
-from profiles.terms import RESERVED, Term, count_nodes, free_symbols, to_text
+from profiles.tables import Table, make_table
+from profiles.terms import RESERVED, Term, applications, constant_value, count_nodes, free_symbols, number, substitute, to_text
 
 if TYPE_CHECKING:
     from profiles.presenting.pictures import Picture
@@ -74,6 +76,7 @@ class Profile:
 
     Build one with :func:`declare` or from a profile file. ``epsilon`` is the term as it was written, ``record`` the statistics with
     closed ranges, ``parameters`` the constants; ``source`` says where the promise is proved; ``parts`` says from what it was composed.
+    ``written`` is there where a range has expressions as ends (:mod:`profiles.ranges`); ``epsilon`` and ``record`` are then resolved.
     """
 
     name: str
@@ -82,6 +85,24 @@ class Profile:
     parameters: tuple[Parameter, ...]
     source: str = ""
     parts: tuple[Part, ...] = field(default=(), compare=False)
+    written: Written | None = None
+
+    @property
+    def shares(self) -> tuple[WrittenRange, ...]:
+        """The ranges that have no numbers as ends: their statistics are in [0, 1], and stand for those that were declared."""
+        names = {statistic.name for statistic in self.record}
+        return () if self.written is None else tuple(item for item in self.written.ranges if item.share in names)
+
+    def in_shares(self, term: Term) -> Term:
+        """Return a term in the declared statistics as one in those of ``record``."""
+        return substitute(term, {item.name: item.value for item in self.shares})
+
+    def declared_record(self, record: Mapping[str, Fraction]) -> dict[str, Fraction]:
+        """Return the declared statistics at a point that has shares of their ranges, and all parameters, in their place."""
+        values = {name: number(value) for name, value in record.items()}
+        values |= {p.name: number(p.value) for p in self.parameters if p.value is not None}
+        found = {item.name: constant_value(substitute(item.value, values)) for item in self.shares}
+        return {name: value for name, value in found.items() if value is not None}
 
     def __repr__(self) -> str:
         return f"Profile({describe(self)})"
@@ -166,10 +187,12 @@ class Profile:
             )
             for part in self.parts
         )
-        return replace(self, parameters=parameters, parts=parts)
+        return _resolve(replace(self, parameters=parameters, parts=parts), self.written)
 
     def with_record(self, **ranges: tuple[object, object]) -> Profile:
         """Return the profile on other ranges of its statistics. Raises :class:`InvalidProfile` for unknown names or empty ranges."""
+        if self.written is not None:
+            return self._with_written_record(ranges)
         known = {statistic.name for statistic in self.record}
         for name in ranges:
             if name not in known:
@@ -182,6 +205,44 @@ class Profile:
             for part in self.parts
         )
         return replace(self, record=record, parts=parts)
+
+    def _with_written_record(self, ranges: Mapping[str, tuple[object, object]]) -> Profile:
+        """Give numbers to ranges with expressions as ends: back to what was written, without these."""
+        if self.parts:
+            raise InvalidProfile(f"{self.name!r} is composed of parts whose ranges depend on parameters; change the ranges of the parts")
+        written = Written(self.epsilon, ()) if self.written is None else self.written
+        kept = tuple(item for item in written.ranges if item.name not in ranges)
+        names = {item.share: item.name for item in written.ranges}
+        record = tuple(replace(s, name=names.get(s.name, s.name)) for s in self.record)
+        plain = replace(self, epsilon=written.epsilon, record=record, written=None).with_record(**ranges)
+        return _resolve(plain, replace(written, ranges=kept) if kept else None)
+
+
+def _resolve(profile: Profile, written: Written | None) -> Profile:
+    """Return a profile with the ranges that ``written`` has: as numbers where the parameters give them, else as shares of [0, 1].
+
+    Raises :class:`InvalidProfile` where a lower end is above the upper one.
+    """
+    if written is None:
+        return profile
+    constants = {p.name: number(p.value) for p in profile.parameters if p.value is not None}
+    by_name = {item.name: item for item in written.ranges} | {item.share: item for item in written.ranges}
+    record, values = [], {}
+    for statistic in profile.record:
+        item = by_name.get(statistic.name)
+        if item is None:
+            record.append(statistic)
+            continue
+        ends = item.numbers(constants)
+        if ends is not None and ends[0] > ends[1]:
+            raise InvalidProfile(
+                f"the range of {item.name} is {item.text}, which is empty for these parameters: its lower end is "
+                f"{exact_text(ends[0])[:40]} and its upper end {exact_text(ends[1])[:40]}; correct the range or the parameters"
+            )
+        record.append(Statistic(item.share, Fraction(0), Fraction(1)) if ends is None else Statistic(item.name, *ends))
+        if ends is None:
+            values[item.name] = item.value
+    return replace(profile, epsilon=substitute(written.epsilon, values), record=tuple(record), written=written)
 
 
 def _sign(lo: Fraction, *, open_below: bool) -> dict[str, bool]:
@@ -204,14 +265,16 @@ def declare(
     parameters: Mapping[Any, object] | None = None,
     source: str = "",
     ignores_weights: bool = False,
+    tables: Mapping[str, object] | None = None,
 ) -> Profile:
     """Declare a PDP profile ε(w, x).
 
     ``epsilon`` is an expression in ``w``, the statistics and the parameters, as SymPy or in the text grammar. ``record`` maps each
-    statistic to its closed range; ``parameters`` maps each parameter to an exact number, to ``"positive"`` (any positive real) or
-    to a range ``[lo, hi]`` with 0 < lo. Keys are names or SymPy symbols, and ranges may be SymPy intervals. An expression without ``w``
-    is refused as a probable mistake, unless ``ignores_weights`` says that the mechanism does not look at weights (in text, ``+ 0*w``
-    says the same).
+    statistic to its closed range, whose ends are numbers or expressions in the parameters (``["0", "2*R"]``); ``parameters`` maps each
+    parameter to an exact number, to ``"positive"`` (any positive real) or to a range ``[lo, hi]`` with 0 < lo. Keys are names or SymPy
+    symbols, and ranges may be SymPy intervals. An expression without ``w`` is refused as a probable mistake, unless ``ignores_weights``
+    says that the mechanism does not look at weights (in text, ``+ 0*w`` says the same). ``tables`` maps names of piecewise-linear
+    functions, which ``epsilon`` then calls as ``f(z)``, to lists of points [x, y] or to :class:`profiles.tables.Table` objects.
 
     SymPy's floats stand for their exact binary value, as Python's do: prefer ``Rational(1, 10)`` to ``0.1``. SymPy simplifies with the
     assumptions of a symbol, so they must hold for every declared value of it (of ``w``: for all w ≥ 1). A symbol that is not declared is
@@ -229,15 +292,17 @@ def declare(
     """
     require_name(name, "a profile")
     symbols = index_symbols(epsilon, *_pieces(record), *_pieces(parameters))
-    statistics = tuple(make_statistic(key, value) for key, value in _pairs(record, "record"))
     constants = tuple(make_parameter(key, value) for key, value in _pairs(parameters, "parameters"))
+    statistics, ends = _statistics(_pairs(record, "record"), constants)
     _require_once(statistics, "statistics")
     _require_once(constants, "parameters")
     names = [*(item.name for item in statistics), *(item.name for item in constants)]
     for duplicate in sorted({item for item in names if names.count(item) > 1}):
         raise InvalidProfile(f"the name {duplicate!r} is declared both as a statistic and as a parameter; rename one of them")
-    term = parse_expression(epsilon, "epsilon") if isinstance(epsilon, str) else from_sympy(epsilon)
+    known_tables = _tables(tables, names)
+    term = parse_expression(epsilon, "epsilon", known_tables) if isinstance(epsilon, str) else from_sympy(epsilon)
     count_nodes(term, 5_000)
+    _limit_tables(term)
     if not isinstance(epsilon, str):
         parse_expression(to_text(term), "epsilon")  # the same limits as in a file, so that a certificate's text can be read again
     used = free_symbols(term)
@@ -251,9 +316,49 @@ def declare(
         raise InvalidProfile(
             "epsilon does not contain the weight w; write it in w (or add '+ 0*w' if the mechanism really ignores weights)"
         )
-    profile = Profile(name.strip(), term, statistics, constants, source)
-    _require_assumptions(profile, symbols)
-    return profile
+    plain = Profile(name.strip(), term, statistics, constants, source)
+    _require_assumptions(plain if not ends else replace(plain, record=tuple(s for s in statistics if s.name not in ends)), symbols)
+    if not ends:
+        return plain
+    ranges = tuple(WrittenRange(key, *pair, share_name(key, {*names, *used})) for key, pair in ends.items())
+    return _resolve(plain, Written(term, ranges))
+
+
+def _tables(tables: Mapping[str, object] | None, names: Sequence[str]) -> dict[str, Table]:
+    made = {}
+    for key, points in _pairs(tables, "tables"):
+        checked = _check_name(key, "the table")
+        if checked in names:
+            raise InvalidProfile(f"the name {checked!r} is declared both as a table and as a statistic or parameter; rename one of them")
+        made[checked] = points if isinstance(points, Table) else make_table(checked, points)
+    return made
+
+
+def _limit_tables(term: Term) -> None:
+    """Raise :class:`InvalidProfile` where the tables of a term are longer than an expression may be: certificates have them spelled out."""
+    pieces = sum(len(table.slopes) for table, _ in applications(term))
+    if not pieces:
+        return
+    try:
+        parse_expression(to_text(term), "epsilon")
+    except InvalidExpression:
+        raise InvalidProfile(
+            f"the tables of epsilon have {pieces} pieces, and spelled out as Piecewise, as a certificate has them, they are longer than an "
+            "expression may be (20,000 characters, 5,000 operations); use fewer points (about 400), or fewer digits"
+        ) from None
+
+
+def _statistics(pairs: Iterable[tuple[object, Any]], parameters: Sequence[Parameter]) -> tuple[tuple[Statistic, ...], dict[str, Ends]]:
+    """Return the statistics, with [0, 1] in place of ranges whose ends are expressions, and the ends of these."""
+    statistics, expressions = [], {}
+    for key, value in pairs:
+        checked = _check_name(key, "the statistic")
+        ends = read_ends(value, f"the range of {checked}")
+        if ends is not None:
+            require_parameters(checked, ends, (parameter.name for parameter in parameters))
+            expressions[checked] = ends
+        statistics.append(make_statistic(checked, value if ends is None else (0, 1)))
+    return tuple(statistics), expressions
 
 
 def _require_assumptions(profile: Profile, symbols: Mapping[str, sympy.Symbol]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from profiles.terms import Term, constant_value
+from profiles.terms import Term, constant_value, spell_out
 
 #: What is done, the indices of the steps whose results it takes, and what else it needs (a name, a number, the tests of a Piecewise).
 Step = tuple[str, tuple[int, ...], Any]
@@ -24,7 +24,8 @@ class Program:
         self._compile(term)
 
     def _compile(self, term: Term) -> int:
-        """Return the index of the step that gives ``term``, after adding what is not there yet."""
+        """Return the index of the step that gives ``term``, after adding what is not there yet; tanh and the like by exponentials."""
+        term = spell_out(term)
         known = self._slots.get(term)
         if known is not None:
             return known
@@ -38,6 +39,8 @@ class Program:
         match head:
             case "num" | "sym":
                 return head, (), term[1]
+            case "table":
+                return head, (self._compile(term[2]),), term[1]
             case "pi":
                 return head, (), None
             case "piecewise":

@@ -7,12 +7,15 @@ the same value (SymPy makes such terms), the term itself stands beside it, and h
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from profiles.errors import InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import MAX_NESTING, MAX_NODES, is_name, parse_expression
 from profiles.profile import Parameter, Part, Profile, declare, require_name
+from profiles.ranges import Written, WrittenRange, require_parameters
 from profiles.strict_json import read_document, read_exact, read_fields, read_list, read_string, write_document, write_exact
+from profiles.tables import Table, make_table
 from profiles.terms import COMPARISONS, FUNCTIONS, VARIADIC, Term, count_nodes, to_text
 
 FORMAT = "pdp-profile"
@@ -61,6 +64,8 @@ def profile_object(profile: Profile) -> dict[str, Any]:
         "parameters": [{"name": p.name, **_parameter_object(p)} for p in profile.parameters],
         "source": profile.source,
     }
+    if profile.written is not None:
+        made["written"] = _written_object(profile.written)
     if profile.parts:
         made["parts"] = [{**term_object(part.times, "times"), "profile": profile_object(part.profile)} for part in profile.parts]
     return made
@@ -70,7 +75,9 @@ def profile_from_object(value: object, where: str, depth: int = 0) -> Profile:
     """Return the profile behind an object of :func:`profile_object`. Raises like :func:`read_profile`."""
     if depth > MAX_DEPTH:
         raise UnreadableFile(f"{where} has parts of parts more than {MAX_DEPTH} deep; compose fewer at a time")
-    found = read_fields(value, where, {"name", "epsilon", "record", "parameters", "source"}, frozenset({"epsilon_term", "parts"}))
+    found = read_fields(
+        value, where, {"name", "epsilon", "record", "parameters", "source"}, frozenset({"epsilon_term", "parts", "written"})
+    )
     name = read_string(found["name"], f"the name of {where}")
     require_name(name, where)
     record = _unique_names(found["record"], f"the record of {where}")
@@ -78,7 +85,7 @@ def profile_from_object(value: object, where: str, depth: int = 0) -> Profile:
     epsilon = term_from_object(found, "epsilon", where)
     checked = declare(
         name,
-        to_text(epsilon),
+        to_text(epsilon),  # with its tables spelled out
         record={key: _range(entry, key, {"name", "range"}) for key, entry in record.items()},
         parameters={key: _parameter(entry, key) for key, entry in parameters.items()},
         ignores_weights=True,
@@ -90,7 +97,35 @@ def profile_from_object(value: object, where: str, depth: int = 0) -> Profile:
             for item in read_list(found.get("parts", []), f"the parts of {where}")
         )
     )
-    return Profile(name, epsilon, checked.record, checked.parameters, read_string(found["source"], f"the source of {where}"), parts)
+    source = read_string(found["source"], f"the source of {where}")
+    plain = Profile(name, epsilon, checked.record, checked.parameters, source, parts)
+    return plain if "written" not in found else _with_written(plain, found["written"], f"the ranges of {where} as they were written")
+
+
+def _written_object(written: Written) -> dict[str, Any]:
+    ranges = [
+        {"name": item.name, "share": item.share, **term_object(item.lo, "lo"), **term_object(item.hi, "hi")} for item in written.ranges
+    ]
+    return {**term_object(written.epsilon, "epsilon"), "ranges": ranges}
+
+
+def _with_written(profile: Profile, value: object, where: str) -> Profile:
+    """Return the profile that remembers how its ranges were written. Raises :class:`UnreadableFile` where it does not follow from that."""
+    found = read_fields(value, where, {"epsilon", "ranges"}, frozenset({"epsilon_term"}))
+    ranges = []
+    for item in read_list(found["ranges"], where):
+        entry = read_fields(item, where, {"name", "share", "lo", "hi"}, frozenset({"lo_term", "hi_term"}))
+        ends = [term_from_object({key: entry[key] for key in (end, f"{end}_term") if key in entry}, end, where) for end in ("lo", "hi")]
+        name, share = read_string(entry["name"], where), read_string(entry["share"], where)
+        if not is_name(name) or not is_name(share):
+            raise UnreadableFile(f"{where} have a name that is not an identifier; correct the file")
+        require_parameters(name, (ends[0], ends[1]), (parameter.name for parameter in profile.parameters))
+        ranges.append(WrittenRange(name, ends[0], ends[1], share))
+    written = Written(term_from_object(found, "epsilon", where), tuple(ranges))
+    again = replace(profile, written=written).with_parameters()
+    if (again.epsilon, again.record) != (profile.epsilon, profile.record):
+        raise UnreadableFile(f"{where} give another profile than the one beside them; one of the two was changed")
+    return again
 
 
 def term_object(term: Term, key: str) -> dict[str, Any]:
@@ -117,6 +152,9 @@ def _write_term(term: Term) -> list[Any]:
         return ["num", write_exact(term[1])]
     if term[0] in ("sym", "pi"):
         return list(term)
+    if term[0] == "table":
+        points = [[write_exact(x), write_exact(y)] for x, y in term[1].points]
+        return ["table", {"name": term[1].name, "points": points, "continues": term[1].continues}, _write_term(term[2])]
     if term[0] == "piecewise":
         return ["piecewise", *([_write_term(value), [condition[0], *map(_write_term, condition[1:])]] for value, condition in term[1:])]
     return [term[0], *map(_write_term, term[1:])]
@@ -134,11 +172,22 @@ def _read_term(value: object, where: str, depth: int) -> Term:
         return ("sym", below[0])
     if head == "pi" and not below:
         return ("pi",)
+    if head == "table" and len(below) == 2:
+        return ("table", _read_table(below[0], where), _read_term(below[1], where, depth + 1))
     if head == "piecewise" and below:
         return ("piecewise", *(_read_branch(branch, where, depth, last=branch is below[-1]) for branch in below))
     if (head in _UNARY and len(below) == 1) or (head in _BINARY and len(below) == 2) or (head in _SEVERAL and below):
         return (head, *(_read_term(part, where, depth + 1) for part in below))
     raise UnreadableFile(f"{where} has the operation {head[:40]!r} with {len(below)} parts, which there is none of; correct the file")
+
+
+def _read_table(value: object, where: str) -> Table:
+    found = read_fields(value, where, {"name", "points", "continues"})
+    name = read_string(found["name"], where)
+    if not is_name(name) or not isinstance(found["continues"], bool):
+        raise UnreadableFile(f"{where} has a table without a name, or that does not say whether it continues; correct the file")
+    points = [[read_exact(number, where) for number in read_list(pair, where)] for pair in read_list(found["points"], where)]
+    return make_table(name, points, outside="continue" if found["continues"] else "error")
 
 
 def _read_branch(value: object, where: str, depth: int, *, last: bool) -> tuple[Term, Term]:

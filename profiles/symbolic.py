@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 import sympy
@@ -16,7 +16,8 @@ from sympy.core.relational import Relational
 
 from profiles.errors import InvalidExpression, InvalidNumber
 from profiles.sympy_spelling import exact_float
-from profiles.terms import Term, children, number, symbol
+from profiles.tables import Table, spell_out_table
+from profiles.terms import Term, children, free_symbols, number, spell_out, symbol
 
 MAX_BITS = 14_000  # Python prints integers of up to 4,300 digits
 MAX_ROOT_BITS = 1_000  # SymPy factors what it takes a root of
@@ -24,11 +25,12 @@ MAX_CHOICES = 64  # SymPy compares the arguments of Min and Max pairwise
 
 _TO_SYMPY: dict[str, Any] = {
     "exp": sympy.exp, "log": sympy.log, "sqrt": sympy.sqrt, "sin": sympy.sin, "cos": sympy.cos, "tan": sympy.tan,
-    "abs": sympy.Abs, "min": sympy.Min, "max": sympy.Max,
+    "abs": sympy.Abs, "min": sympy.Min, "max": sympy.Max, "floor": sympy.floor, "ceiling": sympy.ceiling,
 }  # fmt: skip
 _FROM_SYMPY: dict[Any, str] = {
     sympy.exp: "exp", sympy.log: "log", sympy.sin: "sin", sympy.cos: "cos", sympy.tan: "tan",
-    sympy.Abs: "abs", sympy.Min: "min", sympy.Max: "max",
+    sympy.Abs: "abs", sympy.Min: "min", sympy.Max: "max", sympy.floor: "floor", sympy.ceiling: "ceiling",
+    sympy.tanh: "tanh", sympy.sinh: "sinh", sympy.cosh: "cosh",
 }  # fmt: skip
 _RELATIONS: dict[str, Any] = {"<": sympy.Lt, "<=": sympy.Le, ">": sympy.Gt, ">=": sympy.Ge}
 
@@ -62,6 +64,7 @@ def to_sympy(term: Term, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
 
 
 def _convert(term: Term, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
+    term = spell_out(term)
     head = term[0]
     if head == "num":
         return to_rational(term[1])
@@ -69,6 +72,10 @@ def _convert(term: Term, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
         return symbols[term[1]]
     if head == "pi":
         return sympy.pi
+    if head == "table":
+        if "w" in free_symbols(term[2]):  # its lines matter where ε is differentiated
+            return _convert(spell_out_table(term), symbols)
+        return table_function(term[1])(_convert(term[2], symbols))
     if head == "piecewise":
         return sympy.Piecewise(*((_convert(value, symbols), _condition(condition, symbols)) for value, condition in term[1:]))
     arguments = [_convert(part, symbols) for part in term[1:]]
@@ -88,6 +95,29 @@ def _convert(term: Term, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
     if head == "exp":
         _limit_exp(arguments[0])
     return _TO_SYMPY[head](*arguments)
+
+
+class TableFunction(sympy.Function):  # type: ignore[misc]
+    """A table as an opaque function of SymPy: one class a table, so that hundreds of lines are one node. It has no derivative here."""
+
+    table: Table
+    nargs = 1
+    is_real = True
+
+    @classmethod
+    def eval(cls, argument: Any) -> Any:
+        """Return the exact value at a rational number."""
+        if argument.is_Rational:
+            return to_rational(cls.table.value(Fraction(int(argument.p), int(argument.q))))
+        return None
+
+
+@lru_cache(maxsize=256)
+def table_function(table: Table) -> type[TableFunction]:
+    """Return the SymPy function of a table."""
+    least = min(y for _, y in table.points)
+    signs = {"is_nonnegative": True} if least >= 0 and not table.continues else {}
+    return type(f"{table.name}", (TableFunction,), {"table": table, **signs})
 
 
 def _count_choices(term: Term) -> int:
@@ -169,11 +199,13 @@ def _term(node: Any) -> Term:
         return _power(node)
     if isinstance(node, sympy.Piecewise):
         return _piecewise(node)
+    if isinstance(node, TableFunction):
+        return ("table", node.table, _term(node.args[0]))
     head = _FROM_SYMPY.get(node.func)
     if head is None:
         raise InvalidExpression(
             f"the expression contains {str(node)[:60]!r}, which is outside the profile grammar; use + - * / **, exp, log, sqrt, "
-            "Abs, Min, Max, Piecewise and trigonometric functions"
+            "Abs, Min, Max, Piecewise, floor, ceiling, hyperbolic and trigonometric functions"
         )
     return (head, *(_term(part) for part in node.args))
 

@@ -10,8 +10,9 @@ A term is a nested tuple whose first entry names the operation, so that it is im
 ``("neg", a)``                 −a
 ``("div", a, b)``              a / b
 ``("pow", a, b)``              a ** b
-``(f, a)``                     f in exp, log, sqrt, sin, cos, tan, abs
+``(f, a)``                     f in exp, log, sqrt, sin, cos, tan, abs, floor, ceiling, tanh, sinh, cosh
 ``("min", a, b, ...)``         likewise ``max``
+``("table", t, a)``            the table t (:mod:`profiles.tables`) at a
 ``("piecewise", (v, c), ...)`` values with conditions ``(op, a, b)``, the last condition ``("true",)``
 =============================  ==========================================
 
@@ -27,11 +28,13 @@ from typing import Any
 
 from profiles.errors import InvalidExpression
 from profiles.numbers import exact_text
+from profiles.tables import Table, spell_out_table
 
 Term = tuple[Any, ...]
 
 FUNCTIONS = {
     "exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tan": "tan", "Abs": "abs", "abs": "abs",
+    "floor": "floor", "ceiling": "ceiling", "ceil": "ceiling", "tanh": "tanh", "sinh": "sinh", "cosh": "cosh",
 }  # fmt: skip
 VARIADIC = {"Min": "min", "min": "min", "Max": "max", "max": "max"}
 RESERVED = frozenset({"w", "pi", "Piecewise", "True", "False", "None", *FUNCTIONS, *VARIADIC})
@@ -61,6 +64,8 @@ def children(term: Term) -> Iterator[Term]:
         for value, condition in term[1:]:
             yield value
             yield from condition[1:]
+    elif head == "table":
+        yield term[2]
     else:
         yield from term[1:]
 
@@ -78,6 +83,19 @@ def free_symbols(term: Term) -> frozenset[str]:
     return frozenset(found)
 
 
+def applications(term: Term) -> Iterator[tuple[Table, Term]]:
+    """Yield each table that occurs in a term, with its argument, once."""
+    seen: set[Term] = set()
+    stack = [term]
+    while stack:
+        current = stack.pop()
+        if current not in seen:
+            seen.add(current)
+            if current[0] == "table":
+                yield current[1], current[2]
+            stack.extend(children(current))
+
+
 def rebuild(term: Term, change: Callable[[Term], Term]) -> Term:
     """Return ``term`` with ``change`` applied to each direct subterm."""
     head = term[0]
@@ -86,6 +104,8 @@ def rebuild(term: Term, change: Callable[[Term], Term]) -> Term:
     if head == "piecewise":
         branches = ((change(value), (condition[0], *map(change, condition[1:]))) for value, condition in term[1:])
         return ("piecewise", *branches)
+    if head == "table":
+        return (head, term[1], change(term[2]))
     return (head, *map(change, term[1:]))
 
 
@@ -102,6 +122,15 @@ _ADD, _MUL, _POW, _ATOM = range(4)
 def to_text(term: Term) -> str:
     """Return ``term`` in the profile grammar; parsing it again gives a term of the same value and definedness."""
     return _print(term)[0]
+
+
+def to_short_text(term: Term) -> str:
+    """Return ``term`` for people: tables as calls such as ``f(z)``, which no parser reads without the table."""
+    return to_text(_with_calls(term))
+
+
+def _with_calls(term: Term) -> Term:
+    return symbol(f"{term[1].name}({to_short_text(term[2])})") if term[0] == "table" else rebuild(term, _with_calls)
 
 
 def _print(term: Term) -> tuple[str, int]:
@@ -122,6 +151,8 @@ def _print(term: Term) -> tuple[str, int]:
         return f"{_wrap(term[1], _MUL)}/{_wrap(term[2], _POW)}", _MUL
     if head == "pow":
         return f"{_wrap(term[1], _ATOM)}**{_wrap(term[2], _ATOM)}", _POW
+    if head == "table":
+        return _print(spell_out_table(term))
     if head == "piecewise":
         return f"Piecewise({', '.join(map(_print_branch, term[1:]))})", _ATOM
     name = {"abs": "Abs", "min": "Min", "max": "Max"}.get(head, head)
@@ -186,6 +217,19 @@ def constant_value(term: Term) -> Fraction | None:
     if bottom.denominator != 1 or (base == 0 and bottom < 0) or is_long_power(base, bottom):
         return None
     return Fraction(base ** int(bottom))
+
+
+def spell_out(term: Term) -> Term:
+    """Return an application of tanh, sinh or cosh as the exponentials that it is; any other term as it is.
+
+    tanh a = 2/(1 + exp(-2a)) − 1, which contains a once, sinh a = (exp(a) − exp(−a))/2, cosh a = (exp(a) + exp(−a))/2.
+    """
+    if term[0] == "tanh":
+        return ("add", ("div", number(2), ("add", number(1), ("exp", ("mul", number(-2), term[1])))), number(-1))
+    if term[0] in ("sinh", "cosh"):
+        other: Term = ("exp", ("neg", term[1]))
+        return ("div", ("add", ("exp", term[1]), other if term[0] == "cosh" else ("neg", other)), number(2))
+    return term
 
 
 def is_long_power(base: Fraction, exponent: Fraction) -> bool:

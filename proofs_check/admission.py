@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
 from profiles.errors import InvalidExpression, InvalidProfile, Undecided
 from profiles.numbers import exact_text
 from profiles.profile import Profile, Variable
-from profiles.terms import Term, number, substitute, to_text
+from profiles.terms import Term, applications, free_symbols, number, substitute, to_text
 from proofs_check.certificates import check_text, make_certificate
 from proofs_check.prover import trees
 from proofs_check.prover.definedness import obligations
@@ -39,6 +40,7 @@ def well_defined_claim(profile: Profile) -> Tree:
     """
     term = numeric_term(profile)
     variables = profile.variables()
+    _check_requirements(profile)
     for point in _points(term, variables):
         _refuse_bad_point(term, point)
     _refuse_vanishing(term, variables)
@@ -51,6 +53,36 @@ def well_defined_claim(profile: Profile) -> Tree:
         f"the profile {profile.name!r} was to be proved real, finite and non-negative, but neither a proof nor a witness was found"
         f"{f' ({reason})' if reason else ''}; simplify epsilon, or narrow its ranges and clip each record to them"
     )
+
+
+def _check_requirements(profile: Profile) -> None:
+    """Refuse a profile whose ranges run backwards for some parameters, or whose tables are used outside of their points."""
+    for written in profile.shares:
+        _require_nonnegative(
+            profile, written.width, f"the range of {written.name} is {written.text}, whose upper end must not be below its lower one"
+        )
+    for table, argument in applications(profile.epsilon):
+        if not table.continues:
+            what = f"{to_text(argument)}, at which the table {table.name} is used, must lie in its range from {exact_text(table.lo)} to "
+            what += exact_text(table.hi)
+            _require_nonnegative(profile, ("add", argument, ("neg", number(table.lo))), what)
+            _require_nonnegative(profile, ("add", number(table.hi), ("neg", argument)), what)
+
+
+def _require_nonnegative(profile: Profile, term: Term, what: str) -> None:
+    """Refuse a profile for which a term is negative somewhere on the domain: what the kernel proves is that of the term as a profile."""
+    of_term = replace(profile, epsilon=term, parts=(), written=None)
+    numeric, variables = numeric_term(of_term), of_term.variables()
+    for point in _points(numeric, variables):
+        try:
+            negative = as_ball(value_at(numeric, point)) < 0
+        except UndefinedAtPoint as error:
+            raise InvalidProfile(f"{what}, but {error} at {_where(point)}; correct it or restrict the ranges") from None
+        if negative:
+            used = {name: value for name, value in point.items() if name in free_symbols(numeric)}
+            raise InvalidProfile(f"{what}, but it is{f' at {_where(used)}' if used else ''}; correct it or restrict the ranges")
+    if within(SECONDS, lambda: _find_claim(of_term, numeric, [])) is None:
+        raise Undecided(f"{what}, but that could be neither proved nor refuted; write it more simply")
 
 
 def _find_claim(profile: Profile, term: Term, reasons: list[str]) -> Tree | None:

@@ -83,5 +83,6 @@ def derive_consequences(context: Context, decisions: Mapping[str, Decision]) -> 
 
 
 def _continuous(context: Context) -> bool:
-    """Tell whether ε is built from operations that are continuous where defined; only Piecewise is not."""
-    return not any(context.weight in node.free_symbols for node in context.epsilon.atoms(sympy.Piecewise))
+    """Tell whether ε is built from operations that are continuous where defined; only Piecewise, floor and ceiling are not."""
+    jumping = context.epsilon.atoms(sympy.Piecewise, sympy.floor, sympy.ceiling)
+    return not any(context.weight in node.free_symbols for node in jumping)

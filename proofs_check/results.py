@@ -8,7 +8,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
-from profiles.numbers import exact_text
+from profiles.numbers import decimal_text, exact_text
 
 
 class Verdict(Enum):
@@ -21,6 +21,29 @@ class Verdict(Enum):
 
 #: A proof tree of the certificate format (docs/certificates.md).
 Tree = dict[str, Any]
+
+
+def nearby(value: Fraction, digits: int = 8) -> str:
+    """Return a number as a decimal for people: exactly where that is short, else rounded to the nearest one of so many digits.
+
+    >>> nearby(Fraction(3, 2)), nearby(Fraction(4000, 7))
+    ('1.5', '571.42857')
+    """
+    text = exact_text(value)
+    if "/" not in text and len(text) <= 2 * digits:
+        return text
+    down, up = (decimal_text(value, digits, round_up=side) for side in (False, True))
+    return down if value - Fraction(down) <= Fraction(up) - value else up
+
+
+def show_value(value: Fraction) -> str:
+    """Return a number for people: exactly, and beside a fraction or a long decimal what it is about.
+
+    >>> show_value(Fraction(3, 2)), show_value(Fraction(4000, 7))
+    ('1.5', '4000/7 (about 571.42857)')
+    """
+    exact, near = exact_text(value), nearby(value)
+    return exact if exact == near else f"{exact} (about {near})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +69,16 @@ class Decision:
         return decision_html(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the stable JSON form; numbers of the witness are exact decimal strings or fractions."""
+        """Return the stable JSON form; numbers of the witness are exact decimal strings or fractions.
+
+        ``witness_decimal`` has those that are fractions as decimals, rounded: these are near the witness and no witness themselves.
+        """
         witness = None if self.witness is None else {name: exact_text(value) for name, value in self.witness.items()}
         return {
             "verdict": self.verdict.value,
             "method": self.method,
             "witness": witness,
+            "witness_decimal": None if self.witness is None else {name: nearby(value) for name, value in self.witness.items()},
             "reason": self.reason,
             "checked_by_kernel": self.checked,
             **self.details,

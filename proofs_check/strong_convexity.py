@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import sympy
 
 from profiles.errors import InvalidExpression
-from profiles.numbers import decimal_text, exact_text
-from profiles.profile import WEIGHT, Profile, Variable
-from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import to_text
-from proofs_check.certificates import checks
+from profiles.numbers import decimal_text
+from profiles.profile import Profile
+from profiles.symbolic import from_sympy
+from profiles.terms import to_short_text, to_text
 from proofs_check.conditions.assumption_11 import StrongConvexity, smallest_value
 from proofs_check.conditions.context import Context
-from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand, tidy
-from proofs_check.prover.effort import within
-from proofs_check.prover.goals import Goal
+from proofs_check.prover.algebra import tidy
 from proofs_check.prover.minimum import minimum_enclosure
-from proofs_check.prover.search import prove
-from proofs_check.results import Tree
+from proofs_check.tight_floor import enclose_infimum
 
 #: Search effort for a number below μ_x that is better than the floor.
 SECONDS = 4.0
-#: Weights from which on (e^ε)″ may rise.
-CUTS = (Fraction(2), Fraction(4), Fraction(16))
-#: How far below the sampled infimum such a number may lie.
-SHARES = (Fraction(999, 1000), Fraction(99, 100), Fraction(9, 10), Fraction(1, 2))
 
 #: Certified numbers below and above the infimum of μ_x over all records; None where there is none, as for parameters without numbers.
 Bounds = tuple[Fraction | None, Fraction | None]
@@ -39,39 +29,20 @@ def bound_constant(context: Context, convexity: StrongConvexity) -> Bounds:
     """Enclose the infimum over all records of the best μ_x, which is that of (e^ε)″ over all records and weights.
 
     Where the formula is exact, by branch and bound on it. Elsewhere the upper number is a value of (e^ε)″, rounded up, and the lower one
-    the largest of some shares of it that the kernel accepts as a strong convexity constant, or the floor.
+    a number just below that the kernel accepts as a strong convexity constant (:mod:`proofs_check.tight_floor`), or the floor.
     """
     if any(variable.hi is None for variable in context.records):
         return None, None
-    if convexity.exact or not context.smooth:
+    if convexity.exact:
         enclosure = minimum_enclosure(from_sympy(convexity.floor), context.records)
         lower, upper = enclosure or (None, None)
-        return lower if lower is not None and lower > 0 else None, upper if convexity.exact else None
-    upper = smallest_value(from_sympy(context.curvature * sympy.exp(context.epsilon)), context.domain)
-    better = within(SECONDS, partial(_better_number, context, upper)) if upper is not None and 1e-300 < upper < 1e300 else None
-    return better or smallest_floor(context.profile, convexity), upper
-
-
-def _better_number(context: Context, upper: Fraction) -> Fraction | None:
-    """Return the largest share of a number that is proved to be below (e^ε)″: up to some weight as it stands, beyond because it rises."""
-    bent = context.curvature * sympy.exp(context.epsilon)
-    rate = expand(sympy.diff(context.curvature, context.weight) + context.curvature * context.first)
-    for cut in CUTS:
-        before, beyond = ((*context.records, Variable(WEIGHT, *ends)) for ends in ((Fraction(1), cut), (cut, None)))
-        rising = within(SECONDS / 4, partial(prove, Goal(rate, beyond)))
-        for share in SHARES if rising is not None else ():
-            number = Fraction(f"{float(upper * share):.6e}")
-            below = within(SECONDS / 4, partial(prove, Goal(bent - to_rational(number), before)))
-            end = None if below is None else prove(context.for_records(bent.subs(context.weight, to_rational(cut)) - to_rational(number)))
-            if below is None or end is None or rising is None:
-                continue
-            slope: Tree = {"rule": "scale", "factor": to_text(from_sympy(sympy.exp(-context.epsilon))), "positive": trees.MANIFEST}
-            above = trees.monotone(WEIGHT, {**slope, "product": rising}, end, increasing=True)
-            proof: Tree = {"floor": exact_text(number), "positive": trees.MANIFEST, "form": "exp"}
-            proof["curvature"] = trees.split(WEIGHT, cut, below, above)
-            if checks(context.profile, [{"claim": "strong-convexity", "verdict": "proved", "proof": proof}]):
-                return number
-    return None
+        return lower if lower is not None and lower > 0 else None, upper
+    found = enclose_infimum(context, SECONDS)
+    floor = smallest_floor(context.profile, convexity)
+    if found is not None:
+        return max(found.lower, floor or found.lower), found.upper
+    upper = smallest_value(from_sympy(context.curvature * sympy.exp(context.epsilon)), context.domain) if context.smooth else None
+    return floor, upper
 
 
 def strong_convexity_json(profile: Profile, convexity: StrongConvexity | None, bounds: Bounds = (None, None)) -> dict[str, Any]:
@@ -81,7 +52,7 @@ def strong_convexity_json(profile: Profile, convexity: StrongConvexity | None, b
     symbolic = _with_names(profile, convexity)
     lower, upper = bounds
     return {
-        "formula": to_text(from_sympy(symbolic)),
+        "formula": to_short_text(from_sympy(symbolic)),
         "latex": sympy.latex(symbolic),
         "exact": convexity.exact,
         "lower_bound": None if lower is None else decimal_text(lower, 12, round_up=False),

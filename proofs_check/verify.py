@@ -92,12 +92,19 @@ class Verification:
         claims += [decision.claim for decision in self.decisions.values() if decision.checked and decision.claim is not None]
         return make_certificate(self.profile, claims, target=self.target)
 
+    def _decision_json(self, decision: Decision) -> dict[str, Any]:
+        """Return a decision's JSON form, with the declared statistics beside a witness in shares of their ranges."""
+        found = decision.to_json()
+        if decision.witness is not None and self.profile.shares:
+            found["declared_statistics"] = {k: _text(v) for k, v in self.profile.declared_record(decision.witness).items()}
+        return found
+
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form of ``pdp verify``."""
         return {
             "profile": self.profile.name,
             "target_epsilon": _text(self.target),
-            "conditions": {name: decision.to_json() for name, decision in self.decisions.items()},
+            "conditions": {name: self._decision_json(decision) for name, decision in self.decisions.items()},
             "strong_convexity": strong_convexity_json(self.profile, self.convexity, self.constant),
             "consequences": {consequence.statement: consequence.to_json() for consequence in self.consequences},
         }

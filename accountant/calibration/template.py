@@ -48,12 +48,14 @@ class Template:
         name = next(name for name in (_SCALE, *(f"{_SCALE}_{k}" for k in range(99))) if name not in _names(self.profile))
         terms: dict[str, Term] = {key: ("mul", number(factor), symbol(name)) for key, factor in self.proportions.items()}
         kept = tuple(parameter for parameter in self.profile.parameters if parameter.name not in self.proportions)
-        joint = replace(self.profile, epsilon=substitute(self.profile.epsilon, terms), parameters=(*kept, Parameter(name)), parts=())
+        joint = replace(
+            self.profile, epsilon=substitute(self.profile.epsilon, terms), parameters=(*kept, Parameter(name)), parts=(), written=None
+        )
         try:
             context = Context(admit(joint))
         except PDPError:
             return None
-        if not context.smooth or context.epsilon.has(sympy.Abs, sympy.Min, sympy.Max, sympy.Piecewise):
+        if not context.smooth or context.epsilon.has(sympy.Abs, sympy.Min, sympy.Max, sympy.Piecewise, sympy.floor, sympy.ceiling):
             return None
         slope = sympy.diff(context.epsilon, joint.symbols()[name])
         tree = within(_SECONDS, lambda: prove(Goal(-slope, context.domain)))

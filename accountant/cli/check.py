@@ -25,6 +25,7 @@ Examples:
   pdp check c.json
   pdp check c.json --axioms
 """
+_LONG = 2_000  # of an expression that is printed
 
 
 def _find_statement(text: str) -> dict[str, Any]:
@@ -42,9 +43,14 @@ def _find_statement(text: str) -> dict[str, Any]:
     return about | {"hypotheses": [item.sentence for item in found], "premises": premises_json(found)} if found else about
 
 
+def _shorten(text: str) -> str:
+    """Return an expression as it is, or the beginning of one that is very long, such as one with a table spelled out."""
+    return text if len(text) <= _LONG else f"{text[:_LONG]} ... ({len(text)} characters, see the file)"
+
+
 def _describe(about: Mapping[str, Any]) -> Iterator[str]:
     profile = about["profile"]
-    yield f"about: epsilon(w, x) = {profile['epsilon']}"
+    yield f"about: epsilon(w, x) = {_shorten(profile['epsilon'])}"
     ranges = [f"{name} in [{lo}, {hi}]" for name, (lo, hi) in profile["record"].items()]
     yield f"    for all {', '.join([*ranges, 'w >= 1'])}"
     for name, value in profile["parameters"].items():
@@ -107,7 +113,7 @@ def main(
         for line in _describe(_find_statement(text)):
             print_line(f"    {line}")
         for claim in report.claims:
-            bound = "" if claim.bound is None else f" {claim.bound}"
+            bound = "" if claim.bound is None else f" {_shorten(claim.bound)}"
             beside = "" if not claim.side_conditions else f"; side conditions: {', '.join(claim.side_conditions)}"
             print_line(f"    {claim.claim}{bound}: {claim.verdict} (rules: {', '.join(claim.rules)}{beside})")
         if axioms:

@@ -88,7 +88,7 @@ def _print(report: dict[str, Any], lines: list[str]) -> None:
     for name, decision in report["conditions"].items():
         why = decision["reason"] or decision["method"]
         if decision["witness"]:
-            shown = ", ".join(f"{key} = {value}" for key, value in decision["witness"].items())
+            shown = _witness(decision)
             why = f"{why}: {shown}" if why.startswith("witness") else f"{why}; witness: {shown}"
         rows.append((name, decision["verdict"], "yes" if decision["checked_by_kernel"] else "no", why))
     title = f"{report['profile']}, target epsilon {report['target_epsilon']}"
@@ -101,6 +101,13 @@ def _print(report: dict[str, Any], lines: list[str]) -> None:
             for item in consequence[label]:
                 print_line(f"    {label.replace('_', ' ')}: {item}")
     print_as_it_is("\n".join(lines))
+
+
+def _witness(decision: dict[str, Any]) -> str:
+    """Return a witness as it is, with decimals beside its fractions, and the declared statistics where it has shares of their ranges."""
+    near = decision["witness_decimal"]
+    parts = [f"{key} = {value}" + ("" if near[key] == value else f" (about {near[key]})") for key, value in decision["witness"].items()]
+    return ", ".join(parts + [f"so that {key} = {value}" for key, value in decision.get("declared_statistics", {}).items()])
 
 
 def _print_region(decision: dict[str, Any] | None) -> None:

@@ -42,7 +42,8 @@ def main(
         print_line(f"weight   {found['weight']}   (feasible: rounded down)")
         print_line(f"optimum in [{found['enclosure'][0]}, {found['enclosure'][1]}]")
     if found["strong_convexity"] is not None:
-        print_line(f"mu       >= {found['strong_convexity']}")
+        above = found["strong_convexity_above"]
+        print_line(f"mu       >= {found['strong_convexity']}" + ("" if above is None else f"   (the best one is at most {above})"))
     if found["bracket"] is not None:
         print_line(f"bracket  [{found['bracket'][0]}, {found['bracket'][1]}]")
     bound = "" if found["evaluation_bound"] is None else f" (at most {found['evaluation_bound']} by Proposition 12, corrected)"

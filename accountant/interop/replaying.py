@@ -222,6 +222,7 @@ _CALLS: dict[str, _Call] = {
 def _describe(profile: Profile) -> str:
     """All that a profile says: also the ranges and constants, which a file could narrow."""
     ranges = [f"{item.name} in [{exact_text(item.lo)}, {exact_text(item.hi)}]" for item in profile.record]
+    ranges += [f"{item.name} in {item.text}" for item in (() if profile.written is None else profile.written.ranges)]
     for parameter in profile.parameters:
         if parameter.bounds is not None:
             ranges.append(f"{parameter.name} in [{', '.join(map(exact_text, parameter.bounds))}]")

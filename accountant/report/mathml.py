@@ -97,6 +97,8 @@ def _width(term: Term) -> int:
         return 1
     if head == "piecewise":
         return 4 + max(_width(value) + 4 + sum(_width(part) + 2 for part in condition[1:]) for value, condition in term[1:])
+    if head == "table":
+        return len(term[1].name) + 2 + _width(term[2])
     widths = [_width(part) for part in term[1:]]
     if head == "div":
         return 1 + max(widths)

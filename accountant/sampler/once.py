@@ -12,6 +12,7 @@ from accountant.guarantees import Hypothesis, assume
 from profiles import InvalidArgument, Parameter, Part, Profile, compose_adaptively
 from profiles.hypotheses import SAME_STATISTICS, as_hypotheses
 from profiles.profile import MAX_NAME
+from profiles.ranges import Written
 from profiles.terms import Term, substitute, symbol
 
 
@@ -93,6 +94,11 @@ def _find_name(parameter: Parameter, used: Mapping[str, Parameter], taken: froze
     return next(name for name in candidates if name not in taken and name not in used)
 
 
+def _rename_written(written: Written, changes: Mapping[str, Term]) -> Written:
+    ranges = tuple(replace(item, lo=substitute(item.lo, changes), hi=substitute(item.hi, changes)) for item in written.ranges)
+    return Written(substitute(written.epsilon, changes), ranges)
+
+
 def _rename(profile: Profile, names: Mapping[str, str]) -> Profile:
     changes: dict[str, Term] = {old: symbol(new) for old, new in names.items() if old != new}
     if not changes:
@@ -100,6 +106,7 @@ def _rename(profile: Profile, names: Mapping[str, str]) -> Profile:
     return replace(
         profile,
         epsilon=substitute(profile.epsilon, changes),
+        written=None if profile.written is None else _rename_written(profile.written, changes),
         parameters=tuple(replace(parameter, name=names.get(parameter.name, parameter.name)) for parameter in profile.parameters),
         parts=tuple(Part(_rename(part.profile, names), substitute(part.times, changes)) for part in profile.parts),
     )

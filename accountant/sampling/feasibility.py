@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 
@@ -129,6 +130,9 @@ def exact_value(term: Term, point: Record) -> Fraction | None:
         return point.get(term[1])
     if head == "piecewise":
         return _exact_piecewise(term, point)
+    if head == "table":
+        at = exact_value(term[2], point)
+        return None if at is None else term[1].value(at)
     operation = _EXACT.get(head)
     if operation is None:
         return None
@@ -187,6 +191,8 @@ _EXACT: dict[str, Callable[[list[Fraction]], Fraction | None]] = {
     "pow": _power,
     "sqrt": lambda values: _root(values[0], 2) if values[0] >= 0 else None,
     "abs": lambda values: abs(values[0]),
+    "floor": lambda values: Fraction(math.floor(values[0])),
+    "ceiling": lambda values: Fraction(math.ceil(values[0])),
     "min": min,
     "max": max,
 }

@@ -220,7 +220,7 @@ def rule_from_expression(expression: str | Term, profile: Profile, constants: Ma
     Raises :class:`InvalidSampling` (unknown symbol, a parameter without a number, q > 1 or q ≤ 0 at a record that it names),
     :class:`InvalidExpression`, :class:`InvalidNumber`.
     """
-    term = parse_expression(expression, "q") if isinstance(expression, str) else expression
+    term = profile.in_shares(parse_expression(expression, "q") if isinstance(expression, str) else expression)
     statistics = {statistic.name for statistic in profile.record}
     numbers = {p.name: p.value for p in profile.parameters if p.value is not None}
     own: dict[str, Fraction] = {}

@@ -15,9 +15,12 @@ import mpmath
 import sympy
 from flint import arb
 
+from accountant.weights.vectorised.exact import may_jump
 from profiles.symbolic import from_sympy
+from profiles.terms import Term
 from proofs_check.conditions.context import Context
 from proofs_check.enclosures import Enclosure, ball, interval, working_precision
+from proofs_check.prover.pointwise import as_ball, value_at
 
 MAX_BITS = 200_000
 
@@ -34,8 +37,17 @@ class Constraint:
         return self.context.epsilon - sympy.log(1 + self.context.growth * self.context.weight)
 
     @cached_property
+    def may_jump(self) -> bool:
+        """Whether F has operations that are not continuous."""
+        return may_jump(self._term)
+
+    @cached_property
+    def _term(self) -> Term:
+        return from_sympy(self.expression)
+
+    @cached_property
     def _value(self) -> Enclosure:
-        return Enclosure(from_sympy(self.expression))
+        return Enclosure(self._term)
 
     def enclose(self, lo: Fraction, hi: Fraction) -> arb:
         """Return a ball around F over [lo, hi], at the working precision."""
@@ -56,6 +68,10 @@ class Constraint:
             if value < 0:
                 return -1
             bits *= 2
+        if self.may_jump:  # exact numbers meet no jump by rounding
+            exact = as_ball(value_at(self._term, {"w": weight}, limit))
+            if exact > 0 or exact < 0:
+                return 1 if exact > 0 else -1
         return 0 if self._vanishes(weight) else None
 
     def _vanishes(self, weight: Fraction) -> bool:

@@ -2,7 +2,8 @@
 
 Statement: if F > 0 beyond ``hi``, the largest w in [1, hi] with F(w) ≤ 0 lies in the interval that is returned, and everything to its
 right is certified infeasible. Pieces where the sign of F is not certain and F is not certainly monotone are halved; a piece that
-stays undecided down to the resolution (a root where F touches zero) ends the search with a refusal, never with another root.
+stays undecided down to the resolution (a root where F touches zero) ends the search with a refusal, never with another root; but where F
+may jump and is certainly at most 0 at the lower end of such a piece, or at a short number inside, the answer lies in the piece.
 """
 
 from __future__ import annotations
@@ -20,10 +21,14 @@ BITS = 192
 
 @dataclass(frozen=True, slots=True)
 class RootInterval:
-    """F(lo) ≤ 0 < F(hi), F increasing in between; or lo = hi: the largest feasible weight is exactly that number."""
+    """F(lo) ≤ 0 < F(hi), F increasing in between; or lo = hi: the largest feasible weight is exactly that number.
+
+    ``jump``: F may do anything in between, and F(lo) ≤ 0 and F > 0 from ``hi`` on is all that is known.
+    """
 
     lo: Fraction
     hi: Fraction
+    jump: bool = False
 
 
 class UndecidedPiece(Exception):
@@ -34,13 +39,15 @@ class UndecidedPiece(Exception):
         self.lo, self.hi = lo, hi
 
 
-def isolate_largest(constraint: Constraint, hi: Fraction) -> RootInterval | None:
+def isolate_largest(constraint: Constraint, hi: Fraction, digits: int = 18) -> RootInterval | None:
     """Return where the largest feasible weight in [1, hi] lies, given F > 0 beyond ``hi``; None if no weight is feasible.
+    A jump of F is found to ``digits`` significant digits.
 
     Raises :class:`UndecidedPiece` where F touches zero or the budget is spent.
     """
     stack = [(Fraction(1), max(hi, Fraction(1)))]
-    with working_precision(BITS):
+    resolution = min(RESOLUTION, Fraction(1, 10 ** (digits + 2)))
+    with working_precision(max(BITS, 4 * digits + 64)):
         for _ in range(BUDGET):
             if not stack:
                 return None
@@ -59,13 +66,31 @@ def isolate_largest(constraint: Constraint, hi: Fraction) -> RootInterval | None
                 return found
             if found:
                 continue
-            if top - lo <= RESOLUTION * top:
-                raise UndecidedPiece(lo, top)
+            if top - lo <= resolution * top:
+                return _beside_jump(constraint, lo, top)
             middle = (lo + top) / 2
             stack.append((lo, middle))
             stack.append((middle, top))
     lo, top = stack[-1]
     raise UndecidedPiece(lo, top)
+
+
+def _beside_jump(constraint: Constraint, lo: Fraction, hi: Fraction) -> RootInterval:
+    """Return a piece that is too small to be halved, from a short number in it on, or its lower end, at which F is certainly at most 0."""
+    for weight in (_simplest(lo, hi), lo) if constraint.may_jump else ():
+        sign = constraint.sign(weight)
+        if sign is not None and sign <= 0:
+            return RootInterval(weight, hi, jump=True)
+    raise UndecidedPiece(lo, hi)
+
+
+def _simplest(lo: Fraction, hi: Fraction) -> Fraction:
+    """Return the fraction with the smallest denominator in [lo, hi], lo ≥ 0."""
+    whole = -(-lo.numerator // lo.denominator)
+    if whole <= hi:
+        return Fraction(whole)
+    below = whole - 1
+    return below + 1 / _simplest(1 / (hi - below), 1 / (lo - below))
 
 
 def _monotone(constraint: Constraint, lo: Fraction, hi: Fraction) -> RootInterval | bool:

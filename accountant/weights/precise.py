@@ -32,7 +32,7 @@ from proofs_check.enclosures import Enclosure, upper_fraction, working_precision
 from proofs_check.prover.effort import within
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.results import Verdict
-from proofs_check.strong_convexity import smallest_floor
+from proofs_check.strong_convexity import bound_constant
 from proofs_check.verify import decide_in_time
 
 if TYPE_CHECKING:
@@ -53,9 +53,9 @@ class OptimalWeight:
 
     ``lower`` is feasible; the true optimum lies in [``lower``, ``upper``] (``upper`` infeasible unless equal to ``lower``). An
     ``infinite`` weight means that every w ≥ 1 is feasible from some point on: the record may be dropped (q = 0). ``mu`` is a proved
-    lower bound of μ_x, ``bracket`` what was searched, ``evaluations`` how often ε was evaluated by the bisection, and
-    ``evaluation_bound`` how often at most by Proposition 12 as corrected (None where its hypotheses are not proved). ``profile`` is that of
-    this record alone, its statistics fixed, and ``target`` is ε*.
+    lower bound of the best μ_x, ``mu_above`` an upper bound of it, ``bracket`` what was searched, ``evaluations`` how often ε was
+    evaluated by the bisection, and ``evaluation_bound`` how often at most by Proposition 12 as corrected (None where its hypotheses are
+    not proved). ``profile`` is that of this record alone, its statistics fixed, and ``target`` is ε*.
     """
 
     lower: Fraction
@@ -67,6 +67,7 @@ class OptimalWeight:
     method: str
     evaluations: int
     evaluation_bound: int | None = None
+    mu_above: Fraction | None = None
     profile: Profile | None = field(default=None, repr=False, compare=False)
     target: Fraction | None = field(default=None, repr=False, compare=False)
 
@@ -103,6 +104,7 @@ class OptimalWeight:
             "weight": shown,
             "enclosure": enclosure,
             "strong_convexity": None if self.mu is None else decimal_text(self.mu, 20, round_up=False),
+            "strong_convexity_above": None if self.mu_above is None else decimal_text(self.mu_above, 20, round_up=True),
             "bracket": bracket,
             "method": self.method,
             "evaluations": self.evaluations,
@@ -129,9 +131,9 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
     admit(context.profile)
     constraint = Constraint(context)
     convexity = within(SECONDS, lambda: derive_strong_convexity(context))
-    mu = None if convexity is None else smallest_floor(context.profile, convexity)
+    mu, above = (None, None) if convexity is None else bound_constant(context, convexity)
     if convexity is not None and mu is not None:
-        found = _by_convexity(context, constraint, mu, digits)
+        found = replace(_by_convexity(context, constraint, mu, digits), mu_above=above)
     else:
         found = _by_isolation(context, constraint, digits)
     return replace(found, profile=context.profile, target=context.target)
@@ -139,6 +141,9 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
 
 def specialise(profile: Profile, record: Mapping[str, object]) -> Profile:
     """Return the profile of one record: every statistic fixed at an exact number inside its range, every parameter a number."""
+    free = [parameter.name for parameter in profile.free_parameters]
+    if free and profile.shares:  # the statistics of the record are not those that were declared
+        raise InvalidProfile(f"a weight needs numbers for all parameters, but {', '.join(free)} has none; set it in the profile")
     missing = [statistic.name for statistic in profile.record if statistic.name not in record]
     unknown = [name for name in record if name not in {statistic.name for statistic in profile.record}]
     if missing or unknown:
@@ -147,7 +152,6 @@ def specialise(profile: Profile, record: Mapping[str, object]) -> Profile:
             f"the statistics of {profile.name!r} are {names}, but {_faults(missing, unknown)}; give each exactly once (z=1.5)"
             + "".join(suggest(name, missing) for name in unknown[:1])
         )
-    free = [parameter.name for parameter in profile.free_parameters]
     if free:
         raise InvalidProfile(f"a weight needs numbers for all parameters, but {', '.join(free)} has none; set it in the profile")
     values: dict[str, Fraction] = {}
@@ -160,7 +164,7 @@ def specialise(profile: Profile, record: Mapping[str, object]) -> Profile:
             )
         values[statistic.name] = value
     fixed = tuple(Parameter(name, value) for name, value in values.items())
-    return replace(profile, record=(), parameters=(*profile.parameters, *fixed), parts=())
+    return replace(profile, record=(), parameters=(*profile.parameters, *fixed), parts=(), written=None)
 
 
 def _faults(missing: list[str], unknown: list[str]) -> str:
@@ -180,7 +184,7 @@ def _by_convexity(context: Context, constraint: Constraint, mu: Fraction, digits
     if sign == -1 and constraint.sign(top) in (0, 1):
         root = RootInterval(Fraction(1), top)
     else:
-        root = _isolate(context, constraint, top)
+        root = _isolate(context, constraint, top, digits)
         method = "certified isolation in the derived bracket (the target is epsilon(1, x), or below it)"
     found = _finish(constraint, root, digits, mu=mu, top=top, method=method)
     bound = evaluation_bound(at_one, slope, mu, context.target or Fraction(0), relative_tolerance(digits))
@@ -206,7 +210,7 @@ def _by_isolation(context: Context, constraint: Constraint, digits: int) -> Opti
         )
     top = _number_above(threshold)
     method = "certified isolation of the largest root (assumption-11 not proved)"
-    return _finish(constraint, _isolate(context, constraint, top), digits, mu=None, top=top, method=method)
+    return _finish(constraint, _isolate(context, constraint, top, digits), digits, mu=None, top=top, method=method)
 
 
 def _number_above(threshold: str) -> Fraction:
@@ -218,9 +222,9 @@ def _number_above(threshold: str) -> Fraction:
     return top
 
 
-def _isolate(context: Context, constraint: Constraint, top: Fraction) -> RootInterval:
+def _isolate(context: Context, constraint: Constraint, top: Fraction, digits: int) -> RootInterval:
     try:
-        root = isolate_largest(constraint, top)
+        root = isolate_largest(constraint, top, digits)
     except UndecidedPiece as piece:
         raise Undecided(
             "the largest feasible weight was asked for, but the sign of psi - target could not be certified between "
@@ -236,7 +240,10 @@ def _isolate(context: Context, constraint: Constraint, top: Fraction) -> RootInt
 
 
 def _finish(constraint: Constraint, root: RootInterval, digits: int, *, mu: Fraction | None, top: Fraction, method: str) -> OptimalWeight:
-    lower, upper, evaluations = (root.lo, root.hi, 0) if root.lo == root.hi else bisect(constraint, root, digits)
+    if root.jump:
+        lower, upper, evaluations = _certify(constraint, root, root.lo, digits)[0], root.hi, 0
+    else:
+        lower, upper, evaluations = (root.lo, root.hi, 0) if root.lo == root.hi else bisect(constraint, root, digits)
     bracket = (Fraction(1), top)
     return OptimalWeight(lower, upper, digits, infinite=False, mu=mu, bracket=bracket, method=method, evaluations=evaluations)
 

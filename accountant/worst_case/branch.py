@@ -12,6 +12,7 @@ from flint import arb
 
 from accountant.sampling import exact_value
 from accountant.worst_case.gradients import Dual, Gradient
+from accountant.worst_case.steps import find_steps
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, interval
 
@@ -61,11 +62,12 @@ class Piece:
 class Objective:
     """A term on records, ready for bounds on boxes and values at points."""
 
-    __slots__ = ("_at", "_dual", "names", "term")
+    __slots__ = ("_at", "_dual", "_steps", "names", "term")
 
     def __init__(self, term: Term, names: tuple[str, ...]) -> None:
         self.term, self.names = term, names
         self._dual, self._at = Dual(term, names), Enclosure(term)
+        self._steps = find_steps(term, names)
 
     def at(self, point: Mapping[str, Fraction]) -> arb:
         """Return a ball around the value at a point: the exact value where it is rational by arithmetic."""
@@ -91,7 +93,8 @@ class Objective:
             face = smaller
         if any(slope is not None and not slope.is_finite() for slope in gradient):
             widest = max(self.names, key=lambda name: (face[name][1] - face[name][0], name), default="")
-            return Piece(face, widest, value)
+            cases = None if self._steps is None else self._steps.bound({name: interval(lo, hi) for name, (lo, hi) in face.items()})
+            return Piece(face, widest, cases if cases is not None and cases.is_finite() else value)
         middle = {name: (lo + hi) / 2 for name, (lo, hi) in face.items()}
         centred = self.at(middle)
         variable, most = "", -1.0

@@ -3,7 +3,7 @@
 Statement: where :meth:`Dual.evaluate` returns finite gradient balls g_i, for any two points x, y of the box
 f(y) − f(x) lies in Σ g_i (y_i − x_i). For smooth operations g_i encloses ∂_i f; for Abs, Min and Max with an undecided branch it encloses
 the hull of the branches' derivatives (Clarke's generalised gradient; Lebourg's mean value theorem). An undecided Piecewise may
-jump, so its gradient is NaN.
+jump, so its gradient is NaN, and so is that of a floor or ceiling that may take two values on the box.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from flint import arb
 from profiles.programs import Program, Step
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure
+from proofs_check.enclosures.lines import lines_of
 
 #: None stands for the exact derivative 0.
 Gradient = list[arb | None]
@@ -107,6 +108,12 @@ def _apply(head: str, values: list[arb], gradients: list[Gradient], payload: Any
         case "abs":
             sign = arb(1) if value >= 0 else arb(-1) if value <= 0 else arb(-1).union(arb(1))
             return abs(value), _scaled(sign, gradient)
+        case "table":
+            lines = lines_of(payload)
+            return lines.value(value), _scaled(lines.slope(value), gradient)
+        case "floor" | "ceiling":
+            result = value.floor() if head == "floor" else value.ceil()
+            return result, ([None] * len(gradient) if result.is_exact() else _unknown(gradient))
         case "min" | "max":
             for other, slope in zip(values[1:], gradients[1:], strict=True):
                 value, gradient = _extreme(head, value, other, gradient, slope)

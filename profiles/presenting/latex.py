@@ -63,6 +63,8 @@ def _function(term: Term) -> str:
     if head == "piecewise":
         rows = r" \\ ".join(f"{term_latex(value)} & {_condition(condition)}" for value, condition in term[1:])
         return rf"\begin{{cases}} {rows} \end{{cases}}"
+    if head == "table":
+        return rf"{_name(term[1].name)}\left({term_latex(term[2])}\right)"
     inside = ", ".join(term_latex(part) for part in term[1:])
     if head == "sqrt":
         return rf"\sqrt{{{inside}}}"

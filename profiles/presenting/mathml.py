@@ -61,6 +61,8 @@ def lay_out(term: Term) -> tuple[list[Element], int]:
         return [make("mrow", _fence("{", "prefix"), make("mtable", rows))], ATOM
     if head == "sqrt":
         return [make("msqrt", lay_out(term[1])[0])], ATOM
+    if head == "table":
+        return [make("mrow", _name(term[1].name), _parenthesised(lay_out(term[2])[0]))], ATOM
     inside = _listed([lay_out(part)[0] for part in term[1:]])
     if head == "abs":
         return [make("mrow", _fence("|", "prefix"), inside, _fence("|", "postfix"))], ATOM

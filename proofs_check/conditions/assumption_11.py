@@ -33,6 +33,7 @@ from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Decision, Tree, Verdict
+from proofs_check.tight_floor import enclose_infimum
 
 ID = "assumption-11"
 STATEMENT = (
@@ -81,13 +82,14 @@ Floor = tuple[sympy.Expr, Tree, bool]
 
 
 def _floors(context: Context) -> Iterator[Floor]:
-    """Yield floors: the formula at w = 1, the curvature alone at w = 1, then numbers below the sampled infimum."""
+    """Yield floors: the formula at w = 1, the curvature alone at w = 1, a number just below the infimum, then terms and numbers."""
     bent = context.curvature * sympy.exp(context.epsilon)
     formula = tidy(context.at_one(context.curvature)) * sympy.exp(context.at_one(context.epsilon))
     attempts: list[Callable[[], Floor | None]] = [
         lambda: _from_one(context, bent, formula, "exp"),
         lambda: _from_one(context, context.curvature, tidy(context.at_one(context.curvature)), "log"),
         lambda: _from_convexity(context),
+        lambda: _just_below(context),
     ]
     attempts += [partial(_from_term, context, context.curvature, floor, "log") for floor in _terms_below(context)]
     for form, expression in (("log", context.curvature), ("exp", bent)):
@@ -97,6 +99,12 @@ def _floors(context: Context) -> Iterator[Floor]:
         found = within(SLICE, attempt)
         if found is not None:
             yield found
+
+
+def _just_below(context: Context) -> Floor | None:
+    """Return a number just below the infimum over all records and weights."""
+    found = enclose_infimum(context, SLICE)
+    return None if found is None else (to_rational(found.lower), found.proof, False)
 
 
 def _terms_below(context: Context) -> Iterator[sympy.Expr]:

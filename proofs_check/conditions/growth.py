@@ -107,6 +107,7 @@ def _growth(k: sympy.Expr, power: sympy.Expr, exponent: sympy.Rational, m: sympy
 
 def _branches(epsilon: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
     """Yield ε, or without its branches the expressions that it is at least as large as."""
+    epsilon = epsilon.replace(sympy.ceiling, lambda a: a).replace(sympy.floor, lambda a: a - 1)
     node = next((node for node in epsilon.atoms(sympy.Max, sympy.Abs, sympy.Piecewise) if weight in node.free_symbols), None)
     if node is None:
         yield epsilon

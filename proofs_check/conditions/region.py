@@ -10,7 +10,7 @@ from flint import arb
 
 from profiles.errors import InvalidExpression
 from profiles.numbers import exact_text
-from profiles.terms import to_text
+from profiles.terms import to_short_text
 from proofs_check.enclosures import Enclosure, ball, interval, working_precision
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
@@ -37,7 +37,7 @@ def find_region(goal: Goal, verdict: Verdict) -> dict[str, Any]:
         term = goal.term
     except InvalidExpression:
         return {"inequality": f"{goal.expression} > 0"}
-    found: dict[str, Any] = {"inequality": f"{to_text(term)} > 0"}
+    found: dict[str, Any] = {"inequality": f"{to_short_text(term)} > 0"}
     if not goal.box or len(goal.box) > 2 or any(variable.hi is None for variable in goal.box):
         return found
     names = [variable.name for variable in goal.box]

@@ -18,6 +18,7 @@ from flint import arb, fmpq
 
 from profiles.programs import Program, Step
 from profiles.terms import Term
+from proofs_check.enclosures.lines import lines_of
 
 DEFAULT_PRECISION = 64
 
@@ -97,7 +98,7 @@ class Enclosure(Program):
 
         Where two branches of Abs, Min or Max may both be taken, the derivative is the hull of both: then the second ball contains all
         difference quotients (the mean-value theorem for continuous, piecewise differentiable functions). An undecided Piecewise may
-        jump, so its derivative is NaN.
+        jump, so its derivative is NaN, and so is that of a floor or ceiling that may take two values.
         """
         values: list[arb] = []
         slopes: list[arb] = []
@@ -145,6 +146,10 @@ def _differentiate(head: str, x: Sequence[arb], dx: Sequence[arb], payload: Any,
             return _hull_of_active(head, x, dx)
         case "pow":
             return _power_slope(x, dx, payload, result)
+        case "floor" | "ceiling":  # it may jump, unless it is one number on the whole box
+            return zero if result.is_exact() else arb.nan()
+        case "table":
+            return lines_of(payload).slope(x[0]) * dx[0]
         case "piecewise":
             return _piecewise(dx, payload, values) if _decided(payload, values) else arb.nan()
     return arb.nan()
@@ -224,6 +229,9 @@ _OPERATIONS: dict[str, _Operation] = {
     "min": _least,
     "max": _greatest,
     "piecewise": lambda values, places, payload, _box: _piecewise([values[place] for place in places], payload, values),
+    "table": lambda values, places, payload, _box: lines_of(payload).value(values[places[0]]),
+    "floor": lambda values, places, _payload, _box: values[places[0]].floor(),
+    "ceiling": lambda values, places, _payload, _box: values[places[0]].ceil(),
     "exp": lambda values, places, _payload, _box: values[places[0]].exp(),
     "log": lambda values, places, _payload, _box: values[places[0]].log(),
     "sin": lambda values, places, _payload, _box: values[places[0]].sin(),

@@ -27,6 +27,8 @@ def weigh(term: Term) -> int:
 def _parts(term: Term) -> list[Term]:
     if term[0] == "piecewise":
         return [part for value, condition in term[1:] for part in (value, *condition[1:])]
+    if term[0] == "table":
+        return [("sym", term[1].name), term[2]]
     return [] if term[0] == "pi" else list(term[1:])
 
 

@@ -26,6 +26,13 @@ def explain_zero(_setting: Setting, _tree: Tree, _explain: Explain) -> Reason:
     return Reason(("This is an identity: multiplied out, everything cancels.",))
 
 
+def explain_ceiling(setting: Setting, tree: Tree, _explain: Explain) -> Reason:
+    """A number lies at or below its ceiling, and less than 1 below."""
+    a = from_sympy(setting.read(str(tree["argument"])))
+    above: Formula = Formula((a, "<=", ("ceiling", a), "<", ("add", a, number(1))), setting.goal.box)
+    return Reason(("That is what a ceiling is: ", above, "."))
+
+
 def explain_manifest(setting: Setting, _tree: Tree, _explain: Explain) -> Reason:
     """The sign can be read off a sum of products of factors that are not negative."""
     goal = setting.goal

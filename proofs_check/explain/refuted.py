@@ -113,7 +113,7 @@ def explain_kink(case: Case) -> tuple[Step, ...]:
     """ε has no derivative at a weight: the expressions on its two sides, and their values or derivatives there."""
     context, record = case.context, read_point(case.proof)
     lo, hi = (to_exact(end) for end in case.proof["kink"])
-    epsilon = fix(context.epsilon, record)
+    epsilon = _on_range(fix(context.epsilon, record), context, lo, hi)
     left, right = (resolve_near(epsilon, {WEIGHT: end}, context.weight) for end in (lo, hi))
     if left is None or right is None:
         raise InvalidExpression("epsilon could not be resolved beside the kink")
@@ -130,6 +130,18 @@ def explain_kink(case: Case) -> tuple[Step, ...]:
         _one_sided(context, left, right, at, () if at is not None else (Variable(WEIGHT, lo, hi),)),
         Step((missing,)),
     )
+
+
+def _on_range(epsilon: sympy.Expr, context: Context, lo: Fraction, hi: Fraction) -> sympy.Expr:
+    """Return ε with each floor and ceiling as a choice between the two whole numbers that it is on a range of weights."""
+    steps = {}
+    for node in epsilon.atoms(sympy.floor, sympy.ceiling):
+        ends = sorted(node.subs(context.weight, to_rational(end)) for end in (lo, hi))
+        if not all(end.is_Integer for end in ends):
+            continue
+        border = node.args[0] <= ends[0] if isinstance(node, sympy.ceiling) else node.args[0] < ends[1]
+        steps[node] = ends[0] if ends[0] == ends[1] else sympy.Piecewise((ends[0], border), (ends[1], True))
+    return epsilon.xreplace(steps)
 
 
 def _one_sided(context: Context, left: sympy.Expr, right: sympy.Expr, at: Fraction | None, box: tuple[Variable, ...]) -> Step:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proofs_check.explain.branching import explain_branches
-from proofs_check.explain.direct import UNSEEN, explain_boxes, explain_manifest, explain_zero
+from proofs_check.explain.direct import UNSEEN, explain_boxes, explain_ceiling, explain_manifest, explain_zero
 from proofs_check.explain.setting import Explainer, Reason, Setting
 from proofs_check.explain.structural import (
     explain_exp_tangent,
@@ -29,6 +29,7 @@ RULES: dict[str, Explainer] = {
     "sum": explain_sum,
     "generalise": explain_generalise,
     "turn": explain_turn,
+    "ceiling": explain_ceiling,
     "branches": explain_branches,
     "exp-tangent": explain_exp_tangent,
     "log-tangent": explain_log_tangent,

@@ -4,11 +4,12 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
 
 from .boxes import Box, Range, enclose
 from .rules import Goal, Json, Session, apply, fields_of, show
 from .syntax import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
-from .terms import Rejected, Term, differentiate, exp, log, num, power, require, substitute, var
+from .terms import Rejected, Term, differentiate, exp, log, make, num, postorder, power, require, substitute, var
 
 _ONE, _WEIGHTS = num(1), Range(Fraction(1))
 
@@ -284,13 +285,27 @@ def kink(session: Session, s: Statement, *, at: Json, kink: Json) -> None:
         between = _read_range(kink)
         require(between.lo >= 1 and between.lo != between.hi, "a kink lies strictly inside a range that does not start below 1")
         box, crossing, sides = {"w": between}, list[Term](), list[Term]()
+        epsilon = _stepwise(session, s.epsilon, box)
         for i in (0, 1):
-            side = session.resolve(s.epsilon, "w", lambda gap, strict, i=i: _signs(session, gap, box, crossing)[i] >= strict)  # type: ignore[misc]
+            side = session.resolve(epsilon, "w", lambda gap, strict, i=i: _signs(session, gap, box, crossing)[i] >= strict)  # type: ignore[misc]
             session.define(side, box)
             session.check_smooth(side, "w", box)
             sides.append(side)
         value, slope = sides[0] - sides[1], differentiate(sides[0], "w") - differentiate(sides[1], "w")
         require(_sign_on(session, value, box) or _sign_on(session, slope, box), "the one-sided derivatives are not shown to differ")
+
+
+def _stepwise(session: Session, term: Term, box: Box) -> Term:
+    # the term with each ceiling of w as a choice between the two whole numbers that it is on the box, n where n - 1 < a <= n
+    new = dict[Term, Term]()
+    for node in postorder(term):
+        if node.op == "ceiling" and "w" in node.free:
+            low, high = enclose(node.args[0], box, session.meter, 256)
+            require(-(10**15) < low <= high < 10**15, "the argument of a ceiling is too large")
+            n = ceil(low)
+            require(high <= n + 1, "a ceiling takes more than two values on the range")
+            new[node] = make("piecewise", num(n), node.args[0], num(n), num(n + 1), value=("<=",))
+    return substitute(term, new)
 
 
 def _sign_on(session: Session, term: Term, box: Box) -> int:

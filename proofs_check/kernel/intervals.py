@@ -97,6 +97,11 @@ def pi(p: int) -> Interval:
     return add(total, (tail.copy_negate(), tail), p)
 
 
+def ceiling(x: Interval, _p: int) -> Interval:
+    # exact, whatever the size; infinite ends stay
+    return x[0].to_integral_value(ROUND_CEILING), x[1].to_integral_value(ROUND_CEILING)
+
+
 def _cos_point(a: Decimal, p: int) -> Interval:
     # the Taylor series after subtraction of whole turns; it is off by less than its last term as soon as r**2 <= (n + 1) (n + 2)
     wp = p + 32 + (4 * max(a.adjusted(), 0) if a else 0)  # a zero may carry any exponent
@@ -163,7 +168,7 @@ def power(x: Interval, c: Fraction, p: int) -> Interval:
 
 
 OPERATIONS: dict[str, Callable[..., Interval]] = {  # by their names in terms
-    **{f.__name__: f for f in (add, mul, exp, log, sin, cos, pi)},
+    **{f.__name__: f for f in (add, mul, exp, log, sin, cos, pi, ceiling)},
     "abs": absolute,
     "max": maximum,
 }

@@ -5,7 +5,7 @@
 
 from fractions import Fraction
 from functools import reduce
-from math import gcd, lcm
+from math import ceil, gcd, lcm
 
 from .boxes import Box, enclose
 from .terms import MAX_BITS, Meter, Term, bits, exp, log, make, num, postorder, power, require
@@ -172,6 +172,8 @@ class Normaliser:
             return (self._exp if node.op == "exp" else self._log)(*args)
         if node.op in ("sin", "cos", "abs") and not args[0]:
             return _ONE if node.op == "cos" else {}
+        if node.op == "ceiling" and args[0].keys() <= _ONE.keys():
+            return {(): Fraction(whole)} if (whole := ceil(args[0].get((), 0))) else {}
         inner = [self.term(p) for p in args]
         return self._atom(make(node.op, *(sorted(inner) if node.op == "max" else inner), value=node.value))
 

@@ -13,6 +13,7 @@ from .normal import Normaliser
 from .syntax import read_choice, read_fields, read_integer, read_list, read_name, read_number, read_term, variables
 from .terms import (
     BRANCHING,
+    ROUGH,
     Meter,
     Rejected,
     Term,
@@ -227,7 +228,7 @@ def boxes(session: Session, goal: Goal, *, budget: Json, form: Json = "natural",
     centred, term = read_choice(form, "centred", "natural"), _fix(goal)
     for v in sorted(term.free) if centred else ():
         term = session.smooth(term, v, goal.box)
-    steered = centred or (len(term.free) > 1 and not any(node.op in BRANCHING and node.free for node in postorder(term)))
+    steered = centred or (len(term.free) > 1 and not any(node.op in ROUGH and node.free for node in postorder(term)))
     slopes = {v: differentiate(term, v) for v in term.free} if steered else {}
     Search(_forms(session, term, goal), slopes, goal.box, p, session.meter).prove(strict=goal.strict, budget=pieces, centred=centred)
 
@@ -326,6 +327,14 @@ def turn(session: Session, goal: Goal, *, name: Json, term: Json, general: Json,
     _show_general(session, goal, y, a, values, whole, proof)
 
 
+def ceiling(session: Session, goal: Goal, *, argument: Json) -> None:
+    """Each number a is at most its ceiling c, and above c - 1: the goal is c - a >= 0, or a + 1 - c > 0."""
+    a = session.read(argument, goal.box)
+    above = make("ceiling", a) - a
+    facts = [num(1) - above, *([] if goal.strict else [above])]
+    require(any(session.is_zero(goal.term - fact, goal.box) for fact in facts), "the goal is none of the facts about a ceiling")
+
+
 def branches(session: Session, goal: Goal, *, cases: Json) -> None:
     """Max(a, b) is a, with a - b >= 0, or b, with b - a >= 0: t >= 0 if t less a multiple of that is >= 0 in both cases; so for others."""
     given = [read_fields(case, {"value", "proof"}, frozenset({"share"})) for case in read_list(cases)]
@@ -372,5 +381,5 @@ def log_tangent(
     show(session, ".rest", replace(goal, term=goal.term - c * (a - num(1) - make("log", a))), rest)
 
 
-_ALL = (zero, manifest, boxes, split, monotone, scale, sum_, generalise, turn, branches, exp_tangent, log_tangent)
+_ALL = (zero, manifest, boxes, split, monotone, scale, sum_, generalise, turn, ceiling, branches, exp_tangent, log_tangent)
 RULES: dict[str, Callable[..., None]] = {rule.__name__.rstrip("_").replace("_", "-"): rule for rule in _ALL}

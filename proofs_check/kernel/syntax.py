@@ -10,7 +10,7 @@ from functools import partial, reduce
 from .terms import Rejected, Term, make, num, postorder, power, require, var
 
 _MAX_DEPTH, _MAX_ITEMS = 200, 1_000
-_EXPRESSION, _NAME = re.compile(r"[A-Za-z0-9_ .,+\-*/()<>=]{0,20000}"), re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+_EXPRESSION, _NAME = re.compile(r"[A-Za-z0-9_ .,+\-*/()<>=]{0,100000}"), re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 _DECIMAL = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?([0-9]{1,6}))?")
 _COMPARISONS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _OPERATORS: dict[type, Callable[[Term, Term], Term]] = {  # each as it is written: 0*a is defined only where a is
@@ -24,7 +24,19 @@ _FUNCTIONS: dict[str, Callable[[Term], Term]] = {
     **{name: partial(make, name.lower()) for name in ("exp", "log", "sin", "cos", "abs", "Abs")},
     "sqrt": lambda a: power(a, Fraction(1, 2)),
     "tan": lambda a: make("mul", make("sin", a), power(make("cos", a), -1)),
+    "tanh": lambda a: make("add", make("mul", num(2), power(make("add", num(1), _exp_of(-2, a)), -1)), num(-1)),
+    "sinh": lambda a: make("mul", num(Fraction(1, 2)), make("add", _exp_of(1, a), -_exp_of(-1, a))),
+    "cosh": lambda a: make("mul", num(Fraction(1, 2)), make("add", _exp_of(1, a), _exp_of(-1, a))),
+    "floor": lambda a: -make("ceiling", -a),
+    "ceiling": partial(make, "ceiling"),
+    "ceil": partial(make, "ceiling"),
 }
+
+
+def _exp_of(factor: int, a: Term) -> Term:
+    return make("exp", make("mul", num(factor), a))
+
+
 _EXTREMA = {"Max": 1, "max": 1, "Min": -1, "min": -1}
 _RESERVED = {*_FUNCTIONS, *_EXTREMA, "Piecewise", "True", "False", "None", "w", "pi"}
 
@@ -107,7 +119,7 @@ def variables(names: Mapping[str, object]) -> dict[str, Term]:
 def read_term(source: object, names: Mapping[str, Term]) -> Term:
     """Read an expression over the given names, each node exactly as it is written."""
     if not isinstance(source, str) or not _EXPRESSION.fullmatch(source):
-        raise Rejected("an expression must be at most 20000 characters of the grammar")
+        raise Rejected("an expression must be at most 100000 characters of the grammar")
     try:
         tree = ast.parse(source.strip(" "), mode="eval").body
     except (SyntaxError, ValueError) as problem:

@@ -1,16 +1,19 @@
 """Terms: shared, immutable expression graphs; substitution, derivatives, and what a term needs in order to be defined."""
 # Subtraction, division, roots, tan and Min are not operations of their own: a - b is a + (-1) b, a / b is a b**-1, sqrt a is a**(1/2),
-# tan a is sin a / cos a, Min(a, b) is -Max(-a, -b), and a**b is exp(b log a) unless b is a rational number. Arithmetic on two numbers is
-# done at once where it is defined, and nothing else is simplified by ``make``, so that definedness can be judged on what was written.
+# tan a is sin a / cos a, Min(a, b) is -Max(-a, -b), floor a is -ceiling(-a), and a**b is exp(b log a) unless b is a rational number.
+# Arithmetic on numbers is done at once where it is defined, and nothing else is simplified by ``make``, so that definedness can be judged
+# on what was written.
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import count
+from math import ceil
 from typing import Any
 
 MAX_BITS, _MAX_TABLE, BRANCHING = 10_000, 400_000, ("abs", "max", "piecewise")
+ROUGH = (*BRANCHING, "ceiling")  # what has no derivative everywhere
 
 
 class Rejected(Exception):
@@ -86,6 +89,9 @@ def make(op: str, *args: Term, value: Any = None) -> Term:
         if folded is not None:
             _table.spend(1 + bits(folded) // 50)
             op, args, value = "num", (), folded
+    whole = number(args[0]) if op == "ceiling" else None
+    if whole is not None:
+        op, args, value = "num", (), Fraction(ceil(whole))
     key = (op, args, value)
     if key not in _shared:
         _shared[key] = term = Term(op, args, value)
@@ -176,7 +182,7 @@ def conditions(term: Term) -> list[tuple[str, Term]]:
 def smoothness(term: Term, v: str) -> list[Term]:
     """Return terms whose positivity makes a defined term infinitely often differentiable in v; reject unresolved branches."""
     nodes = [node for node in postorder(term) if v in node.free]
-    require(not any(node.op in BRANCHING for node in nodes), f"an operation on {v} is not resolved, so there is no derivative")
+    require(not any(node.op in ROUGH for node in nodes), f"an operation on {v} is not resolved, so there is no derivative")
     return [node.args[0] for node in nodes if node.op == "pow" and node.args[1].value.denominator > 1]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
@@ -44,6 +45,9 @@ def _value(term: Term, point: Mapping[str, Fraction]) -> Value:
         return point[term[1]]
     if head == "piecewise":
         return _branch(term, point)
+    if head == "table":
+        at = _value(term[2], point)
+        return term[1].value(at) if isinstance(at, Fraction) else Enclosure((head, term[1], ("sym", "x"))).evaluate({"x": at})
     arguments = [_value(part, point) for part in term[1:]]
     if all(isinstance(argument, Fraction) for argument in arguments):
         exact = _exact(head, arguments, term)
@@ -92,6 +96,8 @@ def _exact(head: str, arguments: list[Fraction], term: Term) -> Fraction | None:
             return -arguments[0]
         case "abs":
             return abs(arguments[0])
+        case "floor" | "ceiling":
+            return Fraction(math.floor(arguments[0]) if head == "floor" else math.ceil(arguments[0]))
         case "min":
             return min(arguments)
         case "max":
@@ -102,8 +108,8 @@ def _exact(head: str, arguments: list[Fraction], term: Term) -> Fraction | None:
             return arguments[0] / arguments[1]
         case "pow":
             return _exact_power(arguments[0], arguments[1], term)
-        case "exp" | "sin" | "tan" if arguments[0] == 0:
-            return Fraction(int(head == "exp"))
+        case "exp" | "sin" | "tan" | "tanh" | "sinh" | "cosh" if arguments[0] == 0:
+            return Fraction(int(head in ("exp", "cosh")))
         case "log" if arguments[0] == 1:
             return Fraction(0)
         case "sqrt" if arguments[0] == 0:

@@ -19,6 +19,7 @@ from proofs_check.prover.tactics.direct import identity, manifest, subdivide, su
 from proofs_check.prover.tactics.generalisation import forget_atom
 from proofs_check.prover.tactics.products import clear_factors, factor_out, positive_part, strip
 from proofs_check.prover.tactics.ranges import extend_to_zero, halve, invert, reduce_to_end, split_tail
+from proofs_check.prover.tactics.steps import name_arguments, smooth_steps
 from proofs_check.prover.tactics.sums import complete_square, leave_out, separate_oscillation
 from proofs_check.prover.tactics.tangents import above_logarithm, below_exponential
 from proofs_check.prover.tactics.waves import unwind
@@ -40,6 +41,8 @@ TACTICS: tuple[Tactic, ...] = (
     invert,
     separate_oscillation,
     unwind,
+    name_arguments,
+    smooth_steps,
     choose,
     extend_to_zero,
     reduce_to_end,

@@ -1,4 +1,7 @@
-"""Abs, Min, Max and Piecewise in w: replaced where one branch is taken on a whole box or near a point, found out as kinks elsewhere."""
+"""Abs, Min, Max and Piecewise in w: replaced where one branch is taken on a whole box or near a point, found out as kinks elsewhere.
+
+So are jumps of floor and ceiling, which are never replaced.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,10 @@ class Shows(Protocol):
         """Tell whether it is known."""
 
 
-_KINKED = (sympy.Abs, sympy.Min, sympy.Max, sympy.Piecewise)
+_STEPPED = (sympy.floor, sympy.ceiling)
+_KINKED = (sympy.Abs, sympy.Min, sympy.Max, sympy.Piecewise, *_STEPPED)
+#: Jumps of one floor or ceiling that are looked for: of the first whole numbers above its argument at w = 1.
+_JUMPS = 3
 
 #: How far on either side of an exact border the range lies in which the kernel is shown the kink.
 MARGIN = Fraction(1, 2**12)
@@ -94,6 +100,8 @@ def _decide(node: Any, shows: Shows) -> sympy.Expr | None:
         return inner if shows(inner) else -inner if shows(-inner) else None
     if isinstance(node, sympy.Piecewise):
         return _decide_piecewise(node, shows)
+    if isinstance(node, _STEPPED):
+        return None
     sign = 1 if isinstance(node, sympy.Max) else -1
     for argument in node.args:
         if all(other is argument or shows(sign * (argument - other)) for other in node.args):
@@ -152,6 +160,21 @@ def _gaps(
             at_record = gap.subs(values)
             if at_record.free_symbols == {weight}:
                 yield record, at_record
+        for node in _nodes(expression, weight):
+            if isinstance(node, _STEPPED):
+                yield from ((record, gap) for gap in _jumps(node.args[0].subs(values), weight))
+
+
+def _jumps(argument: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
+    """Yield the argument of a floor or ceiling less the whole numbers that it reaches first as the weight grows from 1."""
+    if argument.free_symbols != {weight}:
+        return
+    start, far = (sympy.floor(argument.subs(weight, w)) for w in (1, 1000))
+    if not (start.is_Integer and far.is_Integer):
+        return
+    step = 1 if far >= start else -1
+    for k in range(_JUMPS):
+        yield argument - (start + k * step + (1 if step > 0 else 0))
 
 
 def gaps(expression: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
@@ -161,6 +184,8 @@ def gaps(expression: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
             yield node.args[0]
         elif isinstance(node, sympy.Piecewise):
             yield from (condition.lhs - condition.rhs for _, condition in node.args if isinstance(condition, Relational))
+        elif isinstance(node, _STEPPED):
+            continue  # its borders depend on the record
         else:
             arguments = list(node.args)
             yield from (first - second for index, first in enumerate(arguments) for second in arguments[index + 1 :])

@@ -25,6 +25,7 @@ _WORDS = {
     "sum": "sum of non-negative parts",
     "generalise": "a subterm replaced by a variable",
     "turn": "angles within one turn",
+    "ceiling": "what a whole number above is",
     "branches": "a case for each branch",
     "exp-tangent": "tangent of exp",
     "log-tangent": "tangent of log",

@@ -31,6 +31,7 @@ SUBSTANCE = {
     "sum": "is the sum of",
     "generalise": "only the range is used",
     "turn": "sin and cos have the period",
+    "ceiling": "what a ceiling is",
     "branches": "The goal is shown with each value of",
     "exp-tangent": r"Use exp\(",
     "log-tangent": r"Use log\(",

@@ -220,6 +220,17 @@ def test_strong_convexity_is_proved_for_convex_profiles(run):
         ("1 + Abs(w**3 - 8 - 12*(w - 2))", "2", False),
         ("Abs(sqrt(w) - sqrt(2))", "2", True),
         ("1 + sqrt(Abs(w - 2))", "2", False),
+        ("ceiling(w)", "2", True),
+        ("floor(w)", "2", True),
+        ("w + ceiling(w*z/4)", "2", True),
+        ("2 - exp(-ceiling(w))", "2", True),
+        ("ceiling(w)", "2.5", False),  # no jump in [2.4, 2.6]
+        ("ceiling(w) + floor(w)", "2.5", False),
+        ("ceiling(20*w)", "2", False),  # more than two values
+        ("ceiling(w) + floor(-w) + w", "2", False),  # it is w
+        ("ceiling(ceiling(w)/2 + w)", "2", False),  # one in another
+        ("w + ceiling(Abs(w - 2) - 1)", "2", False),  # the argument touches a whole number
+        ("1 + w + (w - 2)*ceiling(w)", "2", True),  # the jump is multiplied by zero, which leaves a kink
     ],
 )
 def test_a_kink_refutes_smoothness(run, epsilon, at, accepted):

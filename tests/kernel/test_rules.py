@@ -23,11 +23,26 @@ def turn(term, goal, proof, name="y"):
     return {"rule": "turn", "name": name, "term": term, "general": goal, "proof": proof}
 
 
+def ceil(argument):
+    return {"rule": "ceiling", "argument": argument}
+
+
 def branches(*cases):
     return {"rule": "branches", "cases": [dict(zip(("value", "proof", "share"), case, strict=False)) for case in cases]}
 
 
 ACCEPTED = [
+    ("ceiling(z/3) - z/3", ceil("z/3"), {}),
+    ("1 + z/3 - ceiling(z/3)", ceil("z/3"), {"strict": True}),
+    ("z/3 - floor(z/3)", ceil("-z/3"), {}),
+    ("floor(z/3) + 1 - z/3", ceil("-z/3"), {"strict": True}),
+    ("4 - ceiling(z)", B, {}),
+    ("2 - ceiling(z/3)", general("z/3", "0", M, "2 - ceiling(y)", B, high="4/3", upper=M), {}),
+    ("ceiling(5/3) - 2", Z, {}),
+    ("floor(-1/2) + 1", Z, {}),
+    ("ceiling(z + 0*z) - ceiling(z)", Z, {}),
+    ("tanh(z) - (exp(z) - exp(-z))/(exp(z) + exp(-z))", Z, {}),
+    ("cosh(z)**2 - sinh(z)**2 - 1", Z, {}),
     ("2 + sin(z) + cos(z)", turn("z", "2 + sin(y) + cos(y)", B), {"strict": True}),
     ("(2 - sin(3*z))**2 - cos(3*z)", turn("3*z", "(2 - sin(y))**2 - cos(y)", B), {"strict": True}),
     ("z + 1 + sin(z**2)", turn("z**2", "z + 1 + sin(y)", B), {}),
@@ -102,6 +117,17 @@ EXP = {"rule": "exp-tangent", "exponent": "z", "coefficient": "1", "nonnegative"
 LOG = {"rule": "log-tangent", "argument": "1 + z", "coefficient": "1", "argument-positive": M, "nonnegative": M, "rest": Z}
 SCALE = {"rule": "scale", "factor": "5*(1 + z)", "positive": M, "product": B}
 REJECTED = [
+    ("ceiling(z) - z", ceil("z"), {"strict": True}, ""),
+    ("z - ceiling(z)", ceil("z"), {}, ""),
+    ("z + 1/2 - ceiling(z)", ceil("z"), {}, ""),
+    ("ceiling(z) - z", ceil("z/2"), {}, ""),
+    ("ceiling(z) - z", ceil("log(z)"), {}, ""),
+    ("floor(z) - z", ceil("-z"), {}, ""),
+    ("3 - ceiling(z)", B, {}, ""),
+    ("3 - ceiling(z)", C, {}, ""),
+    ("ceiling(z)", mono(Z, Z), {}, ""),
+    ("z - floor(z)", mono(M, Z), {}, ""),
+    ("ceiling(z)", branches(("z", M), ("0", Z)), {}, ""),
     # goal, proof, options, the failing step below the goal's own
     ("z", Z, {}, ""),
     ("0*z", Z, {"strict": True}, ""),

@@ -88,7 +88,7 @@ HEAD = 'name = "p"\nepsilon = "w*z"\n'
         (HEAD + "record.z = [0, inf]", InvalidNumber),
         (HEAD + "record.z = [nan, 1]", InvalidNumber),
         (HEAD + "record.z = [true, 1]", InvalidNumber),
-        (HEAD + 'record.z = [0, "four"]', InvalidNumber),
+        (HEAD + 'record.z = [0, "four"]', InvalidProfile),
         (HEAD + "record.z = [0, 1e5000]", InvalidNumber),
         (HEAD + "record.z = [1979-05-27, 1]", InvalidNumber),
         (HEAD + "record.w = [1, 2]", InvalidProfile),

@@ -110,7 +110,7 @@ HOSTILE = [
     "exp(w, z)",
     "Min()",
     "Max()",
-    "sinh(w)",
+    "gamma(w)",
     "factorial(w)",
     "w(z)",
     "(w)(z)",

@@ -9,15 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from accountant.weights.vectorised.columns import Columns
 from accountant.weights.vectorised.results import Floats
 from accountant.weights.vectorised.rounding import LIBRARY, TINY, U
 from profiles.numbers import nearest
 from profiles.programs import Program, Step
+from profiles.tables import Table
 from profiles.terms import Term, constant_value
 
 Operand = Any  # a float or an array of floats
@@ -101,6 +104,10 @@ def _value(head: str, parts: list[Operand], payload: Any, found: list[Operand], 
             for value, condition in list(zip(parts, payload, strict=True))[-2::-1]:
                 result = np.where(_COMPARE[condition[0]](found[condition[1]], found[condition[2]]), value, result)
             return result
+        case "table":
+            return _interpolate(payload, parts[0])[0]
+        case "floor" | "ceiling":
+            return (np.floor if head == "floor" else np.ceil)(parts[0])
     return getattr(np, head)(parts[0])
 
 
@@ -130,6 +137,10 @@ def _bound(head: str, parts: list[Bounded], payload: Any, found: list[Bounded], 
             return (np.negative(value) if head == "neg" else np.abs(value)), error
         case "piecewise":
             return _choose(parts, payload, found)
+        case "table":
+            return _interpolated(payload, *parts[0])
+        case "floor" | "ceiling":
+            return _step_function(np.floor if head == "floor" else np.ceil, *parts[0])
     return _function(head, *parts[0])
 
 
@@ -186,6 +197,42 @@ def _choose(parts: list[Bounded], conditions: list[Any], found: list[Bounded]) -
         value = np.where(holds, other, value)
         error = np.where(decided, np.where(holds, its, error), np.inf)
     return value, error
+
+
+@lru_cache(maxsize=64)
+def _rounded(table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the table's knots, and of each line the first point and the slope, to nearest."""
+    columns = (table.knots, [x for x, _ in table.points[:-1]], [y for _, y in table.points[:-1]], table.slopes)
+    knots, x, y, slope = (np.array([nearest(value) for value in column], dtype=np.float64) for column in columns)
+    return knots, x, y, slope
+
+
+def _interpolate(table: Table, value: Operand) -> tuple[Operand, Operand]:
+    """Return y + slope*(value - x) on the line that the value is on by its binary64 number, and |y| + |slope|*(|value| + |x|)."""
+    knots, x, y, slope = _rounded(table)
+    index = np.searchsorted(knots, value, side="left")
+    size = np.abs(y[index]) + np.abs(slope[index]) * (np.abs(value) + np.abs(x[index]))
+    return y[index] + slope[index] * (value - x[index]), size
+
+
+def _interpolated(table: Table, value: Operand, error: Operand) -> Bounded:
+    """Return values with error bounds: a line chosen wrongly, because its knot was rounded, is off by two slopes times that rounding."""
+    knots, _, _, slope = _rounded(table)
+    result, size = _interpolate(table, value)
+    steepest = float(np.abs(slope).max()) * _SLACK
+    farthest = float(np.abs(knots).max()) if knots.size else 0.0
+    return result, (steepest * error * _SLACK + 8 * U * size + 2 * steepest * U * farthest) * _SLACK + TINY
+
+
+def _step_function(rounding: Any, value: Operand, error: Operand) -> Bounded:
+    """Return floors or ceilings, exact where the whole range value ± error has one, and without any bound where it may have two."""
+    result = rounding(value)
+    if _is_exact(error):
+        return result, 0.0
+    # the ends are rounded outward: a difference of binary64 numbers is off by at most half an ulp of it
+    low = np.nextafter(value - error * _SLACK, -np.inf)
+    high = np.nextafter(value + error * _SLACK, np.inf)
+    return result, np.where(rounding(low) == rounding(high), 0.0, np.inf)
 
 
 def _function(head: str, value: Operand, error: Operand) -> Bounded:

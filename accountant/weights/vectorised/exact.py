@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from profiles.profile import WEIGHT
-from profiles.terms import Term, free_symbols, number
+from profiles.terms import Term, children, free_symbols, number, rebuild
 
 
 def split_weight(term: Term) -> Term | None:
@@ -88,6 +88,9 @@ def exact_value(term: Term, values: Mapping[str, Fraction]) -> Fraction | None:
         return value
     if head in ("pi", "piecewise"):
         return _branch(term, values) if head == "piecewise" else None
+    if head == "table":
+        at = exact_value(term[2], values)
+        return None if at is None else term[1].value(at)
     parts = [exact_value(part, values) for part in term[1:]]
     if (head == "mul" and any(part == 0 for part in parts)) or (head == "div" and parts[0] == 0):
         return Fraction(0)
@@ -95,6 +98,17 @@ def exact_value(term: Term, values: Mapping[str, Fraction]) -> Fraction | None:
     if len(known) != len(parts):
         return None
     return _apply(head, known)
+
+
+def may_jump(term: Term) -> bool:
+    """Tell whether a term has operations that are not continuous."""
+    return term[0] in ("piecewise", "floor", "ceiling") or any(may_jump(part) for part in children(term))
+
+
+def fold(term: Term, values: Mapping[str, Fraction]) -> Term:
+    """Return a term with exact numbers in place of the subterms that have one; it is taken to be defined."""
+    exact = exact_value(term, values)
+    return number(exact) if exact is not None else rebuild(term, lambda part: fold(part, values))
 
 
 def _apply(head: str, known: list[Fraction]) -> Fraction | None:
@@ -110,19 +124,21 @@ def _apply(head: str, known: list[Fraction]) -> Fraction | None:
             return first / known[1] if known[1] else None
         case "abs":
             return abs(first)
+        case "floor" | "ceiling":
+            return Fraction(math.floor(first) if head == "floor" else math.ceil(first))
         case "min" | "max":
             return min(known) if head == "min" else max(known)
         case "pow" if first in (0, 1) and known[1] > 0:
             return first
         case "pow":
             return first ** int(known[1]) if known[1].denominator == 1 and abs(known[1]) <= 64 and (first or known[1] > 0) else None
-        case "exp" | "cos":
+        case "exp" | "cos" | "cosh":
             return Fraction(1) if first == 0 else None
         case "log":
             return Fraction(0) if first == 1 else None
         case "sqrt":
             return first if first in (0, 1) else None
-        case "sin" | "tan":
+        case "sin" | "tan" | "tanh" | "sinh":
             return Fraction(0) if first == 0 else None
     return None
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from accountant.weights.vectorised.exact import exact_value
+from accountant.weights.vectorised.exact import exact_value, fold, may_jump
 from profiles import Infeasible, Undecided
 from profiles.numbers import MAX_FLOAT
 from profiles.private import name_rows
@@ -29,10 +29,20 @@ def _is_tight(low: float, high: float) -> bool:
 class Refiner:
     """The constraint of one profile and target, for repeated exact decisions."""
 
-    __slots__ = ("_enclosure", "_epsilon", "_target")
+    __slots__ = ("_enclosure", "_epsilon", "_jumps", "_known", "_target")
 
     def __init__(self, epsilon: Term, target: Fraction) -> None:
         self._epsilon, self._target, self._enclosure = epsilon, target, Enclosure(epsilon)
+        self._jumps = may_jump(epsilon)
+        self._known: tuple[Mapping[str, Fraction], Enclosure] = ({}, self._enclosure)
+
+    def _at(self, record: Mapping[str, Fraction]) -> Enclosure:
+        """Return ε at a record: where it may jump, with exact numbers for what is rational, so that no ball meets a jump by rounding."""
+        if not self._jumps:
+            return self._enclosure
+        if self._known[0] != record:
+            self._known = (dict(record), Enclosure(fold(self._epsilon, record)))
+        return self._known[1]
 
     def decide(self, weight: float, record: Mapping[str, Fraction]) -> bool | None:
         """Tell whether ψ(weight) ≤ ε* for the record, exactly; None where 4096 bits do not decide it."""
@@ -55,7 +65,7 @@ class Refiner:
         with working_precision(bits):
             box = {name: ball(value) for name, value in record.items()}
             box[WEIGHT] = arb(weight)
-            return self._enclosure.evaluate(box) - (ball(self._target).expm1() * box[WEIGHT]).log1p()
+            return self._at(record).evaluate(box) - (ball(self._target).expm1() * box[WEIGHT]).log1p()
 
     def refine(self, record: Mapping[str, Fraction], guess: float) -> float:
         """Return the weight of a record with ψ(1) ≤ ε*: a binary64 w with ψ(w) ≤ ε* and w ≥ w*(1 − 1e-12); inf where ε is 0 for every w,

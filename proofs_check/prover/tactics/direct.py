@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import sympy
+
+from profiles.symbolic import TableFunction
 from proofs_check.prover import trees
 from proofs_check.prover.attempt import MAX_DEPTH, Attempt
 from proofs_check.prover.explore import Outcome, explore
@@ -31,6 +34,8 @@ def subdivide(attempt: Attempt) -> Iterator[Tree]:
         yield trees.boxes(4 * exploration.boxes + 50)
     elif exploration.outcome is Outcome.HOLDS_BEFORE_TAIL:
         yield trees.boxes(min(4 * exploration.boxes + 50, LARGE_BUDGET))
+    elif attempt.plausible and attempt.goal.expression.has(TableFunction, sympy.floor, sympy.ceiling):
+        yield trees.boxes(SMALL_BUDGET)  # the kernel's intervals end at 0 where a ball around [0, x] reaches below
 
 
 def subdivide_more(attempt: Attempt) -> Iterator[Tree]:

@@ -1,0 +1,219 @@
+"""The infimum of (e^ε)″ over records and weights, enclosed: what μ can be at most, and a number just below that the kernel accepts.
+
+Statement: upper is a value of (e^ε)″, rounded up, so no strong convexity constant is above it. Lower = upper·(1 − 5·10⁻⁷), rounded down, is
+one: (e^ε)″ ≥ lower up to some weight by subdivision in centred interval arithmetic, whose boxes may grow with the distance to the minimum,
+and beyond because (e^ε)″ rises there, or as it stands. Only the kernel decides about lower; upper is a value in ball arithmetic.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+
+import sympy
+
+from profiles.errors import InvalidExpression
+from profiles.numbers import decimal_text, exact_text
+from profiles.profile import WEIGHT, Variable
+from profiles.symbolic import from_sympy, to_rational
+from profiles.terms import Term, to_text
+from proofs_check.certificates import checks
+from proofs_check.conditions.branches import Pieces, find_pieces
+from proofs_check.conditions.context import Context
+from proofs_check.enclosures import Enclosure, ball, upper_fraction, working_precision
+from proofs_check.prover import trees
+from proofs_check.prover.algebra import expand
+from proofs_check.prover.effort import within
+from proofs_check.prover.goals import Goal
+from proofs_check.prover.oracle import accepts
+from proofs_check.prover.search import prove
+from proofs_check.results import Tree
+
+#: Lower numbers that are tried, as shares of the upper one: the first is within the gap of 1e-6, the others are better than nothing.
+SHARES = tuple(1 - Fraction(k, 10**7) for k in (5, 10**4, 10**6))
+#: Weights up to which (e^ε)″ is looked at piece by piece, and from which on it has to be shown in another way.
+CUTS = (Fraction(8), Fraction(64), Fraction(2), Fraction(1024))
+#: Search effort for the part beyond one such weight.
+SLICE = 0.7
+_BITS = 96
+_GOLDEN = (math.sqrt(5) - 1) / 2
+_TAIL = (32, 100, 1_000, 10**4, 10**6, 10**8, 10**10)
+_BUDGETS = (400, 3_000)
+_MOST_OPERATIONS = 400  # of a rational function that is cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class TightFloor:
+    """lower ≤ inf (e^ε)″ ≤ upper; ``proof`` is the kernel's for the lower one (its claim is ``strong-convexity``)."""
+
+    lower: Fraction
+    upper: Fraction
+    proof: Tree
+
+
+def smallest_point(term: Term, box: Sequence[Variable]) -> tuple[Fraction, dict[str, Fraction]] | None:
+    """Return a value of a term, rounded up, and where it is taken, near the infimum over a box (ranges without end: in w only)."""
+    enclosure = Enclosure(term)
+    names = [variable.name for variable in box]
+    with working_precision(_BITS):
+
+        def at(point: Mapping[str, float]) -> float:
+            value = enclosure.evaluate({name: ball(_short(point[name], limits[name])) for name in names})
+            return float(value.upper()) if value.is_finite() else math.inf
+
+        limits = {variable.name: variable for variable in box}
+        axes = [_axis(variable, 48 if len(box) == 1 else 12 if len(box) == 2 else 5) for variable in box]
+        points = [dict(zip(names, values, strict=True)) for values in itertools.product(*axes)]
+        ranked = sorted(((at(point), index) for index, point in enumerate(points)))[:4]
+        best: tuple[float, dict[str, float]] = (math.inf, {})
+        for _, index in ranked:
+            best = min(best, _descend(at, points[index], box, axes), key=lambda found: found[0])
+        if not math.isfinite(best[0]):
+            return None
+        exact = {name: _short(best[1][name], limits[name]) for name in names}
+        upper = upper_fraction(enclosure.evaluate({name: ball(value) for name, value in exact.items()}))
+    return None if upper is None else (upper, exact)
+
+
+def _axis(variable: Variable, count: int) -> list[float]:
+    lo = float(variable.lo)
+    if variable.hi is None:
+        step = max(1, 160 // count)
+        return sorted({lo, *(lo + (10 ** (k / 40) - 1) / 4 for k in range(0, 160, step)), *(lo + far for far in _TAIL)})
+    hi = float(variable.hi)
+    return [lo + (hi - lo) * k / count for k in range(count + 1)] if lo < hi else [lo]
+
+
+def _short(value: float, variable: Variable) -> Fraction:
+    """Return a short exact number near a float, inside the range; its ends exactly."""
+    near = Fraction(f"{value:.9g}")
+    return max(variable.lo, near) if variable.hi is None else min(variable.hi, max(variable.lo, near))
+
+
+def _descend(
+    at: Callable[[Mapping[str, float]], float], start: Mapping[str, float], box: Sequence[Variable], axes: Sequence[Sequence[float]]
+) -> tuple[float, dict[str, float]]:
+    """Return a smaller value and its point by golden sections along one variable after the other."""
+    point, value = dict(start), at(start)
+    for _ in range(1 if len(box) == 1 else 3):
+        for variable, axis in zip(box, axes, strict=True):
+            index = min(range(len(axis)), key=lambda k: abs(axis[k] - point[variable.name]))
+            lo, hi = axis[max(index - 1, 0)], axis[min(index + 1, len(axis) - 1)]
+            for _ in range(34 if len(box) == 1 else 20):
+                left, right = hi - _GOLDEN * (hi - lo), lo + _GOLDEN * (hi - lo)
+                if at({**point, variable.name: left}) <= at({**point, variable.name: right}):
+                    hi = right
+                else:
+                    lo = left
+            for end in (lo, hi, (lo + hi) / 2):
+                found = at({**point, variable.name: end})
+                if found < value:
+                    point, value = {**point, variable.name: end}, found
+    return value, point
+
+
+def enclose_infimum(context: Context, seconds: float) -> TightFloor | None:
+    """Enclose inf (e^ε)″ over all records and weights within some effort; None where it is not positive or was not bounded from below.
+
+    All ranges but that of w must be finite.
+    """
+    if any(variable.hi is None for variable in context.records):
+        return None
+    pieces = Pieces((), ((context.epsilon, context.domain),)) if context.smooth else find_pieces(context)
+    return None if pieces is None else within(seconds, partial(_enclose, context, pieces))
+
+
+def _enclose(context: Context, pieces: Pieces) -> TightFloor | None:
+    bent = [(_second_derivative(context, epsilon), epsilon, box) for epsilon, box in pieces.pieces]
+    try:
+        values = [smallest_point(from_sympy(expression), box) for expression, _, box in bent]
+    except InvalidExpression:
+        return None
+    known = [value[0] for value in values if value is not None]
+    if len(known) != len(bent) or not 1e-300 < min(known) < 1e300:
+        return None
+    upper = min(known)
+    for share in SHARES:
+        lower = Fraction(decimal_text(upper * share, 9, round_up=False))
+        found = [tree for piece in bent if (tree := next(_trees(context, *piece, lower), None)) is not None]
+        if len(found) < len(bent):
+            continue
+        goals = [Goal(expression - to_rational(lower), box) for expression, _, box in bent]
+        for chosen in (found, [trees.restated(goal, tree) for goal, tree in zip(goals, found, strict=True)]):
+            curvature = chosen if pieces.cuts else chosen[0]
+            proof: Tree = {"floor": exact_text(lower), "positive": trees.MANIFEST, "form": "exp", "curvature": curvature}
+            proof |= pieces.fields() if pieces.cuts else {}
+            if checks(context.profile, [{"claim": "strong-convexity", "verdict": "proved", "proof": proof}]):
+                return TightFloor(lower, upper, proof)
+    return None
+
+
+def _second_derivative(context: Context, epsilon: sympy.Expr) -> sympy.Expr:
+    """Return (e^ε)″ in the shorter of two forms: K·e^ε, or differentiated as it stands, which is shorter where ε is a logarithm."""
+    whole = sympy.powsimp(sympy.exp(epsilon))
+    forms = [context.curvature_of(epsilon) * sympy.exp(epsilon), expand(sympy.diff(whole, context.weight, 2))]
+    return min(forms, key=lambda form: int(sympy.count_ops(form)))
+
+
+def _trees(context: Context, bent: sympy.Expr, epsilon: sympy.Expr, box: tuple[Variable, ...], lower: Fraction) -> Iterator[Tree]:
+    """Yield proofs of (e^ε)″ − lower ≥ 0 on a box of records and weights."""
+    expression = bent - to_rational(lower)
+    weights = next(variable for variable in box if variable.name == WEIGHT)
+    if weights.hi is not None:
+        yield from _by_boxes(Goal(expression, box))
+        return
+    rate = expand(sympy.diff(bent, context.weight) * sympy.exp(-epsilon))
+    if accepts(Goal(expression, box), trees.MANIFEST):
+        yield trees.MANIFEST
+    for cut in (*(cut for cut in CUTS if cut > weights.lo), weights.lo):
+        beyond = _with_weights(box, cut, None)
+        below = None if cut == weights.lo else next(_by_boxes(Goal(expression, _with_weights(box, weights.lo, cut))), None)
+        if below is None and cut != weights.lo:
+            continue
+        for above in _beyond(context, rate, expression, epsilon, beyond, cut):
+            yield above if below is None else trees.split(WEIGHT, cut, below, above)
+
+
+def _with_weights(box: tuple[Variable, ...], lo: Fraction, hi: Fraction | None) -> tuple[Variable, ...]:
+    return tuple(Variable(WEIGHT, lo, hi) if variable.name == WEIGHT else variable for variable in box)
+
+
+def _by_boxes(goal: Goal) -> Iterator[Tree]:
+    for budget, centred in itertools.product(_BUDGETS, (True, False)):
+        tree = trees.boxes(budget, centred=centred)
+        if accepts(goal, tree):
+            yield tree
+
+
+def _beyond(
+    context: Context, rate: sympy.Expr, expression: sympy.Expr, epsilon: sympy.Expr, box: tuple[Variable, ...], cut: Fraction
+) -> Iterator[Tree]:
+    """Yield proofs beyond a weight: K ≥ lower·exp(−ε) by subdivision up to infinity, (e^ε)″ rises, or it is shown as it stands."""
+    scaled: Tree = {"rule": "scale", "factor": to_text(from_sympy(sympy.exp(-epsilon))), "positive": trees.MANIFEST}
+    flat: Tree = {**scaled, "product": trees.boxes(_BUDGETS[0])}
+    if accepts(Goal(expression, box), flat):
+        yield flat
+    scaled, rate = _without_denominator(scaled, rate, epsilon, context)
+    rising = within(SLICE, lambda: prove(Goal(rate, box), 3))
+    if rising is not None:
+        end = prove(Goal(expression.subs(context.weight, to_rational(cut)), tuple(v for v in box if v.name != WEIGHT)))
+        if end is not None:
+            yield trees.monotone(WEIGHT, {**scaled, "product": rising}, end, increasing=True)
+    direct = within(SLICE, lambda: prove(Goal(expression, box), 2))
+    if direct is not None:
+        yield direct
+
+
+def _without_denominator(scaled: Tree, rate: sympy.Expr, epsilon: sympy.Expr, context: Context) -> tuple[Tree, sympy.Expr]:
+    """Return rule and goal for a rate that is a rational function of the weight alone multiplied by a denominator that is > 0."""
+    if rate.free_symbols != {context.weight} or not rate.is_rational_function(context.weight) or sympy.count_ops(rate) > _MOST_OPERATIONS:
+        return scaled, rate
+    above, below = sympy.fraction(sympy.cancel(sympy.together(rate)))
+    if below.subs(context.weight, context.weight + 1).expand().is_positive is not True:
+        return scaled, rate
+    factor = to_text(from_sympy(below * sympy.exp(-epsilon)))
+    return {"rule": "scale", "factor": factor, "positive": trees.MANIFEST}, expand(above)
