@@ -35,6 +35,7 @@ from proofs_check.prover.search import prove
 from proofs_check.results import Decision, Tree, Verdict
 
 ID = "assumption-11"
+MEANING = "exp(ε) strongly convex"
 STATEMENT = (
     "epsilon is differentiable in w, and for all records x there is mu > 0 such that exp(epsilon(., x)) is mu-strongly convex on [1, oo)"
 )
