@@ -67,7 +67,10 @@ class Consequence:
 
 def derive_consequences(context: Context, decisions: Mapping[str, Decision]) -> tuple[Consequence, ...]:
     """Return Theorem 10 and Proposition 12 for a profile, as far as their conditions were decided."""
-    continuity = ("continuity of epsilon in w (the published Theorem 10 omits it)", "proved" if _continuous(context, decisions) else "unknown")
+    continuity = (
+        "continuity of epsilon in w (the published Theorem 10 omits it)",
+        "proved" if _continuous(context, decisions) else "unknown",
+    )
 
     def verdict(name: str) -> tuple[str, str]:
         decision = decisions.get(name)

@@ -46,6 +46,11 @@ TINY = 2.0**-100
 MOST_RECORDS, MOST_POINTS, MOST_DIVISIONS = 60, 40, 8
 
 
+_UNDECIDED = (
+    "the records at which epsilon vanishes could not be told from those at which it grows, and none was found where it does neither"
+)
+
+
 def decide(context: Context, published: Decision | None = None) -> Decision:
     """Decide it; ``published`` is the verdict on Assumption 9 where that is known, from which this one may follow at once."""
     known = published or Decision(assumption_9.ID, Verdict.UNKNOWN, "none")
@@ -57,12 +62,7 @@ def decide(context: Context, published: Decision | None = None) -> Decision:
         refutation = _refute_at(context, known.witness, known.claim["proof"])
         if refutation is not None:
             return refutation
-    return _refute(context) or _prove(context) or Decision(
-        ID,
-        Verdict.UNKNOWN,
-        "none",
-        reason="the records at which epsilon vanishes could not be told from those at which it grows, and none was found where it does neither",
-    )  # fmt: skip
+    return _refute(context) or _prove(context) or Decision(ID, Verdict.UNKNOWN, "none", reason=_UNDECIDED)
 
 
 def find_loss(profile: Profile, record: Mapping[str, Fraction]) -> Fraction | None:
@@ -189,16 +189,21 @@ def _apart(context: Context, zeros: Sequence[tuple[Variable, Fraction]], where: 
         return _join(context, "cases", fields, {step: _narrowed(context, half) for step, half in halves.items()}, {}, (where, depth))
     at = lo if hi == variable.hi else hi
     fields = {"variable": variable.name, "at": exact_text(at)}
-    parts = {"on": _moved(context, variable, number(at), None)}
-    name = symbol(variable.name)
-    if variable.hi is None or variable.hi > at:
-        width = None if variable.hi is None else variable.hi - at
-        parts["above"] = _moved(context, variable, ("add", number(at), name) if at else name, Variable(variable.name, Fraction(0), width, True))  # noqa: FBT003
-    if variable.lo < at:
-        beyond = ("add", number(at), ("neg", name)) if at else ("neg", name)
-        parts["below"] = _moved(context, variable, beyond, Variable(variable.name, Fraction(0), at - variable.lo, True))  # noqa: FBT003
+    parts = sides_of(context, variable, at)
     words = {step: (f"{variable.name} {sign} {exact_text(at)}",) for step, sign in (("on", "="), ("above", ">"), ("below", "<"))}
     return _join(context, "sides", fields, parts, words, (where, depth))
+
+
+def sides_of(context: Context, variable: Variable, at: Fraction) -> dict[str, Context]:
+    """Return the records at, above and below a number, in the kernel's order; beside it the variable is the distance from the number."""
+    parts = {"on": _moved(context, variable, number(at), None)}
+    name, width = symbol(variable.name), None if variable.hi is None else variable.hi - at
+    above, below = (("add", number(at), name), ("add", number(at), ("neg", name))) if at else (name, ("neg", name))
+    if width != 0:
+        parts["above"] = _moved(context, variable, above, Variable(variable.name, Fraction(0), width, open_below=True))
+    if variable.lo < at:
+        parts["below"] = _moved(context, variable, below, Variable(variable.name, Fraction(0), at - variable.lo, open_below=True))
+    return parts
 
 
 def _runs(context: Context, variable: Variable, zeros: Sequence[Fraction]) -> list[tuple[Fraction, Fraction]]:
