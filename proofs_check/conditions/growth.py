@@ -82,14 +82,15 @@ def _multiples_below(context: Context) -> Iterator[Growth]:
     """Yield k d w ≤ ε, where d is a product of powers of variables that are positive and as small as one likes, and k a number."""
     small = [variable for variable in context.records if variable.open_below and variable.hi is not None]
     symbols = {symbol.name: symbol for symbol in context.epsilon.free_symbols}
-    if not all(variable.name in symbols for variable in small):
+    if not small or not all(variable.name in symbols for variable in small):
         return
     for powers in itertools.product((1, 2), repeat=len(small)) if len(small) <= MOST_SMALL else ():
         distance = math.prod((symbols[v.name] ** power for v, power in zip(small, powers, strict=True)), start=sympy.S.One)
         ratio = from_sympy(context.epsilon / distance / context.weight)
         values = [as_ball(value_at(ratio, point)) for point in candidates(context.domain, 200)]
-        least = min((float(value.lower()) for value in values), default=0.0) if small else 0.0
-        for share in (0.9, 0.3, 0.1) if least > LEAST_RATIO else ():
+        least, most = min(float(value.lower()) for value in values), max(float(value.upper()) for value in values)
+        shares = (1.0,) if most <= least * (1 + 1e-9) else (0.3, 0.9, 0.1)
+        for share in shares if least > LEAST_RATIO else ():
             k = sympy.Rational(f"{least * share:.1e}")
             yield from _growth(k * distance, context.weight, sympy.S.One, sympy.S.Zero)
 

@@ -22,7 +22,7 @@ from proofs_check.kernel.rules import fields_of
 from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Decision, Tree, Verdict
-from proofs_check.verify import Verification
+from proofs_check.verify import CONDITIONS, Verification
 
 #: Seconds after which what is left of an explanation is left to the kernel.
 SECONDS = 1.2
@@ -124,7 +124,8 @@ def _explanation(context: Context, name: str, verdict: str, argue: Callable[[], 
         steps = within(SECONDS, lambda: (*_resolved(context), *argue())) or (_CUT_SHORT,)
     except Exception as error:  # an explanation is no part of the proof, so it must not stop the command
         steps = (Step((f"The argument could not be put into words ({type(error).__name__}); pdp check checks the claim.",)),)
-    return Explanation(name, verdict, statement, (profile_step(context), *steps))
+    meaning = CONDITIONS[name].meaning if name in CONDITIONS else ""
+    return Explanation(name, verdict, statement, (profile_step(context), *steps), meaning)
 
 
 def _resolved(context: Context) -> Iterator[Step]:

@@ -139,7 +139,7 @@ def prose_latex(prose: Prose) -> str:
 
 def to_latex_lines(explanation: Explanation) -> list[str]:
     """Return one paragraph for the statement and one for each step, numbered as the text is."""
-    head = rf"\paragraph{{{escape(explanation.condition)} ({escape(explanation.verdict)})}} {prose_latex(explanation.statement)}"
+    head = rf"\paragraph{{{escape(explanation.head)}}} {prose_latex(explanation.statement)}"
     return [head, *(_line(label, said) for label, said in written_steps(explanation.steps, prose_latex))]
 
 
