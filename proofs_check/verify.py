@@ -182,8 +182,8 @@ def verify(
         for name in given or ():
             if name not in known:
                 raise InvalidArgument(f"the {kind} {name[:60]!r} is not known; known are {', '.join(known)}{suggest(name, known)}")
-    below = {*(conditions or ()), *(name for consequence in consequences or () for name in NEEDS[consequence])}
-    names = [name for name in CONDITIONS if name in below] if conditions else list(CONDITIONS)
+    below = dict.fromkeys((*(conditions or ()), *(name for consequence in consequences or () for name in NEEDS[consequence])))
+    names = list(below) if conditions else list(CONDITIONS)
     target = to_target(target_epsilon)
     context = Context(admit(profile), target)
     convexity = None
