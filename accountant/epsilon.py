@@ -137,7 +137,7 @@ class DerivedEpsilon:
         found = self.bound.evidence
         wide, asked = (decimal_text(gap, 2, round_up=True) for gap in (found.relative_gap, self.relative_gap))
         said = f"gap: both bounds, {found.lower_text()} and {found.upper_text()}, are proved, but their relative gap {wide} is wider than "
-        how = "to narrow it, raise --budget, narrow the ranges of the records, or simplify epsilon and q"
+        how = "to narrow it, raise --budget, narrow the ranges and clip each record to them, or simplify epsilon and q"
         return (f"{said}the {asked} that was asked for; {how}",)
 
 

@@ -52,7 +52,7 @@ class Explanation:
     @property
     def head(self) -> str:
         """The condition, the verdict, and what the condition means."""
-        return f"{self.condition} ({self.verdict}{f'; {self.meaning}' if self.meaning else ''})"
+        return f"{self.condition} ({self.verdict}):{f' {self.meaning}, that is,' if self.meaning else ''}"
 
 
 #: The text of a name → its LaTeX.
