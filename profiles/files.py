@@ -14,7 +14,7 @@ from typing import Any
 from profiles.errors import InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import is_name, parse_expression
 from profiles.hypotheses import Hypothesis, as_hypotheses
-from profiles.profile import Profile, declare
+from profiles.profile import PURE_ONLY, Profile, declare
 from profiles.stored import read_profile
 from profiles.suggestions import suggest, suggest_file, suggest_reference
 from profiles.tables import Table, make_table, read_points
@@ -105,6 +105,11 @@ def parse_file(text: str, where: str = "the profile", folder: Path | None = None
     except (tomllib.TOMLDecodeError, ValueError, RecursionError, ArithmeticError) as error:
         raise UnreadableFile(f"{where} is not a TOML file ({_one_line(error)}); correct it") from None
     for key in table:
+        if key == "delta":
+            raise InvalidProfile(
+                f"{where} has the key 'delta', but a profile is about {PURE_ONLY}, which has no delta; leave it out and declare a "
+                "mechanism that needs none (Laplace noise, say, not Gaussian)"
+            )
         if key not in _KEYS:
             raise InvalidProfile(f"{where} has the unknown key {key[:60]!r}; known are {', '.join(sorted(_KEYS))}{suggest(key, _KEYS)}")
     for key in ("name", "epsilon"):

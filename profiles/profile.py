@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 WEIGHT = "w"
 MAX_NAME = 200
 
+#: What is promised, in the words that people look for: said of a delta, which is refused.
+PURE_ONLY = "pure epsilon-differential privacy only"
+
 
 @dataclass(frozen=True, slots=True)
 class Statistic:
@@ -307,6 +310,8 @@ def declare(
         parse_expression(to_text(term), "epsilon")  # the same limits as in a file, so that a certificate's text can be read again
     used = free_symbols(term)
     for unknown in sorted(used - {WEIGHT, *names}):
+        if unknown == "delta":
+            _check_name(unknown, "the symbol")
         known = {WEIGHT, *names}
         raise InvalidProfile(
             f"epsilon uses the symbol {unknown!r}, but only {_listed(known)} are declared; declare it as a statistic or a "
@@ -403,6 +408,11 @@ def _check_name(given: object, kind: str) -> str:
         raise InvalidProfile(f"{kind} {str(name)[:60]!r} is not an ASCII identifier of at most 64 characters; rename it")
     if keyword.iskeyword(name):
         raise InvalidProfile(f"{kind} {name!r} is a keyword that expressions cannot use; rename it (lam for lambda)")
+    if name == "delta":
+        raise InvalidProfile(
+            f"{kind} 'delta' was found, but a profile is about {PURE_ONLY}, which has no delta; leave it out and declare a mechanism "
+            "that needs none (Laplace noise, say, not Gaussian), or rename it if it is no failure probability"
+        )
     if name in RESERVED:
         raise InvalidProfile(f"{kind} {name!r} is a reserved name (w is the weight, pi a constant, the others functions); rename it")
     return name

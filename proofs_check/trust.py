@@ -60,7 +60,9 @@ _CLAIMS = """
 ## Claims
 
 The last column says what an accepted claim of that name and verdict states; its proof brings trees for the goals. A claim "proved" that is
-about all records may also be proved for the records on either side of a number in the range of one variable. E is exp(target) − 1, K is
+about all records may also be proved for the records on either side of a number in the range of one variable; `assumption-9-nonzero`
+also for the records at, above and below a number, each by itself, where beside it the distance from the number takes the place of the
+variable. E is exp(target) − 1, K is
 ε″ + ε′², the second derivative of exp∘ε divided by exp∘ε.
 """
 

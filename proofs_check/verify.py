@@ -13,11 +13,18 @@ from profiles.profile import Profile
 from profiles.suggestions import suggest
 from proofs_check.admission import admit, well_defined_claim
 from proofs_check.certificates import make_certificate
-from proofs_check.conditions import assumption_8, assumption_9, assumption_11, proposition_16, proposition_17
+from proofs_check.conditions import (
+    assumption_8,
+    assumption_9,
+    assumption_9_nonzero,
+    assumption_11,
+    proposition_16,
+    proposition_17,
+)
 from proofs_check.conditions.assumption_11 import StrongConvexity
 from proofs_check.conditions.cases import decide_by_cases
 from proofs_check.conditions.context import Context, to_target
-from proofs_check.consequences import Consequence, derive_consequences
+from proofs_check.consequences import NEEDS, THEOREM_10, Consequence, derive_consequences
 from proofs_check.prover.effort import within
 from proofs_check.results import Decision, Tree, Verdict
 from proofs_check.strong_convexity import Bounds, bound_constant, strong_convexity_json
@@ -25,9 +32,10 @@ from proofs_check.strong_convexity import Bounds, bound_constant, strong_convexi
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A named condition: its statement in words and formulas, its source, and what decides it."""
+    """A named condition: what it means in a few words, its statement in words and formulas, its source, and what decides it."""
 
     id: str
+    meaning: str
     statement: str
     source: str
     decide: Callable[[Context], Decision]
@@ -37,14 +45,16 @@ class Condition:
 SECONDS_PER_CONDITION = 7.0
 
 _log = logging.getLogger(__name__)
+_OF_CONSEQUENCES = {"proved": Verdict.PROVED, "not applicable": Verdict.REFUTED, "unknown": Verdict.UNKNOWN}
 _PAPER = "Fay et al. 2024"
 
 #: All conditions, in the order in which they are reported. A new condition is one module and one line here.
 CONDITIONS: dict[str, Condition] = {
-    module.ID: Condition(module.ID, module.STATEMENT, f"{_PAPER}, {name}", module.decide)
+    module.ID: Condition(module.ID, module.MEANING, module.STATEMENT, f"{_PAPER}, {name}", module.decide)
     for module, name in (
         (assumption_8, "Assumption 8"),
         (assumption_9, "Assumption 9"),
+        (assumption_9_nonzero, "what Theorem 10 needs of Assumption 9 (docs/conditions.md)"),
         (assumption_11, "Assumption 11"),
         (proposition_16, "Proposition 16"),
         (proposition_17, "Proposition 17"),
@@ -56,6 +66,8 @@ CONDITIONS: dict[str, Condition] = {
 class Verification:
     """The verdicts on one profile for one target ε* (nats), the proved lower bound of μ_x if there is one,
     certified numbers below and above its infimum over all records (``constant``), and the consequences.
+
+    ``asked``: the names of the conditions and consequences whose verdicts answer the question; the others are information.
     """
 
     profile: Profile
@@ -64,6 +76,7 @@ class Verification:
     convexity: StrongConvexity | None = None
     constant: Bounds = (None, None)
     consequences: Sequence[Consequence] = field(default_factory=tuple)
+    asked: Sequence[str] = (THEOREM_10,)
 
     def __repr__(self) -> str:
         from proofs_check.presenting import verification_text  # noqa: PLC0415 - for people only
@@ -77,9 +90,16 @@ class Verification:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst verdict: refuted before unknown before proved."""
-        verdicts = {decision.verdict for decision in self.decisions.values()}
+        """The worst verdict of what was asked: refuted before unknown before proved. A consequence is refuted with a condition of it."""
+        verdicts = {self.decisions[name].verdict for name in self.asked if name in self.decisions}
+        verdicts |= {_OF_CONSEQUENCES[found.verdict] for found in self.consequences if found.statement in self.asked}
         return next((v for v in (Verdict.REFUTED, Verdict.UNKNOWN) if v in verdicts), Verdict.PROVED)
+
+    @property
+    def needed(self) -> frozenset[str]:
+        """The names of the conditions that count for the verdict: those that were asked, and those that a consequence asked for needs."""
+        below = {name for found in self.consequences if found.statement in self.asked for name, _ in found.conditions}
+        return frozenset(name for name in self.decisions if name in self.asked or name in below)
 
     def proved(self, condition: str) -> bool:
         """Tell whether a condition was decided and is proved."""
@@ -104,7 +124,11 @@ class Verification:
         return {
             "profile": self.profile.name,
             "target_epsilon": _text(self.target),
-            "conditions": {name: self._decision_json(decision) for name, decision in self.decisions.items()},
+            "asked": list(self.asked),
+            "verdict": self.verdict.value,
+            "conditions": {
+                name: {"meaning": CONDITIONS[name].meaning, **self._decision_json(decision)} for name, decision in self.decisions.items()
+            },
             "strong_convexity": strong_convexity_json(self.profile, self.convexity, self.constant),
             "consequences": {consequence.statement: consequence.to_json() for consequence in self.consequences},
         }
@@ -116,8 +140,12 @@ def _text(value: Fraction) -> str:
     return exact_text(value)
 
 
-def decide_in_time(context: Context, name: str, seconds: float = SECONDS_PER_CONDITION) -> tuple[Decision, StrongConvexity | None]:
+def decide_in_time(
+    context: Context, name: str, seconds: float = SECONDS_PER_CONDITION, *, known: Mapping[str, Decision] | None = None
+) -> tuple[Decision, StrongConvexity | None]:
     """Decide a condition within some time, and return the strong convexity constant too where it is what was decided.
+
+    ``known``: verdicts on other conditions, from which this one may follow.
 
     No decision in that time, or an error inside the search, is the verdict unknown.
     """
@@ -125,6 +153,8 @@ def decide_in_time(context: Context, name: str, seconds: float = SECONDS_PER_CON
     def decide() -> tuple[Decision, StrongConvexity | None]:
         if name == assumption_11.ID:
             decision, convexity = assumption_11.decide_with_constant(context)
+        elif name == assumption_9_nonzero.ID:
+            decision, convexity = assumption_9_nonzero.decide(context, (known or {}).get(assumption_9.ID)), None
         else:
             decision, convexity = CONDITIONS[name].decide(context), None
         if decision.verdict is Verdict.UNKNOWN:
@@ -152,24 +182,31 @@ def verify(
     target_epsilon: object,
     conditions: Sequence[str] | None = None,
     *,
+    consequences: Sequence[str] | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Verification:
     """Decide conditions of ``profile`` for the target ε* (nats), all of them by default.
 
+    What is asked, and makes the verdict, are the named ``conditions`` and the ``consequences`` (``theorem-10``, ``proposition-12``) with
+    what they need; Theorem 10 where neither is named.
+
     ``progress`` is called before each one with the number of conditions that are decided, the number of all, and the name of the next.
 
     Raises :class:`profiles.InvalidProfile` (ε undefined or negative, with the witness), :class:`profiles.Undecided` (that could not be
-    decided), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidArgument` (unknown condition).
+    decided), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidArgument` (unknown condition or consequence).
 
     >>> from profiles import declare
     >>> found = verify(declare("sum", "w*z/3", record={"z": ["1/2", 2]}), 2, ["assumption-8", "proposition-16"])
     >>> {name: decision.verdict.value for name, decision in found.decisions.items()}
     {'assumption-8': 'proved', 'proposition-16': 'refuted'}
     """
-    names = list(CONDITIONS) if not conditions else list(dict.fromkeys(conditions))
-    for name in names:
-        if name not in CONDITIONS:
-            raise InvalidArgument(f"the condition {name[:60]!r} is not known; known are {', '.join(CONDITIONS)}{suggest(name, CONDITIONS)}")
+    asked = list(dict.fromkeys((*(conditions or ()), *(consequences or ())))) or [THEOREM_10]
+    for kind, given, known in (("condition", conditions, tuple(CONDITIONS)), ("consequence", consequences, tuple(NEEDS))):
+        for name in given or ():
+            if name not in known:
+                raise InvalidArgument(f"the {kind} {name[:60]!r} is not known; known are {', '.join(known)}{suggest(name, known)}")
+    below = dict.fromkeys((*(conditions or ()), *(name for consequence in consequences or () for name in NEEDS[consequence])))
+    names = list(below) if conditions else list(CONDITIONS)
     target = to_target(target_epsilon)
     context = Context(admit(profile), target)
     convexity = None
@@ -177,7 +214,7 @@ def verify(
     for name in names:
         if progress is not None:
             progress(len(decisions), len(names), name)
-        decisions[name], found = decide_in_time(context, name)
+        decisions[name], found = decide_in_time(context, name, known=decisions)
         convexity = found or convexity
     bounds = (None, None) if convexity is None else bound_constant(context, convexity)
-    return Verification(profile, target, decisions, convexity, bounds, derive_consequences(context, decisions))
+    return Verification(profile, target, decisions, convexity, bounds, derive_consequences(context, decisions), asked)

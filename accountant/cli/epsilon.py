@@ -22,7 +22,10 @@ from accountant.files import check_not_input, check_writable, write_whole
 from profiles.errors import InvalidArgument
 
 NAME = "epsilon"
-HELP = "Bound sup over records of the sampled profile psi from above and below, prove 0 < q <= 1, and say what the bound rests on."
+HELP = (
+    "Bound sup over records of the sampled profile psi from above and below, prove 0 < q <= 1, and say what the bound rests on. "
+    "Beside it stands epsilon without sampling, and which of the two is smaller."
+)
 EXAMPLE = """\b
 Examples:
   pdp epsilon profiles.mechanisms.lloyd:default --q "1/10 + z/50"
@@ -39,6 +42,7 @@ def main(
     constant: ConstantOption = None,
     target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="for privacy-constrained")] = None,
     relative_gap: Annotated[str, typer.Option("--relative-gap", metavar="G", help="(upper - lower) / upper to reach")] = "1e-9",
+    budget: Annotated[int, typer.Option("--budget", metavar="N", min=1, max=10_000_000, help="boxes that the search may use")] = 50_000,
     certificate: CertificateOption = None,
     guarantee: Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")] = None,
     everything: AllOption = False,  # noqa: FBT002
@@ -66,6 +70,7 @@ def main(
             constants=parse_assignments(constant or [], "--constant"),
             target_epsilon=target_epsilon,
             relative_gap=relative_gap,
+            budget=budget,
         )
     if certificate is not None:
         write_whole(certificate, to_file_text(found.certificate()))

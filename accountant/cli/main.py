@@ -22,6 +22,7 @@ from accountant.cli.output import make_printable, print_json
 from accountant.cli.streams import end_output, prepare_streams
 from profiles.errors import PDPError
 from profiles.private import EYES_ONLY, quote_failure, reveal
+from profiles.profile import PURE_ONLY
 from profiles.suggestions import find_nearest
 
 _INTERRUPTED = 130
@@ -43,7 +44,7 @@ app = typer.Typer(
     add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Formal privacy accounting for personalized differential privacy. Units of privacy loss are nats.",
+    help=f"Formal privacy accounting for personalized differential privacy: {PURE_ONLY}. Units of privacy loss are nats.",
     epilog=EXAMPLE,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -137,6 +138,8 @@ def _describe(error: Exception, text: str) -> str:
     wrong, possible = getattr(error, "option_name", None), getattr(error, "possibilities", None)
     if wrong is None or not hasattr(error, "possibilities"):
         return text
+    if str(wrong) == "--delta":
+        return f"no such option: --delta; this is {PURE_ONLY}, which has no delta"
     bare = {option.lstrip("-"): option for option in possible or ()}
     near = find_nearest(str(wrong).lstrip("-"), bare)
     return f"no such option: {wrong}" + ("" if near is None else f" (did you mean {bare[near]!r}?)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,20 +13,27 @@ from accountant.cli.options import CertificateOption, JsonOption, ProfileArgumen
 from accountant.cli.output import console, print_as_it_is, print_json, print_line, print_table
 from accountant.files import check_not_input, check_writable, write_whole
 from profiles.errors import InvalidArgument
+from profiles.profile import PURE_ONLY
 
 if TYPE_CHECKING:
     from proofs_check.explain import Explanation
     from proofs_check.verify import Verification
 
 NAME = "verify"
-HELP = "Decide the conditions of the theory for a profile: proved, refuted with a witness, or unknown with the reason."
+HELP = (
+    "Decide the conditions of the theory for a profile: proved, refuted with a witness, or unknown with the reason. "
+    f"The exit code answers what is asked: Theorem 10, or the conditions and consequences that are named. This is {PURE_ONLY}."
+)
 EXAMPLE = """\b
 Examples:
   pdp verify profiles.mechanisms.lloyd:default --target-epsilon 10
   pdp verify examples/lloyd.toml -e 20 --certificate lloyd.json
   pdp verify examples/lloyd.toml -e 20 -c assumption-11 --explain
+  pdp verify examples/lloyd.toml -e 20 --consequence proposition-12
 """
 
+#: Width of the few words below the name of a condition: as wide as the longest name.
+_MEANING = 21
 EXIT = {"proved": 0, "refuted": 1, "unknown": 3}
 
 
@@ -36,12 +44,16 @@ def main(
         list[str] | None,
         typer.Option("--condition", "-c", metavar="NAME", help="decide only this one (repeatable)", autocompletion=complete_condition),
     ] = None,
+    consequence: Annotated[
+        list[str] | None,
+        typer.Option("--consequence", metavar="NAME", help="ask for theorem-10 (the default) or proposition-12 (repeatable)"),
+    ] = None,
     certificate: CertificateOption = None,
     explain: Annotated[bool, typer.Option("--explain", help="print each proof as a person would read it")] = False,  # noqa: FBT002
     latex: Annotated[bool, typer.Option("--latex", help="with --explain: print it as a LaTeX fragment (amsmath)")] = False,  # noqa: FBT002
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
-    """Run the command; the exit code is 0 (all proved), 1 (something refuted) or 3 (something unknown)."""
+    """Run the command; the exit code is 0 (all that was asked is proved), 1 (something of it is refuted) or 3 (unknown)."""
     if latex and not explain:
         raise InvalidArgument("--latex was given without --explain, which it is the form of; add --explain")
     from accountant.cli.foreign import load_quietly  # noqa: PLC0415
@@ -56,7 +68,9 @@ def main(
         check_not_input(certificate, profile, "profile")
     declared = load_quietly(profile).profile
     with show_progress("deciding", "conditions") as tell:
-        verification = verify(declared, target_epsilon, condition, progress=lambda done, total, _: tell(done, total))
+        verification = verify(
+            declared, target_epsilon, condition, consequences=consequence, progress=lambda done, total, _: tell(done, total)
+        )
     if certificate is not None:
         write_whole(certificate, to_file_text(verification.certificate()))
     report = verification.to_json()
@@ -67,7 +81,8 @@ def main(
     elif latex:
         print_as_it_is("\n".join(to_latex(explanation) for explanation in explain_all(verification).values()).rstrip())
     else:
-        _print(report, render_hypotheses(dict.fromkeys(item for found in verification.consequences for item in found.open_hypotheses)))
+        lines = render_hypotheses(dict.fromkeys(item for found in verification.consequences for item in found.open_hypotheses))
+        _print(report, _say_what_was_asked(verification), lines)
         for explanation in explain_all(verification).values() if explain else ():
             print_as_it_is("\n" + to_paragraphs(explanation, min(console().width, 120)))
         if certificate is not None:
@@ -83,16 +98,26 @@ def _add_explanations(report: dict[str, Any], verification: Verification, to_tex
         place["explanation"] = to_text(explanation)
 
 
-def _print(report: dict[str, Any], lines: list[str]) -> None:
+def _say_what_was_asked(verification: Verification) -> str:
+    """Return one line: the answer, and which verdicts it does not depend on."""
+    asked = ", ".join(verification.asked)
+    aside = [name for name in verification.decisions if name not in verification.needed]
+    informs = f"; for information only: {', '.join(aside)}" if aside else ""
+    return f"asked: {asked}: {verification.verdict.value}{informs}"
+
+
+def _print(report: dict[str, Any], answer: str, lines: list[str]) -> None:
     rows = []
     for name, decision in report["conditions"].items():
         why = decision["reason"] or decision["method"]
         if decision["witness"]:
             shown = _witness(decision)
             why = f"{why}: {shown}" if why.startswith("witness") else f"{why}; witness: {shown}"
-        rows.append((name, decision["verdict"], "yes" if decision["checked_by_kernel"] else "no", why))
+        meaning = textwrap.wrap(decision["meaning"], _MEANING, initial_indent="  ", subsequent_indent="  ")
+        rows.append(("\n".join((name, *meaning)), decision["verdict"], "yes" if decision["checked_by_kernel"] else "no", why))
     title = f"{report['profile']}, target epsilon {report['target_epsilon']}"
     print_table(title, ("condition", "verdict", "checked by\nkernel", "method, witness or reason"), rows)
+    print_line(answer)
     _print_region(report["conditions"].get("proposition-16"))
     _print_convexity(report["strong_convexity"])
     for name, consequence in report["consequences"].items():

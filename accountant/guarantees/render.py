@@ -50,13 +50,13 @@ class Stated(Protocol):
     def unit(self) -> Unit: ...  # noqa: D102
 
 
-def render(guarantee: Stated, *, everything: bool = True) -> str:
+def render(guarantee: Stated, *, everything: bool = True, beside: Iterable[str] = ()) -> str:
     """Return a guarantee as plain text of at most 80 columns: bound, open hypotheses under four heads, derivation tree.
 
-    What is discharged is listed where ``everything`` is asked for, and counted otherwise.
+    What is discharged is listed where ``everything`` is asked for, and counted otherwise; ``beside``: what is told below the bound.
     """
     lines = [*_wrap(guarantee.subject, ""), *_wrap(describe_bound(guarantee), "  ")]
-    lines += [line for text in list_details(guarantee) for line in _wrap(text, "  ")]
+    lines += [line for text in (*list_details(guarantee), *beside) for line in _wrap(text, "  ")]
     lines += ["", *render_premises(guarantee, everything=everything)]
     lines += ["", "derivation:", *_tree(guarantee.derivation, "  ", "  ")]
     return "\n".join(lines) + "\n"

@@ -353,6 +353,11 @@ def _discharged_by_conditions(profile: Profile, premises: Mapping[str, bool]) ->
         proved[FEASIBLE_WEIGHTS] = "proved"
     if premises.get("assumption-9"):
         proved[PROBABILITY] = "every weight is finite (assumption-9) and at least 1"
+    elif premises.get("assumption-9-nonzero"):
+        proved[PROBABILITY] = (
+            "every weight is at least 1, and finite except where epsilon is 0 for all weights, if that is so anywhere: there q is 0, and a "
+            "record that is never selected loses nothing (assumption-9-nonzero)"
+        )
     try:
         well_defined_claim(profile)
     except Undecided:

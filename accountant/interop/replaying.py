@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from accountant.epsilon import CONSTRAINED
+from accountant.epsilon import BOUNDING, CONSTRAINED
 from accountant.guarantees import (
     AnyGuarantee,
     EpsilonDP,
@@ -129,10 +129,11 @@ def _options(premise: AnyGuarantee, stated: dict[str, Any]) -> dict[str, Any]:
     options = {name: value for name, value in stated.items() if name in ("relative_gap", "accept_wider")}
     rule: SamplingRule = premise.bound.rule  # type: ignore[union-attr]
     if rule.q is None and "premises" in stated:
-        conditions = verify(premise.bound.profile, rule.target_epsilon, CONSTRAINED)  # type: ignore[union-attr]
+        asked = dict(stated["premises"])
+        named = [name for name in ("assumption-8", *BOUNDING) if name in asked] or CONSTRAINED
+        conditions = verify(premise.bound.profile, rule.target_epsilon, named)  # type: ignore[union-attr]
         verdicts = {name: decision.verdict for name, decision in conditions.decisions.items()}
         known = {name: verdict is Verdict.PROVED for name, verdict in verdicts.items() if verdict is not Verdict.UNKNOWN}
-        asked = dict(stated["premises"])
         options["premises"] = {name: value for name, value in {**known, "feasibility": True}.items() if name in asked}
     return options
 

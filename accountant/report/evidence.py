@@ -86,6 +86,10 @@ class Evidence:
         """Tell whether there is a certificate of that name, and the kernel accepted it when the report was made."""
         return any(item.name == name and item.report.accepted for item in self.certificates)
 
+    def informs(self, condition: str) -> bool:
+        """Tell whether a condition is decided for information only: Theorem 10, which the report asks for, does not need it."""
+        return condition in self.verification.decisions and condition not in self.verification.needed
+
     @property
     def rests_on_undecided(self) -> bool:
         """Whether the bound is one only if assumption-8 is true, which could be neither proved nor refuted."""

@@ -37,16 +37,21 @@ def conditions(evidence: Evidence) -> Element:
     """Return the verdict on each condition with witness or proof, the constant μ, and the theorems that follow."""
     decisions = evidence.verification.decisions
     rows = [
-        (make("a", name, href=f"#{name}"), badge(decision.verdict.value), _checked(evidence, decision))
+        (
+            make("a", name, href=f"#{name}"),
+            CONDITIONS[name].meaning,
+            badge(decision.verdict.value, informs=evidence.informs(name)),
+            _checked(evidence, decision),
+        )
         for name, decision in decisions.items()
     ]
-    rows.insert(0, (make("a", _WELL_DEFINED, href=f"#{_WELL_DEFINED}"), badge("proved"), _checked(evidence, None)))
+    rows.insert(0, (make("a", _WELL_DEFINED, href=f"#{_WELL_DEFINED}"), "ε is a loss at all", badge("proved"), _checked(evidence, None)))
     return section(
         "conditions",
         "Conditions",
         make("p", "Each is about all records of the declared ranges, all weights w ≥ 1 where it says so, and all values of parameters "
              "without a number. Refuted means: not for all of them; the witness is one exception. Unknown means neither."),
-        table("Verdicts", ("condition", "verdict", "checked by kernel"), rows),
+        table("Verdicts", ("condition", "what it means", "verdict", "checked by kernel"), rows),
         _article(evidence, _WELL_DEFINED, "The premise of everything else", None),
         [_article(evidence, name, CONDITIONS[name].source, decision) for name, decision in decisions.items()],
         _convexity(evidence),
@@ -71,8 +76,9 @@ def _article(evidence: Evidence, name: str, source: str, decision: Decision | No
     head = {"proved": "The proof", "refuted": "The refutation"}.get(verdict, "What is open")
     return make(
         "article",
-        make("h3", name, " ", badge(verdict), id=name),
+        make("h3", name, " ", badge(verdict, informs=evidence.informs(name)), id=name),
         make("p", source, class_="note"),
+        make("p", "In a few words: ", CONDITIONS[name].meaning, ".", class_="note") if name in CONDITIONS else None,
         statement(explanation),
         make("p", USES[name], class_="note") if name in USES else None,
         facts(told) if told else None,
@@ -126,13 +132,14 @@ def _consequences(evidence: Evidence) -> list[Child]:
         said += "Weight 1 does at every record under assumption-8. The theorems are about the largest weights and how to find them."
         made.append(make("p", said))
     for found in evidence.verification.consequences:
-        told: list[tuple[Child, Child]] = [(name, badge(verdict)) for name, verdict in found.conditions]
+        informs = found.statement not in evidence.verification.asked
+        told: list[tuple[Child, Child]] = [(name, badge(verdict, informs=informs)) for name, verdict in found.conditions]
         if found.verdict != "not applicable":
             told.append(("Rests on", make("ul", [make("li", item.sentence) for item in found.open_hypotheses])))
         made.append(
             make(
                 "article",
-                make("h4", found.statement, " ", badge(found.verdict)),
+                make("h4", found.statement, " ", badge(found.verdict, informs=informs)),
                 make("p", None if found.verdict == "proved" else _NOT_CONCLUDED[found.verdict], capitalised(found.text), "."),
                 facts(told),
             )

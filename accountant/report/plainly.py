@@ -10,6 +10,7 @@ _EVIDENCE: dict[Hypothesis, str] = {
     FEASIBLE_WEIGHTS: _FEASIBLE,
     CONDITION.about(name="assumption-8"): "the proof of assumption-8 among the conditions below",
     CONDITION.about(name="assumption-9"): "the proof of assumption-9 among the conditions below",
+    CONDITION.about(name="assumption-9-nonzero"): "the proof of assumption-9-nonzero among the conditions below",
 }
 
 
@@ -21,8 +22,9 @@ def explain_discharge(hypothesis: Hypothesis, evidence: str) -> str:
 #: What the verdicts are needed for, told beside each of them.
 USES: dict[str, str] = {
     "assumption-8": "Needed for privacy-constrained sampling: without it some record breaks the target even with weight 1.",
-    "assumption-9": "Needed for a largest feasible weight at every record: without it some record has feasible weights as large as "
-    "you like.",
+    "assumption-9": "Informative, as published: it has no exception for records at which ε is 0. What is needed is the next one.",
+    "assumption-9-nonzero": "Needed for a largest feasible weight at every record that loses anything: without it some such record has "
+    "feasible weights as large as you like. A record at which ε is 0 for all weights is never selected, and loses nothing.",
     "assumption-11": "Needed for the fast search of optimal weights (Algorithm 1 of the paper) and for its running time.",
     "proposition-16": "Informative: where it holds, sampling with a slightly larger weight than 1 lowers the loss of the record.",
     "proposition-17": "Informative: where it holds, the loss of a record after sampling is at least what it is without sampling: sampling "

@@ -74,14 +74,15 @@ def _glance(evidence: Evidence) -> Element:
         why = {"unknown": "; assumption-8 could not be decided", "met": "", "not met": "; the bound is larger"}[verdict]
         told.append(("Target", [badge(verdict), f" ε* = {exactly(evidence.target)} nats{why}"]))
         told.append(("Bound checked", _checked_by_kernel(evidence)))
-    by_verdict = {kind: [name for name, decision in verdicts if decision.verdict is kind] for kind in Verdict}
-    counted: list[Child] = []
-    for kind in (Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN):
-        names = by_verdict[kind]
-        if names:
-            links = [[", " if k else " ", make("a", name, href=f"#{name}")] for k, name in enumerate(names)]
-            counted.append(make("div", badge(kind.value), links))
-    told.append(("Conditions", counted))
+    for informs, label in ((False, "Conditions of Theorem 10"), (True, "For information")):
+        counted: list[Child] = []
+        for kind in (Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN):
+            names = [name for name, decision in verdicts if decision.verdict is kind and evidence.informs(name) is informs]
+            if names:
+                links = [[", " if k else " ", make("a", name, href=f"#{name}")] for k, name in enumerate(names)]
+                counted.append(make("div", badge(kind.value, informs=informs), links))
+        if counted:
+            told.append((label, counted))
     if evidence.audit is not None:
         found = evidence.audit.result
         bound = f" ε ≥ {bound_texts(found)[0]} for one pair, at {confidence_text(found)} confidence: "
@@ -143,6 +144,9 @@ def _bound_facts(evidence: Evidence) -> list[tuple[Child, Child]]:
         )
     else:
         found.append(("Lower bound", "none was derived: the true loss may be smaller"))
+    found += [(words.split(":", 1)[0].capitalize(), words.split(":", 1)[-1].strip()) for words in derived.describe_gap()]
+    without, *which = derived.describe_unsampled()
+    found.append((without.split(":", 1)[0].capitalize(), [without.split(":", 1)[1].strip(), *(make("p", words) for words in which)]))
     found.append(("How it was found", bound.evidence.method))
     return found
 
@@ -308,7 +312,7 @@ def _certificate(evidence: Evidence, certificate: EmbeddedCertificate) -> Elemen
     rows = [
         (
             make("code", claim.claim),
-            badge(claim.verdict),
+            badge(claim.verdict, informs=evidence.informs(claim.claim)),
             claim.bound or "–",
             ", ".join(claim.rules) or "–",
             ", ".join(claim.side_conditions) or "–",

@@ -49,9 +49,9 @@ def factor(epsilon: Fraction) -> Element | None:
     return make("math", make("mn", shown), make("mo", "·"), make("msup", make("mn", "10"), make("mn", exponent)))
 
 
-def badge(verdict: str) -> Element:
-    """Return a verdict as a label; its word says it, the colour only helps."""
-    return make("span", verdict, class_=f"badge {_TONES.get(verdict, 'plain')}")
+def badge(verdict: str, *, informs: bool = False) -> Element:
+    """Return a verdict as a label; its word says it, the colour only helps. What only ``informs`` is neither good nor bad."""
+    return make("span", verdict, class_=f"badge {'plain' if informs else _TONES.get(verdict, 'plain')}")
 
 
 def section(id_: str, title: str, *children: Child) -> Element:

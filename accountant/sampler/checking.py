@@ -13,6 +13,7 @@ from accountant.sampler.bits import GeneratorBits, SecureBits
 from accountant.sampler.certificate import DRAWS, FORMAT, SECRET, USES, VERSION
 from accountant.sampling.rules import RULES, SamplingRule, constants_are_public, make_rule, rule_from_expression
 from accountant.sampling.selection import CERTIFIED, CHECKED, METHODS, ROUNDED
+from accountant.worst_case.constrained import find_loss_record
 from profiles import InvalidSampling, PDPError, Profile, declare, exact_text, to_exact
 from profiles.hypotheses import (
     ARITHMETIC,
@@ -56,7 +57,7 @@ _CONSTRAINED = RULES["privacy-constrained"]
 _CLOSED = frozenset(
     {
         *(INDEPENDENT, PROBABILITY, DEFINED, FEASIBLE_WEIGHTS),
-        *(CONDITION.about(name=name) for name in ("assumption-8", "assumption-9", "feasibility")),
+        *(CONDITION.about(name=name) for name in ("assumption-8", "assumption-9", "assumption-9-nonzero", "feasibility")),
     }
 )
 #: What holds by itself where a profile has no statistic; what the mechanisms of a plan discharge is not the sampler's to say.
@@ -152,7 +153,7 @@ def _check(found: Mapping[str, Any]) -> Report:
         "hypotheses",
         f"the hypothesis {''.join(item.sentence for item in forgotten[:1])[:60]} is missing, which nothing in the file discharges",
     )
-    _check_bound(found, claims)
+    _check_bound(found, claims, declared)
     _check_statements(found, needed, stated)
     if found["version"] > 1:
         told = {*stated, *(as_hypothesis(item["hypothesis"]) for item in found["discharged"])}
@@ -286,7 +287,7 @@ def _name_part(part: Mapping[str, Any]) -> Iterator[Hypothesis]:
         yield from _name_part(below)
 
 
-def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None]) -> None:
+def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None], declared: Profile) -> None:
     """The stated numbers are on the safe side of the proved ones, and the claims are those that the way to choose (q, w) needs."""
     methods = {text: method for method, text in METHODS.items()}
     method = methods.get(found["sampler"]["pairs"])
@@ -297,7 +298,8 @@ def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None]) -> 
     _require(not missing, "proof", f"the claim {str(missing[:1])[2:-2]} is missing")
     if constrained:
         upper = to_exact(found["rule"]["target_epsilon"])
-        lower = upper if "assumption-9" in claims else Fraction(0)
+        bounded = "assumption-9" in claims or "assumption-9-nonzero" in claims
+        lower = upper if bounded and find_loss_record(declared) is not None else Fraction(0)
     else:
         upper, lower = to_exact(claims["epsilon-upper"]), to_exact(claims.get("epsilon-lower") or "0")
     _require(set(found["epsilon"]) == {"lower", "upper"}, "epsilon", "it has other fields than lower and upper")

@@ -48,11 +48,12 @@ from proofs_check.audit.neighbors import Relation
 from proofs_check.audit.pairs import Pair
 from proofs_check.audit.report import Setting, bound_texts, render
 from proofs_check.audit.results import AuditResult, Finding
+from proofs_check.consequences import NEEDS, THEOREM_10
 from proofs_check.results import Decision, Verdict
 from proofs_check.verify import verify
 
-#: The hypotheses of Theorem 10 and Proposition 12 (Fay et al. 2024): what is verified where a target is given and nothing is named.
-CONDITIONS = ("assumption-8", "assumption-9", "assumption-11")
+#: What Theorem 10 (Fay et al. 2024) needs: what is verified where a target is given and nothing is named.
+CONDITIONS = NEEDS[THEOREM_10]
 _LEAST = Fraction(1, 10**200)
 _UNUSABLE = (MechanismRaised, MechanismHangs, UnusableOutputs, SharedGenerator, StatefulMechanism, ConstantOutputs)
 
@@ -121,8 +122,9 @@ class ClaimChecker:
         """Assert that nothing refutes the PDP profile of a mechanism (its own by default).
 
         First the profile: ε is real, finite and not negative on the whole domain (proved, or refuted with a witness); with
-        ``target_epsilon`` also ``conditions`` (assumption-8, -9 and -11 by default). Then the implementation: audits on ``pairs`` generated
-        pairs of data sets that differ by one weighted record, each against ε(w, x) of that record, with ``samples`` outputs on each.
+        ``target_epsilon`` also ``conditions`` (by default assumption-8 and assumption-9-nonzero, which Theorem 10 needs). Then the
+        implementation: audits on ``pairs`` generated pairs of data sets that differ by one weighted record, each against ε(w, x) of that
+        record, with ``samples`` outputs on each.
 
         ``mechanism(dataset, rng, size)`` is one of the catalogue or any callable; it gets data sets ``(data, weights)``, or arrays alone
         with ``weighted`` False (then w = 1). ``dimension`` None: records are numbers, data has shape (n,), else (n, d). ``statistic`` maps

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -40,6 +40,8 @@ DEFAULT_BUDGET = 50_000
 _MOST_BITS = 1_000
 _ROUNDS = 30
 _FIRST_TRY = 1_000
+#: Where the kernel does not check a bound, how much wider the gap is made, one after the other.
+_WIDENINGS = (2, 8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def bound_epsilon(
     relative_gap: object = DEFAULT_GAP,
     *,
     budget: int = DEFAULT_BUDGET,
-    accept_wider: bool = False,
+    accept_wider: bool = True,
     premises: Mapping[str, bool] | None = None,
     well_defined_claim: Mapping[str, Any] | None = None,
 ) -> EpsilonBound:
@@ -98,13 +100,14 @@ def bound_epsilon(
     records is proved by branch and bound in ball arithmetic for U just above L, then again by the kernel on the certificate. Any
     record that branch and bound finds above U takes the place of x0.
 
-    ``relative_gap``: (U − L) ≤ gap·U. ``budget``: most boxes. ``accept_wider``: return the upper bound proven within the budget even
-    if the gap is not reached (``reached`` is then False). ``premises``: verdicts that ``privacy-constrained`` rests on.
+    ``relative_gap``: (U − L) ≤ gap·U. ``budget``: most boxes. Where the gap is not reached within it, the bounds that are proved by then
+    are returned, with ``reached`` False; unless ``accept_wider`` is False. ``premises``: verdicts that ``privacy-constrained`` rests on.
     ``well_defined_claim``: the kernel's premise, by default from the prover.
 
     Source: Fay et al. 2024, Theorem 6; for ``privacy-constrained`` Problem 7, and Theorem 10 for the lower bound.
     Raises :class:`InvalidSampling` (q > 1 or q ≤ 0 at a record that it names, or a parameter of ψ without a finite range),
-    :class:`Undecided` (the gap or 0 < q ≤ 1 not reached within the budget), :class:`NotPrivate`, :class:`InvalidArgument`.
+    :class:`Undecided` (no finite upper bound or 0 < q ≤ 1 not reached within the budget; the gap, where no wider one is accepted),
+    :class:`NotPrivate`, :class:`InvalidArgument`.
     """
     refuse_oracle(rule)
     gap = to_exact(relative_gap, "the relative gap")
@@ -154,7 +157,16 @@ class _Search:
             reached = upper - lower <= self.gap * upper
             if not reached and not accept_wider:
                 raise Undecided(self._failure(lower, upper))
-            checked = self._certify(Claim(lower, upper, {**at, **self.fixed}), outcome.boxes, order, well_defined)
+            claim = Claim(lower, upper, {**at, **self.fixed})
+            checked = self._certify(claim, outcome.boxes, order, well_defined)
+            for share in (
+                () if reached or checked.accepted else _WIDENINGS
+            ):  # what our own search barely proves is more than the kernel does
+                wider = rounded_up(lower + (upper - lower) * share, self._digits)
+                found = self._certify(replace(claim, upper=wider), outcome.boxes, order, well_defined)
+                if found.accepted:
+                    upper, checked = wider, found
+                    break
         if not (probability or checked.accepted):
             raise Undecided(
                 f"0 < q <= 1 was to be proved for all records of {self.profile.name!r}, but neither ball arithmetic nor the kernel decided "
@@ -203,9 +215,13 @@ class _Search:
         negative = Objective(("neg", argument), self.names)
         return prove_at_most(negative, self.box, arb(0), 2_000, exact=Fraction(0), strict=not zero).proved
 
+    @property
+    def _digits(self) -> int:
+        return max(12, len(str(self.gap.denominator // self.gap.numerator)) + 4)
+
     def _enclose(self, at: Point) -> tuple[Fraction | None, Fraction | None, Point, Outcome, tuple[str, ...]]:
         """Return lower, upper, the record of lower, the outcome that proves upper, and the forms in the order in which they did best."""
-        digits = max(12, len(str(self.gap.denominator // self.gap.numerator)) + 4)
+        digits = self._digits
         objectives = {"log": self.log, "exp": self.odds}
         lower = self._lower(at, digits)
         order: tuple[str, ...] = ("log", "exp") if lower is not None and lower >= 1 else ("exp", "log")

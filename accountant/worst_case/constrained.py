@@ -10,7 +10,10 @@ from accountant.weights.vectorised.exact import may_jump
 from profiles import Infeasible, Profile
 from profiles.hypotheses import CONDITION, Hypothesis
 from profiles.numbers import exact_text
+from proofs_check.conditions.assumption_9_nonzero import find_loss
+from proofs_check.prover.explore import candidates
 
+_MOST_RECORDS = 100
 METHOD = "the constraint of Problem 7 holds at every record"
 NO_CLAIM = "this step is no claim of the kernel; the conditions that it rests on are"
 
@@ -29,12 +32,13 @@ def bound(profile: Profile, target: Fraction, premises: Mapping[str, bool]) -> E
     """Return bounds of sup ψ for the exact map w*(x) = the largest w ≥ 1 with ψ_w(x) ≤ ε*, from the verdicts of its conditions.
 
     Upper: every weight used satisfies (2b), so ψ ≤ ε* at every record (premise ``feasibility`` for the weights; ``assumption-8``, so
-    that there is one). Lower: where assumption 9 holds w*(x) is finite, and weights w > w*(x) arbitrarily close to it have
-    ψ_w(x) > ε*; ε is continuous in w (it has no Piecewise, floor or ceiling), hence ψ(x) = ε* at *every* record. So sup ψ = ε*
-    exactly. Without assumption 9 the lower bound is 0. Assumption 9 is not needed for the upper bound.
+    that there is one); a record whose weight is infinite, since ε = 0 there for all w, is never selected and loses nothing. Lower: at a
+    record with some loss, where ``assumption-9-nonzero`` holds, w*(x) is finite, and weights w > w*(x) arbitrarily close to it have
+    ψ_w(x) > ε*; ε is continuous in w (it has no Piecewise, floor or ceiling), hence ψ(x) = ε* at *every* such record. So sup ψ = ε*
+    exactly where there is one. Without that condition, or such a record, the lower bound is 0. Neither is needed for the upper bound.
 
-    ``premises`` maps ``assumption-8``, ``assumption-9``, ``feasibility`` to True (proved) or False (refuted); ``assumption-8`` and
-    ``feasibility`` stay hypotheses where they are missing.
+    ``premises`` maps ``assumption-8``, ``assumption-9-nonzero``, ``feasibility`` to True (proved) or False (refuted), or ``assumption-9``
+    from which the second follows; ``assumption-8`` and ``feasibility`` stay hypotheses where they are missing.
     Raises :class:`Infeasible` where assumption 8 is refuted.
     """
     if premises.get("assumption-8") is False:
@@ -46,6 +50,18 @@ def bound(profile: Profile, target: Fraction, premises: Mapping[str, bool]) -> E
             f"feasibility is refuted for the target {exact_text(target)}: a returned weight breaks the constraint; do not use it"
         )
     open_premises = tuple(CONDITION.about(name=name) for name in ("assumption-8", "feasibility") if name not in premises)
-    exact = premises.get("assumption-8") is True and premises.get("assumption-9") is True and not may_jump(profile.epsilon)
-    record = {variable.name: variable.hi if variable.hi is not None else Fraction(1) for variable in profile.record_variables()}
-    return Ends(target if exact else Fraction(0), target, record if exact else {}, open_premises)
+    bounded = premises.get("assumption-9") is True or premises.get("assumption-9-nonzero") is True
+    record = find_loss_record(profile) if premises.get("assumption-8") is True and bounded else None
+    return Ends(Fraction(0) if record is None else target, target, record or {}, open_premises)
+
+
+def find_loss_record(profile: Profile) -> Mapping[str, Fraction] | None:
+    """Return a record at which ε, continuous in w, is certainly positive at some weight; None where none was found.
+
+    Where Assumption 9 holds wherever ε is not zero for all weights, and weight 1 is feasible, ψ is exactly ε* there.
+    """
+    if may_jump(profile.epsilon):
+        return None
+    variables = profile.record_variables()
+    largest = {variable.name: variable.hi if variable.hi is not None else Fraction(1) for variable in variables}
+    return next((point for point in (largest, *candidates(variables, _MOST_RECORDS)) if find_loss(profile, point) is not None), None)

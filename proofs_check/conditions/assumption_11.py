@@ -36,6 +36,7 @@ from proofs_check.results import Decision, Tree, Verdict
 from proofs_check.tight_floor import enclose_infimum
 
 ID = "assumption-11"
+MEANING = "exp(ε) strongly convex"
 STATEMENT = (
     "epsilon is differentiable in w, and for all records x there is mu > 0 such that exp(epsilon(., x)) is mu-strongly convex on [1, oo)"
 )

@@ -7,6 +7,7 @@ from proofs_check.conditions.decide import decide_for_all
 from proofs_check.results import Decision
 
 ID = "assumption-8"
+MEANING = "some feasible weight exists"
 STATEMENT = "for all records x: epsilon(1, x) <= target"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -14,6 +15,7 @@ from profiles.profile import WEIGHT, Profile, Variable
 from profiles.symbolic import to_rational
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.smooth import resolve
+from proofs_check.results import Tree
 
 MAX_TARGET = Fraction(10**6)
 MIN_TARGET = Fraction(1, 10**300)
@@ -29,16 +31,33 @@ def to_target(value: object) -> Fraction:
     return target
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a proof about some of the records stands in the proof of ``condition`` about all records of the profile ``whole``.
+
+    ``step`` is what the kernel calls the place, such as ``.sides.above``; ``put`` makes the proof about all records from the one there.
+    """
+
+    whole: Profile
+    condition: str
+    step: str
+    put: Callable[[Tree], Tree]
+
+
 @dataclass(frozen=True)
 class Context:
     """A profile with its target ε* (None where no condition needs one) and its derivatives in w as SymPy expressions.
 
     ``epsilon`` has numbers in place of numeric parameters, and Abs, Min, Max, Piecewise of w replaced where one branch is proved to be
     taken on the whole domain; ``smooth`` is False where that was not possible, and then no derivative exists for us.
+
+    ``box``: the records, where they are not all that the profile declares; ``place``: where what is proved about them belongs.
     """
 
     profile: Profile
     target: Fraction | None = None
+    box: tuple[Variable, ...] | None = None
+    place: Place | None = None
 
     @cached_property
     def weight(self) -> sympy.Symbol:
@@ -48,12 +67,12 @@ class Context:
     @cached_property
     def records(self) -> tuple[Variable, ...]:
         """The box of statistics and of parameters without a number."""
-        return self.profile.record_variables()
+        return self.profile.record_variables() if self.box is None else self.box
 
     @cached_property
     def domain(self) -> tuple[Variable, ...]:
         """The box of records and weights."""
-        return self.profile.variables()
+        return (*self.records, Variable(WEIGHT, Fraction(1), None))
 
     @cached_property
     def _resolved(self) -> tuple[sympy.Expr, bool]:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from proofs_check.certificates import checks, point_json, report_on
+from proofs_check.certificates import point_json, report_on
 from proofs_check.conditions.context import Context
+from proofs_check.kernel import Report
 from proofs_check.prover.explore import Outcome, candidates, explore, telling_points, violates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
@@ -66,14 +67,31 @@ def settle(context: Context, condition: str, fixed: Tree, goals: Mapping[str, Go
     chosen = {field: next(supply, None) for field, supply in supplies.items()}
     while all(tree is not None for tree in chosen.values()):
         claim: Tree = {"claim": condition, "verdict": verdict, "proof": {**fixed, **chosen}}
-        report = report_on(context.profile, [claim], target=context.target)
+        report = ask_kernel(context, claim)
         if report.accepted:
             return claim
-        failed = next((field for field in goals if f".proof.{field}" in (report.step or "")), None)
+        root = ".proof" if context.place is None else f".proof{context.place.step}"
+        failed = next((field for field in goals if f"{root}.{field}" in (report.step or "")), None)
         if failed is None:
             return None
         chosen[failed] = next(supplies[failed], None)
     return None
+
+
+def ask_kernel(context: Context, claim: Tree) -> Report:
+    """Return what the kernel says of a claim about the records of a context.
+
+    Where these are some records only, the claim's proof is put into its place in the proof about all of them, and counts as accepted once
+    the kernel has gone past that place: whether it accepts the whole is to be asked when the whole is there.
+    """
+    place = context.place
+    if place is None:
+        return report_on(context.profile, [claim], target=context.target)
+    whole: Tree = {**claim, "claim": place.condition, "proof": place.put(claim["proof"])}
+    report = report_on(place.whole, [whole], target=context.target)
+    here, failed = f"claims[1].proof{place.step}", (report.step or "").removeprefix("certificate.")
+    passed = not failed.startswith(here) and not here.startswith(failed)
+    return Report(accepted=True) if report.accepted or passed else report
 
 
 def unknown(condition: str, outcome: Outcome) -> Decision:
@@ -135,6 +153,6 @@ def accept(
         method,
         witness=witness,
         claim=claim,
-        checked=checks(context.profile, [claim], target=context.target),
+        checked=ask_kernel(context, claim).accepted,
         details=details or {},
     )

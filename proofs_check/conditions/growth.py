@@ -23,7 +23,9 @@ from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
+from proofs_check.prover.explore import candidates
 from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
 
@@ -32,6 +34,8 @@ SLICE = 1.5
 #: How much of one summand is kept where the others may be negative.
 SHARES = (sympy.S.One, sympy.Rational(9, 10), sympy.Rational(1, 2))
 NAME = "v"
+#: Variables near zero for whose powers multiples are tried, and the least multiple.
+MOST_SMALL, LEAST_RATIO = 3, 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ def prove_growth(context: Context) -> Iterator[tuple[str, Tree]]:
 
 def _candidates(context: Context) -> Iterator[Growth]:
     """Yield bounds worth trying: from lines and powers below ε, from exp(ε) as it stands, from ε(1)."""
+    yield from until_failure(_multiples_below(context))
     yield from until_failure(_powers_below(context))
     weight = context.weight
     for summand in sympy.Add.make_args(expand(sympy.powsimp(sympy.exp(context.epsilon)))):
@@ -71,6 +76,23 @@ def _candidates(context: Context) -> Iterator[Growth]:
     at_one = context.at_one(context.epsilon)
     for n in (2, 1, 4):
         yield Growth((at_one / n) ** n, n)
+
+
+def _multiples_below(context: Context) -> Iterator[Growth]:
+    """Yield k d w ≤ ε, where d is a product of powers of variables that are positive and as small as one likes, and k a number."""
+    small = [variable for variable in context.records if variable.open_below and variable.hi is not None]
+    symbols = {symbol.name: symbol for symbol in context.epsilon.free_symbols}
+    if not small or not all(variable.name in symbols for variable in small):
+        return
+    for powers in itertools.product((1, 2), repeat=len(small)) if len(small) <= MOST_SMALL else ():
+        distance = math.prod((symbols[v.name] ** power for v, power in zip(small, powers, strict=True)), start=sympy.S.One)
+        ratio = from_sympy(context.epsilon / distance / context.weight)
+        values = [as_ball(value_at(ratio, point)) for point in candidates(context.domain, 200)]
+        least, most = min(float(value.lower()) for value in values), max(float(value.upper()) for value in values)
+        shares = (1.0,) if most <= least * (1 + 1e-9) else (0.3, 0.9, 0.1)
+        for share in shares if least > LEAST_RATIO else ():
+            k = sympy.Rational(f"{least * share:.1e}")
+            yield from _growth(k * distance, context.weight, sympy.S.One, sympy.S.Zero)
 
 
 def _powers_below(context: Context) -> Iterator[Growth]:
@@ -108,9 +130,12 @@ def _growth(k: sympy.Expr, power: sympy.Expr, exponent: sympy.Rational, m: sympy
 def _branches(epsilon: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
     """Yield ε, or without its branches the expressions that it is at least as large as."""
     epsilon = epsilon.replace(sympy.ceiling, lambda a: a).replace(sympy.floor, lambda a: a - 1)
-    node = next((node for node in epsilon.atoms(sympy.Max, sympy.Abs, sympy.Piecewise) if weight in node.free_symbols), None)
+    nodes = sorted(epsilon.atoms(sympy.Max, sympy.Abs, sympy.Piecewise), key=str)
+    node = next((node for node in nodes if weight in node.free_symbols), None)
     if node is None:
         yield epsilon
+        for other in (node for node in nodes if isinstance(node, sympy.Max)):
+            yield from (epsilon.xreplace({other: value}) for value in other.args)
         return
     values = node.args if isinstance(node, sympy.Max) else (node.args[0], -node.args[0])
     for value in [value for value, _ in node.args] if isinstance(node, sympy.Piecewise) else values:

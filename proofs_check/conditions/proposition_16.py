@@ -17,6 +17,7 @@ from proofs_check.conditions.region import find_region
 from proofs_check.results import Decision, Verdict
 
 ID = "proposition-16"
+MEANING = "sampling a little more rarely helps at this record"
 STATEMENT = "for all records x: d/dw epsilon(1, x) < 1 - exp(-epsilon(1, x))"
 
 

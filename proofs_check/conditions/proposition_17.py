@@ -16,6 +16,7 @@ from proofs_check.prover.trees import describe
 from proofs_check.results import Decision, Verdict
 
 ID = "proposition-17"
+MEANING = "sampling more rarely helps at no record"
 STATEMENT = "for all records x and all w >= 1: epsilon(w, x) <= w * d/dw epsilon(w, x)"
 
 

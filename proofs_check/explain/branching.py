@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import sympy
 
 from profiles.numbers import to_exact
-from profiles.profile import WEIGHT, Variable
+from profiles.profile import Variable
 from profiles.symbolic import from_sympy
 from profiles.terms import number, symbol
-from proofs_check.conditions.context import Context
+from proofs_check.conditions.assumption_9_nonzero import sides_of
 from proofs_check.explain.document import EPSILON, Formula, Prose, Step
 from proofs_check.explain.setting import ZERO, Explain, Reason, Setting, definition, neat, range_formula, step
 from proofs_check.explain.statements import Case
@@ -78,36 +77,48 @@ def _choices(node: Any) -> Iterator[tuple[sympy.Expr, sympy.Expr, int]]:
         yield from ((first, sign * (first - second), sign), (second, sign * (second - first), sign))
 
 
-@dataclass(frozen=True)
-class _Part(Context):
-    """The profile on some of its records."""
-
-    some: tuple[Variable, ...] = ()
-
-    @cached_property
-    def records(self) -> tuple[Variable, ...]:
-        """The box of these records."""
-        return self.some
-
-    @cached_property
-    def domain(self) -> tuple[Variable, ...]:
-        """The box of these records and all weights."""
-        return (*self.some, *(variable for variable in super().domain if variable.name == WEIGHT))
-
-
 def explain_cases(case: Case, explain: Callable[[Case], tuple[Step, ...]]) -> tuple[Step, ...]:
     """A claim that is proved on either side of a number in the range of one variable of the records."""
     context, proof, split = case.context, case.proof, case.proof["cases"]
     name, at = str(split["variable"]), to_exact(split["at"])
     old = next(variable for variable in context.records if variable.name == name)
-    ranges = {"below": replace(old, hi=at), "above": Variable(name, at, old.hi, open_below=True)}
+    ranges = {"below": replace(old, hi=at), "above": Variable(name, at, old.hi, open_below="closed" not in split)}
     own = {key: value for key, value in proof.items() if key == "obligations"}
     parts: list[Step] = []
     for side, part in ranges.items():
         some = tuple(part if variable is old else variable for variable in context.records)
-        half = _Part(context.profile, context.target, some)
+        half = replace(context, box=some)
         resolved: Prose = (". There ", definition(EPSILON, half.epsilon)) if half.epsilon != context.epsilon else ()
         steps = explain(replace(case, context=half, claim={**case.claim, "proof": {**split[side], **own}}))
         parts.append(Step(("For the records with ", range_formula(part), *resolved, "."), steps))
     lead = Step(("The records are split at ", Formula((symbol(name), "=", number(at))), ", and each side is looked at by itself."))
     return lead, *parts
+
+
+def explain_sides(case: Case, explain: Callable[[Case], tuple[Step, ...]]) -> tuple[Step, ...]:
+    """A claim that is proved for the records at, above and below a number in the range of one variable, each by itself."""
+    context, split = case.context, case.proof["sides"]
+    name, at = str(split["variable"]), to_exact(split["at"])
+    variable = next(variable for variable in context.records if variable.name == name)
+    own = {key: value for key, value in case.proof.items() if key == "obligations"}
+    place = symbol(name)
+    said: dict[str, Prose] = {
+        "on": ("For the records with ", Formula((place, "=", number(at)))),
+        "above": (
+            "For the records with ",
+            Formula((place, ">", number(at))),
+            f", where {name} now stands for the distance from that number",
+        ),
+        "below": (
+            "For the records with ",
+            Formula((place, "<", number(at))),
+            f", where {name} now stands for the distance from that number",
+        ),
+    }
+    parts: list[Step] = []
+    for side, part in sides_of(context, variable, at).items():
+        steps = explain(replace(case, context=part, claim={**case.claim, "proof": {**split[side], **own}}))
+        parts.append(Step((*said[side], ", ", definition(EPSILON, part.epsilon), "."), steps))
+    return Step(
+        ("The records are divided at ", Formula((place, "=", number(at))), ", and each part is looked at by itself."),
+    ), *parts

@@ -42,12 +42,18 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The argument for one verdict: the condition's statement, the verdict, and the steps."""
+    """The argument for one verdict: the condition's statement, the verdict, the steps, and what the condition means in a few words."""
 
     condition: str
     verdict: str
     statement: Prose
     steps: tuple[Step, ...]
+    meaning: str = ""
+
+    @property
+    def head(self) -> str:
+        """The condition, the verdict, and what the condition means."""
+        return f"{self.condition} ({self.verdict}):{f' {self.meaning}, that is,' if self.meaning else ''}"
 
 
 def notation(text: str) -> Term:

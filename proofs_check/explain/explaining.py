@@ -10,10 +10,10 @@ from profiles.profile import Profile
 from profiles.terms import Term
 from proofs_check.admission import well_defined_claim
 from proofs_check.conditions.context import Context
-from proofs_check.explain.branching import explain_cases
+from proofs_check.explain.branching import explain_cases, explain_sides
 from proofs_check.explain.document import EPSILON, Explanation, Prose, Step
-from proofs_check.explain.proved import explain_floor, explain_inequality, explain_threshold, explain_well_defined
-from proofs_check.explain.refuted import explain_kink, explain_limit, explain_tail, explain_witness
+from proofs_check.explain.proved import explain_floor, explain_inequality, explain_threshold, explain_vanishing, explain_well_defined
+from proofs_check.explain.refuted import explain_kink, explain_limit, explain_loss_and_tail, explain_tail, explain_witness
 from proofs_check.explain.sampled import explain_lower, explain_upper
 from proofs_check.explain.setting import definition, for_all
 from proofs_check.explain.statements import AT_ONE, LEFT, STATEMENTS, STRICT, Case, gap, goal_formula, profile_step
@@ -22,7 +22,7 @@ from proofs_check.kernel.rules import fields_of
 from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Decision, Tree, Verdict
-from proofs_check.verify import Verification
+from proofs_check.verify import CONDITIONS, Verification
 
 #: Seconds after which what is left of an explanation is left to the kernel.
 SECONDS = 1.2
@@ -37,6 +37,10 @@ EXPLAINERS: dict[str, Explain] = {
     "assumption-9 proved by slope": explain_threshold,
     "assumption-9 proved directly": explain_threshold,
     "assumption-9 refuted": explain_tail,
+    "assumption-9-nonzero proved where epsilon is zero": explain_vanishing,
+    "assumption-9-nonzero proved by slope": explain_threshold,
+    "assumption-9-nonzero proved directly": explain_threshold,
+    "assumption-9-nonzero refuted": explain_loss_and_tail,
     "assumption-11 proved": explain_floor,
     "assumption-11 refuted at a point": explain_witness,
     "assumption-11 refuted at a kink": explain_kink,
@@ -93,6 +97,8 @@ def _argue(case: Case) -> tuple[Step, ...]:
     proof = case.claim.get("proof")
     if isinstance(proof, dict) and "cases" in proof:
         return explain_cases(case, _argue)
+    if isinstance(proof, dict) and "sides" in proof:
+        return explain_sides(case, _argue)
     explainer = EXPLAINERS.get(_form_of(case.claim))
     return (_UNKNOWN_FORM,) if explainer is None else explainer(case)
 
@@ -118,7 +124,8 @@ def _explanation(context: Context, name: str, verdict: str, argue: Callable[[], 
         steps = within(SECONDS, lambda: (*_resolved(context), *argue())) or (_CUT_SHORT,)
     except Exception as error:  # an explanation is no part of the proof, so it must not stop the command
         steps = (Step((f"The argument could not be put into words ({type(error).__name__}); pdp check checks the claim.",)),)
-    return Explanation(name, verdict, statement, (profile_step(context), *steps))
+    meaning = CONDITIONS[name].meaning if name in CONDITIONS else ""
+    return Explanation(name, verdict, statement, (profile_step(context), *steps), meaning)
 
 
 def _resolved(context: Context) -> Iterator[Step]:

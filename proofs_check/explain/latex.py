@@ -46,7 +46,9 @@ def prose_latex(prose: Prose) -> str:
 
 def to_latex_lines(explanation: Explanation) -> list[str]:
     """Return one paragraph for the statement and one for each step, numbered as the text is."""
-    head = rf"\paragraph{{{escape(explanation.condition)} ({escape(explanation.verdict)})}} {prose_latex(explanation.statement)}"
+    meaning = f"{escape(explanation.meaning)}, that is, " if explanation.meaning else ""
+    name = rf"\paragraph{{{escape(explanation.condition)} ({escape(explanation.verdict)})}}"
+    head = f"{name} {meaning}{prose_latex(explanation.statement)}"
     return [head, *(_line(label, said) for label, said in written_steps(explanation.steps, prose_latex))]
 
 

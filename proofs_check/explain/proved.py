@@ -130,6 +130,15 @@ def explain_threshold(case: Case) -> tuple[Step, ...]:
     return (*steps, *_slope_lemma(context, wide, threshold, weight, proof, beyond))
 
 
+def explain_vanishing(case: Case) -> tuple[Step, ...]:
+    """What Theorem 10 needs of Assumption 9, where ε is zero for all weights: -ε ≥ 0, and ε ≥ 0 by the claim well-defined."""
+    context = case.context
+    goal = setting_over(context, context.domain, -context.epsilon)
+    shown = claim(goal.goal, name=("neg", EPSILON))
+    end = Step(("As epsilon is not negative either (the claim well-defined), it is 0 for all weights, and these records lose nothing.",))
+    return step(("To be shown: ",), goal, case.proof["vanishing"], explain_tree, shown=shown, behind=for_all(context.domain)), end
+
+
 def _direct(context: Context, setting: Setting, epsilon: sympy.Expr, weight: sympy.Expr, proof: Tree, beyond: Prose) -> Step:
     line = 1 + context.growth * weight
     log = proof["form"] == "log"

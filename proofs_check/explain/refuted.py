@@ -179,6 +179,16 @@ def explain_tail(case: Case) -> tuple[Step, ...]:
     )
 
 
+def explain_loss_and_tail(case: Case) -> tuple[Step, ...]:
+    """What Theorem 10 needs of Assumption 9 fails at a record that loses something: there ε stays at or below the logarithm."""
+    record, weight = read_point(case.proof), to_exact(case.proof["weight"])
+    value = fix(case.context.profile.expression(), {**record, WEIGHT: weight})
+    positive = Formula((EPSILON, "=", from_sympy(neat(value)), ">", ZERO), ())
+    lost = Step(("At ", definition(W, weight), " this record loses something: ", positive, "."))
+    first, *rest = explain_tail(case)
+    return (first, lost, *rest)
+
+
 def _at_record(record: dict[str, Fraction], epsilon: sympy.Expr) -> Step:
     """Say which record is looked at, and what ε is there."""
     shown = definition(EPSILON, neat(epsilon))

@@ -46,6 +46,10 @@ STATEMENTS: dict[str, Prose] = {
         "for all records x there is ", Formula((THRESHOLD, ">=", ONE)), " such that ", Formula((EPSILON, ">", LINE)),
         " for all ", Formula((W, ">=", THRESHOLD)), ".",
     ),
+    "assumption-9-nonzero": (
+        "for all records x, ", Formula((EPSILON, "=", ZERO)), " for all ", Formula((W, ">=", ONE)), ", or there is ",
+        Formula((THRESHOLD, ">=", ONE)), " such that ", Formula((EPSILON, ">", LINE)), " for all ", Formula((W, ">=", THRESHOLD)), ".",
+    ),
     "assumption-11": (
         "epsilon is differentiable in w, and for all records x there is ", Formula((MU, ">", number(0))),
         " such that ", Formula((("exp", EPSILON),)), " is ", Formula((MU,)), "-strongly convex in w on ", Formula((W, ">=", ONE)), ".",

@@ -44,7 +44,7 @@ def written_steps(steps: Sequence[Step], write: Callable[[Prose], str], prefix: 
 
 def to_lines(explanation: Explanation) -> list[str]:
     """Return one line for the statement and one for each step."""
-    head = f"{explanation.condition} ({explanation.verdict}): {prose_text(explanation.statement)}"
+    head = f"{explanation.head.replace('ε', 'epsilon')} {prose_text(explanation.statement)}"
     return [head, *(f"{label}. {said}" for label, said in written_steps(explanation.steps, prose_text))]
 
 

@@ -84,12 +84,7 @@ def _at(session: Session, s: Statement, at: Json, box: Box) -> tuple[Statement, 
 def _slope(session: Session, s: Statement, box: Box) -> tuple[Term, Term]:
     # a branch-free term that equals epsilon near the points of a box, and its derivative in w (one-sided at w = 1): branches are resolved
     # on the whole domain, or by strict signs, which persist in a neighborhood of each point; so do the signs that differentiability needs
-    depth = len(session.path)
-    try:
-        resolved = session.resolve(s.epsilon, "w", lambda gap, strict: session.shows(Goal(gap, s.domain, strict)))
-    except Rejected:
-        del session.path[depth:]
-        resolved = session.resolve(s.epsilon, "w", lambda gap, _: session.shows(Goal(gap, box, strict=True)))
+    resolved = session.resolve(_branch_free(session, s, "w"), "w", lambda gap, _: session.shows(Goal(gap, box, strict=True)))
     session.check_smooth(resolved, "w", box)
     return resolved, differentiate(resolved, "w")
 
@@ -158,6 +153,22 @@ def not_assumption_9(session: Session, s: Statement, *, at: Json, threshold: Jso
     (s, _), weights = _at(session, s, at, s.records), Range(read_number(threshold))
     require(weights.lo >= 1, "the threshold must be at least 1")
     show(session, ".tail", Goal(-s.above(s.epsilon, var("w"), form), {"w": weights}), tail)
+
+
+def vanishing(session: Session, s: Statement, *, vanishing: Json) -> None:
+    """Epsilon <= 0, hence epsilon = 0, for all records and weights."""
+    show(session, ".vanishing", Goal(-s.epsilon, s.domain), vanishing)
+
+
+def not_assumption_9_nonzero(
+    session: Session, s: Statement, *, at: Json, weight: Json, positive: Json, threshold: Json, form: Json, tail: Json
+) -> None:
+    """Epsilon > 0 at a record and a weight >= 1; and epsilon <= log(1 + E w) at that record for all w from a threshold >= 1 on."""
+    w = read_number(weight)
+    require(w >= 1, "the weight must be at least 1")
+    here = substitute(_at(session, s, at, s.records)[0].epsilon, {"w": w})
+    show(session, ".positive", Goal(here, {}, strict=True), positive)
+    not_assumption_9(session, s, at=at, threshold=threshold, form=form, tail=tail)
 
 
 def strong_convexity(
@@ -334,6 +345,10 @@ CLAIMS: dict[str, Callable[..., None]] = {  # by claim and verdict; the words af
     "assumption-9 proved by slope": assumption_9,
     "assumption-9 proved directly": assumption_9_directly,
     "assumption-9 refuted": not_assumption_9,
+    "assumption-9-nonzero proved where epsilon is zero": vanishing,
+    "assumption-9-nonzero proved by slope": assumption_9,
+    "assumption-9-nonzero proved directly": assumption_9_directly,
+    "assumption-9-nonzero refuted": not_assumption_9_nonzero,
     "assumption-11 proved": strong_convexity,
     "assumption-11 refuted at a point": not_assumption_11,
     "assumption-11 refuted at a kink": kink,
@@ -350,20 +365,57 @@ CLAIMS: dict[str, Callable[..., None]] = {  # by claim and verdict; the words af
 
 
 def _apply(session: Session, s: Statement, choices: list[Callable[..., None]], proof: Mapping[str, object], *, divisible: bool) -> None:
-    # what holds for all records with v <= c and for all with v > c holds for all records
+    # what holds for all records with v <= c and for all with v > c (v >= c, if closed) holds for all records
+    if vanishing in choices and "sides" in proof:
+        _apply_beside(session, s, choices, proof)
+        return
     if not divisible or "cases" not in proof:
         function = next((choice for choice in choices if fields_of(choice)[1] <= proof.keys()), choices[0])
         apply(function, session, s, proof)
         return
-    cases = read_fields(read_fields(proof, {"cases"})["cases"], {"variable", "at", "below", "above"})
-    v, c = cases["variable"], read_number(cases["at"])
-    if not isinstance(v, str) or v not in s.records:
-        raise Rejected("there is no such variable in the records")
-    old = s.records[v]
-    require(old.contains(c) and c not in (old.lo, old.hi), "the range must be split strictly inside")
-    for step, half in (("below", replace(old, hi=c)), ("above", Range(c, old.hi, open=True))):
+    cases = read_fields(read_fields(proof, {"cases"})["cases"], {"variable", "at", "below", "above"}, frozenset({"closed"}))
+    v, old, c = _cut(s, cases)
+    require(c not in (old.lo, old.hi), "the range must be split strictly inside")
+    for step, half in (("below", replace(old, hi=c)), ("above", Range(c, old.hi, open="closed" not in cases))):
         with session.at(f".cases.{step}"):
             _apply(session, replace(s, records={**s.records, v: half}), choices, read_fields(cases[step]), divisible=True)
+
+
+def _apply_beside(session: Session, s: Statement, choices: list[Callable[..., None]], proof: Mapping[str, object]) -> None:
+    # what holds for all records with v = c, for all with v = c + d, and for all with v = c - d, where d > 0, holds for all records
+    sides = read_fields(read_fields(proof, {"sides"})["sides"], {"variable", "at", "on"}, frozenset({"above", "below"}))
+    v, old, c = _cut(s, sides)
+    require(not old.open, "a range that is open already has no sides")
+    others = {u: r for u, r in s.records.items() if u != v}
+    parts = {"on": replace(s, epsilon=substitute(s.epsilon, {v: c}), records=others)}
+    for step, sign, end in (("above", 1, old.hi), ("below", -1, old.lo)):
+        if end != c:
+            beside = {**others, v: Range(Fraction(0), None if end is None else abs(end - c), open=True)}
+            parts[step] = replace(s, epsilon=substitute(s.epsilon, {v: num(c) + num(sign) * var(v)}), records=beside)
+            parts[step] = replace(parts[step], epsilon=_branch_free(session, parts[step], v))
+    require(parts.keys() == sides.keys() - {"variable", "at"}, "the sides are not those of the range")
+    for step, part in parts.items():
+        with session.at(f".sides.{step}"):
+            _apply(session, part, choices, read_fields(sides[step]), divisible=True)
+
+
+def _branch_free(session: Session, s: Statement, v: str) -> Term:
+    # a term that equals epsilon for all records and weights, with the branches on v resolved if all of them can be
+    depth = len(session.path)
+    try:
+        return session.resolve(s.epsilon, v, lambda gap, strict: session.shows(Goal(gap, s.domain, strict)))
+    except Rejected:
+        del session.path[depth:]
+        return s.epsilon
+
+
+def _cut(s: Statement, fields: Mapping[str, object]) -> tuple[str, Range, Fraction]:
+    # a variable of the records, its range, and a number in it
+    v, c = fields["variable"], read_number(fields["at"])
+    if not isinstance(v, str) or v not in s.records:
+        raise Rejected("there is no such variable in the records")
+    require(s.records[v].contains(c), "the number is outside the range")
+    return v, s.records[v], c
 
 
 _OWN_FIELDS = {

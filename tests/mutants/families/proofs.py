@@ -51,7 +51,15 @@ def claimed(name: str, whole: Json, _: random.Random) -> Iterator[Mutant]:
     """Another claim's name over the proof of this one, and the proof of another claim under this one."""
     claims = whole["claims"]
     for i, claim in enumerate(claims):
-        for other in ("assumption-8", "assumption-9", "assumption-11", "proposition-16", "proposition-17", "strong-convexity"):
+        for other in (
+            "assumption-8",
+            "assumption-9",
+            "assumption-9-nonzero",
+            "assumption-11",
+            "proposition-16",
+            "proposition-17",
+            "strong-convexity",
+        ):
             if other != claim["claim"]:
                 new = changed(whole, ("claims", i, "claim"), other)
                 yield Mutant(

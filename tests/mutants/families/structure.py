@@ -9,7 +9,7 @@ from proofs_check.kernel.claims import CLAIMS
 from proofs_check.kernel.rules import RULES, fields_of
 from tests.mutants.corpus import Json, Mutant, Place, changed, get, is_tree, places, texts, without, write
 
-_OPTIONAL = {"form", "precision", "open", "obligations"}  # without these, a proof may still be one
+_OPTIONAL = {"form", "precision", "open", "obligations", "closed"}  # without these, a proof may still be one
 _OTHER_TYPES: dict[type, list[Json]] = {
     dict: [[], "x", None, 0],
     list: [{}, "x", None, 7],
@@ -30,7 +30,10 @@ def _is_needed(whole: Json, path: Place) -> bool:
     key, parent = path[-1], path[-2] if len(path) > 1 else None
     if key in _USES and parent is None:
         named = [str(claim["claim"]) for claim in whole["claims"]]
-        return any(n in ("assumption-8", "assumption-9") if key == "target_epsilon" else n.startswith("epsilon-") for n in named)
+        return any(
+            n in ("assumption-8", "assumption-9", "assumption-9-nonzero") if key == "target_epsilon" else n.startswith("epsilon-")
+            for n in named
+        )
     if parent in ("record", "parameters") and len(path) == 3:
         return False  # a name that is not used may go; see the changes of profiles
     if parent == "claims":
