@@ -24,7 +24,7 @@ from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, refute_around, refute_at, touching_point, unknown
 from proofs_check.enclosures import upper_fraction
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand, tidy
+from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import Outcome, candidates, explore, telling_points
@@ -129,7 +129,7 @@ def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form:
     positive = prove(context.for_records(floor, strict=True))
     if positive is None:
         return None
-    slope = _slope_of_bent(context) if form == "exp" else prove(context.for_all(sympy.diff(expression, context.weight)))
+    slope = _slope_of_bent(context) if form == "exp" else prove(context.for_all(derivative(expression, context.weight)))
     curvature = None if slope is None else trees.monotone("w", slope, trees.ZERO, increasing=True)
     curvature = curvature or prove(context.for_all(expression - floor))
     if curvature is None:
@@ -147,7 +147,7 @@ def _from_term(context: Context, expression: sympy.Expr, floor: sympy.Expr, form
 
 def _slope_of_bent(context: Context) -> Tree | None:
     """Prove that K·e^ε is non-decreasing in w: its derivative is (K′ + K·ε′)·e^ε."""
-    product = prove(context.for_all(expand(sympy.diff(context.curvature, context.weight) + context.curvature * context.first)))
+    product = prove(context.for_all(expand(derivative(context.curvature, context.weight) + context.curvature * context.first)))
     if product is None:
         return None
     factor = to_text(from_sympy(sympy.exp(-context.epsilon)))
@@ -256,11 +256,11 @@ def _refute_in_the_limit(context: Context) -> Decision | None:
     count = sympy.Symbol("n", positive=True)
     for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         values = {symbol: to_rational(record[symbol.name]) for symbol in bent.free_symbols if symbol.name in record}
-        at_record = bent.subs(values)
+        at_record = put_in(bent, values)
         for weight in LIMIT_WEIGHTS:
             along = sympy.sympify(weight(count))
-            flat = Goal(1 - count * at_record.subs(context.weight, along), (Variable("n", Fraction(1), None),))
-            short = Goal(sympy.powsimp(flat.expression), flat.box)
+            flat = Goal(1 - count * put_in(at_record, {context.weight: along}), (Variable("n", Fraction(1), None),))
+            short = Goal(gather_powers(flat.expression), flat.box)
             tree = prove(short, 3) if looks_true(flat) else None
             at_least_one = None if tree is None else prove(Goal(along - 1, flat.box), 1)
             if tree is None or at_least_one is None:

@@ -20,6 +20,7 @@ from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, settle
 from proofs_check.conditions.growth import offset_name, prove_growth
 from proofs_check.prover import trees
+from proofs_check.prover.algebra import derivative, put_in
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
@@ -89,16 +90,16 @@ def _thresholds(context: Context) -> Iterator[Fraction]:
 
 
 def _claim_from(context: Context, threshold: Fraction) -> Tree | None:
-    at_threshold = _excess(context).subs(context.weight, to_rational(threshold))
+    at_threshold = put_in(_excess(context), {context.weight: to_rational(threshold)})
     offset = sympy.Symbol(offset_name(context), nonnegative=True)
     beyond = (*context.records, Variable(offset.name, Fraction(0), None))
     weight = to_rational(threshold) + offset
-    epsilon, smooth = resolve(context.epsilon.subs(context.weight, weight), beyond, offset)
+    epsilon, smooth = resolve(put_in(context.epsilon, {context.weight: weight}), beyond, offset)
     if not smooth:
         return None
     goals = {
         "start": context.for_records(at_threshold, strict=True),
-        "slope": Goal(weight * sympy.diff(epsilon, offset) - 1, beyond),
+        "slope": Goal(weight * derivative(epsilon, offset) - 1, beyond),
     }
     return settle(context, ID, {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST}, goals)
 
@@ -113,7 +114,7 @@ def _prove_directly(context: Context) -> Decision | None:
     for form, threshold in attempts:
         weight = to_rational(threshold) + offset
         line = 1 + context.growth * weight
-        epsilon = context.epsilon.subs(context.weight, weight)
+        epsilon = put_in(context.epsilon, {context.weight: weight})
         gap = epsilon - sympy.log(line) if form == "log" else sympy.exp(epsilon) - line
         fixed: Tree = {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST, "form": form}
         claim = settle(context, ID, fixed, {"direct": Goal(gap, beyond, strict=True)})
@@ -127,7 +128,7 @@ def _prove_directly(context: Context) -> Decision | None:
 def _refute(context: Context) -> Decision | None:
     for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         values = {symbol: to_rational(record[symbol.name]) for symbol in context.epsilon.free_symbols if symbol.name in record}
-        epsilon = context.epsilon.subs(values)
+        epsilon = put_in(context.epsilon, values)
         gap = sympy.log(1 + context.growth * context.weight) - epsilon
         far = _far_start(gap)
         if far is None:

@@ -12,6 +12,7 @@ from profiles.errors import InvalidTarget
 from profiles.numbers import exact_text, to_exact
 from profiles.profile import WEIGHT, Profile, Variable
 from profiles.symbolic import to_rational
+from proofs_check.prover.algebra import derivative, put_in
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.smooth import resolve
 
@@ -78,12 +79,12 @@ class Context:
     @cached_property
     def first(self) -> sympy.Expr:
         """ε′(w, x) = ∂ε/∂w."""
-        return sympy.diff(self.epsilon, self.weight)
+        return derivative(self.epsilon, self.weight)
 
     @cached_property
     def second(self) -> sympy.Expr:
         """ε″(w, x)."""
-        return sympy.diff(self.first, self.weight)
+        return derivative(self.first, self.weight)
 
     @cached_property
     def curvature(self) -> sympy.Expr:
@@ -92,12 +93,12 @@ class Context:
 
     def curvature_of(self, epsilon: sympy.Expr) -> sympy.Expr:
         """K of another expression for ε, such as one branch of it."""
-        first = sympy.diff(epsilon, self.weight)
-        return sympy.diff(first, self.weight) + first**2
+        first = derivative(epsilon, self.weight)
+        return derivative(first, self.weight) + first**2
 
     def at_one(self, expression: sympy.Expr) -> sympy.Expr:
         """Return an expression at w = 1."""
-        return expression.subs(self.weight, 1)
+        return put_in(expression, {self.weight: 1})
 
     @property
     def target_rational(self) -> sympy.Rational:

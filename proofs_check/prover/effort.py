@@ -153,7 +153,7 @@ class _Watch:
 
     def start(self) -> None:
         """Start the thread that looks at the clock of this one."""
-        self.running.acquire()  # noqa: SIM115 - it is released by ``end``
+        self.running.acquire()
         guard = threading.Thread(target=self._guard, args=(_clock(),), daemon=True, name="search-limit")
         try:
             guard.start()
