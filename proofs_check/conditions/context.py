@@ -13,8 +13,12 @@ from profiles.numbers import exact_text, to_exact
 from profiles.profile import WEIGHT, Profile, Variable
 from profiles.symbolic import to_rational
 from proofs_check.prover.algebra import derivative, put_in
+from proofs_check.prover.effort import apart
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.smooth import resolve
+
+#: Work for deciding branches, in nominal seconds.
+SECONDS = 2.0
 
 MAX_TARGET = Fraction(10**6)
 MIN_TARGET = Fraction(1, 10**300)
@@ -58,13 +62,18 @@ class Context:
 
     @cached_property
     def _resolved(self) -> tuple[sympy.Expr, bool]:
-        return resolve(self.profile.expression(), self.domain, self.weight)
+        return self._decided(self.domain)
 
     @cached_property
     def near_one(self) -> tuple[sympy.Expr, bool]:
         """ε with branches decided for w in [1, 1 + 2^-10], and whether none is left: what the derivative at w = 1 is taken of."""
         nearby = (*self.records, Variable(WEIGHT, Fraction(1), Fraction(1025, 1024)))
-        return resolve(self.profile.expression(), nearby, self.weight)
+        return self._decided(nearby)
+
+    def _decided(self, box: tuple[Variable, ...]) -> tuple[sympy.Expr, bool]:
+        """Put decided branches in: by a search apart, because all conditions share what it finds, whichever of them asks first."""
+        expression = self.profile.expression()
+        return apart(SECONDS, lambda: resolve(expression, box, self.weight)) or (expression, False)
 
     @property
     def epsilon(self) -> sympy.Expr:
