@@ -35,7 +35,7 @@ from proofs_check.verify import decide_in_time
 
 MAX_DIGITS = 2000
 #: Work for a proof about one record, in nominal seconds; what is not found with it is an honest refusal.
-SECONDS = 4.0
+SECONDS = 2.0
 INFINITY = "inf"
 #: Ratio R of the ends of a bracket above which it is halved on the logarithmic scale. Halving takes log2((R - 1)/tolerance) evaluations in
 #: the worst case; after one step to the ratio sqrt(R) it is 1 + log2((sqrt(R) - 1)/tolerance) at most, which is less since sqrt(R) + 1 > 2.

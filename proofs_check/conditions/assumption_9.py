@@ -6,6 +6,7 @@ F′ ≥ 1/w − E/(1 + E w) > 0, so F > 0 from v on. It is refuted at a record 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
@@ -20,7 +21,7 @@ from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, settle
 from proofs_check.conditions.growth import offset_name, prove_growth
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import derivative, put_in
+from proofs_check.prover.algebra import derivative, expand, put_in
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
@@ -50,7 +51,8 @@ MOST_RECORDS = 60
 def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
     return (
-        within(SLICE, lambda: _prove_uniformly(context))
+        within(SLICE, lambda: _prove_at_once(context))
+        or within(SLICE, lambda: _prove_uniformly(context))
         or _refute(context)
         or _prove_by_growth(context)
         or _prove_directly(context)
@@ -104,6 +106,26 @@ def _claim_from(context: Context, threshold: Fraction) -> Tree | None:
     return settle(context, ID, {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST}, goals)
 
 
+def _prove_at_once(context: Context) -> Decision | None:
+    """Prove ε > log(1 + E w) where the logarithm is a summand of ε, so that a simpler difference is left."""
+    gap = expand(_excess(context))
+    if gap.has(sympy.log) or not all(variable.hi is not None for variable in context.records):
+        return None
+    offset = sympy.Symbol(offset_name(context), nonnegative=True)
+    beyond = (*context.records, Variable(offset.name, Fraction(0), None))
+    for threshold in itertools.islice(_thresholds(context), 2):
+        goal = Goal(put_in(gap, {context.weight: to_rational(threshold) + offset}), beyond, strict=True)
+        claim = settle(context, ID, {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST, "form": "log"}, {"direct": goal})
+        if claim is not None:
+            return _above_line(claim, threshold)
+    return None
+
+
+def _above_line(claim: Tree, threshold: Fraction) -> Decision:
+    method = "comparison of epsilon with log(1 + E w) from an explicit threshold"
+    return Decision(ID, Verdict.PROVED, method, claim=claim, checked=True, details={"threshold": exact_text(threshold)})
+
+
 def _prove_directly(context: Context) -> Decision | None:
     """Prove ε > log(1 + E w) for all w from a threshold on as one goal; reaches logarithmic growth and oscillating profiles."""
     numeric = all(variable.hi is not None for variable in context.records)
@@ -119,9 +141,7 @@ def _prove_directly(context: Context) -> Decision | None:
         fixed: Tree = {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST, "form": form}
         claim = settle(context, ID, fixed, {"direct": Goal(gap, beyond, strict=True)})
         if claim is not None:
-            details = {"threshold": exact_text(threshold)}
-            method = "comparison of epsilon with log(1 + E w) from an explicit threshold"
-            return Decision(ID, Verdict.PROVED, method, claim=claim, checked=True, details=details)
+            return _above_line(claim, threshold)
     return None
 
 
