@@ -115,7 +115,8 @@ def _prove_at_once(context: Context) -> Decision | None:
     beyond = (*context.records, Variable(offset.name, Fraction(0), None))
     for threshold in itertools.islice(_thresholds(context), 2):
         goal = Goal(put_in(gap, {context.weight: to_rational(threshold) + offset}), beyond, strict=True)
-        claim = settle(context, ID, {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST, "form": "log"}, {"direct": goal})
+        fixed: Tree = {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST, "form": "log"}
+        claim = settle(context, ID, fixed, {"direct": goal})
         if claim is not None:
             return _above_line(claim, threshold)
     return None
