@@ -14,17 +14,17 @@ from profiles.profile import WEIGHT, Profile, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
 from proofs_check.certificates import checks
-from proofs_check.conditions.assumption_11 import StrongConvexity, smallest_value
+from proofs_check.conditions.assumption_11 import StrongConvexity
 from proofs_check.conditions.context import Context
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, put_in, tidy
 from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.minimum import minimum_enclosure
+from proofs_check.prover.minimum import minimum_enclosure, smallest_value
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
 
-#: Search effort for a number below μ_x that is better than the floor.
+#: Work (nominal seconds) for a number below μ_x that is better than the floor.
 SECONDS = 4.0
 #: Weights from which on (e^ε)″ may rise.
 CUTS = (Fraction(2), Fraction(4), Fraction(16))

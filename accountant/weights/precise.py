@@ -34,7 +34,7 @@ from proofs_check.strong_convexity import smallest_floor
 from proofs_check.verify import decide_in_time
 
 MAX_DIGITS = 2000
-#: Work for a proof about one record, in nominal seconds; what is not found with it is an honest refusal.
+#: Work for a proof of strong convexity at one record, in nominal seconds; without it the roots are isolated.
 SECONDS = 2.0
 INFINITY = "inf"
 #: Ratio R of the ends of a bracket above which it is halved on the logarithmic scale. Halving takes log2((R - 1)/tolerance) evaluations in
@@ -164,7 +164,7 @@ def relative_tolerance(digits: int) -> Fraction:
 
 
 def _by_isolation(context: Context, constraint: Constraint, digits: int) -> OptimalWeight:
-    decision, _ = decide_in_time(context, assumption_9.ID, SECONDS)
+    decision, _ = decide_in_time(context, assumption_9.ID)
     if decision.verdict is Verdict.REFUTED:
         one = Fraction(1)
         method = "every weight from some point on is feasible: " + decision.method

@@ -7,7 +7,6 @@ K·e^ε is non-decreasing in w it is attained at w = 1, which gives the formula 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -17,19 +16,19 @@ import sympy
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import Term, to_text
+from profiles.terms import to_text
 from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.branches import find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, refute_around, refute_at, touching_point, unknown
-from proofs_check.enclosures import upper_fraction
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
-from proofs_check.prover.explore import Outcome, candidates, explore, telling_points
+from proofs_check.prover.explore import Outcome, explore, telling_points
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.minimum import smallest_value
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Decision, Tree, Verdict
@@ -48,7 +47,7 @@ LIMIT_WEIGHTS: tuple[Callable[[sympy.Symbol], sympy.Expr], ...] = (
 )
 
 
-#: Seconds for each kind of floor that is tried.
+#: Work (nominal seconds) for each kind of floor that is tried.
 SLICE = 2.5
 
 #: Records at which a refutation in the limit is tried.
@@ -187,16 +186,6 @@ def _numbers_below(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[
         return
     for share in (Fraction(9, 10), Fraction(1, 2), Fraction(1, 100)):
         yield Fraction(f"{float(smallest * share):.2e}")
-
-
-def smallest_value(term: Term, box: Sequence[Variable]) -> Fraction | None:
-    """Return a number just above the smallest of the values of a term at some points of a box: not below the infimum."""
-    values = []
-    for point in candidates(box, 600):
-        with suppress(UndefinedAtPoint):
-            values.append(as_ball(value_at(term, point, 128)))
-    smallest = min((value for value in values if value.is_finite()), key=lambda value: float(value.upper()), default=None)
-    return None if smallest is None else upper_fraction(smallest)
 
 
 def decide(context: Context) -> Decision:

@@ -38,10 +38,10 @@ TAIL_STARTS = (1, 2, 10, 1000)
 #: Exponents of ten that are looked at for a weight from which on it fails.
 TAIL_EXPONENTS = (3, 6, 10, 20, 50, 100, 200, 450, 1000)
 
-#: Seconds for the search with thresholds that are numbers.
-SLICE = 2.0
+#: Work (nominal seconds) for the search with thresholds that are numbers.
+SLICE = 1.2
 
-#: Seconds for the search for one proof that it fails from a weight on.
+#: Work (nominal seconds) for the search for one proof that it fails from a weight on.
 TAIL_SLICE = 0.8
 
 #: Records at which a refutation is tried.

@@ -11,12 +11,13 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 
 import sympy
 
 from profiles.profile import WEIGHT
-from profiles.symbolic import from_sympy
+from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, substitute, to_text
 from proofs_check.conditions.context import Context
 from proofs_check.prover import trees
@@ -24,6 +25,7 @@ from proofs_check.prover.algebra import derivative, expand, gather_powers, put_i
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.minimum import smallest_value
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
 
@@ -68,6 +70,7 @@ def _candidates(context: Context) -> Iterator[Growth]:
             yield Growth(coefficient)
         if isinstance(power, sympy.exp):
             yield Growth(coefficient * (power.args[0] / weight) ** 2 / 4)
+    yield from _lines_below(context)
     at_one = context.at_one(context.epsilon)
     for n in (2, 1, 4):
         yield Growth((at_one / n) ** n, n)
@@ -88,6 +91,16 @@ def _powers_below(context: Context) -> Iterator[Growth]:
                 yield from _growth(coefficient * power.args[0] / weight, weight, sympy.S.One, sympy.S.Zero)
         slope = context.at_one(derivative(epsilon, weight))
         yield from _growth(slope, weight, sympy.S.One, context.at_one(epsilon) - slope)
+
+
+def _lines_below(context: Context) -> Iterator[Growth]:
+    """Yield lines k·w below ε with k a short number below all sampled values of ε/w, where those stay away from 0."""
+    rate = context.epsilon / context.weight
+    smallest = smallest_value(from_sympy(rate), context.domain) if all(variable.hi is not None for variable in context.records) else None
+    if smallest is not None and smallest > Fraction(1, 1000):
+        for share in (Fraction(1), Fraction(9, 10), Fraction(1, 2)):
+            k = to_rational(Fraction(f"{float(smallest * share):.2e}") if share < 1 else Fraction(math.floor(smallest * 1000), 1000))
+            yield from _growth(k, context.weight, sympy.S.One, sympy.S.Zero)
 
 
 def _collected(expression: sympy.Expr, weight: sympy.Symbol) -> dict[sympy.Expr, sympy.Expr]:

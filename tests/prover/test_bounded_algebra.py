@@ -26,10 +26,9 @@ FUNCTIONS = {
 }  # fmt: skip
 METHODS = {
     "apart", "as_numer_denom", "as_poly", "aseries", "cancel", "doit", "equals", "evalf", "factor_list", "ground_roots", "integrate",
-    "limit", "nroots", "nseries", "nsimplify", "powsimp", "radsimp", "ratsimp", "real_roots", "series", "simplify", "subs", "together", "trigsimp",
+    "limit", "nroots", "nseries", "nsimplify", "powsimp", "radsimp", "ratsimp", "real_roots", "series", "simplify", "subs",
+    "together", "trigsimp",
 }  # fmt: skip
-#: Methods of the same name that are not SymPy's.
-OTHERS = {("accountant", "limit"), ("proofs_check", "limit"), ("profiles", "limit")}
 
 
 def raw_calls(tree):
@@ -76,7 +75,8 @@ AWKWARD = [
 ]  # fmt: skip
 CALLS = [
     algebra.tidy, algebra.expand, algebra.factored, algebra.gather_powers, algebra.split_powers, algebra.over_one_denominator,
-    algebra.cancelled, algebra.expand_plainly, algebra.vanishes, lambda e: list(algebra.quadratics(e)), lambda e: algebra.rational_roots(e, w),
+    algebra.cancelled, algebra.expand_plainly, algebra.vanishes, lambda e: list(algebra.quadratics(e)),
+    lambda e: algebra.rational_roots(e, w),
     lambda e: algebra.derivative(e, w), lambda e: algebra.clearing_factor(e, [w]), lambda e: list(algebra.critical_centres(e, w, 6)),
 ]  # fmt: skip
 
