@@ -39,7 +39,7 @@ TAIL_STARTS = (1, 2, 10, 1000)
 TAIL_EXPONENTS = (3, 6, 10, 20, 50, 100, 200, 450, 1000)
 
 #: Work (nominal seconds) for the search with thresholds that are numbers.
-SLICE = 1.2
+SLICE = 2.0
 
 #: Work (nominal seconds) for the search for one proof that it fails from a weight on.
 TAIL_SLICE = 0.8
