@@ -1,11 +1,11 @@
-# make run: set up and do the main job on real data.   make test: set up and pass the tests.
+# make run: set up and do the main job on real data.   make test: set up and pass the quick tests.   make test-all: all of them.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test properties range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study study-onesided bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
+.PHONY: run test test-all properties range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study study-onesided bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -23,6 +23,10 @@ test: $(STAMP)
 	$(BIN)/python -m pytest -q --doctest-modules --ignore=accountant/interop/opendp.py --ignore=accountant/interop/dp_accounting.py \
 		accountant profiles proofs_check
 
+# The quick tests and then the thorough ones: docs/tests.md.
+test-all: test
+	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q -m "thorough and not slow"
+
 # The laws once more, with fresh random examples instead of the same ones in every run; a failure is found again by the printed blob.
 properties: $(STAMP)
 	$(BIN)/python -m pytest -n 2 -q --dist worksteal --hypothesis-profile=fresh -m "hypothesis and not slow"
@@ -34,7 +38,7 @@ $(INTEROP): $(STAMP)
 	touch $(INTEROP)
 
 test-interop: $(INTEROP)
-	$(BIN)/python -m pytest -q tests/interop
+	$(BIN)/python -m pytest -q -m "not slow" tests/interop
 	$(BIN)/python -m pytest -q --doctest-modules accountant/interop
 
 # Wheel and sdist, checked; the wheel installed in a clean environment of each Python that is here, and used outside of this folder.
@@ -59,7 +63,7 @@ $(ENGINES): $(STAMP)
 	touch $(ENGINES)
 
 test-engines: $(ENGINES)
-	$(BIN)/python -m pytest -q tests/engines
+	$(BIN)/python -m pytest -q -m "not slow" tests/engines
 
 # The report in a headless Chromium at two window sizes, in print and in the dark, with axe-core's rules of accessibility.
 # Debian: apt-get install chromium chromium-driver npm.
@@ -95,7 +99,7 @@ guards: $(STAMP)
 # Random instances of repeated mechanisms, exact against certified: INSTANCES times as many as in make test (40: 30,000, about two minutes of processor time).
 INSTANCES ?= 40
 exact-instances: $(STAMP)
-	INSTANCES=$(INSTANCES) $(BIN)/python -m pytest -n 2 -q -k random tests/exact/test_ghazi.py
+	INSTANCES=$(INSTANCES) $(BIN)/python -m pytest -n 2 -q -k random -m "not slow" tests/exact/test_ghazi.py
 
 # The documentation site, into out/site; a warning is an error. Nothing in it is loaded from elsewhere.
 DOCS := $(VENV)/.docs
@@ -118,7 +122,7 @@ types: $(STAMP)
 contracts: $(STAMP)
 	$(BIN)/lint-imports
 
-check-all: lint types contracts test
+check-all: lint types contracts test-all
 
 # Random profiles against points at 90 digits, for as long as you like; prints counts, stops at a contradiction.
 SECONDS ?= 600

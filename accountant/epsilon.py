@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accountant.guarantees import (
     AnyGuarantee,
@@ -20,12 +20,16 @@ from accountant.guarantees import (
     to_json,
     worst_case,
 )
+from accountant.guarantees.showing import guarantee_html, guarantee_text
 from accountant.sampling import SamplingRule, make_rule, refuse_oracle, rule_from_declaration, rule_from_expression
 from profiles import Declaration, InvalidArgument, InvalidSampling, Profile, exact_text, load
 from profiles.hypotheses import EXACT_REALS
 from profiles.terms import free_symbols, number
 from proofs_check.results import Verdict
 from proofs_check.verify import Verification, verify
+
+if TYPE_CHECKING:
+    from profiles.presenting.pictures import Picture
 
 CONSTRAINED = ("assumption-8", "assumption-9")
 
@@ -39,6 +43,21 @@ class DerivedEpsilon:
     rule: SamplingRule
     profile: Profile
     conditions: Verification | None = None
+
+    def __repr__(self) -> str:
+        return f"DerivedEpsilon({guarantee_text(self.guarantee)})"
+
+    def _repr_html_(self) -> str:
+        return guarantee_html(self.guarantee)
+
+    def plot(self) -> Picture:
+        """Return a picture of what records lose, with and without sampling, against the first statistic with a range, below the bound.
+
+        Raises :class:`profiles.InvalidArgument` where there is no such statistic, :class:`profiles.MissingExtra` without Matplotlib.
+        """
+        from accountant.presenting.pictures import plot_derived  # noqa: PLC0415 - Matplotlib is an extra
+
+        return plot_derived(self)
 
     def certificate(self) -> Mapping[str, Any]:
         """Return the certificate of the bound; for privacy-constrained sampling that of its conditions.
@@ -90,6 +109,11 @@ def derive_epsilon(
 
     Raises what loading, :func:`accountant.sampling.make_rule`, :func:`accountant.worst_case.bound_epsilon` raise, and
     :class:`profiles.InvalidArgument` if both or no rule is given.
+
+    >>> from profiles import declare
+    >>> found = derive_epsilon(declare("sum", "w*z/3", record={"z": ["1/2", 2]}), rule="uniform", constants={"rate": "0.1"})
+    >>> found.to_json()["epsilon"]["upper"], "weight-as-given" in [item.id for item in found.guarantee.hypotheses]
+    ('4.37547018475', True)
     """
     declaration = Declaration(reference) if isinstance(reference, Profile) else load(reference) if isinstance(reference, str) else reference
     profile = declaration.profile

@@ -14,11 +14,18 @@ author = "the pdp-accountant authors"
 project_copyright = "2026, the pdp-accountant authors"
 release = version = installed_version("pdp-accountant")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.githubpages", "_site"]
-source_suffix = {".md": "markdown"}
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.githubpages", "_site"]
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 exclude_patterns = ["_site", "_static"]
 nitpicky = False  # types of other libraries have no page here; links between pages are checked all the same
 suppress_warnings = ["ref.python"]  # two classes are called Claim; a short name in a signature then leads to one of them
+
+# The notebooks are executed in every build, and whatever goes wrong in a cell, or is written to standard error, fails it.
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_output_stderr = "error"
 
 smartquotes = False  # -- begins an option here, not a dash
 myst_enable_extensions = ["colon_fence", "dollarmath"]

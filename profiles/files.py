@@ -51,6 +51,9 @@ def load(reference: str) -> Declaration:
     function without arguments that returns one of these. Importing runs the module: use references only to code that you trust.
 
     Raises :class:`UnreadableFile` and everything that :func:`profiles.declare` raises.
+
+    >>> load("profiles.mechanisms.laplace_sum:default").profile.text
+    'w*z/b'
     """
     if reference.endswith((".toml", ".json")) or ":" not in reference or _exists(reference):
         return load_file(Path(reference))

@@ -6,6 +6,9 @@ import re
 
 from profiles.hypotheses import REGISTRY, Head
 
+#: A bar within a cell, which would end the cell otherwise.
+ESCAPED_BAR = r"\|"
+
 
 def page_text() -> str:
     """Return docs/hypotheses.md: every hypothesis with its id, its sentence, what it means and what discharges it."""
@@ -27,7 +30,8 @@ def page_text() -> str:
         for item in REGISTRY.values():
             if item.head is head:
                 sentence = re.sub(r"\{\w+(?:![rs])?\}", "…", item.sentence)
-                lines.append(f"| `{item.id}` | {sentence} | {item.meaning} | {item.discharged_by} |".replace("  ", " "))
+                cells = (f"`{item.id}`", sentence, item.meaning, item.discharged_by)
+                lines.append(f"| {' | '.join(cell.replace('|', ESCAPED_BAR) for cell in cells)} |".replace("  ", " "))
     return "\n".join(lines) + "\n"
 
 

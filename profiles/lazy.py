@@ -1,20 +1,36 @@
-"""Names of a package that are loaded when they are first used (PEP 562)."""
+"""Names of a package that are loaded when they are first used (PEP 562), and listed once: in the package's ``__init__.pyi``.
+
+The stub is what type checkers and editors read; here it is read, too, so that ``__all__``, completion and the first use of a name can not
+say something else. SciPy's packages do the same (SPEC 1).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import ast
+import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 
-def load_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a package's ``__getattr__``: it imports the module that a name is at home in (``homes``: name → module) and looks it up there.
+def offer_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a package from its stub: lines ``from MODULE import NAME as NAME``.
 
-    The function raises :class:`AttributeError` for other names.
+    ``__getattr__`` imports the module that a name is at home in and raises :class:`AttributeError` for names that the stub does not have.
 
-    >>> load_from("circle", {"tau": "math"})("tau")
-    6.283185307179586
+    >>> load, listed, names = offer_names("profiles")
+    >>> load("declare").__module__, "declare" in listed(), "declare" in names
+    ('profiles.profile', True, True)
     """
+    made: Any = sys.modules[package]
+    stub = made.__loader__.get_data(f"{made.__path__[0]}/__init__.pyi")  # from a zip file as well
+    homes: dict[str, str] = {
+        alias.asname or alias.name: node.module or package
+        for node in ast.parse(stub).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    names = sorted(homes)
 
     def load(name: str) -> Any:
         home = homes.get(name)
@@ -22,7 +38,10 @@ def load_from(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         return getattr(import_module(home), name)
 
-    return load
+    def complete() -> list[str]:
+        return sorted({*vars(import_module(package)), *names})
+
+    return load, complete, names
 
 
-__all__ = ["load_from"]
+__all__ = ["offer_names"]

@@ -6,16 +6,21 @@ import keyword
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sympy
 
 from profiles.errors import InvalidExpression, InvalidProfile
 from profiles.grammar import is_name, parse_expression
 from profiles.numbers import exact_text, to_exact
+from profiles.presenting.describing import describe, to_html, to_latex
 from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy, to_rational, to_sympy
+from profiles.sympy_spelling import index_symbols, read_constant, read_name, read_range, require_assumptions
 from profiles.terms import RESERVED, Term, count_nodes, free_symbols, to_text
+
+if TYPE_CHECKING:
+    from profiles.presenting.pictures import Picture
 
 WEIGHT = "w"
 MAX_NAME = 200
@@ -77,6 +82,24 @@ class Profile:
     parameters: tuple[Parameter, ...]
     source: str = ""
     parts: tuple[Part, ...] = field(default=(), compare=False)
+
+    def __repr__(self) -> str:
+        return f"Profile({describe(self)})"
+
+    def _repr_latex_(self) -> str:
+        return to_latex(self)
+
+    def _repr_html_(self) -> str:
+        return to_html(self)
+
+    def plot(self, records: Sequence[Mapping[str, object]] | None = None, *, largest_weight: object = 20) -> Picture:
+        """Return a picture of ε(w, x) and, after sampling with q = 1/w, of ψ against the weight, for up to four records.
+
+        Raises :class:`InvalidProfile` for parameters without a number, :class:`InvalidArgument`, :class:`MissingExtra`.
+        """
+        from profiles.presenting.pictures import plot_profile  # noqa: PLC0415 - Matplotlib is an extra
+
+        return plot_profile(self, records, largest_weight)
 
     @property
     def text(self) -> str:
@@ -177,8 +200,8 @@ def declare(
     name: str,
     epsilon: str | sympy.Expr,
     *,
-    record: Mapping[str, Sequence[object]] | None = None,
-    parameters: Mapping[str, object] | None = None,
+    record: Mapping[Any, object] | None = None,
+    parameters: Mapping[Any, object] | None = None,
     source: str = "",
     ignores_weights: bool = False,
 ) -> Profile:
@@ -186,18 +209,30 @@ def declare(
 
     ``epsilon`` is an expression in ``w``, the statistics and the parameters, as SymPy or in the text grammar. ``record`` maps each
     statistic to its closed range; ``parameters`` maps each parameter to an exact number, to ``"positive"`` (any positive real) or
-    to a range ``[lo, hi]`` with 0 < lo. An expression without ``w`` is refused as a probable mistake, unless ``ignores_weights`` says
-    that the mechanism does not look at weights (in text, ``+ 0*w`` says the same).
+    to a range ``[lo, hi]`` with 0 < lo. Keys are names or SymPy symbols, and ranges may be SymPy intervals. An expression without ``w``
+    is refused as a probable mistake, unless ``ignores_weights`` says that the mechanism does not look at weights (in text, ``+ 0*w``
+    says the same).
 
-    Raises :class:`InvalidProfile` (unknown symbol, empty range, w missing, reserved name), :class:`InvalidExpression`,
-    :class:`InvalidNumber`. That ε is real, finite and not negative is decided by ``proofs_check.admit``.
+    SymPy's floats stand for their exact binary value, as Python's do: prefer ``Rational(1, 10)`` to ``0.1``. SymPy simplifies with the
+    assumptions of a symbol, so they must hold for every declared value of it (of ``w``: for all w ≥ 1). A symbol that is not declared is
+    refused, whatever it assumes.
+
+    Raises :class:`InvalidProfile` (unknown symbol, empty range, w missing, reserved name, assumptions that contradict a range),
+    :class:`InvalidExpression`, :class:`InvalidNumber`. That ε is real, finite and not negative is decided by ``proofs_check.admit``.
 
     >>> declare("sum", "w*z/b", record={"z": [0, 4]}, parameters={"b": "positive"}).text
     'w*z/b'
+    >>> from sympy import Interval, symbols
+    >>> w, z, b = symbols("w z b")
+    >>> declare("sum", w * z / b, record={z: Interval(0, 4)}, parameters={b: 3}).text
+    'w*z/b'
     """
     require_name(name, "a profile")
+    symbols = index_symbols(epsilon, *_pieces(record), *_pieces(parameters))
     statistics = tuple(make_statistic(key, value) for key, value in _pairs(record, "record"))
     constants = tuple(make_parameter(key, value) for key, value in _pairs(parameters, "parameters"))
+    _require_once(statistics, "statistics")
+    _require_once(constants, "parameters")
     names = [*(item.name for item in statistics), *(item.name for item in constants)]
     for duplicate in sorted({item for item in names if names.count(item) > 1}):
         raise InvalidProfile(f"the name {duplicate!r} is declared both as a statistic and as a parameter; rename one of them")
@@ -210,24 +245,55 @@ def declare(
         known = {WEIGHT, *names}
         raise InvalidProfile(
             f"epsilon uses the symbol {unknown!r}, but only {_listed(known)} are declared; declare it as a statistic or a "
-            f"parameter{suggest(unknown, known)}"
+            f"parameter{suggest(unknown, known)}{_as_positive(symbols.get(unknown))}"
         )
     if WEIGHT not in used and not ignores_weights:
         raise InvalidProfile(
             "epsilon does not contain the weight w; write it in w (or add '+ 0*w' if the mechanism really ignores weights)"
         )
-    return Profile(name.strip(), term, statistics, constants, source)
+    profile = Profile(name.strip(), term, statistics, constants, source)
+    _require_assumptions(profile, symbols)
+    return profile
 
 
-def _pairs(table: Mapping[str, Any] | None, what: str) -> Iterable[tuple[str, Any]]:
+def _require_assumptions(profile: Profile, symbols: Mapping[str, sympy.Symbol]) -> None:
+    """Refuse symbols that assume what is not true of all values; of one whose values are not known, what is not true of all numbers."""
+    fixed = (Variable(p.name, p.value, p.value) for p in profile.parameters if p.value is not None)
+    known = {variable.name: variable for variable in (*profile.variables(), *fixed)}
+    for name, symbol in symbols.items():
+        variable = known.get(name)
+        if variable is None:
+            require_assumptions(symbol, None, None)
+        else:
+            require_assumptions(symbol, variable.lo, variable.hi, open_below=variable.open_below)
+
+
+def _pieces(table: object) -> Iterable[object]:
+    """Return the keys and values of a table, in which symbols may be."""
+    return (part for pair in table.items() for part in pair) if isinstance(table, Mapping) else ()
+
+
+def _require_once(items: Sequence[Statistic | Parameter], what: str) -> None:
+    names = [item.name for item in items]
+    for duplicate in sorted({name for name in names if names.count(name) > 1}):
+        raise InvalidProfile(f"the name {duplicate!r} is declared twice among the {what}, as a symbol and as text; keep one of the two")
+
+
+def _as_positive(symbol: sympy.Symbol | None) -> str:
+    return f": parameters={{{symbol.name}: 'positive'}}" if symbol is not None and symbol.is_positive else ""
+
+
+def _pairs(table: Mapping[Any, object] | None, what: str) -> Iterable[tuple[object, Any]]:
     if table is None:
         return ()
     if not isinstance(table, Mapping):
         raise InvalidProfile(f"{what} must be a table of names, but {type(table).__name__} was found; write name = value pairs")
-    return table.items()
+    read, kind = (read_range, "the range of") if what == "record" else (read_constant, "the parameter")
+    return ((read_name(key), read(value, f"{kind} {_shown(key)}")) for key, value in table.items())
 
 
-def _check_name(name: object, kind: str) -> str:
+def _check_name(given: object, kind: str) -> str:
+    name = read_name(given)
     if not isinstance(name, str) or not is_name(name) or name.startswith("__"):
         raise InvalidProfile(f"{kind} {str(name)[:60]!r} is not an ASCII identifier of at most 64 characters; rename it")
     if keyword.iskeyword(name):
@@ -247,6 +313,7 @@ def make_statistic(name: object, bounds: object) -> Statistic:
 def make_parameter(name: object, value: object) -> Parameter:
     """Return a checked parameter from a name and a number, ``"positive"`` or a range [lo, hi] with 0 < lo."""
     checked = _check_name(name, "the parameter")
+    value = read_constant(value, f"the parameter {checked}")
     if isinstance(value, str) and value == "positive":
         return Parameter(checked)
     if isinstance(value, (list, tuple)):
@@ -259,7 +326,8 @@ def make_parameter(name: object, value: object) -> Parameter:
     return Parameter(checked, to_exact(value, f"the parameter {checked}"))
 
 
-def _range(bounds: object, what: str) -> tuple[Fraction, Fraction]:
+def _range(given: object, what: str) -> tuple[Fraction, Fraction]:
+    bounds = read_range(given, what)
     if isinstance(bounds, (str, bytes, Mapping)) or not isinstance(bounds, Sequence) or len(bounds) != 2:
         raise InvalidProfile(f"{what} must be a pair [lo, hi] of finite numbers, but {_shown(bounds)} was found; write both ends")
     lo, hi = to_exact(bounds[0], f"the lower end of {what}"), to_exact(bounds[1], f"the upper end of {what}")

@@ -14,7 +14,8 @@ from typing import Any
 import sympy
 from sympy.core.relational import Relational
 
-from profiles.errors import InvalidExpression
+from profiles.errors import InvalidExpression, InvalidNumber
+from profiles.sympy_spelling import exact_float
 from profiles.terms import Term, children, number, symbol
 
 MAX_BITS = 14_000  # Python prints integers of up to 4,300 digits
@@ -152,8 +153,7 @@ def _term(node: Any) -> Term:
     if node.is_Rational:
         return number(Fraction(int(node.p), int(node.q)))
     if node.is_Float:
-        exact = sympy.Rational(node)
-        return number(Fraction(int(exact.p), int(exact.q)))
+        return number(_exact(node))
     if node is sympy.pi:
         return ("pi",)
     if node is sympy.E:
@@ -178,6 +178,13 @@ def _term(node: Any) -> Term:
     return (head, *(_term(part) for part in node.args))
 
 
+def _exact(value: Any) -> Fraction:
+    try:
+        return exact_float(value, "a float of the expression")
+    except InvalidNumber as error:
+        raise InvalidExpression(str(error)) from None
+
+
 def _sum(parts: list[Term]) -> Term:
     return reduce(lambda left, right: ("add", left, right), parts)
 
@@ -186,7 +193,7 @@ def _product(node: Any) -> Term:
     """Return a product as numerator over denominator, with a leading minus sign for a negative coefficient."""
     coefficient, factors = node.as_coeff_mul()
     if coefficient.is_Float:
-        coefficient = sympy.Rational(coefficient)
+        coefficient = to_rational(_exact(coefficient))
     below = [factor for factor in factors if factor.is_Pow and factor.exp.is_Rational and factor.exp < 0 and factor.base is not sympy.E]
     above = [_term(factor) for factor in sympy.Mul(*(f for f in factors if f not in below)).as_ordered_factors() if factor != 1]
     under = [_term(1 / factor) for factor in below]

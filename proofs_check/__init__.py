@@ -1,1 +1,19 @@
-"""Why you can believe a statement."""
+"""Why you can believe a statement: the prover, the kernel that checks it, exact computations, the audit, the papers.
+
+The packages below are loaded when first used. Nothing of ours is imported here, because the kernel lives below this package.
+"""
+
+from importlib import import_module
+from types import ModuleType
+
+__all__ = ["admission", "audit", "certificates", "consequences", "enclosures", "exact", "explain", "kernel", "papers", "repeated", "verify"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in __all__:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -40,6 +40,11 @@ class Decision:
     checked: bool = False
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    def _repr_html_(self) -> str:
+        from proofs_check.presenting import decision_html  # noqa: PLC0415 - notebooks only
+
+        return decision_html(self)
+
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form; numbers of the witness are exact decimal strings or fractions."""
         witness = None if self.witness is None else {name: exact_text(value) for name, value in self.witness.items()}

@@ -65,6 +65,16 @@ class Verification:
     constant: Bounds = (None, None)
     consequences: Sequence[Consequence] = field(default_factory=tuple)
 
+    def __repr__(self) -> str:
+        from proofs_check.presenting import verification_text  # noqa: PLC0415 - for people only
+
+        return verification_text(self)
+
+    def _repr_html_(self) -> str:
+        from proofs_check.presenting import verification_html  # noqa: PLC0415
+
+        return verification_html(self)
+
     @property
     def verdict(self) -> Verdict:
         """The worst verdict: refuted before unknown before proved."""
@@ -142,6 +152,11 @@ def verify(
 
     Raises :class:`profiles.InvalidProfile` (ε undefined or negative, with the witness), :class:`profiles.Undecided` (that could not be
     decided), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidArgument` (unknown condition).
+
+    >>> from profiles import declare
+    >>> found = verify(declare("sum", "w*z/3", record={"z": ["1/2", 2]}), 2, ["assumption-8", "proposition-16"])
+    >>> {name: decision.verdict.value for name, decision in found.decisions.items()}
+    {'assumption-8': 'proved', 'proposition-16': 'refuted'}
     """
     names = list(CONDITIONS) if not conditions else list(dict.fromkeys(conditions))
     for name in names:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,19 @@ settings.load_profile("repeatable")
 for _name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "TERMINAL_WIDTH"):
     os.environ.pop(_name, None)
 os.environ |= {"COLUMNS": "80", "LINES": "25"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Let ``thorough(quick=n)`` leave n cases of a test to the quick level, the first among them, the others evenly spread."""
+    cases = defaultdict(list)
+    for item in items:
+        mark = item.get_closest_marker("thorough")
+        if mark is not None and mark.kwargs.get("quick"):
+            cases[item.nodeid.partition("[")[0], mark.kwargs["quick"]].append(item)
+    for (_, quick), found in cases.items():
+        for case in {number * len(found) // quick for number in range(min(quick, len(found)))}:
+            found[case].own_markers = [mark for mark in found[case].own_markers if mark.name != "thorough"]
 
 
 @dataclass(frozen=True)

@@ -55,10 +55,10 @@ computes in exact real arithmetic is an open hypothesis of every guarantee.
 
 ## What runs
 
-An audit of a copy says nothing about what ships. Every case names the functions of what ships that its outputs come from (`case.ships`),
-and a test holds that a run calls each of them, that each correct case has the class of its mechanism among them, and that nothing in
-`accountant/audits` draws from a generator but the module of mistakes. Broken on purpose (noise switched off or cut to a quarter, every
-record selected, weights doubled, choices without chance), what ships is noticed by the audits.
+An audit of a copy says nothing about the code that users run. Every case names the functions of the project that its outputs come from
+(`case.ships`). A test checks that a run calls each of them, that each correct case has the class of its mechanism among them, and that
+nothing in `accountant/audits` draws from a generator but the module of mistakes. When these functions are broken on purpose (noise
+switched off or cut to a quarter, every record selected, weights doubled, choices without chance), the audits notice it.
 
 {ships}
 

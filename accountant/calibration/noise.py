@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -13,7 +13,7 @@ from accountant.sampled import odds_term, sampled_term
 from accountant.sampling import SamplingRule, make_rule, refuse_oracle
 from accountant.worst_case.branch import Objective, Point
 from accountant.worst_case.search import guess_maximiser
-from profiles import Infeasible, InvalidArgument, InvalidTarget, Profile, Undecided, decimal_text, exact_text, to_exact
+from profiles import Declaration, Infeasible, InvalidArgument, InvalidTarget, Profile, Undecided, decimal_text, exact_text, to_exact
 from profiles.hypotheses import Hypothesis
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_precision
@@ -21,6 +21,8 @@ from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_pre
 DEFAULT_TOLERANCE = "1e-6"
 _BITS = 192
 _FARTHEST = 400.0
+_FAR_BITS = 2048
+_LEAST_GAP = Fraction(1, 10**18)
 _ROUNDS = 8
 _STEPS = 60
 
@@ -70,6 +72,7 @@ def calibrate_noise(
     constants: Mapping[str, object] | None = None,
     proportions: Mapping[str, object] | None = None,
     tolerance: object = DEFAULT_TOLERANCE,
+    hypotheses: Sequence[Hypothesis] = (),
 ) -> Calibration:
     """Claim: with the returned noise the mechanism after sampling is ε*-DP under the hypotheses of ``derived``; and a scale smaller by the
     relative ``tolerance`` is not enough for this derivation (``too_small``).
@@ -79,7 +82,9 @@ def calibrate_noise(
     must be explicit (for ``privacy-constrained`` the noise follows from a sample size: :func:`calibrate_noise_for_size`).
 
     The search is not trusted: what it proposes goes through ``derive_epsilon``. That smaller scales are worse is proved where it can be
-    (``falling``). Source: docs/sampling.md, section 6; Fay et al. 2024, Section 5 chooses B in this way, with 100 points in place of
+    (``falling``). ``hypotheses`` are those that the profile was declared under.
+
+    Source: docs/sampling.md, section 6; Fay et al. 2024, Section 5 chooses B in this way, with 100 points in place of
     a supremum.
 
     Raises :class:`InvalidTarget`, :class:`InvalidArgument`, :class:`InvalidSampling`, :class:`NotPrivate`; :class:`Infeasible` where no
@@ -106,16 +111,23 @@ def calibrate_noise(
     gap = min(Fraction(1, 10**9), exact_tolerance / 1_000)
     known: list[Point] = []
     floor = Fraction(0)
-    for _ in range(_ROUNDS):
+    for attempt in range(_ROUNDS):
         found = find_crossing(_excess(family, made.q, target, known), template.name, exact_text(target))
         scale = round_scale(max(Fraction(found) * (1 + exact_tolerance * Fraction(3, 10)), floor), exact_tolerance)
         profile = family.at(scale)
-        derived = derive_epsilon(profile, rule=made, relative_gap=gap)
+        derived = derive_epsilon(Declaration(profile, None, tuple(hypotheses)), rule=made, relative_gap=gap)
         if derived.bound.upper <= target:
             at, small = derived.bound.evidence.at, _too_small(family, made.q, target, derived, scale * (1 - exact_tolerance))
             return Calibration(scale, _parameters(family, scale), profile, derived, small, at, falling)
         known.append(dict(derived.bound.evidence.at))
-        floor = scale * (1 + exact_tolerance / 4)
+        # where epsilon hardly depends on the scale, the bound has to be closer and the steps longer
+        gap = max(gap / 1_000, _LEAST_GAP) if derived.bound.lower <= target else gap
+        floor = scale * (1 + exact_tolerance / 4 * 4**attempt)
+    if falling is not None and any(_is_above(family, made.q, target, point, Fraction(2) ** int(_FARTHEST), _FAR_BITS) for point in known):
+        raise Infeasible(
+            f"noise for the target {exact_text(target)} was asked for, but no noise of {template.name!r} reaches it, except perhaps in the "
+            "limit; raise the target slightly"
+        )
     raise Undecided(
         f"noise for epsilon <= {exact_text(target)} was to be found for {template.name!r}, but none of {_ROUNDS} proposals could be "
         "certified; raise the tolerance or the target slightly"
@@ -211,14 +223,19 @@ def _number(value: object) -> float:
 
 def _too_small(family: Template, q: Term, target: Fraction, derived: DerivedEpsilon, scale: Fraction) -> Fraction | None:
     """Return ``scale`` if ψ is certainly above the target there, at the worst record that is known."""
-    profile, at = family.at(scale), derived.bound.evidence.at
-    with working_precision(_BITS):
+    return scale if _is_above(family, q, target, derived.bound.evidence.at, scale, _BITS) else None
+
+
+def _is_above(family: Template, q: Term, target: Fraction, at: Mapping[str, Fraction], scale: Fraction, bits: int) -> bool:
+    """Tell whether ψ is certainly above the target at a record."""
+    profile = family.at(scale)
+    with working_precision(bits):
         values = {name: ball(number) for name, number in at.items()}
         ends = [
             lower_fraction(Enclosure(sampled_term(profile, q)).evaluate(values)),
             lower_fraction(Enclosure(odds_term(profile, q)).evaluate(values).log1p()),
         ]
-    return scale if any(end is not None and end > target for end in ends) else None
+    return any(end is not None and end > target for end in ends)
 
 
 def _parameters(family: Template, scale: Fraction) -> dict[str, Fraction]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -16,11 +16,12 @@ from accountant.sampling import SamplingRule, make_rule
 from accountant.sampling.selection import prepare_selection
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised import ConvexityPremise, epsilon_for_size
-from profiles import InvalidTarget, Profile, decimal_text, exact_text, to_exact
-from profiles.hypotheses import NOISE_FROM_DATA, TARGET_FIXED, TARGET_FROM_DATA
+from accountant.weights.vectorised.columns import Column
+from profiles import Declaration, InvalidTarget, Profile, decimal_text, exact_text, to_exact
+from profiles.hypotheses import NOISE_FROM_DATA, TARGET_FIXED, TARGET_FROM_DATA, Hypothesis
 
 #: Called once a step; yields the statistics of all records, in batches.
-Batches = Callable[[], Iterable[Mapping[str, ArrayLike]]]
+Batches = Callable[[], Iterable[Mapping[str, ArrayLike | Column]]]
 
 _DIGITS = 12
 _MOST_STEPS = 60
@@ -45,6 +46,7 @@ def calibrate_noise_for_size(
     *,
     proportions: Mapping[str, object] | None = None,
     tolerance: object = DEFAULT_TOLERANCE,
+    hypotheses: Sequence[Hypothesis] = (),
 ) -> Calibration:
     """Claim: privacy-constrained sampling for ε* with the returned noise is ε*-DP under the hypotheses of ``derived``, and the expected
     size Σ q̂ over the records of ``batches`` lies in [M (1 − tolerance), M], M = ``size``.
@@ -78,7 +80,7 @@ def calibrate_noise_for_size(
         )
     scale, reached, above = _search(family, rule, least.scale, most, goal, exact_tolerance, batches)
     profile = family.at(scale)
-    derived = derive_epsilon(profile, rule=rule)
+    derived = derive_epsilon(Declaration(profile, None, tuple(hypotheses)), rule=rule)
     parameters = {name: factor * scale for name, factor in family.proportions.items()}
     return Calibration(scale, parameters, profile, derived, above, {}, least.falling, float(reached))
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise, product
 
 import sympy
 
+from accountant.sampled import numeric_epsilon
 from profiles import InvalidArgument, Parameter, PDPError, Profile, exact_text, to_exact
+from profiles.profile import WEIGHT, Part
+from profiles.suggestions import suggest
 from profiles.terms import Term, number, substitute, symbol
 from proofs_check.admission import admit
 from proofs_check.conditions.context import Context
+from proofs_check.enclosures import Enclosure, ball, working_precision
 from proofs_check.prover.algebra import derivative
 from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
@@ -20,6 +25,9 @@ from proofs_check.prover.trees import describe
 
 _SECONDS = 10.0
 _SCALE = "noise_scale"
+_BITS = 128
+_SCALES = (-20, -6, -2, -1, 0, 1, 2, 4, 8, 20)
+_MOST_POINTS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +59,38 @@ class Template:
         slope = derivative(context.epsilon, joint.symbols()[name])
         tree = within(_SECONDS, lambda: prove(Goal(-slope, context.domain)))
         return None if tree is None else f"epsilon does not rise with the noise scale: {describe(tree)}"
+
+    def find_rise(self) -> Mapping[str, Fraction] | None:
+        """Return w, a record and two scales, the larger one with the certainly larger ε; None where none was found."""
+        statistics = [(item.name, sorted({item.lo, (item.lo + item.hi) / 2, item.hi})) for item in self.profile.record]
+        points = [dict(zip([name for name, _ in statistics], values, strict=True)) for values in product(*(ends for _, ends in statistics))]
+        scales = [Fraction(2) ** exponent for exponent in _SCALES]
+        terms = [Enclosure(numeric_epsilon(self.at(scale))) for scale in scales]
+        with working_precision(_BITS):
+            for weight, point in product((Fraction(1), Fraction(3), Fraction(100)), points[:_MOST_POINTS]):
+                record = {name: ball(value) for name, value in {**point, WEIGHT: weight}.items()}
+                values = [term.evaluate(record) for term in terms]
+                for k, (before, after) in enumerate(pairwise(values)):
+                    if after > before:
+                        return {WEIGHT: weight, **point, "less": scales[k], "more": scales[k + 1]}
+        return None
+
+
+def open_parameters(profile: Profile, names: Sequence[str]) -> Profile:
+    """Return the profile with the parameters of these names any positive numbers. Raises :class:`InvalidArgument` for unknown names."""
+    known = {parameter.name: parameter for parameter in profile.parameters}
+    for name in names:
+        if name not in known:
+            raise InvalidArgument(
+                f"the parameter {name[:60]!r} was to be found, but {profile.name!r} has {', '.join(sorted(known)) or 'none'}; name one of "
+                f"them{suggest(name, known)}"
+            )
+    opened = tuple(Parameter(item.name) if item.name in names else item for item in profile.parameters)
+    parts = tuple(
+        Part(open_parameters(part.profile, [name for name in names if name in {item.name for item in part.profile.parameters}]), part.times)
+        for part in profile.parts
+    )
+    return replace(profile, parameters=opened, parts=parts)
 
 
 def make_template(profile: Profile, proportions: Mapping[str, object] | None) -> Template:

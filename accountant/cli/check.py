@@ -5,20 +5,19 @@ from __future__ import annotations
 import json as json_text
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from accountant.checking import SAMPLE
 from accountant.cli.options import JsonOption
 from accountant.cli.output import print_json, print_line
 from profiles.hypotheses import Head
 
-if TYPE_CHECKING:
-    from proofs_check.kernel import Report
-
 NAME = "check"
 HELP = (
-    "Check a certificate (or that of a sample) with the kernel (standard library only): exit 0 accepted, 1 rejected with the step's name."
+    "Check a certificate (or that of a sample) with the proof checker (the kernel; standard library only): exit 0 accepted, 1 rejected "
+    "with the step's name."
 )
 EXAMPLE = """\b
 Examples:
@@ -26,16 +25,6 @@ Examples:
   pdp check c.json
   pdp check c.json --axioms
 """
-_SAMPLE = "pdp-sample-certificate"
-
-
-def _check_sample(text: str) -> Report:
-    """Check the certificate beside a sample; a proof that only mentions one is still the kernel's to judge."""
-    from accountant.sampler.checking import check_certificate, read_certificate  # noqa: PLC0415 - slow to load, and rarely needed
-    from proofs_check.kernel import check  # noqa: PLC0415
-
-    sample = read_certificate(text)
-    return check(text) if sample is None else check_certificate(sample)
 
 
 def _find_statement(text: str) -> dict[str, Any]:
@@ -44,7 +33,7 @@ def _find_statement(text: str) -> dict[str, Any]:
     proof = whole.get("proof", whole)
     about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
     about |= {name: whole[name] for name in ("epsilon", "rule") if name in whole}
-    if _SAMPLE not in text and "epsilon-upper" not in text:
+    if SAMPLE not in text and "epsilon-upper" not in text:
         return about
     from accountant.guarantees import premises_json  # noqa: PLC0415 - slow to load, and for bounds alone
     from accountant.interop.releases import list_unchecked  # noqa: PLC0415
@@ -85,14 +74,14 @@ def main(
     json: JsonOption = False,  # noqa: FBT002
 ) -> int:
     """Run the command."""
+    from accountant.checking import LARGEST, check_text  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from profiles.files import read_text  # noqa: PLC0415
-    from proofs_check.kernel import check  # noqa: PLC0415
     from proofs_check.trust import axioms_behind  # noqa: PLC0415
 
-    text = read_text(file, 1_000_000)
+    text = read_text(file, LARGEST)
     with show_progress("checking"):
-        report = _check_sample(text) if _SAMPLE in text else check(text)
+        report = check_text(text)
     if json:
         print_json(
             {

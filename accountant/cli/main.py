@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from accountant.cli import audit, check, claims, compose, epsilon, mechanisms, report, sample, verify, weight, weights
+from accountant.cli import audit, calibrate, check, claims, compose, epsilon, mechanisms, report, sample, verify, weight, weights
 from accountant.cli.bash import mend_words
 from accountant.cli.foreign import Terminated
 from accountant.cli.output import make_printable, print_json
@@ -47,7 +47,7 @@ app = typer.Typer(
     epilog=EXAMPLE,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (verify, weight, weights, sample, epsilon, compose, report, check, audit, claims, mechanisms):
+for command in (verify, weight, weights, sample, epsilon, calibrate, compose, report, check, audit, claims, mechanisms):
     app.command(name=command.NAME, help=command.HELP, epilog=command.EXAMPLE)(command.main)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import os
-import re
 import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,6 +23,7 @@ from accountant.cli.options import (
 )
 from accountant.cli.output import print_json, print_line
 from accountant.files import check_not_input, check_writable, write_whole
+from accountant.report.writing import check_title, today
 from profiles.errors import InvalidArgument
 from profiles.private import NOT_SHOWN
 
@@ -38,7 +38,6 @@ Examples:
   pdp report profiles.mechanisms.laplace_sum:default --target-epsilon 8 \\
     --audit-samples 2000 --seed 1 --out audit.html
 """
-_MOST_TITLE = 200
 
 
 def main(
@@ -69,7 +68,7 @@ def main(
     check_writable(out)
     for given, what in ((profile, "profile"), (dataset, "data set"), (neighbor, "neighboring data set")):
         check_not_input(out, given, what)
-    made_on, shown_title = _date(date), _title(title)
+    made_on, shown_title = _date(date), check_title(title, "--title")
     if audit_samples is None and (dataset is not None or neighbor is not None or seed is not None):
         raise InvalidArgument("--dataset, --neighbor or --seed was given, but they belong to an audit; add --audit-samples N")
     used_seed = None if audit_samples is None else secrets.randbits(53) if seed is None else seed
@@ -113,18 +112,7 @@ def _date(given: str | None) -> str:
             return datetime.date.fromisoformat(given).isoformat()
         except ValueError:
             raise InvalidArgument(f"--date must be a day such as 2026-01-31, but {given[:40]!r} was found; write it like that") from None
-    epoch = os.environ.get("SOURCE_DATE_EPOCH")
-    if epoch is None:
-        return datetime.datetime.now(datetime.UTC).date().isoformat()
-    if not re.fullmatch(r"[0-9]{1,11}", epoch):
-        raise InvalidArgument(f"SOURCE_DATE_EPOCH must be a number of seconds, but {epoch[:40]!r} was found; correct or unset it")
-    return datetime.datetime.fromtimestamp(int(epoch), datetime.UTC).date().isoformat()
-
-
-def _title(given: str | None) -> str | None:
-    if given is not None and (not given.strip() or len(given) > _MOST_TITLE or not given.isprintable()):
-        raise InvalidArgument(f"--title must be printable text of 1 to {_MOST_TITLE} characters; give another one")
-    return given
+    return today()
 
 
 def _source(reference: str) -> tuple[str, str | None]:

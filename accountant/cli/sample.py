@@ -29,7 +29,7 @@ HELP = (
 )
 EXAMPLE = """\b
 Examples:
-  pdp sample examples/lloyd.toml -e 20 --data examples/points.csv \\
+  pdp sample examples/lloyd.toml -e 1.1 --data examples/points.csv \\
     --statistic z=l2 --out sample.csv
   pdp sample examples/lloyd.toml --q 1/2 --data examples/points.csv \\
     --statistic z=l2 --out sample.parquet

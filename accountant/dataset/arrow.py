@@ -16,6 +16,7 @@ from accountant.dataset.specs import StatisticSpec, parse_statistic
 from accountant.dataset.weighing import complete_specs
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised import ConvexityPremise, WeightSolver, prepare_solver, probabilities
+from accountant.weights.vectorised.columns import Column
 from accountant.weights.vectorised.fingerprint import fingerprint
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidArgument, Profile, exact_text, to_exact
@@ -82,7 +83,7 @@ class ArrowWeights(BatchMap):
         """Return from which columns each statistic of the profile is read."""
         return self._specs
 
-    def weigh(self, statistics: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+    def weigh(self, statistics: Mapping[str, Column]) -> tuple[Floats, Floats]:
         """Return (w, q) of one or more records, each of shape (n,)."""
         weights = self._solver.solve(statistics).weights
         return weights, probabilities(weights)

@@ -6,12 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from accountant.dataset.frames import compute_statistics
 from accountant.dataset.specs import StatisticSpec
 from accountant.dataset.tables import ArrowFrame, check_names, numeric_columns
 from accountant.dataset.writers import join_columns
+from accountant.weights.vectorised.columns import Column
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidArgument
 
@@ -28,7 +30,7 @@ class BatchMap(ABC):
         """Return from which columns each statistic of the profile is read."""
 
     @abstractmethod
-    def weigh(self, statistics: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+    def weigh(self, statistics: Mapping[str, Column]) -> tuple[Floats, Floats]:
         """Return (w, q) of one or more records, each of shape (n,)."""
 
     def __call__(self, batch: Any) -> Any:
@@ -46,7 +48,7 @@ class BatchMap(ABC):
         frame = ArrowFrame(LABEL, batch, 0, numeric_columns(batch.schema))
         statistics = compute_statistics(frame, self.read_specs())
         if not batch.num_rows:
-            empty = next(iter(statistics.values()))
+            empty: Floats = np.empty(0)
             return join_columns(batch, empty, empty)
         return join_columns(batch, *self.weigh(statistics))
 

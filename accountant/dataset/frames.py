@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 
 from accountant.dataset.specs import LEAST_SQUARE, NORMS, StatisticSpec
+from accountant.weights.vectorised.columns import Column, Decimals, NormsOfDecimals
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidData
 from profiles.private import NOT_FINITE, list_values, name_rows
@@ -21,7 +23,7 @@ class Batch:
 
     first_row: int
     size: int = field(repr=False)
-    statistics: Mapping[str, Floats] = field(repr=False)
+    statistics: Mapping[str, Column] = field(repr=False)
     table: Any = field(default=None, repr=False)
 
 
@@ -51,16 +53,19 @@ class Frame(Protocol):
     def numeric(self) -> Sequence[str]:
         """The columns that hold numbers."""
 
-    def column(self, name: str, title: str | None = None) -> Floats:
-        """Return a column as finite float64 values, or raise :class:`InvalidData`, which calls it ``title``, by default its name."""
+    def column(self, name: str, title: str | None = None) -> Floats | Decimals:
+        """Return a column as finite float64 values or decimals, or raise :class:`InvalidData`.
+
+        Errors call it ``title``, by default its name.
+        """
 
 
-def compute_statistics(frame: Frame, specs: Sequence[StatisticSpec]) -> dict[str, Floats]:
+def compute_statistics(frame: Frame, specs: Sequence[StatisticSpec]) -> dict[str, Column]:
     """Return the statistics of a batch (formulas: :mod:`accountant.dataset.specs`)."""
     return {spec.name: _compute(frame, spec) for spec in specs}
 
 
-def _compute(frame: Frame, spec: StatisticSpec) -> Floats:
+def _compute(frame: Frame, spec: StatisticSpec) -> Column:
     if spec.column is not None:
         return frame.column(resolve(frame, spec.column), _number(frame, spec.column) if spec.from_data else None)
     chosen = [resolve(frame, name) for name in spec.only]
@@ -69,12 +74,27 @@ def _compute(frame: Frame, spec: StatisticSpec) -> Floats:
     if not columns:
         raise InvalidData(f"{frame.label} has no numeric columns for the norm {spec.norm}; name columns or use another file")
     total: Floats | None = None
+    read: list[Floats | Decimals] = []
     with np.errstate(over="ignore", under="ignore"):
         for name in columns:
-            total = accumulate(total, frame.column(name, None if chosen else _number(frame, name)), str(spec.norm))
+            column = frame.column(name, None if chosen else _number(frame, name))
+            read.append(column)
+            total = accumulate(total, column.values if isinstance(column, Decimals) else column, str(spec.norm))
     if total is None:
         raise InvalidData(f"{frame.label} has no columns for the norm {spec.norm}; name columns or use another file")
-    return finish(total, str(spec.norm))
+    result = finish(total, str(spec.norm))
+    if not any(isinstance(column, Decimals) for column in read):
+        return result
+    return NormsOfDecimals(result, str(spec.norm), norm_error(len(read)), lambda row: [_entry(column, row) for column in read])
+
+
+def norm_error(columns: int) -> float:
+    """Return how far the stated formula is from the norm of as many decimals, relatively (docs/rounding.md, section 7)."""
+    return (columns + 4) * 2.0**-52
+
+
+def _entry(column: Floats | Decimals, row: int) -> Fraction:
+    return column.exact(row) if isinstance(column, Decimals) else Fraction(float(column[row]))
 
 
 def accumulate(total: Floats | None, values: Floats, norm: str) -> Floats:

@@ -13,6 +13,7 @@ from accountant.dataset.batch_map import BatchMap
 from accountant.dataset.specs import StatisticSpec, parse_statistic
 from accountant.dataset.weighing import complete_specs
 from accountant.sampling.selection import Selector
+from accountant.weights.vectorised.columns import Column
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidArgument, Profile
 
@@ -38,7 +39,7 @@ class ArrowPairs(BatchMap):
         """Return from which columns each statistic of the profile is read."""
         return self.specs
 
-    def weigh(self, statistics: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+    def weigh(self, statistics: Mapping[str, Column]) -> tuple[Floats, Floats]:
         """Return (w, q) of one or more records, each of shape (n,)."""
         found = self.selector.select(statistics)
         return found.weights, found.probabilities

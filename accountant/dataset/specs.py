@@ -7,9 +7,10 @@
 ``linf``     the largest |x_j|, exactly
 ===========  ==================================================================================================
 
-The statistic **is** that binary64 number: it is what is compared with the declared range, and what the weights are computed from. It
-differs from the norm over the reals by a relative (d + 1) 2^-53 at most for d columns; declare a range that leaves room for it. Squares
-too small for that are raised to 2^-1000: an ``l2`` below 2^-500 √d may be too large by that much, and is never lost.
+The statistic **is** that binary64 number: it is what the weights are computed from, and what is compared with the declared range, but
+for decimals of a text file: the norm of the decimals is compared, and x_j is the number nearest to the decimal (docs/rounding.md, section
+7). It differs from the norm over the reals by a relative (d + 2) 2^-53 at most for d columns; declare a range that leaves room for it.
+Squares too small for that are raised to 2^-1000: an ``l2`` below 2^-500 √d may be too large by that much, and is never lost.
 """
 
 from __future__ import annotations

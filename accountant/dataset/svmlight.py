@@ -12,16 +12,19 @@ import lzma
 import math
 import operator
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 import pyarrow as pa
 
-from accountant.dataset.frames import Batch
+from accountant.dataset.decimals import read_decimals
+from accountant.dataset.frames import Batch, norm_error
 from accountant.dataset.specs import LEAST_SQUARE, StatisticSpec
+from accountant.weights.vectorised.columns import Column, NormsOfDecimals, read_exactly
 from profiles import InvalidArgument, InvalidData, UnreadableFile
 from profiles.private import name_failure, quote, quote_failure
 
@@ -72,24 +75,37 @@ class SvmlightSource:
     def batches(self, specs: Sequence[StatisticSpec]) -> Iterator[Batch]:
         """Yield the rows in order with the statistics of ``specs``."""
         readers = [_reader(spec) for spec in specs]
-        first_row, labels, rows = 0, list[float](), list[list[float]]()
+        first_row, labels, rows, lines = 0, list[float](), list[list[float]](), list[bytes]()
         for number, line in enumerate(self._lines(), start=1):
             record = self._parse(line, number)
             if record is None:
                 continue
             labels.append(record[0])
             rows.append([reader.read(record) for reader in readers])
+            lines.append(line)
             if len(rows) == self.batch_rows:
-                yield self._batch(first_row, labels, rows, specs)
-                first_row, labels, rows = first_row + len(rows), [], []
+                yield self._batch(first_row, labels, rows, lines, specs)
+                first_row, labels, rows, lines = first_row + len(rows), [], [], []
         if rows:
-            yield self._batch(first_row, labels, rows, specs)
+            yield self._batch(first_row, labels, rows, lines, specs)
         elif not first_row:
             raise InvalidData(f"{self.label} has no rows; give at least one record")
 
-    def _batch(self, first_row: int, labels: list[float], rows: list[list[float]], specs: Sequence[StatisticSpec]) -> Batch:
+    def _batch(
+        self, first_row: int, labels: list[float], rows: list[list[float]], lines: list[bytes], specs: Sequence[StatisticSpec]
+    ) -> Batch:
         table = np.array(rows, dtype=np.float64).reshape(len(rows), len(specs))
-        statistics = {spec.name: np.ascontiguousarray(table[:, index]) for index, spec in enumerate(specs)}
+        statistics: dict[str, Column] = {}
+        for index, spec in enumerate(specs):
+            reader = _reader(spec)
+            if spec.norm is None:
+                texts = pa.array([next(iter(reader.texts(line)), "0") for line in lines], pa.string())
+                statistics[spec.name] = read_decimals(texts, self.label, f"{spec.column!r}", first_row)
+            else:
+                most = max(line.count(b":") for line in lines)
+                statistics[spec.name] = NormsOfDecimals(
+                    np.ascontiguousarray(table[:, index]), spec.norm, norm_error(most), _entries(reader, lines)
+                )
         return Batch(first_row, len(rows), statistics, pa.RecordBatch.from_arrays([pa.array(labels, pa.float64())], names=["label"]))
 
     def _lines(self) -> Iterator[bytes]:
@@ -172,6 +188,20 @@ class _Reader:
         for value in values:  # not sum(): newer Pythons compensate its rounding
             total += abs(value) if self.norm == "l1" else max(value * value, LEAST_SQUARE) if value else 0.0
         return math.sqrt(total) if self.norm == "l2" else total
+
+    def texts(self, line: bytes) -> list[str]:
+        """Return the decimals of a parsed line that the statistic is about, as they are written."""
+        tokens = line.split(b"#", 1)[0].decode("ascii").split()
+        if self.norm is None and self.index is None:
+            return tokens[:1]
+        pairs = [token.split(":", 1) for token in tokens[1:] if not token.startswith("qid:")]
+        if self.norm is None:
+            return [text for key, text in pairs if int(key) == self.index]
+        return [text for key, text in pairs if int(key) not in self.without and (not self.only or int(key) in self.only)]
+
+
+def _entries(reader: _Reader, lines: list[bytes]) -> Callable[[int], list[Fraction]]:
+    return lambda row: [read_exactly(text) for text in reader.texts(lines[row])]
 
 
 def _reader(spec: StatisticSpec) -> _Reader:

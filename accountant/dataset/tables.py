@@ -15,11 +15,13 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from accountant.dataset.decimals import read_decimals, to_number
 from accountant.dataset.frames import Batch, compute_statistics, require_finite
 from accountant.dataset.specs import StatisticSpec
+from accountant.weights.vectorised.columns import Decimals
 from accountant.weights.vectorised.results import Floats
 from profiles import InvalidData, UnreadableFile
-from profiles.private import TEXT, list_values, name_failure, quote, quote_failure
+from profiles.private import name_failure, quote, quote_failure
 
 _BLOCK_BYTES = 1 << 22
 #: Without a buffer, a whole column of a row group is held in memory, however long it is.
@@ -41,8 +43,8 @@ class ArrowFrame:
         names: list[str] = self.table.schema.names
         return names
 
-    def column(self, name: str, title: str | None = None) -> Floats:
-        """Return a column as finite float64 values, each exactly the number in the file or the one nearest to its decimal.
+    def column(self, name: str, title: str | None = None) -> Floats | Decimals:
+        """Return a column as finite float64 values, each exactly the number in the file, or as decimals where it is text.
 
         Errors call it ``title``, by default its name.
         """
@@ -53,8 +55,10 @@ class ArrowFrame:
             raise InvalidData(f"the column {shown} of {self.label} has a missing value in row {row} (rows count from 0); fill or drop it")
         kind = array.type
         if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            numbers = self._parse(shown, array)
-        elif _is_number(kind):
+            decimals = read_decimals(array, self.label, shown, self.first_row)
+            require_finite(decimals.values, self.label, shown, self.first_row)
+            return decimals
+        if _is_number(kind):
             try:
                 numbers = pc.cast(array, pa.float64())
             except pa.ArrowInvalid:
@@ -64,24 +68,6 @@ class ArrowFrame:
                 f"the column {shown} of {self.label} must hold numbers, but its type is {name_kind(kind)}; choose or convert a column"
             )
         return require_finite(np.array(numbers.to_numpy(zero_copy_only=False), dtype=np.float64), self.label, shown, self.first_row)
-
-    def _parse(self, title: str, array: Any) -> Any:
-        try:
-            return pc.cast(pc.utf8_trim_whitespace(array), pa.float64())
-        except pa.ArrowInvalid:
-            row, text = next((row, text) for row, text in enumerate(array.to_pylist()) if _to_number(text) is None)
-            raise InvalidData(
-                f"the column {title} of {self.label} must hold numbers, but row {self.first_row + row} has {TEXT} (rows count from 0); "
-                "correct it or choose another column",
-                private=list_values([(self.first_row + row, text)]),
-            ) from None
-
-
-def _to_number(text: str) -> float | None:
-    try:
-        return float(pc.cast(pa.scalar(text.strip()), pa.float64()).as_py())
-    except pa.ArrowInvalid:
-        return None
 
 
 def _name_reason(reason: str) -> str:
@@ -150,7 +136,7 @@ class TableSource:
         found = []
         for name, kind in zip(table.schema.names, table.schema.types, strict=True):
             if pa.types.is_string(kind):
-                if any(_to_number(text) is not None for text in table.column(name).slice(0, 1000).to_pylist()):
+                if any(to_number(text) is not None for text in table.column(name).slice(0, 1000).to_pylist()):
                     found.append(name)
             elif _is_number(kind):
                 found.append(name)

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
 
 from accountant.dataset.frames import Batch, Source
 from accountant.dataset.opening import BATCH_ROWS, open_dataset
@@ -19,7 +21,8 @@ from accountant.dataset.specs import StatisticSpec
 from accountant.dataset.writers import open_writer, output_format
 from accountant.files import check_not_input
 from accountant.weights.vectorised import ConvexityPremise, WeightsResult, prepare_solver, probabilities
-from accountant.weights.vectorised.domain import describe_outside, outside
+from accountant.weights.vectorised.columns import Column, Columns, Decimals
+from accountant.weights.vectorised.domain import as_columns, clip_norms, describe_outside, name_fault, outside
 from accountant.weights.vectorised.results import Floats
 from accountant.weights.vectorised.size import epsilon_for_size
 from profiles import InvalidArgument, InvalidData, Profile, UnwritableOutput, to_exact
@@ -65,24 +68,31 @@ def complete_specs(profile: Profile, specs: Sequence[StatisticSpec]) -> tuple[St
 def check_range(profile: Profile, source: Source, specs: Sequence[StatisticSpec], spill: IO[bytes] | None = None) -> int:
     """Read the whole data set and return n; raise :class:`InvalidData` for records outside the declared ranges.
 
-    The statistics are also written to ``spill``, row by row as binary64 numbers, for passes that need nothing else.
+    The statistics are also written to ``spill``, as an Arrow stream, for passes that need nothing else.
     """
     counts = {statistic.name: 0 for statistic in profile.record}
     first: dict[str, list[tuple[int, float]]] = {statistic.name: [] for statistic in profile.record}
-    rows = 0
+    kinds: dict[str, set[str]] = {statistic.name: set() for statistic in profile.record}
+    rows, stream = 0, None
     for batch in source.batches(specs):
         rows = batch.first_row + batch.size
+        columns = as_columns(batch.statistics, tuple(counts))
         if spill is not None:
-            spill.write(np.stack([batch.statistics[spec.name] for spec in specs], axis=1).tobytes())
+            table = _to_table(clip_norms(profile, columns))
+            stream = pa.ipc.new_stream(spill, table.schema) if stream is None else stream
+            stream.write_batch(table)
         for statistic in profile.record:
-            column = batch.statistics[statistic.name]
+            column = columns.original(statistic.name)
             found = outside(statistic, column)
             counts[statistic.name] += int(found.size)
             room = SHOWN - len(first[statistic.name])
-            first[statistic.name] += [(batch.first_row + int(row), float(column[row])) for row in found[:room]]
+            first[statistic.name] += [(batch.first_row + int(row), float(column[int(row)])) for row in found[:room]]
+            kinds[statistic.name] |= {name_fault(statistic, column, int(row)) for row in found[:room]}
     for statistic in profile.record:
         if counts[statistic.name]:
-            raise describe_outside(statistic, counts[statistic.name], first[statistic.name])
+            raise describe_outside(statistic, counts[statistic.name], first[statistic.name], kinds[statistic.name])
+    if stream is not None:
+        stream.close()
     return rows
 
 
@@ -131,7 +141,7 @@ def compute_weights_file(
         prepare_solver(profile, target, premise=premise)  # refuse an unusable target before the data is read
         rows = check_range(profile, source, chosen)
     else:
-        rows, target = find_target(profile, source, chosen, target_size, premise=premise, batch_rows=batch_rows)
+        rows, target = find_target(profile, source, chosen, target_size, premise=premise)
     totals = _Totals()
     stream = iter_weights(profile, target, source, chosen, premise=premise)
     if path is None:
@@ -158,7 +168,6 @@ def find_target(
     size: object,
     *,
     premise: ConvexityPremise,
-    batch_rows: int = BATCH_ROWS,
 ) -> tuple[int, Fraction]:
     """Return n and the target ε* whose expected sample size on this data set is ``size`` (see :func:`epsilon_for_size`).
 
@@ -166,18 +175,31 @@ def find_target(
     """
     try:
         with tempfile.TemporaryFile() as spill:
-            rows = check_range(profile, source, specs, spill)
-            return rows, epsilon_for_size(profile, size, lambda: _read_spill(spill, specs, batch_rows), premise=premise).epsilon
+            rows, names = check_range(profile, source, specs, spill), [statistic.name for statistic in profile.record]
+            return rows, epsilon_for_size(profile, size, lambda: _read_spill(spill, names), premise=premise).epsilon
     except OSError as error:
         raise UnwritableOutput(f"the temporary file for a target size could not be used ({str(error)[:100]}); set TMPDIR") from None
 
 
-def _read_spill(spill: IO[bytes], specs: Sequence[StatisticSpec], batch_rows: int) -> Iterator[Mapping[str, Floats]]:
+def _to_table(columns: Columns) -> Any:
+    """Return the statistics as a record batch; those with decimals have the texts in a column of their own."""
+    arrays = {f"v{index}": pa.array(column) for index, column in enumerate(columns.values())}
+    for index, name in enumerate(columns):
+        column = columns.original(name)
+        if isinstance(column, Decimals):
+            arrays[f"t{index}"] = column.texts
+    return pa.RecordBatch.from_arrays(list(arrays.values()), names=[*arrays])
+
+
+def _read_spill(spill: IO[bytes], names: Sequence[str]) -> Iterator[Mapping[str, Column]]:
     """Yield the statistics that :func:`check_range` spilled: formats that are slow to parse are parsed once, however many steps follow."""
     spill.seek(0)
-    while data := spill.read(8 * len(specs) * batch_rows):
-        table = np.frombuffer(data, dtype=np.float64).reshape(-1, len(specs))
-        yield {spec.name: np.ascontiguousarray(table[:, index]) for index, spec in enumerate(specs)}
+    for table in pa.ipc.open_stream(spill):
+        found: dict[str, Column] = {}
+        for index, name in enumerate(names):
+            values = table.column(f"v{index}").to_numpy(zero_copy_only=False)
+            found[name] = Decimals(values, table.column(f"t{index}")) if f"t{index}" in table.schema.names else values
+        yield found
 
 
 class _Totals:

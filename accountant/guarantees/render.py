@@ -25,6 +25,8 @@ from profiles.hypotheses import REGISTRY, Head, Hypothesis
 from profiles.terms import to_text
 
 WIDTH = 80
+#: The field's word for premises, beside ours.
+UNVERIFIED = "Premises (assumptions that were not verified)."
 OPEN = "It holds only if all of this is true, which nobody has discharged:"
 CLOSED = "without open hypotheses"
 
@@ -53,8 +55,8 @@ def render(guarantee: Stated, *, everything: bool = True) -> str:
 
     What is discharged is listed where ``everything`` is asked for, and counted otherwise.
     """
-    lines = [*_wrap(guarantee.subject, ""), *_wrap(_headline(guarantee), "  ")]
-    lines += [line for text in _details(guarantee) for line in _wrap(text, "  ")]
+    lines = [*_wrap(guarantee.subject, ""), *_wrap(describe_bound(guarantee), "  ")]
+    lines += [line for text in list_details(guarantee) for line in _wrap(text, "  ")]
     lines += ["", *render_premises(guarantee, everything=everything)]
     lines += ["", "derivation:", *_tree(guarantee.derivation, "  ", "  ")]
     return "\n".join(lines) + "\n"
@@ -78,7 +80,7 @@ def render_hypotheses(hypotheses: Iterable[Hypothesis]) -> list[str]:
     found = sorted(hypotheses, key=lambda item: places[item.id])
     if not found:
         return [CLOSED]
-    lines = [OPEN]
+    lines = [UNVERIFIED, OPEN]
     for head in Head:
         below = [item for item in found if item.head is head]
         if below:
@@ -130,7 +132,8 @@ def _derivation_json(derivation: Derivation) -> dict[str, Any]:
     }
 
 
-def _headline(guarantee: Stated) -> str:
+def describe_bound(guarantee: Stated) -> str:
+    """Return the bound with its side, or the formula of a profile."""
     bound = guarantee.bound
     if isinstance(bound, EpsilonDP):
         return f"epsilon <= {_up(bound)}"
@@ -142,7 +145,8 @@ def _headline(guarantee: Stated) -> str:
     return "psi(x) = log(1 + q(x)*(exp(epsilon(1/q(x), x)) - 1))"
 
 
-def _details(guarantee: Stated) -> Iterator[str]:
+def list_details(guarantee: Stated) -> Iterator[str]:
+    """Yield what a bound is a bound of: notion, unit, directions, how tight it is and what checked it."""
     unit = guarantee.unit.name.lower()
     yield f"notion: {guarantee.notion.value.replace('record', unit)}"
     yield f"protects: {guarantee.unit.value}"

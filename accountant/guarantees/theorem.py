@@ -19,7 +19,7 @@ _SEAL = object()
 
 
 class Notion(Enum):
-    """What a bound is a bound of. Neighbouring data sets differ in one added or removed record in both."""
+    """What a bound is a bound of. Neighboring data sets differ in one added or removed record in both."""
 
     PDP = "personalized differential privacy (PDP), add/remove of one weighted record"
     ADD_REMOVE_DP = "epsilon-differential privacy, add/remove of one record"
@@ -169,6 +169,16 @@ class Guarantee:
     unit: Unit = Unit.RECORD
     step: Step | None = field(default=None, compare=False, repr=False)
 
+    def __repr__(self) -> str:
+        from accountant.guarantees.showing import guarantee_text  # noqa: PLC0415 - for people only
+
+        return f"{type(self).__name__}({guarantee_text(self)})"
+
+    def _repr_html_(self) -> str:
+        from accountant.guarantees.showing import guarantee_html  # noqa: PLC0415
+
+        return guarantee_html(self)
+
     def __post_init__(self, seal: object) -> None:
         _check(seal)
 
@@ -191,6 +201,16 @@ class ConditionalGuarantee:
     seal: InitVar[object]
     unit: Unit = Unit.RECORD
     step: Step | None = field(default=None, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        from accountant.guarantees.showing import guarantee_text  # noqa: PLC0415 - for people only
+
+        return f"{type(self).__name__}({guarantee_text(self)})"
+
+    def _repr_html_(self) -> str:
+        from accountant.guarantees.showing import guarantee_html  # noqa: PLC0415
+
+        return guarantee_html(self)
 
     def __post_init__(self, seal: object) -> None:
         _check(seal)

@@ -28,7 +28,7 @@ _NO_DATA_SETS = ("AtomDomain", "OptionDomain", "MapDomain", "BitVectorDomain")
 class PrivacyMap:
     """The privacy map d ↦ d·ε of group privacy, rounded up; with δ > 0 it is d ↦ (d·ε, δ (e^(dε) − 1)/(e^ε − 1)).
 
-    ``d_in`` records are added or removed; ``epsilon`` in nats and ``delta`` are exact. Source: a chain of neighbours, Dwork and Roth 2014.
+    ``d_in`` records are added or removed; ``epsilon`` in nats and ``delta`` are exact. Source: a chain of neighbors, Dwork and Roth 2014.
     """
 
     epsilon: Fraction

@@ -98,7 +98,7 @@ def prove_losses(
 
 
 def both_directions(guarantee: AnyGuarantee) -> AnyGuarantee:
-    """ε-differential privacy with add/remove neighbours bounds both directions by ε."""
+    """ε-differential privacy with add/remove neighbors bounds both directions by ε."""
     require_guarantee(guarantee)
     if not isinstance(guarantee.bound, EpsilonDP) or guarantee.notion is not Notion.ADD_REMOVE_DP:
         raise InvalidArgument(

@@ -1,7 +1,5 @@
 """One self-contained HTML file for an auditor: what is promised, what is proved, what is still open, and how to check it."""
 
-from accountant.report.elements import visible
-from accountant.report.evidence import AuditEvidence, EmbeddedCertificate, Evidence, gather
-from accountant.report.page import render_page
+from profiles.lazy import offer_names
 
-__all__ = ["AuditEvidence", "EmbeddedCertificate", "Evidence", "gather", "render_page", "visible"]
+__getattr__, __dir__, __all__ = offer_names(__name__)

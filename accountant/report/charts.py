@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from accountant.report.elements import Child, Element, make
+from profiles.presenting.elements import Child, Element, make
 
 WIDTH, HEIGHT = 380, 270
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 14, 14, 46

@@ -11,11 +11,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 from flint import arb
 
-from accountant.report.evidence import Evidence
+from accountant.epsilon import DerivedEpsilon
 from accountant.sampled import numeric_epsilon, sampled_term
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised import prepare_solver
@@ -32,6 +33,17 @@ MOST_STATISTICS, MOST_GRID = 4, 5
 _PER_STATISTIC = {0: 1, 1: 201, 2: 21, 3: 9, 4: 5, 5: 4}
 _BITS = 128
 _ONE = number(1)
+
+
+class Drawn(Protocol):
+    """What curves are drawn of: a profile, a target ε*, and what was derived for them, if anything."""
+
+    @property
+    def profile(self) -> Profile: ...  # noqa: D102
+    @property
+    def target(self) -> Fraction: ...  # noqa: D102
+    @property
+    def derived(self) -> DerivedEpsilon | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +79,20 @@ def grid(statistic: Statistic, points: int = POINTS) -> list[Fraction]:
     return [Fraction(_inside(statistic, statistic.lo + width * k / points)) for k in range(points + 1)] if width else [statistic.lo]
 
 
-def other_values(evidence: Evidence) -> dict[str, Fraction]:
+def other_values(evidence: Drawn) -> dict[str, Fraction]:
     """Return where the statistics that are not on the axis are held: beside the worst record, or else beside the upper ends."""
     at = {} if evidence.derived is None else dict(evidence.derived.bound.evidence.at)
     return {item.name: Fraction(_inside(item, at.get(item.name, item.hi))) for item in evidence.profile.record}
 
 
-def loss_curves(evidence: Evidence, statistic: Statistic) -> list[Curve]:
+def loss_curves(evidence: Drawn, statistic: Statistic) -> list[Curve]:
     """Return ε(1, x), the loss without sampling, against one statistic; no curve where no point of it can be enclosed."""
     at_one = substitute(numeric_epsilon(evidence.profile), {WEIGHT: _ONE})
-    found = _enclose("without sampling: ε(1, x)", at_one, _records(evidence, statistic))
+    found = enclose_curve("without sampling: ε(1, x)", at_one, _records(evidence, statistic))
     return [found] if found.samples else []
 
 
-def sampled_curves(evidence: Evidence, statistic: Statistic) -> list[Curve]:
+def sampled_curves(evidence: Drawn, statistic: Statistic) -> list[Curve]:
     """Return ψ(x), the loss after sampling, against one statistic; no curve where no ε is certified.
 
     Raises :class:`profiles.PDPError` where the weights of privacy-constrained sampling cannot be certified.
@@ -89,16 +101,16 @@ def sampled_curves(evidence: Evidence, statistic: Statistic) -> list[Curve]:
         return []
     profile, rule = evidence.profile, evidence.derived.rule
     if rule.q is not None:
-        found = _enclose("after sampling: ψ(x)", sampled_term(profile, rule.q), _records(evidence, statistic))
+        found = enclose_curve("after sampling: ψ(x)", sampled_term(profile, rule.q), _records(evidence, statistic))
     else:
         weights = _optimal(evidence, statistic)
         psi = sampled_term(profile, ("div", _ONE, symbol(WEIGHT)))
         records = ({**record, WEIGHT: weight} for record, weight in weights if weight is not None)
-        found = _enclose("after sampling: ψ(x)", psi, ((record[statistic.name], record) for record in records))
+        found = enclose_curve("after sampling: ψ(x)", psi, ((record[statistic.name], record) for record in records))
     return [found] if found.samples else []
 
 
-def weight_curves(evidence: Evidence, statistic: Statistic) -> list[Curve]:
+def weight_curves(evidence: Drawn, statistic: Statistic) -> list[Curve]:
     """Return the weights of the rule and the largest feasible ones for the target against one statistic.
 
     Raises :class:`profiles.PDPError` where the latter cannot be certified.
@@ -106,13 +118,13 @@ def weight_curves(evidence: Evidence, statistic: Statistic) -> list[Curve]:
     found = []
     rule = None if evidence.derived is None else evidence.derived.rule
     if rule is not None and rule.q is not None:
-        found.append(_enclose("this report's rule: 1/q(x)", ("div", _ONE, rule.q), _records(evidence, statistic)))
+        found.append(enclose_curve("this report's rule: 1/q(x)", ("div", _ONE, rule.q), _records(evidence, statistic)))
     best = [Sample(record[statistic.name], weight, weight) for record, weight in _optimal(evidence, statistic) if weight is not None]
     found.append(Curve("largest feasible for the target: w*(x)", tuple(best), round_up=False))
     return [curve for curve in found if curve.samples]
 
 
-def sizes(evidence: Evidence) -> Sizes:
+def sizes(evidence: Drawn) -> Sizes:
     """Return the expected share of records in the sample against ε*, for optimal weights of a grid of records.
 
     Raises :class:`profiles.PDPError` where the weights cannot be certified.
@@ -132,7 +144,7 @@ def sizes(evidence: Evidence) -> Sizes:
     return Sizes(Curve("largest feasible weights", tuple(samples)), _rule_share(evidence, columns), rows)
 
 
-def _rule_share(evidence: Evidence, columns: Mapping[str, np.ndarray[tuple[int], np.dtype[np.float64]]]) -> Sample | None:
+def _rule_share(evidence: Drawn, columns: Mapping[str, np.ndarray[tuple[int], np.dtype[np.float64]]]) -> Sample | None:
     """Return the certified bound of an explicit rule, and the share that it selects of the same records, rounded up."""
     derived = evidence.derived
     if derived is None or derived.rule.q is None:
@@ -155,13 +167,13 @@ def _grid_columns(profile: Profile) -> dict[str, np.ndarray[tuple[int], np.dtype
     return {item.name: np.clip(rows[:, j], *limits[j]) for j, item in enumerate(profile.record)}
 
 
-def _records(evidence: Evidence, statistic: Statistic) -> Iterator[tuple[Fraction, dict[str, Fraction]]]:
+def _records(evidence: Drawn, statistic: Statistic) -> Iterator[tuple[Fraction, dict[str, Fraction]]]:
     others = other_values(evidence)
     for value in grid(statistic):
         yield value, {**others, statistic.name: value}
 
 
-def _optimal(evidence: Evidence, statistic: Statistic) -> list[tuple[dict[str, Fraction], Fraction | None]]:
+def _optimal(evidence: Drawn, statistic: Statistic) -> list[tuple[dict[str, Fraction], Fraction | None]]:
     """Return records along a statistic, as binary64 numbers, with their largest feasible weights; None where that is infinite."""
     profile = evidence.profile
     premise = prove_premise(profile, evidence.target)
@@ -179,7 +191,7 @@ def _inside(item: Statistic, value: Fraction) -> float:
     return math.nextafter(nearest, math.inf) if Fraction(nearest) < item.lo else nearest
 
 
-def _enclose(name: str, term: Term, records: Iterator[tuple[Fraction, dict[str, Fraction]]]) -> Curve:
+def enclose_curve(name: str, term: Term, records: Iterator[tuple[Fraction, dict[str, Fraction]]]) -> Curve:
     """Return enclosures of a term along a curve; points at which there is no finite one are left out."""
     enclosure, samples = Enclosure(term), []
     with working_precision(_BITS):

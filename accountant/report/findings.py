@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.report.charts import Chart, Line, draw
-from accountant.report.elements import Child, Element, make
 from accountant.report.evidence import CONDITIONS as CERTIFICATE
 from accountant.report.evidence import AuditEvidence, Evidence
 from accountant.report.mathml import equation
@@ -14,6 +13,7 @@ from accountant.report.plainly import USES
 from accountant.report.prose import capitalised, statement, steps
 from accountant.report.wording import badge, down, facts, fold, point, section, table
 from profiles import InvalidExpression, decimal_text, exact_text, parse_expression
+from profiles.presenting.elements import Child, Element, make
 from profiles.terms import symbol
 from proofs_check.audit.report import bound_texts, confidence_text, outputs_text, remarks
 from proofs_check.audit.results import Finding

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 from importlib import metadata, resources
 
-from accountant.report.elements import Child, Element, make, serialise
 from accountant.report.evidence import Evidence
 from accountant.report.findings import audit, conditions
 from accountant.report.plots import plots
 from accountant.report.sections import certificates, derivation, hypotheses, promise, result, sampling
 from accountant.report.wording import facts, section
+from profiles.presenting.elements import Child, Element, make, serialise
 
 _LIBRARIES = ("numpy", "scipy", "sympy", "mpmath", "python-flint")
 _PACKAGE = "pdp-accountant"
@@ -91,7 +91,7 @@ def _again(evidence: Evidence, date: str, command: Sequence[str]) -> Element:
         "again",
         "To make this report again",
         make("p", "The same command with the same versions gives the same file."),
-        make("pre", "\n" + shlex.join(command), tabindex="0", role="group", aria_label="command"),
+        make("pre", "\n" + (shlex.join(command) if len(command) > 1 else command[0]), tabindex="0", role="group", aria_label="command"),
         facts(
             [
                 ("Date", date),

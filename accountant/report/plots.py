@@ -8,10 +8,10 @@ from fractions import Fraction
 from accountant.report.charts import Chart, Line, draw
 from accountant.report.curves import MOST_GRID as MOST_GRID_STATISTICS
 from accountant.report.curves import POINTS, Curve, Sizes, loss_curves, other_values, sampled_curves, shown_statistics, sizes, weight_curves
-from accountant.report.elements import Child, Element, add, make
 from accountant.report.evidence import Evidence
 from accountant.report.wording import down, exactly, fold, section, table, up
 from profiles import Infeasible, InvalidArgument, InvalidData, InvalidProfile, InvalidTarget, Statistic, Undecided
+from profiles.presenting.elements import Child, Element, add, make
 
 #: Every which point of a curve is in the table below it.
 _EVERY = 16

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from accountant.report.elements import Child, Element, make
 from accountant.report.mathml import formula_math
+from profiles.presenting.elements import Child, Element, make
 from proofs_check.explain import Explanation, Step
 from proofs_check.explain.document import Prose
 

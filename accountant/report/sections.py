@@ -7,13 +7,13 @@ import re
 from collections.abc import Iterable, Sequence
 
 from accountant.guarantees import Derivation
-from accountant.report.elements import Child, Element, make
 from accountant.report.evidence import BOUNDS, CONDITIONS, EmbeddedCertificate, Evidence
 from accountant.report.mathml import equation, term_math
 from accountant.report.plainly import explain_discharge
 from accountant.report.wording import badge, down, exactly, factor, facts, fold, point, section, table, up
 from accountant.sampling import describe_rules
 from profiles.hypotheses import Head, Hypothesis
+from profiles.presenting.elements import Child, Element, make
 from profiles.profile import Parameter
 from profiles.terms import Term, free_symbols, number, symbol
 from proofs_check.audit.report import bound_texts, confidence_text

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
-from accountant.report.elements import Child, Element, make
 from profiles import decimal_text, exact_text
+from profiles.presenting.elements import Child, Element, make
 
 DIGITS = 12
 #: Tables of at most so many rows are printed on one page.

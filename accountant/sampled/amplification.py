@@ -36,8 +36,8 @@ class Amplified:
 def amplify(epsilon: object, q: object) -> Amplified:
     """Return the tightest binary64 enclosure of ψ = log(1 + q (e^ε − 1)).
 
-    The two ends are equal (then ψ is that number) or neighbours, so that ``upper`` is less than 1 ulp above ψ. Arb evaluates ψ
-    with 128, 256, 512, ... bits until its ball lies between two neighbours. This ends: for rational ε > 0 and 0 < q < 1 a rational
+    The two ends are equal (then ψ is that number) or neighbors, so that ``upper`` is less than 1 ulp above ψ. Arb evaluates ψ
+    with 128, 256, 512, ... bits until its ball lies between two neighbors. This ends: for rational ε > 0 and 0 < q < 1 a rational
     r = ψ would give the relation (1 − q) e^0 + q e^ε − e^r = 0 between exponentials of distinct rationals, which the
     Lindemann–Weierstrass theorem excludes; the other cases are exact.
 

@@ -77,7 +77,7 @@ def draw_sample(
     Raises what :func:`plan_sample` and reading raise: :class:`InvalidData`, :class:`UnreadableFile`, :class:`Infeasible`, ...
     """
     opened = _open(data, format, batch_rows)
-    plan = _name_statistics(_plan(profiles, opened, specs, target_size, batch_rows, options), specs)
+    plan = _name_statistics(_plan(profiles, opened, specs, target_size, options), specs)
     sampler, figures = PoissonSampler(source), Figures()
     parts = list(draw_batches(plan, opened, complete_specs(plan.profile, specs), sampler, figures))
     names = [statistic.name for statistic in plan.profile.record]
@@ -123,7 +123,7 @@ def sample_file(
     for target in (path, proof_path):
         check_writable(target)
     opened = _open(data, format, batch_rows)
-    plan = _name_statistics(_plan(profiles, opened, specs, target_size, batch_rows, options), specs)
+    plan = _name_statistics(_plan(profiles, opened, specs, target_size, options), specs)
     sampler, figures = PoissonSampler(source), Figures(progress)
     guarantee = plan.drawn_guarantee(sampler.source)
     with replace_files(path, proof_path) as (stream, proof_stream):
@@ -158,7 +158,7 @@ def draw_batch(plan: SamplingPlan, batch: Batch, sampler: PoissonSampler, figure
     rows = np.flatnonzero(sampler.select(selection.probabilities))
     if figures is not None:
         figures.add(batch.size, rows.size, float(selection.probabilities.sum()))
-    statistics = {name: column[rows] for name, column in batch.statistics.items()}
+    statistics = {name: np.asarray(column)[rows] for name, column in batch.statistics.items()}
     return Drawn(batch.table.take(pa.array(rows)), selection.weights[rows], selection.probabilities[rows], statistics)
 
 
@@ -193,7 +193,7 @@ def _open(data: Any, format: str | None, batch_rows: int) -> Source:  # noqa: A0
 
 
 def _plan(
-    profiles: object, source: Source, specs: Sequence[StatisticSpec], target_size: object | None, batch_rows: int, options: dict[str, Any]
+    profiles: object, source: Source, specs: Sequence[StatisticSpec], target_size: object | None, options: dict[str, Any]
 ) -> SamplingPlan:
     if isinstance(profiles, SamplingPlan):
         if target_size is not None or any(value is not None for value in options.values()):
@@ -209,7 +209,7 @@ def _plan(
         profiles = load(profiles)  # once, for the target and for the plan
     profile: Profile = profiles.profile if isinstance(profiles, Declaration) else compose_on_one_sample(read_profiles(profiles))
     premise = prove_premise(profile)
-    _, target = find_target(profile, source, complete_specs(profile, specs), target_size, premise=premise, batch_rows=batch_rows)
+    _, target = find_target(profile, source, complete_specs(profile, specs), target_size, premise=premise)
     return plan_sample(profiles, target_epsilon=target, premise=premise, assumed=(TARGET_FROM_DATA,))
 
 

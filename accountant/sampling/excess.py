@@ -11,7 +11,8 @@ from flint import arb
 from numpy.typing import NDArray
 
 from accountant.sampled import amplify_array, numeric_epsilon
-from accountant.sampling.floors import BITS, LEAST, Floats, blocks, distinct, floor_exact, record_at
+from accountant.sampling.floors import BITS, LEAST, Floats, blocks, floor_exact
+from accountant.weights.vectorised.columns import Columns
 from accountant.weights.vectorised.compiled import CompiledTerm
 from profiles import InvalidProfile, Profile
 from profiles.numbers import round_down
@@ -30,26 +31,27 @@ class ExcessCheck:
     epsilon: Term
     compiled: CompiledTerm
 
-    def enforce(self, q: Floats, weights: Floats, columns: Mapping[str, Floats]) -> tuple[Floats, int, int]:
+    def enforce(self, q: Floats, weights: Floats, columns: Columns) -> tuple[Floats, int, int]:
         """Return the probabilities, all certain, with the number of records looked at in ball arithmetic and of those lowered.
 
         Each is a function of its own record: balls find certain whatever the faster bound finds certain, and they alone decide the rest.
         """
         sure = np.empty(q.size, dtype=np.bool_)
         for block in blocks(q.size):
-            sure[block] = self._is_certain(q[block], weights[block], {name: column[block] for name, column in columns.items()})
+            sure[block] = self._is_certain(q[block], weights[block], columns.part(block))
         rows = np.flatnonzero(~sure)
         if not rows.size:
             return q, 0, 0
         certain, enclosure = q.copy(), Enclosure(self.epsilon)
-        first, positions = distinct({**columns, WEIGHT: weights}, rows)
-        found = [self._largest(enclosure, record_at({**columns, WEIGHT: weights}, int(row)), float(q[row])) for row in first]
+        joined = columns.joined(**{WEIGHT: weights})
+        first, positions = joined.distinct(rows)
+        found = [self._largest(enclosure, joined.record(int(row)), float(q[row])) for row in first]
         certain[rows] = np.array(found)[positions]
         return certain, int(rows.size), int((certain < q).sum())
 
-    def _is_certain(self, q: Floats, weights: Floats, columns: Mapping[str, Floats]) -> NDArray[np.bool_]:
+    def _is_certain(self, q: Floats, weights: Floats, columns: Columns) -> NDArray[np.bool_]:
         with np.errstate(all="ignore"):
-            value, error = self.compiled.bounded({**columns, WEIGHT: weights})
+            value, error = self.compiled.bounded(columns.joined(**{WEIGHT: weights}))
             top = np.maximum(np.nextafter(np.broadcast_to(value + error, q.shape), np.inf), 0.0)
             finite = np.isfinite(top)
             kept = finite & (amplify_array(np.where(finite, top, 0.0), q) <= round_down(self.bound))

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from accountant.sampling.feasibility import exact_value, show_record, shown
-from accountant.sampling.floors import BITS, LEAST, Floats, blocks, distinct, floor_bits, floor_exact, record_at
+from accountant.sampling.floors import BITS, LEAST, Floats, blocks, floor_bits, floor_exact
+from accountant.weights.vectorised.columns import Column, Columns
 from accountant.weights.vectorised.compiled import CompiledTerm
 from accountant.weights.vectorised.domain import as_columns
 from accountant.weights.vectorised.rounding import U
@@ -23,7 +24,7 @@ _FIRST_BITS, _MOST_BITS = 128, 4_096
 _NEVER = (0.0, 1.0 / LEAST)
 
 
-def round_rule(q: Term, statistics: Mapping[str, ArrayLike], *, first_row: int = 0) -> tuple[Floats, Floats, int]:
+def round_rule(q: Term, statistics: Mapping[str, ArrayLike | Column], *, first_row: int = 0) -> tuple[Floats, Floats, int]:
     """Return q(x) and 1/q(x), both rounded down to 36 significant bits, and how many rows were decided by exact arithmetic or balls.
 
     ``statistics``: arrays of those that q uses (any array tells the number of records where it uses none). Rows that running error bounds
@@ -43,17 +44,17 @@ def round_rule(q: Term, statistics: Mapping[str, ArrayLike], *, first_row: int =
     decided = np.empty(size, dtype=np.bool_)
     compiled = CompiledTerm(q)
     for block in blocks(size):
-        chances[block], weights[block], decided[block] = _fast(compiled, {name: column[block] for name, column in columns.items()})
+        chances[block], weights[block], decided[block] = _fast(compiled, columns.part(block))
     rows = np.flatnonzero(~decided)
     if rows.size:
-        first, positions = distinct(columns, rows)
+        first, positions = columns.distinct(rows)
         enclosure = Enclosure(q)
-        pairs = np.array([_decide(q, enclosure, record_at(columns, int(row), first_row), first_row + int(row)) for row in first])
+        pairs = np.array([_decide(q, enclosure, columns.record(int(row), first_row), first_row + int(row)) for row in first])
         chances[rows], weights[rows] = pairs[positions, 0], pairs[positions, 1]
     return chances, weights, int(rows.size)
 
 
-def _fast(compiled: CompiledTerm, columns: Mapping[str, Floats]) -> tuple[Floats, Floats, Mask]:
+def _fast(compiled: CompiledTerm, columns: Columns) -> tuple[Floats, Floats, Mask]:
     """Return (q̂, ŵ, decided): where the error bound leaves one candidate for each, they are it."""
     size = next(iter(columns.values())).size
     with np.errstate(all="ignore"):

@@ -7,14 +7,11 @@ them exact arithmetic decides. So the result is a function of the real number al
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-
-from profiles import InvalidData
-from profiles.private import NOT_FINITE, list_values
 
 Floats = NDArray[np.float64]
 
@@ -45,22 +42,3 @@ def floor_exact(value: Fraction, bits: int) -> float:
 def blocks(size: int) -> Iterator[slice]:
     """Yield the blocks of ``size`` rows."""
     return (slice(start, min(size, start + BLOCK)) for start in range(0, size, BLOCK))
-
-
-def distinct(columns: Mapping[str, Floats], rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return one of ``rows`` for each group of equal records, and for each of ``rows`` the index of its group."""
-    table = np.stack([column[rows] + 0.0 for column in columns.values()], axis=1)
-    _, first, positions = np.unique(table, axis=0, return_index=True, return_inverse=True)
-    return rows[first], positions.reshape(-1)
-
-
-def record_at(columns: Mapping[str, Floats], row: int, first_row: int = 0) -> dict[str, Fraction]:
-    """Return one record as exact numbers. Raises :class:`InvalidData` for values that are not finite."""
-    values = {name: float(column[row]) for name, column in columns.items()}
-    for name, value in values.items():
-        if not np.isfinite(value):
-            raise InvalidData(
-                f"the statistic {name!r} must be finite, but {NOT_FINITE} was found in row {first_row + row}; correct the data",
-                private=list_values([(first_row + row, value)]),
-            )
-    return {name: Fraction(value) for name, value in values.items()}

@@ -16,11 +16,12 @@ from numpy.typing import ArrayLike
 
 from accountant.sampling.excess import ExcessCheck, make_check
 from accountant.sampling.explicit import round_rule
-from accountant.sampling.floors import CONSTRAINED_BITS, Floats, blocks, distinct, floor_bits, record_at
+from accountant.sampling.floors import CONSTRAINED_BITS, Floats, blocks, floor_bits
 from accountant.sampling.monotone import prove_monotone
 from accountant.sampling.variance import refuse_oracle
 from accountant.weights.premise import prove_premise
 from accountant.weights.vectorised import ConvexityPremise, WeightSolver, prepare_solver, probabilities
+from accountant.weights.vectorised.columns import Column, Columns
 from accountant.weights.vectorised.domain import as_columns, require_range
 from accountant.weights.vectorised.refine import Refiner
 from accountant.weights.vectorised.rounding import TOLERANCE, U
@@ -74,19 +75,20 @@ class Selector:
     solver: WeightSolver | None = None
     check: ExcessCheck | None = None
 
-    def select(self, statistics: Mapping[str, ArrayLike], *, first_row: int = 0) -> Selection:
+    def select(self, statistics: Mapping[str, ArrayLike | Column], *, first_row: int = 0) -> Selection:
         """Return probabilities and weights of a batch; ``first_row`` is added to row numbers in errors.
 
-        ``statistics`` maps every record statistic of the profile to an array of shape (n,) of binary64 numbers, taken as exact; where it
-        has none, any array of shape (n,) says how many records there are. n may be 0.
+        ``statistics`` maps every record statistic of the profile to an array of shape (n,) of binary64 numbers, taken as exact, or to
+        :class:`Decimals`; where it has none, any array of shape (n,) says how many records there are. n may be 0.
         Raises :class:`InvalidData` (values outside the declared ranges, NaN, a missing statistic),
         :class:`InvalidSampling` (q > 1 or q ≤ 0), :class:`Infeasible`.
         """
         given = as_columns(statistics, tuple(item.name for item in self.profile.record) or tuple(statistics))
         if not given:
             raise InvalidData("the number of records is not known without a statistic; give one, such as an array of zeros")
-        require_range(self.profile, given, first_row)
-        columns = {name: column + 0.0 for name, column in given.items()}  # −0 becomes 0: equal records have equal numbers
+        given = require_range(self.profile, given, first_row)
+        # −0 becomes 0: equal records have equal numbers
+        columns = Columns({name: column + 0.0 for name, column in given.items()}, given.written)
         if self.solver is not None:
             return _select_constrained(self.solver, columns, first_row)
         if self.rule.q is None:
@@ -131,12 +133,12 @@ def prepare_selection(
     return Selector(profile, rule, CHECKED, METHODS[CHECKED], check=check)
 
 
-def select_explicit(q: Term, statistics: Mapping[str, ArrayLike]) -> Selection:
+def select_explicit(q: Term, statistics: Mapping[str, ArrayLike | Column]) -> Selection:
     """Return the numbers of an explicit rule (see :func:`accountant.sampling.explicit.round_rule`); no range is checked."""
     return Selection(*round_rule(q, statistics))
 
 
-def _select_constrained(solver: WeightSolver, columns: Mapping[str, Floats], first_row: int) -> Selection:
+def _select_constrained(solver: WeightSolver, columns: Columns, first_row: int) -> Selection:
     """Return w*(x) rounded down to 28 bits, and 1/w rounded down to binary64.
 
     The solver's w has w ≤ w* ≤ w (1 + 1e-12), but which w that is may depend on NumPy's kernels. The rounded w* does not: where a step
@@ -154,9 +156,9 @@ def _select_constrained(solver: WeightSolver, columns: Mapping[str, Floats], fir
             above[block] = floor_bits(found * (1.0 + TOLERANCE) * (1.0 + 4 * U), CONSTRAINED_BITS)
     rows = np.flatnonzero((weights != above) & np.isfinite(above))
     if rows.size:
-        first, positions = distinct(columns, rows)
+        first, positions = columns.distinct(rows)
         refiner = Refiner(solver.epsilon, solver.target.exact)
-        kept = np.array([refiner.decide(float(above[row]), record_at(columns, int(row))) is True for row in first])
+        kept = np.array([refiner.decide(float(above[row]), columns.record(int(row))) is True for row in first])
         weights[rows] = np.where(kept[positions], above[rows], weights[rows])
     for block in blocks(size):
         chances[block] = probabilities(weights[block])

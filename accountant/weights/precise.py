@@ -9,9 +9,9 @@ at the ends that are reported are certified in ball arithmetic: the weight is fe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import mpmath
 
@@ -33,6 +33,9 @@ from proofs_check.results import Verdict
 from proofs_check.strong_convexity import smallest_floor
 from proofs_check.verify import decide_in_time
 
+if TYPE_CHECKING:
+    from profiles.presenting.pictures import Picture
+
 MAX_DIGITS = 2000
 #: Work for a proof of strong convexity at one record, in nominal seconds; without it the roots are isolated.
 SECONDS = 2.0
@@ -49,7 +52,8 @@ class OptimalWeight:
     ``lower`` is feasible; the true optimum lies in [``lower``, ``upper``] (``upper`` infeasible unless equal to ``lower``). An
     ``infinite`` weight means that every w ≥ 1 is feasible from some point on: the record may be dropped (q = 0). ``mu`` is a proved
     lower bound of μ_x, ``bracket`` what was searched, ``evaluations`` how often ε was evaluated by the bisection, and
-    ``evaluation_bound`` how often at most by Proposition 12 as corrected (None where its hypotheses are not proved).
+    ``evaluation_bound`` how often at most by Proposition 12 as corrected (None where its hypotheses are not proved). ``profile`` is that of
+    this record alone, its statistics fixed, and ``target`` is ε*.
     """
 
     lower: Fraction
@@ -61,6 +65,27 @@ class OptimalWeight:
     method: str
     evaluations: int
     evaluation_bound: int | None = None
+    profile: Profile | None = field(default=None, repr=False, compare=False)
+    target: Fraction | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        from accountant.presenting import weight_text  # noqa: PLC0415 - for people only
+
+        return weight_text(self)
+
+    def _repr_html_(self) -> str:
+        from accountant.presenting import weight_html  # noqa: PLC0415 - notebooks only
+
+        return weight_html(self)
+
+    def plot(self) -> Picture:
+        """Return a picture of the loss against the weight, with the target and the weight that reaches it.
+
+        Raises :class:`profiles.InvalidArgument` for an infinite weight, :class:`profiles.MissingExtra` without Matplotlib.
+        """
+        from accountant.presenting.pictures import plot_weight  # noqa: PLC0415 - Matplotlib is an extra
+
+        return plot_weight(self)
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form of ``pdp weight``; every decimal is rounded to its safe side."""
@@ -104,8 +129,10 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
     convexity = decide_in_time(context, assumption_11.ID, SECONDS)[1]
     mu = None if convexity is None else smallest_floor(context.profile, convexity)
     if convexity is not None and mu is not None:
-        return _by_convexity(context, constraint, mu, digits)
-    return _by_isolation(context, constraint, digits)
+        found = _by_convexity(context, constraint, mu, digits)
+    else:
+        found = _by_isolation(context, constraint, digits)
+    return replace(found, profile=context.profile, target=context.target)
 
 
 def specialise(profile: Profile, record: Mapping[str, object]) -> Profile:

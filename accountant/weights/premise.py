@@ -2,7 +2,7 @@
 
 Convexity is the goal K = ε″ + ε′² ≥ 0 on records × [1, ∞) (Assumption 11 asks for more: a positive floor). With ε(1, x) ≤ ε* it
 makes the feasible weights of every record an interval [1, w*]. Both are about the domain, not the data: the weight map must be
-defined for any record that a neighbouring data set may add.
+defined for any record that a neighboring data set may add.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from _site import accessible, docstrings, mathml, plots, reference
+from _site import accessible, docstrings, mathml, navigation, notebooks, plots, reference
 
 
 def setup(app: Any) -> dict[str, bool]:
@@ -14,8 +14,10 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_html_math_renderer("mathml", (mathml.visit_inline, None), (mathml.visit_block, None))
     app.connect("builder-inited", _write_pages)
     app.connect("build-finished", accessible.improve)
+    app.connect("source-read", navigation.add)
     app.connect("source-read", plots.insert)
     app.connect("source-read", _show_titles)
+    app.connect("source-read", _link_notebooks)
     app.connect("autodoc-process-docstring", docstrings.escape)
     app.connect("autodoc-process-signature", docstrings.shorten_types)
     app.connect("missing-reference", docstrings.find_target)
@@ -27,8 +29,14 @@ def _show_titles(_app: Any, _page: str, source: list[str]) -> None:
     source[0] = re.sub(r"\[([\w-]+\.md)\](?=\(\1\))", "[]", source[0])
 
 
+def _link_notebooks(_app: Any, page: str, source: list[str]) -> None:
+    if not page.startswith("_generated/"):
+        source[0] = notebooks.link(source[0])
+
+
 def _write_pages(app: Any) -> None:
     folder = Path(app.srcdir) / "_generated"
     folder.mkdir(exist_ok=True)
     reference.write(folder)
+    notebooks.copy(folder / "notebooks")
     plots.draw_all(folder)

@@ -8,6 +8,7 @@ from typing import Any
 _KEPT = re.compile(r"(``.+?``|:\w+:`[^`]+`)")
 _ALIAS = re.compile(r"TypeAliasForwardRef\('(\w+)'\)")
 _PAGE = re.compile(r"\bdocs/([\w-]+)\.md\b")
+_FORMULA = ".. code-block:: text"
 _MARKS = re.compile(r"\||(?<=\w)_(?=\W|$)|\*")
 
 
@@ -16,10 +17,12 @@ def escape(_app: Any, what: str, _name: str, found: object, _options: object, li
     if what == "data" and found.__doc__ == type(found).__doc__:
         lines[:] = [""]
     _flatten_headings(lines)
-    example = False
+    _display_formulas(lines)
+    example = formula = False
     for index, line in enumerate(lines):
         example = bool(line.strip()) and (example or line.lstrip().startswith(">>>"))
-        if not example:
+        formula = line == _FORMULA or (formula and line[:1] in ("", " "))
+        if not (example or formula):
             parts = _KEPT.split(line)
             lines[index] = "".join(part if place % 2 else _escape_marks(part) for place, part in enumerate(parts))
 
@@ -27,6 +30,14 @@ def escape(_app: Any, what: str, _name: str, found: object, _options: object, li
 def shorten_types(_app: Any, _what: str, _name: str, _object: object, _options: object, signature: str, returned: str) -> tuple[str, str]:
     """Show the names of type aliases as they are written."""
     return tuple(_ALIAS.sub(r"\g<1>", text) if text else text for text in (signature, returned))  # type: ignore[return-value]
+
+
+def _display_formulas(lines: list[str]) -> None:
+    """Show the formulas that stand by themselves, indented by four spaces below an empty line, as they are: they are no quotes."""
+    for index in range(len(lines) - 1, 1, -1):
+        above = next((line for line in lines[index - 1 :: -1] if line.strip()), "")
+        if re.match(r" {4}\S", lines[index]) and not lines[index - 1].strip() and re.match(r"(?![*:-] |\.\. )\S(?!.*::$)", above):
+            lines[index:index] = [_FORMULA, ""]
 
 
 def _flatten_headings(lines: list[str]) -> None:

@@ -69,7 +69,11 @@ def _page(name: str, described: dict[int, str]) -> str:
             continue
         described[id(found)] = name
         here += [f".. auto{kind}:: {name}.{public}", *_options(found, kind), ""]
-    lines = [f"# {name}", "", "```{eval-rst}", f".. automodule:: {name}", "", *here, "```", ""]
+    whole, _, last = name.rpartition(".")
+    shared = (
+        ["   :no-index:"] if whole and last in getattr(importlib.import_module(whole), "__all__", ()) else []
+    )  # also the name of a function
+    lines = [f"# {name}", "", "```{eval-rst}", f".. automodule:: {name}", *shared, "", *here, "```", ""]
     return "\n".join([*lines, *(f"* {line}" for line in elsewhere), ""])
 
 

@@ -89,6 +89,12 @@ def audit(
 
     Raises :class:`InvalidArgument`, :class:`NotNeighbors`, and the errors of :mod:`proofs_check.audit.errors` for a mechanism that cannot
     be judged.
+
+    >>> def noisy_sum(dataset, rng, size):  # noise of half the scale that ε = 1 needs
+    ...     return sum(dataset) + rng.laplace(0, 0.5, size)
+    >>> result = audit(noisy_sum, [1.0], [], Claim(1), rng=np.random.default_rng(1), samples=5_000)
+    >>> result.finding.value, result.epsilon_lower > 1
+    ('violated', True)
     """
     started = time.perf_counter()
     chosen_mode, chosen_effort = _choice(Mode, mode, "the mode"), _choice(Effort, effort, "the effort")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.errors import InvalidArgument
+from profiles.presenting.pictures import Picture, new_figure
 from profiles.private import EYES_ONLY
 from proofs_check.audit.errors import UnusableOutputs
 from proofs_check.audit.guesses import GuessingRule
@@ -99,6 +100,15 @@ def plot_audit(result: AuditResult, samples: Samples, rule: GuessingRule | None 
     plot_bound(right, result)
     figure.text(0.995, 0.005, f"{EYES_ONLY}: outputs tell of the data sets", ha="right", va="bottom", fontsize=8, color=CLAIM)
     return figure
+
+
+def picture_bound(result: AuditResult) -> Picture:
+    """Return a picture of :func:`plot_bound` alone, which tells nothing of the outputs. Raises :class:`profiles.MissingExtra`."""
+    figure, (axes,) = new_figure()
+    plot_bound(axes, result)
+    bound, claimed = bound_texts(result)
+    told = f"The lower bound on epsilon against the number of outputs: it ends at {bound}, with {confidence_text(result)} confidence"
+    return Picture(figure, f"{told}; at most {claimed} was claimed: {result.finding.value}")
 
 
 def to_bytes(figure: Any, kind: str) -> bytes:

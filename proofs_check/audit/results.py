@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.exact import Bounds
@@ -14,6 +14,9 @@ from proofs_check.audit.guesses import GuessingRule
 from proofs_check.audit.neighbors import Neighboring, Relation
 from proofs_check.audit.outputs import Reader
 from proofs_check.audit.sequential import Checkpoint
+
+if TYPE_CHECKING:
+    from profiles.presenting.pictures import Picture
 
 
 class Finding(Enum):
@@ -100,6 +103,25 @@ class AuditResult:
     parts: Parts = Parts()
     memory: str = ""
     same_on_both: bool | None = None
+
+    def __repr__(self) -> str:
+        from proofs_check.presenting import audit_text  # noqa: PLC0415 - for people only
+
+        return audit_text(self)
+
+    def _repr_html_(self) -> str:
+        from proofs_check.presenting import audit_html  # noqa: PLC0415
+
+        return audit_html(self)
+
+    def plot(self) -> Picture:
+        """Return a picture of the bound as it grew with the outputs, beside the claim; it shows no outputs. See :mod:`.plots` for these.
+
+        Raises :class:`profiles.MissingExtra` without Matplotlib.
+        """
+        from proofs_check.audit.plots import picture_bound  # noqa: PLC0415 - Matplotlib is an extra
+
+        return picture_bound(self)
 
     @property
     def samples(self) -> int:

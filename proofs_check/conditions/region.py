@@ -98,7 +98,7 @@ def _bisect(cell: Cell, finest: Sequence[Fraction]) -> list[Cell]:
 
 
 def _merge(cells: list[Cell]) -> list[Cell]:
-    """Join neighbouring intervals of one variable; boxes of two variables are kept as they are."""
+    """Join neighboring intervals of one variable; boxes of two variables are kept as they are."""
     if not cells or len(cells[0]) != 1:
         return cells
     merged: list[tuple[Fraction, Fraction]] = []

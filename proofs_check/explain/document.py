@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from profiles.presenting.latex import LATEX
 from profiles.profile import Variable
 from profiles.terms import Term
 
@@ -47,24 +48,6 @@ class Explanation:
     verdict: str
     statement: Prose
     steps: tuple[Step, ...]
-
-
-#: The text of a name → its LaTeX.
-LATEX = {
-    "epsilon(w, x)": r"\varepsilon(w, x)",
-    "epsilon(1, x)": r"\varepsilon(1, x)",
-    "epsilon'(w, x)": r"\varepsilon'(w, x)",
-    "epsilon'(1, x)": r"\varepsilon'(1, x)",
-    "epsilon''(w, x)": r"\varepsilon''(w, x)",
-    "epsilon*": r"\varepsilon^{*}",
-    "mu(x)": r"\mu(x)",
-    "v(x)": r"v(x)",
-    "e(x)": r"e(x)",
-    "epsilon(1/q(x), x)": r"\varepsilon(1/q(x), x)",
-    "q(x)": r"q(x)",
-    "psi(x)": r"\psi(x)",
-    "...": r"\cdots",
-}
 
 
 def notation(text: str) -> Term:

@@ -99,7 +99,7 @@ def _in_pieces(
 
 
 def _meeting(context: Context, found: Pieces) -> Step:
-    """Say that neighbouring pieces have the same value and the same derivative at each cut."""
+    """Say that neighboring pieces have the same value and the same derivative at each cut."""
     said: list[Prose] = []
     for cut, (before, _), (after, _) in zip(found.cuts, found.pieces, found.pieces[1:], strict=False):
         sides = [[put_in(part, {context.weight: to_rational(cut)}) for part in (e, slope_of(e, context.weight))] for e in (before, after)]

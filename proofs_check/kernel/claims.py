@@ -82,7 +82,7 @@ def _at(session: Session, s: Statement, at: Json, box: Box) -> tuple[Statement, 
 
 def _slope(session: Session, s: Statement, box: Box) -> tuple[Term, Term]:
     # a branch-free term that equals epsilon near the points of a box, and its derivative in w (one-sided at w = 1): branches are resolved
-    # on the whole domain, or by strict signs, which persist in a neighbourhood of each point; so do the signs that differentiability needs
+    # on the whole domain, or by strict signs, which persist in a neighborhood of each point; so do the signs that differentiability needs
     depth = len(session.path)
     try:
         resolved = session.resolve(s.epsilon, "w", lambda gap, strict: session.shows(Goal(gap, s.domain, strict)))

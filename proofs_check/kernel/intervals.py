@@ -1,6 +1,6 @@
 """Outward-rounded intervals of decimal floating-point numbers: every function returns an interval that contains every exact value."""
 # The numbers are those of the standard library's decimal module, whose sums, products and quotients are correctly rounded in the direction
-# that is asked for, and whose exp, ln and sqrt are correctly rounded to nearest: the neighbours of such a result are on either side of the
+# that is asked for, and whose exp, ln and sqrt are correctly rounded to nearest: the neighbors of such a result are on either side of the
 # exact value. An interval (lo, hi) stands for the *finite* reals between its ends, which is why 0 * [1, inf] = 0 is sound; a lower end is
 # never +inf and an upper end never -inf, because a result beyond the largest number rounds back to that number on its inner side. p is
 # the precision in bits, at most about 1,200.

@@ -43,7 +43,7 @@ CLAIMS = (
     Claim(
         id="fay-2024-proposition-16-consequence",
         source="Appendix A, 'Consequently'",
-        statement="if the condition holds in a neighbourhood of the maximizer of eps(1, x), some sampler gives a strictly smaller epsilon",
+        statement="if the condition holds in a neighborhood of the maximizer of eps(1, x), some sampler gives a strictly smaller epsilon",
         against=(
             Goals("1 - exp(-1) > 0", ""),
             Goals("1 + (exp(a*w) - 1)/w >= exp(a)", "a in [0, 1]; w in [1, oo)"),
@@ -53,14 +53,14 @@ CLAIMS = (
         "weight, psi(x_a) >= a, so the supremum over the records stays 1",
         consequence=Consequence.WRONG,
         effect="records elsewhere whose profile comes close to the maximum keep epsilon where it is",
-        correction="X compact, eps(1, x) continuous, and the condition in neighbourhoods of all maximizers",
+        correction="X compact, eps(1, x) continuous, and the condition in neighborhoods of all maximizers",
     ),
     Claim(
         id="fay-2024-proposition-16-consequence-corrected",
         source="Appendix A (corrected)",
-        statement="a record at distance k > 0 below the maximum M that keeps q = 1 has psi = M - k < M, off the neighbourhoods",
+        statement="a record at distance k > 0 below the maximum M that keeps q = 1 has psi = M - k < M, off the neighborhoods",
         goals=(Goals("log(1 + (exp(M - k) - 1)/1) < M", "M in (0, oo); k in (0, oo)"),),
-        reduction="compactness gives one k > 0 for all records outside the neighbourhoods, which keep q = 1",
+        reduction="compactness gives one k > 0 for all records outside the neighborhoods, which keep q = 1",
         corrects=("fay-2024-proposition-16-consequence",),
     ),
     Claim(

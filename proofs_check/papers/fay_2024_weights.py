@@ -196,7 +196,7 @@ CLAIMS = (
         goals=(Goals(f"{_B_AT_1} >= 1", "a in (0, oo)", first="a = 1"),),
         reduction=_LINEAR + "d = 0",
         consequence=Consequence.WRONG,
-        effect="at the witness b = 1 - 2/e = 0.26: bisection of [1, b] searches weights below 1, which are no weights (q > 1)",
+        effect="at the witness b = 1 - 2/e = 0.26: bisection of [1, b] searches numbers below 1, which cannot be weights (q > 1)",
         correction="the corrected bracket has v >= 1 (last goal of fay-2024-algorithm-1-bracket-corrected)",
     ),
     Claim(
@@ -232,12 +232,12 @@ CLAIMS = (
     Claim(
         id="fay-2024-proposition-12-case-1-neighbourhood",
         source="Appendix D.3, second Case 1",
-        statement="there is a neighbourhood around w = 1 in which e^g(w) < w (e^eps* - 1) + 1",
+        statement="there is a neighborhood around w = 1 in which e^g(w) < w (e^eps* - 1) + 1",
         goals=(Goals("1*(G - 1) + 1 > G", "G in (1, oo)", first="G = 2"),),
-        reduction="every neighbourhood contains w = 1 itself, where e^eps* = e^g(1) = G",
+        reduction="every neighborhood contains w = 1 itself, where e^eps* = e^g(1) = G",
         consequence=Consequence.TYPO,
         effect="equality at w = 1, as the next sentence of the proof says",
-        correction="a right neighbourhood (1, 1 + delta), see fay-2024-algorithm-1-if-condition-corrected",
+        correction="a right neighborhood (1, 1 + delta), see fay-2024-algorithm-1-if-condition-corrected",
     ),
     Claim(
         id="fay-2024-proposition-12-case-2-below",

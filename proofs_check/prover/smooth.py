@@ -51,7 +51,7 @@ def resolve_inside(expression: sympy.Expr, box: tuple[Variable, ...], weight: sy
 
 
 def resolve_near(expression: sympy.Expr, point: Mapping[str, Fraction], weight: sympy.Symbol) -> sympy.Expr | None:
-    """Return the expression that is taken in a neighbourhood of an exact point, None where a border runs through the point."""
+    """Return the expression that is taken in a neighborhood of an exact point, None where a border runs through the point."""
 
     def shows(gap: sympy.Expr, *, strict: bool = False) -> bool:  # noqa: ARG001
         return bool(as_ball(value_at(from_sympy(gap), point)) > 0)

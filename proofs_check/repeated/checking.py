@@ -1,4 +1,4 @@
-"""Assumptions 4.1/4.2 and 5.1/5.2 on all neighbouring data sets of a finite universe, and all output sequences."""
+"""Assumptions 4.1/4.2 and 5.1/5.2 on all neighboring data sets of a finite universe, and all output sequences."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REPEATED = 32
 class FiniteDomain:
     """All data sets of at most ``max_size`` records out of ``records``, with repetitions.
 
-    ``ordered``: data sets are sequences, and a neighbour lacks one entry anywhere; otherwise they are multisets, sequences in the order
+    ``ordered``: data sets are sequences, and a neighbor lacks one entry anywhere; otherwise they are multisets, sequences in the order
     of ``records``. Raises :class:`InvalidArgument` without records, for records that are equal, and for a size below 1.
     """
 
@@ -53,7 +53,7 @@ class FiniteDomain:
         return None if self.ordered else "the functions that select returns do not depend on the order of the records"
 
     def count_pairs(self) -> int:
-        """Return an upper bound for the number of neighbouring pairs."""
+        """Return an upper bound for the number of neighboring pairs."""
         k = len(self.records)
         if self.ordered:
             return sum(n * k**n for n in range(1, self.max_size + 1))
@@ -145,7 +145,7 @@ def check_assumptions(
     assemble: Callable[[tuple[Any, ...]], Any] = tuple,
     most_steps: int = MOST_STEPS,
 ) -> AssumptionCheck:
-    """Decide both assumptions on all neighbouring data sets of at most ``max_size`` of ``records``, for all output sequences.
+    """Decide both assumptions on all neighboring data sets of at most ``max_size`` of ``records``, for all output sequences.
 
     ``records`` and ``max_size`` (or a :class:`FiniteDomain`) say which data sets there are; ``assemble`` makes of a tuple of records what
     the score functions take, a tuple by default. ``most_steps`` bounds the differences that are looked at: where it does not
@@ -164,7 +164,7 @@ def check_assumptions(
     known = require_repeated(mechanism)
     domain = records if isinstance(records, FiniteDomain) else FiniteDomain(tuple(records), _size(max_size), ordered)
     if domain.count_pairs() > MOST_PAIRS:
-        reason = f"there are more than {MOST_PAIRS} neighbouring pairs; take fewer records or smaller data sets"
+        reason = f"there are more than {MOST_PAIRS} neighboring pairs; take fewer records or smaller data sets"
         return AssumptionCheck(known, domain, Verdict.UNKNOWN, Verdict.UNKNOWN, "nothing", reason=reason)
     return _Walk(known, domain, assemble, most_steps).result()
 
@@ -256,7 +256,7 @@ class _Walk:
         counted = self.names[0].startswith("4")
         return AssumptionCheck(
             self.mechanism, self.domain, verdicts[0], verdicts[1],
-            f"{len(self.larger)} neighbouring pairs and {self.sequences} complete output sequences",
+            f"{len(self.larger)} neighboring pairs and {self.sequences} complete output sequences",
             tuple(self.found[name] for name in self.names if name in self.found), reason,
             max(sums.values()) if sums else None, sums, self.spread if whole and counted else None, self.form,
         )  # fmt: skip

@@ -47,7 +47,7 @@ def search_violation(
     verdicts = [Verdict.REFUTED if name in found else Verdict.UNKNOWN for name in numbers_of(known)]
     reason = None if len(found) == 2 else "a search proves nothing"
     violations = tuple(found[name] for name in numbers_of(known) if name in found)
-    return AssumptionCheck(known, None, verdicts[0], verdicts[1], f"{tries} random neighbouring pairs", violations, reason)
+    return AssumptionCheck(known, None, verdicts[0], verdicts[1], f"{tries} random neighboring pairs", violations, reason)
 
 
 def _follow(

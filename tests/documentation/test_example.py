@@ -11,8 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from matplotlib.pyplot import imread
 
-from tests.documentation.pages import ROOT, blocks_of
+from accountant import plan_sample
+from accountant.sampler.checking import check_certificate, read_certificate
+from tests.documentation.pages import DOCS, ROOT, blocks_of
 
 
 def test_the_example_runs_and_prints_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -23,14 +26,50 @@ def test_the_example_runs_and_prints_lines(tmp_path: Path, monkeypatch: pytest.M
     printed = capsys.readouterr().out
     assert stopped.value.code in (0, None)
     assert "\\n" not in printed
-    (shown,) = (block.text for block in blocks_of(ROOT / "README.md") if block.text.startswith("certified epsilon"))
+    (shown,) = (block.text for block in blocks_of(DOCS / "digits.md") if block.text.startswith("certified epsilon"))
     assert shown.strip() in "\n".join(line.rstrip() for line in printed.splitlines())
-    assert "\n  epsilon <= 4.41452818644\n" in printed
-    assert printed.count(": accepted") == 3
-    assert (tmp_path / "out" / "conditions.json").is_file()
-    public, _, private = printed.partition("\nprivate, for your eyes only")
-    assert "1797" not in public  # the size of the collection, and all else that is about the records, stands below that line
-    assert "n = 1797; expected sample sizes: 299.5 (uniform)" in " ".join(private.split())
+    assert printed.count(": accepted") == 4
+    last = " ".join(printed.partition("seconds\n")[2].split())
+    assert last == (
+        "accepted by the proof checker (kernel): conditions.json, epsilon-uniform.json, epsilon-coreset-l2.json, "
+        f"sample.certificate.json; epsilon <= 4.2 for {tmp_path / 'out' / 'centres.csv'}"
+    )
+    public, _, rest = printed.partition("\nprivate, for your eyes only")
+    private, _, released = rest.partition("\nreleased: ")
+    for text in (public, released):
+        assert "1797" not in text  # the size of the collection, and all else that is about the records, stands between the two lines
+    assert "n = 1797; expected sample sizes: 798.7 (uniform)" in " ".join(private.split())
+    explained = load_example()
+    written = {path.name for path in (tmp_path / "out").iterdir()}
+    assert written == {*explained["PUBLIC_FILES"], *explained["PRIVATE_FILES"]}
+    for name in written:
+        assert f" {name} " in released, "each file is explained"
+
+
+def test_the_centres_are_clusters_and_a_picture(tmp_path: Path) -> None:
+    """The job is k-means: the released centres are nearer to the images than the figures, in every run, and one can look at them."""
+    example = load_example()
+    mechanism, points = example["declare_lloyd"]().mechanism, example["read_digits"]()
+    plan = plan_sample(mechanism, target_epsilon=example["TARGET"])
+    found = example["cluster"](plan, mechanism, points, tmp_path / "sample.json")
+    assert found.bound == "epsilon <= 4.2"
+    assert found.centres.shape == (10, 16)
+    assert check_certificate(read_certificate((tmp_path / "sample.json").read_text())).accepted
+    measure = example["measure_cost"]
+    assert measure(points, found.centres) < 0.8 * measure(points, mechanism.centres)
+    example["draw_centres"](mechanism.centres, found.centres, tmp_path / "centres.png")
+    picture = imread(tmp_path / "centres.png")
+    assert picture.shape[:2] == (406, 1540)
+    assert picture[..., :3].std() > 0.1  # it is not blank
+
+
+def test_a_rejected_certificate_is_said_in_the_last_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = load_example()
+    monkeypatch.setitem(example["main"].__globals__, "check_certificates", lambda paths: [path.name for path in paths[1:]])
+    assert example["main"](["--out", str(tmp_path / "out")]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == ("NOT accepted by the proof checker (kernel): conditions.json; publish nothing")
 
 
 def load_example() -> dict[str, Any]:
@@ -62,9 +101,10 @@ def test_the_numbers_of_the_example_do_not_look_at_the_digits() -> None:
     digits = example["read_digits"]()
     assert list(inspect.signature(example["bound_rules"]).parameters) == ["declared"]
     assert not inspect.signature(example["declare_lloyd"]).parameters
-    assert example["PIXELS"] * example["MIDDLE"] ** 2 == example["RADIUS"] ** 2
+    assert (example["SIDE"] * example["MIDDLE"]) ** 2 == example["RADIUS"] ** 2
     assert digits.min() >= -example["MIDDLE"]
     assert digits.max() <= example["MIDDLE"]
     assert np.linalg.norm(digits, axis=1).max() < example["RADIUS"]
     assert example["SIZE"] != len(digits)
+    assert np.linalg.norm(example["draw_figures"](), axis=1).max() <= example["RADIUS"]
     assert example["MEAN"] != round(float((digits**2).sum(axis=1).mean()))

@@ -23,14 +23,6 @@ def test_links_and_anchors_exist(page: Path) -> None:
             assert anchor in anchors_of(target), f"{page.name} links to {link}, but {target.name} has no such heading"
 
 
-def navigation() -> list[str]:
-    """Return the pages that docs/index.md puts into the navigation, in its order."""
-    text = (DOCS / "index.md").read_text(encoding="utf-8")
-    trees = re.findall(r"^```\{toctree\}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    entries = [line.strip() for tree in trees for line in tree.splitlines() if line.strip() and not line.startswith(":")]
-    return [found[1] if (found := re.search(r"<(.+)>$", entry)) else entry for entry in entries]
-
-
 def site_module(name: str) -> Any:
     """Return a module of the site's extension, which is no package of ours."""
     spec = importlib.util.spec_from_file_location(f"_site_{name}", DOCS / "_site" / f"{name}.py")
@@ -43,11 +35,21 @@ def site_module(name: str) -> Any:
 
 
 def test_every_page_is_in_the_navigation_once() -> None:
-    listed = navigation()
+    navigation = site_module("navigation")
+    parts = navigation.read_parts((DOCS / "index.md").read_text(encoding="utf-8"))
+    assert len(parts) == 6
+    listed = [page for entries in parts.values() for _, page in entries]
     assert len(listed) == len(set(listed))
     pages = {page.stem for page in DOCS.glob("*.md")} - {"index"}
     assert pages - set(listed) == set(), "docs/index.md does not list these pages: add each to the list where readers look for it"
-    assert set(listed) - pages == {"_generated/reference"}
+    notebooks = {f"_generated/notebooks/{path.stem}" for path in (ROOT / "examples").glob("*.ipynb")}
+    assert len(notebooks) == 3
+    assert set(listed) - pages == notebooks
+    source = ["# Home\n\n## Look up\n\n* [One](a-b.md): words.\n"]
+    navigation.add(None, "other", source)
+    assert "toctree" not in source[0]
+    navigation.add(None, "index", source)
+    assert source[0].endswith(":caption: Look up\n\nOne <a-b>\nReference <_generated/reference>\n```\n")
 
 
 def test_every_package_that_a_page_imports_is_in_the_reference() -> None:
@@ -73,6 +75,14 @@ def test_the_plots_that_pages_ask_for_are_drawn() -> None:
     assert source[0].count("{image}") == 2
     assert source[0].count(":alt: what it costs. the loss of one record") == 2
     assert set(plots.CAPTIONS) == {name for name in asked if name.startswith("mechanism-")}
+
+
+def test_formulas_of_docstrings_are_no_quotes() -> None:
+    escape = site_module("docstrings").escape
+    lines = ["It is", "", "    a* = |b|,", "    c = d.", "", "for *all* x.", "", "* item", "", "    of it", "", "Note::", "", "    code"]
+    escape(None, "class", "x", object(), None, lines)
+    assert lines[:8] == ["It is", "", ".. code-block:: text", "", "    a* = |b|,", "    c = d.", "", r"for \*all\* x."]
+    assert lines[8:] == ["", "* item", "", "    of it", "", "Note::", "", "    code"]
 
 
 def test_pages_get_what_readers_with_a_keyboard_need() -> None:

@@ -64,7 +64,7 @@ def test_coverage_is_proved_and_its_figures_are_exact() -> None:
     assert found.sums == dict.fromkeys(RECORDS, Fraction(1))
     assert not found.violations
     # 4 + 16·2 − 4 pairs (a record twice gives one pair); 3·2 sequences.
-    assert found.tried == "32 neighbouring pairs and 6 complete output sequences"
+    assert found.tried == "32 neighboring pairs and 6 complete output sequences"
 
 
 @pytest.mark.parametrize(("select", "failing"), [(recounted, "4.2"), (lowered, "4.1")])

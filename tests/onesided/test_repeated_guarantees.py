@@ -198,7 +198,7 @@ def test_the_assumptions_stay_open_without_a_proof_for_all_data_sets(kind) -> No
         assert [item.hypothesis.id for item in found.discharged] == [DECLARED_LOSSES.id]  # by the theorem, under the assumptions
         assert found.bound.plus == 1
         assert found.bound.minus == (2 if kind is RepeatedExponential else None)
-    assert "neighbouring pairs" in declare_repeated(mechanism, check=check).derivation.statement
+    assert "neighboring pairs" in declare_repeated(mechanism, check=check).derivation.statement
 
 
 @pytest.mark.parametrize("kind", [RepeatedExponential, RepeatedThreshold])

@@ -315,5 +315,5 @@ def test_an_unforeseen_error_does_not_quote_the_data(pdp, place, monkeypatch):
 
 
 def test_every_command_that_reads_data_has_the_one_option():
-    for command in (main.weights, main.sample, main.audit, main.report):
+    for command in (main.weights, main.sample, main.audit, main.report, main.calibrate):
         assert "show_values" in command.main.__annotations__

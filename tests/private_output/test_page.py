@@ -20,5 +20,6 @@ def test_the_refusals_of_the_page_are_those_that_are_printed(pdp, tmp_path, monk
 def test_every_command_with_the_option_is_named():
     text = PAGE.read_text(encoding="utf-8")
     assert "is an option of `pdp weights`, `sample`, `audit` and `report`" in text
+    assert "and of `pdp calibrate`" in text
     assert "(private-output.md)" in (DOCS / "command-line.md").read_text(encoding="utf-8")
     assert "private-output" in (DOCS / "index.md").read_text(encoding="utf-8")

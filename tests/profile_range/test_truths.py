@@ -95,7 +95,7 @@ def derivatives(f, w, values):
 
 
 def bends(f, values, grid, stated):
-    """Tell whether ε jumps or has a kink between two neighbours of the grid."""
+    """Tell whether ε jumps or has a kink between two neighbors of the grid."""
     found = [derivatives(f, w, values)[:2] for w in grid]
     for part in (0, 1):
         change = [abs(b[part] - a[part]) / (1 + abs(a[part]) + abs(b[part])) for a, b in itertools.pairwise(found)]

@@ -6,11 +6,13 @@ import base64
 import hashlib
 import itertools
 import re
+import sys
 from fractions import Fraction
 
 import pytest
 
 from accountant.epsilon import derive_epsilon
+from accountant.report import evidence as evidence_module
 from profiles import load
 from proofs_check.kernel import Report, check
 from tests.report.conftest import HOSTILE, LLOYD
@@ -116,15 +118,13 @@ def test_the_guarantee_of_no_record_statistics(report):
 
 
 def test_what_the_kernel_rejects_is_told(report, monkeypatch):
-    monkeypatch.setattr(
-        "accountant.report.evidence.check", lambda text: Report(accepted=False, step="claims[0]", reason="<it> does not follow")
-    )
+    monkeypatch.setattr(evidence_module, "check", lambda text: Report(accepted=False, step="claims[0]", reason="<it> does not follow"))
     page = report("profiles.mechanisms.weighted_count:default", "-e", 3, code=1)
     assert "rejected at claims[0]: <it> does not follow" in page.text
 
 
 def test_a_bound_that_the_kernel_rejects_is_nowhere_called_accepted(report, monkeypatch):
-    monkeypatch.setattr("accountant.report.evidence.check", lambda text: Report(accepted=False, step="budget", reason="time is over"))
+    monkeypatch.setattr(evidence_module, "check", lambda text: Report(accepted=False, step="budget", reason="time is over"))
     page = report(LLOYD, "-e", 20, code=1)
     assert "accepted" not in page.text
     assert "rejected by the kernel when this report was made" in page.text
@@ -190,7 +190,7 @@ def test_huge_numbers_have_a_report(report):
 
 
 def test_unwritable_places_are_refused_before_the_work(pdp, tmp_path, monkeypatch):
-    monkeypatch.setattr("accountant.report.gather", lambda *_, **__: pytest.fail("it worked first"))
+    monkeypatch.setattr(sys.modules["accountant.report"], "gather", lambda *_, **__: pytest.fail("it worked first"))
     assert pdp("report", "nothing.toml", "-e", "2", "--out", tmp_path / "no" / "r.html").refused()
 
 

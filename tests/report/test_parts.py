@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant.report.charts import Chart, Line, draw
-from accountant.report.elements import make, serialise, visible
 from accountant.report.mathml import equation, term_math
 from accountant.report.wording import factor
 from profiles import InvalidArgument, parse_expression
+from profiles.presenting.elements import make, serialise, visible
 from tests.report.conftest import Page
 
 

@@ -1,4 +1,4 @@
-"""The exact law of the reports on tiny streams, in rational numbers, for exact checks of the guarantee over all neighbours."""
+"""The exact law of the reports on tiny streams, in rational numbers, for exact checks of the guarantee over all neighbors."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from accountant.weights.vectorised.columns import Columns
 from accountant.weights.vectorised.results import Floats
 from accountant.weights.vectorised.rounding import LIBRARY, TINY, U
 from profiles.numbers import nearest
@@ -65,10 +66,14 @@ class CompiledTerm(Program):
         return found[-1]
 
     def bounded(self, inputs: Mapping[str, Floats]) -> Bounded:
-        """Return (values, error bounds)."""
+        """Return (values, error bounds). Inputs in :class:`Columns` that stand for decimals are known to a relative U."""
         found: list[Bounded] = []
+        inexact = inputs.inexact if isinstance(inputs, Columns) else frozenset()
         for head, arguments, payload in self._steps:
-            found.append(_bound(head, [found[index] for index in arguments], payload, found, inputs))
+            if head == "sym" and payload in inexact:
+                found.append((inputs[payload], _written_error(inputs[payload])))
+            else:
+                found.append(_bound(head, [found[index] for index in arguments], payload, found, inputs))
         value, error = found[-1]
         return value, error * _SLACK
 
@@ -126,6 +131,11 @@ def _bound(head: str, parts: list[Bounded], payload: Any, found: list[Bounded], 
         case "piecewise":
             return _choose(parts, payload, found)
     return _function(head, *parts[0])
+
+
+def _written_error(values: Floats) -> Floats:
+    """Return how far decimals are from the numbers nearest to them; 0 stands for 0."""
+    return np.where(values == 0.0, 0.0, U * np.abs(values) + TINY)
 
 
 def _is_exact(error: Operand) -> bool:

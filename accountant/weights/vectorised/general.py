@@ -6,11 +6,12 @@ the feasible weights are an interval [1, w*], that proves ψ(w⁻) ≤ ε* and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from accountant.weights.vectorised.columns import Columns
 from accountant.weights.vectorised.compiled import CompiledTerm
 from accountant.weights.vectorised.linear import Solution
 from accountant.weights.vectorised.results import Floats
@@ -30,7 +31,7 @@ def log_growth(weights: Floats, target: Target) -> Floats:
     return result
 
 
-def solve_general(compiled: CompiledTerm, columns: Mapping[str, Floats], target: Target) -> tuple[Solution, NDArray[np.bool_]]:
+def solve_general(compiled: CompiledTerm, columns: Columns, target: Target) -> tuple[Solution, NDArray[np.bool_]]:
     """Return the weights of a block, and for which of its rows ε(1, x) ≤ ε* is certain."""
 
     def excess(weights: Floats, rows: NDArray[np.intp] | None) -> Floats:
@@ -40,7 +41,7 @@ def solve_general(compiled: CompiledTerm, columns: Mapping[str, Floats], target:
 
     size = next(iter(columns.values())).size
     with np.errstate(all="ignore"):
-        value, error = compiled.bounded({**columns, WEIGHT: np.ones(size)})
+        value, error = compiled.bounded(columns.joined(**{WEIGHT: np.ones(size)}))
         certain = np.broadcast_to(value + error <= target.below * (1 - 4 * U), (size,))
         roots = _find_roots(excess, np.broadcast_to(value - target.epsilon, (size,)).astype(np.float64))
         below = np.maximum(roots * (1.0 - _HALF_GAP), 1.0)
@@ -50,9 +51,9 @@ def solve_general(compiled: CompiledTerm, columns: Mapping[str, Floats], target:
     return Solution(np.where(certified, below, roots), certified), certain
 
 
-def _proves(compiled: CompiledTerm, columns: Mapping[str, Floats], weights: Floats, target: Target, *, feasible: bool) -> NDArray[np.bool_]:
+def _proves(compiled: CompiledTerm, columns: Columns, weights: Floats, target: Target, *, feasible: bool) -> NDArray[np.bool_]:
     """Tell for which rows the rounding bound proves F(w) ≤ 0 (``feasible``) or F(w) > 0."""
-    value, error = compiled.bounded({**columns, WEIGHT: weights})
+    value, error = compiled.bounded(columns.joined(**{WEIGHT: weights}))
     logarithm = log_growth(weights, target)
     margin = error + (LIBRARY + 8 * U) * (logarithm + np.abs(value))
     excess = value - logarithm

@@ -133,7 +133,7 @@ class Refiner:
             inside = self.decide(middle, record)
             if inside is not None:
                 return (middle, high) if inside else (low, middle)
-        raise Undecided("three neighbouring weights of one record could not be decided at 4096 bits; use `pdp weight` for it")
+        raise Undecided("three neighboring weights of one record could not be decided at 4096 bits; use `pdp weight` for it")
 
     def require_feasible(self, record: Mapping[str, Fraction]) -> bool:
         """Tell whether ε(1, x) ≤ ε*; where balls and exact fractions do not decide it, the premise (assumption-8, proved) does."""

@@ -14,11 +14,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike
 
+from accountant.weights.vectorised.columns import Column
 from accountant.weights.vectorised.results import ConvexityPremise, probabilities
 from accountant.weights.vectorised.solver import prepare_solver
 from profiles import InvalidTarget, Profile, decimal_text, exact_text, to_exact
 
-Batches = Callable[[], Iterable[Mapping[str, ArrayLike]]]
+Batches = Callable[[], Iterable[Mapping[str, ArrayLike | Column]]]
 
 _LARGEST = 1e6
 _MOST_STEPS = 80

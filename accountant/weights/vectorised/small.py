@@ -32,10 +32,12 @@ class AffinePair:
     slope: tuple[float, float]
     name: str
 
-    def evaluate(self, z: Floats) -> tuple[Floats, Floats]:
-        """Return (high, low), together a relative 2^-100 from c + d z at most, where nothing underflows."""
+    def evaluate(self, z: Floats, rest: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return (high, low), together a relative 2^-100 from c + d (z + rest) at most, where nothing underflows and |rest| ≤ U |z|."""
         high, low = two_product(self.slope[0], z)
         low = low + self.slope[1] * z
+        if rest is not None:
+            low = low + self.slope[0] * rest
         total, rest = two_sum(self.constant[0], high)
         rest = rest + (low + self.constant[1])
         result = total + rest
@@ -65,10 +67,13 @@ def two_product(left: float, right: Floats) -> tuple[Floats, Floats]:
     return product, error
 
 
-def solve_small(pair: AffinePair, z: Floats, target: Target) -> Solution:
-    """Return weights for rows with a = c + d z ≤ ε* (exactly), certified where y ≤ 1/16 and the bound proves the contract."""
+def solve_small(pair: AffinePair, z: Floats, target: Target, rest: Floats | None = None) -> Solution:
+    """Return weights for rows with a = c + d z ≤ ε* (exactly), certified where y ≤ 1/16 and the bound proves the contract.
+
+    ``rest``: what is to be added to z where it stands for decimals, known to a relative 2 U.
+    """
     with np.errstate(all="ignore"):
-        a, a_low = pair.evaluate(z)
+        a, a_low = pair.evaluate(z, rest)
         difference, error = two_sum(target.growth, -a)
         difference += error + (target.growth_low - a_low)
         unsure = 4 * U * difference + _PAIR_ERROR * target.growth

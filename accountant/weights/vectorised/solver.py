@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from accountant.weights.vectorised.columns import Column, Columns
 from accountant.weights.vectorised.compiled import CompiledTerm
 from accountant.weights.vectorised.domain import as_columns, require_range
 from accountant.weights.vectorised.exact import affine_in_one, split_weight
@@ -46,14 +47,15 @@ class Coefficient:
     pair: AffinePair | None
     limits: tuple[float, float] | None = None
 
-    def evaluate(self, columns: Mapping[str, Floats]) -> tuple[Floats, float | Floats]:
+    def evaluate(self, columns: Columns) -> tuple[Floats, float | Floats]:
         """Return a and a bound on its relative error (inf where there is none)."""
         if self.affine is not None:
             constant, slope, name = self.affine
             a = columns[name] * slope
             if constant:
                 a += constant
-            return a, 3 * U  # c, d, product and sum are rounded, of terms that are not negative; underflow only in uncertified rows
+            # c, d, product and sum are rounded, of terms that are not negative; so is a decimal; underflow only in uncertified rows
+            return a, (4 if name in columns.inexact else 3) * U
         value, error = self.compiled.bounded(columns)
         size = next(iter(columns.values())).size
         a = np.array(np.broadcast_to(value, (size,)), dtype=np.float64)
@@ -80,27 +82,33 @@ class WeightSolver:
         """Tell whether ε = a(x)·w was recognised, which is the fastest path."""
         return self.coefficient is not None
 
-    def solve(self, statistics: Mapping[str, ArrayLike], *, first_row: int = 0) -> WeightsResult:
-        """Return the weights of a batch; ``first_row`` is added to row numbers in errors. See :func:`optimal_weights`."""
+    def solve(self, statistics: Mapping[str, ArrayLike | Column], *, first_row: int = 0) -> WeightsResult:
+        """Return the weights of a batch; ``first_row`` is added to row numbers in errors. See :func:`optimal_weights`.
+
+        A statistic may be a column of :class:`Decimals`: the weights then are feasible for the decimals themselves.
+        """
         names = tuple(item.name for item in self.profile.record)
         columns = as_columns(statistics, names)
         size = next(iter(columns.values())).size
         if size == 0:
             raise InvalidData("the data has no rows; give at least one record")
-        require_range(self.profile, columns, first_row)
+        columns = require_range(self.profile, columns, first_row)
         weights = np.empty(size)
         certified, safe = np.empty(size, dtype=np.bool_), np.empty(size, dtype=np.bool_)
         for start in range(0, size, BLOCK):
             block = slice(start, min(size, start + BLOCK))
             out = weights[block]
-            solution, certain = self._solve_block({name: column[block] for name, column in columns.items()}, out)
+            solution, certain = self._solve_block(columns.part(block), out)
             if solution.weights is not out:
                 out[:] = solution.weights
             certified[block], safe[block] = solution.certified, certain
         self._retry_small(columns, weights, certified)
+        tiny = columns.tiny()
+        if tiny is not None:
+            certified[tiny] = safe[tiny] = False
         return self._finish(columns, weights, certified, safe, first_row)
 
-    def _solve_block(self, columns: Mapping[str, Floats], out: Floats) -> tuple[Solution, bool | NDArray[np.bool_]]:
+    def _solve_block(self, columns: Columns, out: Floats) -> tuple[Solution, bool | NDArray[np.bool_]]:
         """Return a block's solution, its weights perhaps in ``out``, and for which rows ε(1, x) ≤ ε* is certain."""
         with np.errstate(all="ignore"):
             if self.coefficient is None:
@@ -128,7 +136,7 @@ class WeightSolver:
                 weights[rows], certified[rows] = rest.weights, rest.certified
         return Solution(weights, certified)
 
-    def _retry_small(self, columns: Mapping[str, Floats], weights: Floats, certified: NDArray[np.bool_]) -> None:
+    def _retry_small(self, columns: Columns, weights: Floats, certified: NDArray[np.bool_]) -> None:
         """Solve the uncertified rows again in double-double, in place (affine coefficients only)."""
         pair = None if self.coefficient is None else self.coefficient.pair
         if pair is None or self.target.large:
@@ -136,19 +144,20 @@ class WeightSolver:
         rows = np.flatnonzero(~certified & np.isfinite(weights))
         for start in range(0, rows.size, BLOCK):
             block = rows[start : start + BLOCK]
-            again = solve_small(pair, columns[pair.name][block], self.target)
+            again = solve_small(pair, columns[pair.name][block], self.target, columns.rests(pair.name, block))
             chosen = block[again.certified]
             weights[chosen], certified[chosen] = again.weights[again.certified], True
 
     def _finish(
-        self, columns: Mapping[str, Floats], weights: Floats, certified: NDArray[np.bool_], safe: NDArray[np.bool_], first_row: int
+        self, columns: Columns, weights: Floats, certified: NDArray[np.bool_], safe: NDArray[np.bool_], first_row: int
     ) -> WeightsResult:
         rows = np.flatnonzero(~(certified & safe))
         infinite = saturated = 0
         if rows.size:
-            distinct, positions = self._distinct(columns, rows)
+            used = columns.only(name for name in columns if name in free_symbols(self.epsilon))
+            distinct, positions = used.distinct(rows)
             refiner = Refiner(self.epsilon, self.target.exact)
-            records = [self._record(columns, int(row)) for row in distinct]
+            records = [columns.record(int(row)) for row in distinct]
             doubtful = set(np.unique(positions[~safe[rows]]).tolist())
             broken = [index in doubtful and not refiner.require_feasible(record) for index, record in enumerate(records)]
             self._refuse(columns, rows[np.array(broken)[positions]], first_row)
@@ -159,18 +168,6 @@ class WeightSolver:
             saturated = int((weights[rows] == MAX_FLOAT).sum())
             rows = rows[~certain_rows]
         return WeightsResult(weights, weights.size - rows.size, int(rows.size) - infinite, infinite, saturated)
-
-    def _distinct(self, columns: Mapping[str, Floats], rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Return one row of each group of ``rows`` whose statistics agree, and for each of ``rows`` the index of its group."""
-        used = [columns[name][rows] + 0.0 for name in columns if name in free_symbols(self.epsilon)]
-        if not used:
-            return rows[:1], np.zeros(rows.size, dtype=np.intp)
-        table: Floats = used[0] if len(used) == 1 else np.stack(used, axis=1)
-        _, first, positions = np.unique(table, axis=0, return_index=True, return_inverse=True)
-        return rows[first], positions.reshape(-1)
-
-    def _record(self, columns: Mapping[str, Floats], row: int) -> dict[str, Fraction]:
-        return {name: Fraction(float(column[row])) for name, column in columns.items()}
 
     def _refuse(self, columns: Mapping[str, Floats], offenders: NDArray[np.intp], first_row: int) -> None:
         """Raise :class:`Infeasible` if there are rows that violate assumption-8."""
@@ -231,6 +228,11 @@ def optimal_weights(
 
     Raises :class:`Infeasible` naming the records with ε(1, x) > ε*; :class:`InvalidData` (NaN, a missing statistic, a value outside the
     declared range); :class:`InvalidTarget`, :class:`InvalidArgument`.
+
+    >>> from accountant import declare, prove_premise
+    >>> profile = declare("sum", "w*z", record={"z": [0, 2]})
+    >>> optimal_weights(profile, 3, {"z": [0, 1, 2]}, premise=prove_premise(profile, 3)).weights.round(6)
+    array([     inf, 4.454551, 1.776254])
     """
     return prepare_solver(profile, target_epsilon, premise=premise).solve(statistics)
 

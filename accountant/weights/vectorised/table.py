@@ -39,7 +39,7 @@ class WeightTable:
     coefficients: tuple[Floats, ...]
 
     def evaluate(self, a: Floats, out: Floats) -> Floats:
-        """Return in ``out`` a weight w with w*(1 − 9.8e-13) ≤ max(w, 1) ≤ w* for each a ≥ 0, known to a relative 3 U; NaN where there is
+        """Return in ``out`` a weight w with w*(1 − 9.8e-13) ≤ max(w, 1) ≤ w* for each a ≥ 0, known to a relative 4 U; NaN where there is
         none.
         """
         index = a.view(np.int64) >> _SHIFT

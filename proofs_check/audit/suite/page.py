@@ -10,13 +10,14 @@ from profiles.numbers import decimal_text, exact_text
 from proofs_check.audit.suite import standard_suite
 from proofs_check.audit.suite.case import Nats, SuiteCase
 
+_FORMULA = r"$$\varepsilon(D, D') = \sup_S \left|\log \frac{P(M(D) \in S)}{P(M(D') \in S)}\right|, \qquad S \text{ an event}.$$"
 _PAGE = """\
 # The standard suite of audit targets
 
 `proofs_check.audit.suite.standard_suite()` returns the mechanisms of the audit literature and of this project, each with a pair of
 data sets, the ε that is *claimed* for neighboring data sets, and the *truth* for this pair:
 
-    ε(D, D′) = sup over events S of |log P(M(D) ∈ S)/P(M(D′) ∈ S)|.
+{formula}
 
 An audit of a case where the claim holds must not refute it, at its level; an audit of any case must not report more than the truth. Where
 the claim fails, the truth says how much there is to find. This page is generated: `python -m proofs_check.audit.suite.page`.
@@ -93,7 +94,7 @@ def _row(case: SuiteCase) -> str:
 
 def make_page() -> str:
     """Return the text of docs/audit-suite.md."""
-    return _PAGE.format(table=(_HEAD + "".join(map(_row, standard_suite()))).rstrip())
+    return _PAGE.format(formula=_FORMULA, table=(_HEAD + "".join(map(_row, standard_suite()))).rstrip())
 
 
 if __name__ == "__main__":

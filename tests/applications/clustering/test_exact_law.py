@@ -1,4 +1,4 @@
-"""All add/remove neighbours of tiny universes, at 60 digits: the law of (selected candidates, noisy histogram), before and after sampling.
+"""All add/remove neighbors of tiny universes, at 60 digits: the law of (selected candidates, noisy histogram), before and after sampling.
 
 The histogram has infinitely many values, but finitely many matter: with a = e^−ε_h, P[h + noise = j + 1] = a·P[h + noise = j] for j ≥ h, so
 that beyond all counts every law shrinks by the same factor and the ratio of two laws stays what it is. A cell is therefore cut at n.
@@ -79,7 +79,7 @@ def sampled(law_of, data, p):
 
 
 def losses(law_of, size):
-    """Return (plus, minus) over all neighbours of at most MOST records at candidates 0, ..., size − 1."""
+    """Return (plus, minus) over all neighbors of at most MOST records at candidates 0, ..., size − 1."""
     plus = minus = mpmath.ninf
     for n in range(MOST):
         for small in itertools.combinations_with_replacement(range(size), n):

@@ -20,7 +20,7 @@ LINE = SPACES["line"]
 
 
 def losses(law_of, size: int, most: int) -> tuple[arb, arb]:
-    """Return balls of the largest log ratios over all neighbours of at most ``most`` records; a missing outcome has probability 0."""
+    """Return balls of the largest log ratios over all neighbors of at most ``most`` records; a missing outcome has probability 0."""
     plus = minus = arb(0)
     with working_precision(256):
         laws = {data: law_of(data) for n in range(most + 1) for data in itertools.combinations_with_replacement(range(size), n)}

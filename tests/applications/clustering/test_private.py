@@ -102,7 +102,7 @@ def test_the_same_seeds_give_the_same_answer_in_every_form():
 
 @pytest.mark.parametrize("options", [{"rounds": 1}, {"rounds": 2, "histogram": "full"}, {"size_share": "1/2"}])
 def test_the_frequencies_of_releases(options):
-    """What is run has the law that is compared over all neighbours in test_law.py: what is selected, and its noisy counts."""
+    """What is run has the law that is compared over all neighbors in test_law.py: what is selected, and its noisy counts."""
     model = PrivateMetricClustering(SPACE, 1, 2, split="2/3", **options)
     data, most = [0, 2, 2], 3
     full, rate, p = model.budget.full, float(model.budget.histogram), model.budget.plan.p if model.budget.plan else 1.0

@@ -1,4 +1,4 @@
-"""The privacy of THRESHMONITOR over all add/remove neighbours of small universes, in rational numbers; broken variants are refuted."""
+"""The privacy of THRESHMONITOR over all add/remove neighbors of small universes, in rational numbers; broken variants are refuted."""
 
 from fractions import Fraction
 from functools import cache
@@ -18,7 +18,7 @@ def supports(domain_size):
     return [frozenset(item for item in range(domain_size) if bits[item]) for bits in product((0, 1), repeat=domain_size)]
 
 
-def neighbours(steps, domain_size, most):
+def neighbors(steps, domain_size, most):
     """All (D, D minus one user) of at most ``most`` users, as multisets of streams."""
     streams = list(product(supports(domain_size), repeat=steps))
     for size in range(1, most + 1):
@@ -35,10 +35,10 @@ def ratio(law, other):
 
 
 def worst(law_of, steps, domain_size, most):
-    """The exact e^eps_plus and e^eps_minus over all neighbours (None: unbounded)."""
+    """The exact e^eps_plus and e^eps_minus over all neighbors (None: unbounded)."""
     known = cache(law_of)
     plus, minus = Fraction(1), Fraction(1)
-    for users, fewer in neighbours(steps, domain_size, most):
+    for users, fewer in neighbors(steps, domain_size, most):
         found = ratio(known(users), known(fewer)), ratio(known(fewer), known(users))
         plus = None if plus is None or found[0] is None else max(plus, found[0])
         minus = None if minus is None or found[1] is None else max(minus, found[1])
@@ -60,7 +60,7 @@ CASES = [(2, 2, 1, 1, 2), (2, 2, 1, 2, 2), (3, 1, 1, 2, 3), (3, 1, 2, 2, 3), (3,
 
 
 @pytest.mark.parametrize(("steps", "domain_size", "k", "threshold", "most"), CASES)
-def test_all_neighbours(steps, domain_size, k, threshold, most):
+def test_all_neighbors(steps, domain_size, k, threshold, most):
     """eps_plus ≤ k log(1/q) = eps0; where a user can make k contributions below the threshold it is attained."""
     shape = {"steps": steps, "domain_size": domain_size, "k": k, "threshold": threshold, "tail": Q}
     plus, minus = worst(lambda users: report_law(users, **shape), steps, domain_size, most)
@@ -70,7 +70,7 @@ def test_all_neighbours(steps, domain_size, k, threshold, most):
 
 @pytest.mark.parametrize(("steps", "domain_size", "k", "threshold", "most"), CASES[:6])
 @pytest.mark.parametrize("p", [Fraction(1, 3), Fraction(2, 3)])
-def test_all_neighbours_sampled(steps, domain_size, k, threshold, most, p):
+def test_all_neighbors_sampled(steps, domain_size, k, threshold, most, p):
     """psi_plus = log(1 + p(q^-k − 1)), psi_minus = −log(1 − p): never exceeded, the first attained, the second too at threshold 1."""
     shape = {"steps": steps, "domain_size": domain_size, "k": k, "threshold": threshold, "tail": Q, "p": p}
     plus, minus = worst(lambda users: sampled_report_law(users, **shape), steps, domain_size, min(most, 2))

@@ -33,7 +33,7 @@ def group(stages, p=0.5):
 
 
 def losses(program, rows, sets, decays):
-    """The largest ratios P_D/P_D' and P_D'/P_D over permutations and all neighbours D' = D minus a row."""
+    """The largest ratios P_D/P_D' and P_D'/P_D over permutations and all neighbors D' = D minus a row."""
     whole, plus, minus = find_law(program, rows, sets, decays=decays), Fraction(0), Fraction(0)
     assert sum(whole.values()) == 1
     for index in range(len(rows)):
@@ -72,7 +72,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("shape", PROGRAMS.values(), ids=PROGRAMS)
 @given(rows=st.lists(st.sampled_from([(0,), (1,), (0, 1), ()]), min_size=1, max_size=3))
 @settings(deadline=None, max_examples=10)
-def test_theorem_2_on_all_neighbours(shape, rows):
+def test_theorem_2_on_all_neighbors(shape, rows):
     program = Program("tiny", tuple(group(*item) for item in shape))
     decays = [Fraction(1, 3 + index) for index in range(len(shape))]
     plus, minus = losses(program, rows, 2, decays)
@@ -144,7 +144,7 @@ def test_what_runs_has_the_exact_law(name):
 
 
 @pytest.mark.parametrize("algorithm", [NoisyGreedy(), OneSampleScaling(4, beta="0.9")], ids=lambda a: type(a).__name__)
-def test_no_neighbours_exceed_the_guarantee(algorithm):
+def test_no_neighbors_exceed_the_guarantee(algorithm):
     """The very binary64 numbers that run, all data sets of at most three elements: the exact epsilon of both directions."""
     plan = PrivateSetCover(1, sets=2, algorithm=algorithm)
     worst = exact_epsilon(lambda data: find_law(plan.program, data, 2), [(0,), (1,), (0, 1)], max_size=3)

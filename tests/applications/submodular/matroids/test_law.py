@@ -1,4 +1,4 @@
-"""The exact law of the whole algorithm over all neighbours of small universes, and draws against that law."""
+"""The exact law of the whole algorithm over all neighbors of small universes, and draws against that law."""
 
 from collections import Counter
 from fractions import Fraction
@@ -61,7 +61,7 @@ def universe(mechanism, most):
 
 
 def losses(laws):
-    """Return the largest log ratio over all neighbours and outputs, for a user who goes and for one who comes."""
+    """Return the largest log ratio over all neighbors and outputs, for a user who goes and for one who comes."""
     plus = minus = arb(0)
     for data, law in laws.items():
         for i in range(len(data)):
@@ -85,7 +85,7 @@ def laws_of(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_add_dp_on_all_neighbours(name):
+def test_add_dp_on_all_neighbors(name):
     mechanism = CASES[name][0]
     plus, _ = losses(laws_of(name))
     bases_plus, _ = losses(greedy_laws_of(name))

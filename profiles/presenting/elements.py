@@ -1,6 +1,6 @@
-r"""HTML as a tree of elements: what is text is escaped by the serialiser, so that no profile can add markup to a report.
+r"""HTML as a tree of elements: what is text is escaped by the serialiser, so that no profile can add markup to a page.
 
-Statement: :func:`make` is the only way in which strings enter a report. It makes characters that cannot be seen (control and format
+Statement: :func:`make` is the only way in which strings enter a page. It makes characters that cannot be seen (control and format
 characters, lone surrogates) visible as ``\u202e``, and :func:`serialise` escapes ``&``, ``<`` and ``>`` in text and ``&`` and ``"`` in
 attributes. Names of elements and attributes come from this package alone.
 """

@@ -1,0 +1,118 @@
+"""The public numbers of several sampling rules: what was given, for all of them or for one, and what the profile file has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from accountant.sampling import RULES
+from profiles import Declaration, InvalidArgument, InvalidSampling, exact_text, to_exact
+from profiles.suggestions import suggest
+from profiles.terms import Term, free_symbols
+
+#: Constants of a file's [sampling] that mean the same for every rule; a mean belongs to the rule that it was written for.
+_SHARED = ("n", "m", "lam")
+_ALIASES = {"xbar": "mean", "lambda": "lam"}
+
+
+class RuleConstants:
+    """The public numbers of all rules: what was given, for all of them or for one, and what is in the profile file."""
+
+    def __init__(
+        self,
+        declaration: Declaration,
+        names: Sequence[str],
+        given: Mapping[str, object],
+        target_size: object | None,
+        rate: object | None,
+    ) -> None:
+        self._own = {} if declaration.sampling is None else dict(declaration.sampling.constants)
+        self._given: dict[str, dict[str, object]] = {"": {}}
+        for key, value in given.items():
+            rule, dot, name = key.rpartition(".")
+            if dot and rule not in names:
+                raise InvalidArgument(
+                    f"the constant {key[:60]!r} is for the rule {rule[:40]!r}, which is not asked for; asked for are "
+                    f"{', '.join(names) or 'no rules by name'}{suggest(rule, names)}"
+                )
+            self._given.setdefault(rule, {})[name] = value
+        if target_size is not None and rate is not None:
+            raise InvalidArgument("a sample size and a rate were given; give one of them, since m = rate*n")
+        everywhere = self._given[""]
+        if (target_size is not None or rate is not None) and "m" in everywhere:
+            raise InvalidArgument("the sample size was given twice, as m and by --target-size or --rate; give it once")
+        self._size = None if target_size is None else to_exact(target_size, "the sample size")
+        self._rate = None if rate is None else to_exact(rate, "the rate")
+        if self._size is not None and self._size <= 0:
+            raise InvalidSampling(f"the sample size must be above 0, but {exact_text(self._size)[:40]} was found; correct it")
+        if self._rate is not None and not 0 < self._rate <= 1:
+            raise InvalidSampling(f"the rate must lie in (0, 1], but {exact_text(self._rate)[:40]} was found; correct it")
+        coresets = [name for name in names if name.startswith("coreset")]
+        if len(set(coresets)) > 1 and everywhere.keys() & {"mean", "xbar"}:
+            raise InvalidArgument(
+                f"the mean was given for {', '.join(coresets)}, but each of them needs the mean of another power; write "
+                f"{', '.join(f'{name}.mean=...' for name in coresets)}"
+            )
+        self._check_used(names)
+
+    def _check_used(self, names: Sequence[str]) -> None:
+        """Refuse constants that no rule takes, where all rules have names."""
+        if not names or any(name not in RULES for name in names):
+            return
+        known = {key for name in names for keys in RULES[name].accepts for key in keys} | {"statistic", "xbar", "lambda", "n"}
+        for key in self._given[""]:
+            if key not in known:
+                raise InvalidSampling(f"no rule takes the constant {key[:60]!r}; they take {', '.join(sorted(known))}{suggest(key, known)}")
+
+    def of_rule(self, name: str) -> dict[str, object]:
+        """Return the constants of a rule by its name."""
+        if name not in RULES:
+            return {}  # make_rule refuses it with what is known
+        accepted = {key for keys in RULES[name].accepts for key in keys}
+        if RULES[name].uses_statistic:
+            accepted |= {"statistic"}
+        everywhere = {key: value for key, value in self._given[""].items() if _ALIASES.get(key, key) in accepted}
+        found = {
+            **{key: self._own[key] for key in _SHARED if key in self._own and key in accepted},
+            **everywhere,
+            **self._given.get(name, {}),
+        }
+        if "rate" in found:
+            return {key: value for key, value in found.items() if key not in ("m", "n") or key in self._given.get(name, {})}
+        if self._size is not None and "m" in accepted:
+            found["m"] = self._size
+        if self._rate is not None and "m" in accepted:
+            if "n" not in found and "rate" in accepted:
+                return {"rate": self._rate}
+            if "n" not in found:
+                raise InvalidSampling(f"the rule {name!r} needs n beside the rate; give --constant n=...")
+            found["m"] = self._rate * to_exact(found["n"], "the constant n")
+        return found
+
+    def of_expression(self, q: Term) -> dict[str, object]:
+        """Return the constants of an expression."""
+        found = {**self._own, **self._given[""]}
+        if self._size is not None or self._rate is not None:
+            if "m" not in free_symbols(q):
+                raise InvalidArgument(
+                    "a sample size was given, but q does not contain m, so that it would change nothing; write q with m, or leave it out"
+                )
+            if self._size is None and "n" not in found:
+                raise InvalidSampling("the expression q needs n beside the rate; give --constant n=...")
+            found["m"] = self._size if self._size is not None else (self._rate or Fraction(1)) * to_exact(found["n"], "the constant n")
+        return found
+
+    def number(self, rule: str, key: str) -> Fraction | None:
+        """Return a public constant as a number, where it is known."""
+        found = {**self._own, **self._given[""], **self._given.get(rule, {})}
+        return to_exact(found[key], f"the constant {key}") if key in found else None
+
+    def size(self, rule: str) -> Fraction | None:
+        """Return the expected sample size m."""
+        if self._size is not None:
+            return self._size
+        count = self.number(rule, "n")
+        rate = self._rate if self._rate is not None else self.number(rule, "rate")
+        if rate is not None:
+            return None if count is None else rate * count
+        return self.number(rule, "m")

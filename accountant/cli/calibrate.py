@@ -1,0 +1,250 @@
+"""``pdp calibrate``: the least noise for a target epsilon and a sample size, under one or several sampling rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from accountant.cli.completion import complete_rule
+from accountant.cli.options import (
+    AllOption,
+    CertificateOption,
+    ConstantOption,
+    JsonOption,
+    ProfileArgument,
+    QOption,
+    ShowValuesOption,
+    StatisticOption,
+    TargetOption,
+    parse_assignments,
+)
+from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
+from accountant.files import check_not_input, check_writable, write_whole
+from profiles.errors import InvalidArgument
+from profiles.private import EYES_ONLY
+
+if TYPE_CHECKING:
+    from accountant.calibration import Choice, Comparison
+
+NAME = "calibrate"
+HELP = (
+    "Find the least noise for a target epsilon and an expected sample size, certified, with the expected error of the weighted sum: for "
+    "one sampling rule, or for several to choose from."
+)
+EXAMPLE = """\b
+Examples:
+  pdp calibrate examples/lloyd.toml -e 3 --target-size 2000 \\
+    --parameter beta_sum=30,beta_count=20.5
+  pdp calibrate examples/lloyd.toml -e 3 \\
+    --parameter beta_sum=1,beta_count=1.6 --target-size 2000 \\
+    --rule uniform --rule coreset-l2 --constant coreset-l2.mean=1.26396
+  pdp calibrate examples/lloyd.toml -e 3 --parameter beta_sum --rate 0.1 \\
+    --rule uniform --out calibrated.toml --certificate proof.json
+"""
+_EXIT = {"infeasible": 1, "unknown": 3}
+
+
+def main(
+    profile: ProfileArgument,
+    target_epsilon: TargetOption,
+    target_size: Annotated[str | None, typer.Option("--target-size", metavar="M", help="expected sample size: the constant m")] = None,
+    rate: Annotated[str | None, typer.Option("--rate", metavar="R", help="expected share of the records, m/n, in place of M")] = None,
+    rule: Annotated[
+        list[str] | None,
+        typer.Option("--rule", metavar="NAME", help="a sampling rule (repeatable, to compare)", autocompletion=complete_rule),
+    ] = None,
+    q: QOption = None,
+    constant: ConstantOption = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter", metavar="NAME", help="the noise to find; several with proportions, as b=1,c=2; else the 'positive' one"
+        ),
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option("--data", metavar="FILE", help="a data set to compute the error for, and the size of privacy-constrained")
+    ] = None,
+    statistic: StatisticOption = None,
+    noise_norm: Annotated[
+        str | None, typer.Option("--noise-norm", metavar="NORM", help="l1 (Laplace), l2 or linf: density proportional to exp(-norm/scale)")
+    ] = None,
+    dimension: Annotated[int | None, typer.Option("--dimension", metavar="D", help="coordinates of the sum")] = None,
+    tolerance: Annotated[str, typer.Option("--tolerance", metavar="T", help="relative distance to a noise that is too small")] = "1e-6",
+    certificate: CertificateOption = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write the profile with the noise put in (.toml)")] = None,
+    everything: AllOption = False,  # noqa: FBT002
+    show_values: ShowValuesOption = False,  # noqa: ARG001, FBT002 - read where refusals are printed
+    json: JsonOption = False,  # noqa: FBT002
+) -> int:
+    """Run the command."""
+    from accountant.calibration import calibrate  # noqa: PLC0415
+    from accountant.cli.foreign import load_quietly, quiet_output  # noqa: PLC0415
+    from accountant.cli.progress import show_progress  # noqa: PLC0415
+
+    _check_outputs(profile, data, certificate, out, (rule or []) + ([] if q is None else [q]))
+    declaration = load_quietly(profile)
+    with quiet_output(), show_progress("searching the least noise"):
+        found = calibrate(
+            declaration,
+            target_epsilon,
+            rules=rule or [],
+            q=q,
+            target_size=target_size,
+            rate=rate,
+            constants=parse_assignments(constant or [], "--constant"),
+            parameters=_read_parameters(parameter or []),
+            data=data,
+            specs=statistic or [],
+            noise_norm=noise_norm,
+            dimension=dimension,
+            tolerance=tolerance,
+        )
+    written = _write(found, declaration, certificate, out)
+    if json:
+        print_json({**found.to_json(), "certificate": _name(certificate, written), "out": _name(out, written)})
+    else:
+        _print(found, everything=everything)
+        if written and certificate is not None:
+            print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
+        if written and out is not None:
+            print_line(f"profile written to {out}; bound it with: pdp epsilon {out}")
+        _print_private(found)
+    verdicts = {choice.verdict for choice in found.choices}
+    return next((code for verdict, code in _EXIT.items() if verdict in verdicts), 0)
+
+
+def _check_outputs(profile: str, data: str | None, certificate: Path | None, out: Path | None, rules: list[str]) -> None:
+    for option, path in (("--certificate", certificate), ("--out", out)):
+        if path is None:
+            continue
+        if len(rules) > 1:
+            raise InvalidArgument(f"{option} was given for {len(rules)} rules, but a file holds the result of one; give one rule")
+        check_writable(path)
+        check_not_input(path, profile, "profile")
+        if data is not None:
+            check_not_input(path, data, "input")
+    if certificate is not None and out is not None and certificate.absolute() == out.absolute():
+        raise InvalidArgument(f"certificate and profile are both to be {out}; name two files")
+    if out is not None and out.suffix != ".toml":
+        raise InvalidArgument(f"the profile was to be written to {out}, but profile files end in .toml; rename it")
+
+
+def _read_parameters(items: list[str]) -> list[str] | dict[str, object]:
+    """Return names, or names with proportions."""
+    parts = [part.strip() for item in items for part in item.split(",")]
+    if not any("=" in part for part in parts):
+        return parts
+    return dict(parse_assignments(parts, "--parameter"))
+
+
+def _write(found: Comparison, declaration: Any, certificate: Path | None, out: Path | None) -> bool:
+    """Write what was asked for, where there is noise; return whether it was."""
+    from accountant.calibration.choices import fill_profile  # noqa: PLC0415
+    from profiles.toml_text import write_toml  # noqa: PLC0415
+    from proofs_check.certificates import to_file_text  # noqa: PLC0415
+
+    choice = found.choices[0]
+    if (certificate is None and out is None) or choice.found is None:
+        return False
+    filled = fill_profile(choice, declaration)
+    texts = {path: text for path, text in ((out, write_toml(filled)),) if path is not None}
+    if certificate is not None:
+        texts[certificate] = to_file_text(choice.found.derived.certificate())
+    for path, text in texts.items():
+        write_whole(path, text)
+    return True
+
+
+def _name(path: Path | None, written: bool) -> str | None:  # noqa: FBT001
+    return str(path) if written and path is not None else None
+
+
+def _print(found: Comparison, *, everything: bool) -> None:
+    from profiles import exact_text  # noqa: PLC0415
+
+    names = found.parameters
+    columns = ["rule", *names, "epsilon at most", "sample size", "error of the sum"]
+    rows = [_row(choice, names) for choice in found.choices]
+    print_table(f"noise for epsilon <= {exact_text(found.target)}: {found.profile.name}", columns, rows)
+    one = found.noise.dimension == 1
+    print_line(
+        "error: root mean square of one noisy sum, sqrt(sum over records of (1/q - 1)*|x|^2 + variance of the noise), in "
+        f"{'one coordinate' if one else f'{found.noise.dimension} coordinates'}, noise of density proportional to "
+        f"exp(-{found.noise.norm} norm/{names[0]})"
+    )
+    for choice in found.choices:
+        _print_choice(choice, everything=everything)
+
+
+def _row(choice: Choice, names: tuple[str, ...]) -> list[str]:
+    from profiles import decimal_text, exact_text  # noqa: PLC0415
+
+    found = choice.found
+    if found is None:
+        return [choice.rule, *(["-"] * len(names)), choice.verdict, "-", "-"]
+    hidden = "private: below"
+    noise = [hidden if choice.from_data else decimal_text(found.parameters[name], 12, round_up=True) for name in names]
+    upper = decimal_text(found.derived.bound.upper, 8, round_up=True)
+    error = "not known" if choice.error is None else hidden if choice.error.private else f"<= {_shown(choice.error.root_mean_square)}"
+    return [choice.rule, *noise, upper, "not known" if choice.size is None else exact_text(choice.size), error]
+
+
+def _print_choice(choice: Choice, *, everything: bool) -> None:
+    from accountant.guarantees import render_premises  # noqa: PLC0415
+    from profiles import decimal_text, exact_text  # noqa: PLC0415
+
+    print_line("")
+    print_line(f"{choice.rule}: {choice.verdict}")
+    found = choice.found
+    if found is None:
+        print_line(f"    {choice.reason}")
+        return
+    if choice.from_data:
+        print_line("    the noise is a function of the data: no guarantee covers it; publish neither it nor a file with it")
+    elif found.smallest:
+        print_line(
+            f"    least noise: with {exact_text(found.too_small or found.scale)} in place of {exact_text(found.scale)} epsilon is above"
+        )
+    else:
+        print_line("    this noise is enough; that less of it is not is not proved")
+    if choice.error is not None and not choice.error.private:
+        print_line(f"    error: for {choice.error.basis}; {_split(choice)}")
+    if choice.error_reason is not None:
+        print_line(f"    error: not known; {choice.error_reason}")
+    if choice.from_data:
+        print_as_it_is("\n".join(render_premises(found.derived.guarantee, everything=everything)))
+        print_line(f"epsilon <= {decimal_text(found.derived.bound.upper, 12, round_up=True)}")
+    else:
+        print_as_it_is(found.derived.render(everything=everything).rstrip())
+
+
+def _print_private(found: Comparison) -> None:
+    """Print what depends on the data set, last."""
+    from profiles import exact_text  # noqa: PLC0415
+
+    lines = []
+    for choice in found.choices:
+        if choice.found is not None and choice.from_data:
+            noise = ", ".join(f"{name} = {exact_text(value)}" for name, value in choice.found.parameters.items())
+            size = "" if choice.found.size is None else f", expected sample size {_shown(choice.found.size)}"
+            lines.append(f"{choice.rule}: {noise}{size}")
+        if choice.error is not None and choice.error.private:
+            lines.append(f"{choice.rule}: error of the sum {_shown(choice.error.root_mean_square)}; {_split(choice)}")
+    if lines:
+        print_line("")
+        print_line(f"{EYES_ONLY}, because it depends on this data set and no guarantee covers it:")
+        for line in lines:
+            print_line(f"    {line}")
+
+
+def _split(choice: Choice) -> str:
+    error = choice.error
+    return "" if error is None else f"variance {_shown(error.sampling)} from sampling, {_shown(error.noise)} from noise"
+
+
+def _shown(value: float) -> str:
+    from accountant.calibration.sum_error import shown  # noqa: PLC0415
+
+    return shown(value)

@@ -1,0 +1,92 @@
+"""Pictures of weights and bounds. The curves are enclosed in ball arithmetic and drawn at their upper ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from accountant.report.curves import Curve, enclose_curve, loss_curves, sampled_curves, shown_statistics
+from accountant.sampled import numeric_epsilon, sampled_term
+from profiles import InvalidArgument, Profile, decimal_text
+from profiles.presenting.pictures import COLOURS, DASHES, FAINT, Picture, new_figure
+from profiles.profile import WEIGHT
+from profiles.terms import number, symbol
+
+if TYPE_CHECKING:
+    from accountant.epsilon import DerivedEpsilon
+    from accountant.weights.precise import OptimalWeight
+
+_POINTS = 160
+_FARTHEST = Fraction(10) ** 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    profile: Profile
+    target: Fraction
+    derived: DerivedEpsilon | None
+
+
+def plot_weight(found: OptimalWeight) -> Picture:
+    """Return the loss of the record against the weight, with and without sampling: the weight is where ψ reaches the target.
+
+    Raises :class:`InvalidArgument` for an infinite weight, :class:`MissingExtra` without Matplotlib.
+    """
+    if found.infinite or found.profile is None or found.target is None or found.upper > _FARTHEST:
+        raise InvalidArgument("a picture of a weight needs one that is finite and at most 1e12, but this one is not; print it instead")
+    figure, (axes,) = new_figure()
+    end = max(Fraction(2), found.upper * Fraction(8, 5))
+    weights = [1 + (end - 1) * k / _POINTS for k in range(_POINTS + 1)]
+    points = [(w, {WEIGHT: w}) for w in weights]
+    sampled = sampled_term(found.profile, ("div", number(1), symbol(WEIGHT)))
+    target, best = float(found.target), float(found.lower)
+    curves = [
+        enclose_curve("after sampling with q = 1/w: ψ(x)", sampled, iter(points)),
+        enclose_curve("without sampling: ε(w, x)", numeric_epsilon(found.profile), iter(points)),
+    ]
+    _draw(axes, curves)
+    axes.axhline(target, color=FAINT, linewidth=1)
+    axes.annotate("target ε*", (1, target), xytext=(2, 3), textcoords="offset points", color=FAINT)
+    axes.axvline(best, color=FAINT, linewidth=1, linestyle=":")
+    axes.plot([best], [target], "o", color=COLOURS[0], label=f"w* ≥ {decimal_text(found.lower, 6, round_up=False)}")
+    axes.set(xlabel="weight w of the record", ylabel="privacy loss in nats", ylim=(0, max(2.2 * target, 1e-9)), xlim=(1, float(end)))
+    axes.legend(frameon=False)
+    told = f"The loss after sampling reaches the target {decimal_text(found.target, 6, round_up=True)} at the weight "
+    return Picture(figure, told + decimal_text(found.lower, 6, round_up=False))
+
+
+def plot_derived(found: DerivedEpsilon) -> Picture:
+    """Return the loss of records, with and without sampling, against the first statistic with a range; the bound is a line above them.
+
+    Other statistics are held at the worst record. Raises :class:`InvalidArgument` where no statistic has a range, what certifying weights
+    raises, :class:`MissingExtra` without Matplotlib.
+    """
+    statistics = shown_statistics(found.profile)
+    if not statistics:
+        raise InvalidArgument("a picture of a bound needs a statistic with a range, but this profile has none; print the bound instead")
+    statistic = statistics[0]
+    drawn = _Drawn(found.profile, found.bound.upper if found.rule.target_epsilon is None else found.rule.target_epsilon, found)
+    curves = [*sampled_curves(drawn, statistic), *loss_curves(drawn, statistic)]
+    if not curves:
+        raise InvalidArgument("a picture of a bound needs losses that can be enclosed, but none could be; print the bound instead")
+    figure, (axes,) = new_figure()
+    _draw(axes, curves)
+    upper = found.to_json()["epsilon"]["upper"]
+    count = len(found.guarantee.hypotheses)
+    label = f"for all records: ψ ≤ {upper}" + (f",\nif {count} open hypotheses hold" if count else "")
+    axes.axhline(float(found.bound.upper), color=COLOURS[1], linewidth=1.4, linestyle=":", label=label)
+    axes.set(xlabel=f"statistic {statistic.name} of the record", ylabel="privacy loss in nats")
+    axes.set_ylim(bottom=0, top=1.45 * max(float(found.bound.upper), *(float(s.upper) for curve in curves for s in curve.samples)))
+    axes.legend(frameon=False, loc="upper left")
+    told = f"The loss of a record against {statistic.name}, with and without sampling; the certified bound for all records is {upper}"
+    return Picture(figure, f"{told}, if {count} open hypotheses hold")
+
+
+def _draw(axes: Any, curves: list[Curve]) -> None:
+    for index, curve in enumerate(curves):
+        xs, ys = [float(s.x) for s in curve.samples], [float(min(s.upper, Fraction(10) ** 300)) for s in curve.samples]
+        axes.plot(xs, ys, color=COLOURS[(0, 2)[index % 2]], linestyle=DASHES[index % 2], linewidth=1.8, label=curve.name)
+
+
+__all__ = ["plot_derived", "plot_weight"]

@@ -1,0 +1,125 @@
+"""What verdicts and audits show of themselves in a notebook. Nothing that came from a data set is shown (docs/private-output.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from profiles.numbers import decimal_text, exact_text
+from profiles.presenting import cards
+from profiles.presenting.describing import equation
+from profiles.presenting.elements import Child, make
+from profiles.private import EYES_ONLY
+
+if TYPE_CHECKING:
+    from fractions import Fraction
+
+    from proofs_check.audit.results import AuditResult
+    from proofs_check.results import Decision
+    from proofs_check.verify import Verification
+
+
+def decision_html(decision: Decision) -> str:
+    """Return a verdict on one condition as a card."""
+    told = decision.to_json()
+    checked = "The proof was accepted by the proof checker (kernel)." if decision.checked else "Not checked by the proof checker (kernel)."
+    return cards.card(
+        cards.line(cards.name(decision.condition), " ", cards.badge(decision.verdict.value)),
+        cards.line(_why(told)),
+        cards.line(make("small", checked)),
+    )
+
+
+def _why(told: dict[str, object]) -> list[Child]:
+    made: list[Child] = [str(told["reason"] or told["method"])]
+    witness = told["witness"]
+    if isinstance(witness, dict) and witness:
+        shown = ", ".join(f"{name} = {value}" for name, value in witness.items())
+        made = ["witness: " if made[0] == "witness" else f"{made[0]}; witness: ", make("code", shown)]
+    return made
+
+
+def verification_text(found: Verification) -> str:
+    """Return a verification on one line: the profile's name, ε* and the verdicts."""
+    verdicts = ", ".join(f"{name} {decision.verdict.value}" for name, decision in found.decisions.items())
+    return f"Verification({found.profile.name!r}, target epsilon {_short(found.target)}: {verdicts})"
+
+
+def _short(value: Fraction) -> str:
+    text = exact_text(value)
+    return text if len(text) <= 40 else f"about {float(value):.6g}"
+
+
+def verification_html(found: Verification) -> str:
+    """Return the verdicts, the constant μ and what follows as a card; each theorem with what it needs that nobody has discharged."""
+    rows = [
+        (name, cards.badge(decision.verdict.value), "yes" if decision.checked else "no", _why(decision.to_json()))
+        for name, decision in found.decisions.items()
+    ]
+    told = found.to_json()
+    return cards.card(
+        cards.line(cards.name(found.profile.name), f" – verdicts for the target ε* = {_short(found.target)} nats"),
+        make("div", make("p", equation(found.profile)), class_="pdp-scroll", tabindex="0", role="group", aria_label="formula"),
+        cards.table(("condition", "verdict", "checked by kernel", "method, witness or reason"), rows),
+        _convexity(told["strong_convexity"]),
+        [_consequence(name, item) for name, item in told["consequences"].items()],
+        cards.line(make("small", "Each verdict is about all records of the declared ranges and all w ≥ 1. Unknown never means false.")),
+    )
+
+
+def _convexity(found: dict[str, object]) -> Child:
+    if found["formula"] is None:
+        return None
+    made: list[Child] = ["strong convexity: ", make("code", f"mu_x {'=' if found['exact'] else '>='} {found['formula']}")]
+    if found["lower_bound"] is not None:
+        made.append(f"; for all records at least {found['lower_bound']} (rounded down)")
+    return cards.line(made)
+
+
+def _consequence(name: str, told: dict[str, object]) -> Child:
+    said: list[Child] = [cards.name(name), " ", cards.badge(str(told["verdict"])), f" {told['statement']}"]
+    premises = told["open_hypotheses"]
+    if told["verdict"] == "not applicable" or not isinstance(premises, list) or not premises:
+        return cards.line(said)
+    return [cards.line(said), cards.fold(f"It needs {len(premises)} things that nobody has discharged", cards.listed(premises))]
+
+
+def audit_text(result: AuditResult) -> str:
+    """Return an audit on one line: finding, bound with its side and confidence, and claim; nothing that tells of the data sets."""
+    from proofs_check.audit.report import bound_texts, confidence_text  # noqa: PLC0415 - loads what an audit needs
+
+    bound, claimed = bound_texts(result)
+    return (
+        f"AuditResult({result.finding.value}: epsilon >= {bound} with {confidence_text(result)} confidence, claimed <= {claimed}, "
+        f"{result.outputs} outputs)"
+    )
+
+
+def audit_html(result: AuditResult) -> str:
+    """Return an audit as a card: the bound and the claim, what consistent does not mean, and all that is taken for granted."""
+    from proofs_check.audit.report import Setting, bound_texts, confidence_text, outputs_text, remarks  # noqa: PLC0415
+
+    bound, claimed = bound_texts(result)
+    violated = result.finding.value == "violated"
+    meaning = (
+        "The claim is refuted for this pair of data sets."
+        if violated
+        else "This run does not refute the claim. Consistent does not mean that the claim is true."
+    )
+    return cards.card(
+        cards.headline(cards.badge(result.finding.value), f" ε(D, D′) ≥ {bound} nats (rounded down)"),
+        cards.line(f"with {confidence_text(result)} confidence; at most {claimed} was claimed", _sides(result), f". {meaning}"),
+        [cards.line(remark) for remark in remarks(result)],
+        cards.line(f"Outputs: {outputs_text(result)}. Seed: {'none' if result.seed is None else result.seed}."),
+        cards.line("Taken for granted:"),
+        cards.listed(Setting("the mechanism").assumptions(result)),
+        cards.line(make("small", f'Events and scores tell of the data sets: result.to_json()["private"], {EYES_ONLY}.')),
+    )
+
+
+def _sides(result: AuditResult) -> str:
+    claim = result.claim
+    slack = f", δ = {decimal_text(claim.delta, 6, round_up=True)}" if claim.delta else ""
+    return slack + (", for adding the record only" if claim.one_sided else "")
+
+
+__all__ = ["audit_html", "audit_text", "decision_html", "verification_html", "verification_text"]
