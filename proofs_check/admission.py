@@ -20,7 +20,7 @@ from profiles.terms import Term, applications, free_symbols, number, substitute,
 from proofs_check.certificates import check_text, make_certificate
 from proofs_check.prover import trees
 from proofs_check.prover.definedness import obligations
-from proofs_check.prover.effort import within
+from proofs_check.prover.effort import apart
 from proofs_check.prover.explore import candidates, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
@@ -28,8 +28,8 @@ from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
 
-#: Search effort; a profile that is not proved well-defined by then is undecided.
-SECONDS = 20.0
+#: Work, in nominal seconds; a profile that is not proved well-defined with it is undecided.
+SECONDS = 8.0
 
 
 @lru_cache(maxsize=256)
@@ -45,7 +45,7 @@ def well_defined_claim(profile: Profile) -> Tree:
         _refuse_bad_point(term, point)
     _refuse_vanishing(term, variables)
     reasons: list[str] = []
-    claim = within(SECONDS, lambda: _find_claim(profile, term, reasons))
+    claim = apart(SECONDS, lambda: _find_claim(profile, term, reasons))
     if claim is not None:
         return claim
     reason = reasons[-1] if reasons else ""
@@ -81,7 +81,7 @@ def _require_nonnegative(profile: Profile, term: Term, what: str) -> None:
         if negative:
             used = {name: value for name, value in point.items() if name in free_symbols(numeric)}
             raise InvalidProfile(f"{what}, but it is{f' at {_where(used)}' if used else ''}; correct it or restrict the ranges")
-    if within(SECONDS, lambda: _find_claim(of_term, numeric, [])) is None:
+    if apart(SECONDS, lambda: _find_claim(of_term, numeric, [])) is None:
         raise Undecided(f"{what}, but that could be neither proved nor refuted; write it more simply")
 
 

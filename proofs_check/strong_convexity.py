@@ -12,13 +12,13 @@ from profiles.numbers import decimal_text
 from profiles.profile import Profile
 from profiles.symbolic import from_sympy
 from profiles.terms import to_short_text, to_text
-from proofs_check.conditions.assumption_11 import StrongConvexity, smallest_value
+from proofs_check.conditions.assumption_11 import StrongConvexity
 from proofs_check.conditions.context import Context
-from proofs_check.prover.algebra import tidy
-from proofs_check.prover.minimum import minimum_enclosure
+from proofs_check.prover.algebra import derivative, put_in, tidy
+from proofs_check.prover.minimum import minimum_enclosure, smallest_value
 from proofs_check.tight_floor import enclose_infimum
 
-#: Search effort for a number below μ_x that is better than the floor.
+#: Work (nominal seconds) for a number below μ_x that is better than the floor.
 SECONDS = 4.0
 
 #: Certified numbers below and above the infimum of μ_x over all records; None where there is none, as for parameters without numbers.
@@ -70,10 +70,10 @@ def _with_names(profile: Profile, convexity: StrongConvexity) -> sympy.Expr:
     except InvalidExpression:
         return convexity.floor
     weight = profile.symbols()["w"]
-    first = sympy.diff(epsilon, weight)
-    curvature = (sympy.diff(first, weight) + first**2).subs(weight, 1)
+    first = derivative(epsilon, weight)
+    curvature = put_in(derivative(first, weight) + first**2, {weight: 1})
     try:
-        named = tidy(curvature) * sympy.exp(epsilon.subs(weight, 1))
+        named = tidy(curvature) * sympy.exp(put_in(epsilon, {weight: 1}))
         to_text(from_sympy(named))
     except InvalidExpression:
         return convexity.floor

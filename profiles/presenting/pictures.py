@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from profiles.errors import InvalidArgument, InvalidProfile, MissingExtra
 from profiles.numbers import exact_text, to_exact
 from profiles.presenting.elements import make, serialise
-from profiles.symbolic import to_rational
+from profiles.symbolic import from_sympy, to_rational, to_sympy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -127,7 +127,8 @@ def _evaluate(profile: Profile, record: Mapping[str, Fraction], weights: Any) ->
     import sympy  # noqa: PLC0415
 
     symbols = profile.symbols()
-    fixed = profile.expression().subs({symbols[name]: to_rational(value) for name, value in record.items()})
+    values = {**symbols, **{name: to_rational(value) for name, value in record.items()}}
+    fixed = to_sympy(from_sympy(profile.expression()), values)  # which bounds the numbers that come out
     with np.errstate(all="ignore"):
         found = sympy.lambdify([symbols["w"]], fixed, "numpy")(weights)
     return np.broadcast_to(np.asarray(found, dtype=float), weights.shape)

@@ -7,7 +7,6 @@ K·e^ε is non-decreasing in w it is attained at w = 1, which gives the formula 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -17,19 +16,19 @@ import sympy
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import Term, to_text
+from profiles.terms import to_text
 from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.branches import find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, refute_around, refute_at, touching_point, unknown
-from proofs_check.enclosures import upper_fraction
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand, tidy
+from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
-from proofs_check.prover.explore import Outcome, candidates, explore, telling_points
+from proofs_check.prover.explore import Outcome, explore, telling_points
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.minimum import smallest_value
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Decision, Tree, Verdict
@@ -50,7 +49,7 @@ LIMIT_WEIGHTS: tuple[Callable[[sympy.Symbol], sympy.Expr], ...] = (
 )
 
 
-#: Seconds for each kind of floor that is tried.
+#: Work (nominal seconds) for each kind of floor that is tried.
 SLICE = 2.5
 
 #: Records at which a refutation in the limit is tried.
@@ -138,7 +137,7 @@ def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form:
     positive = prove(context.for_records(floor, strict=True))
     if positive is None:
         return None
-    slope = _slope_of_bent(context) if form == "exp" else prove(context.for_all(sympy.diff(expression, context.weight)))
+    slope = _slope_of_bent(context) if form == "exp" else prove(context.for_all(derivative(expression, context.weight)))
     curvature = None if slope is None else trees.monotone("w", slope, trees.ZERO, increasing=True)
     curvature = curvature or prove(context.for_all(expression - floor))
     if curvature is None:
@@ -156,7 +155,7 @@ def _from_term(context: Context, expression: sympy.Expr, floor: sympy.Expr, form
 
 def _slope_of_bent(context: Context) -> Tree | None:
     """Prove that K·e^ε is non-decreasing in w: its derivative is (K′ + K·ε′)·e^ε."""
-    product = prove(context.for_all(expand(sympy.diff(context.curvature, context.weight) + context.curvature * context.first)))
+    product = prove(context.for_all(expand(derivative(context.curvature, context.weight) + context.curvature * context.first)))
     if product is None:
         return None
     factor = to_text(from_sympy(sympy.exp(-context.epsilon)))
@@ -196,16 +195,6 @@ def _numbers_below(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[
         return
     for share in (Fraction(9, 10), Fraction(1, 2), Fraction(1, 100)):
         yield Fraction(f"{float(smallest * share):.2e}")
-
-
-def smallest_value(term: Term, box: Sequence[Variable]) -> Fraction | None:
-    """Return a number just above the smallest of the values of a term at some points of a box: not below the infimum."""
-    values = []
-    for point in candidates(box, 600):
-        with suppress(UndefinedAtPoint):
-            values.append(as_ball(value_at(term, point, 128)))
-    smallest = min((value for value in values if value.is_finite()), key=lambda value: float(value.upper()), default=None)
-    return None if smallest is None else upper_fraction(smallest)
 
 
 def decide(context: Context) -> Decision:
@@ -265,11 +254,11 @@ def _refute_in_the_limit(context: Context) -> Decision | None:
     count = sympy.Symbol("n", positive=True)
     for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         values = {symbol: to_rational(record[symbol.name]) for symbol in bent.free_symbols if symbol.name in record}
-        at_record = bent.subs(values)
+        at_record = put_in(bent, values)
         for weight in LIMIT_WEIGHTS:
             along = sympy.sympify(weight(count))
-            flat = Goal(1 - count * at_record.subs(context.weight, along), (Variable("n", Fraction(1), None),))
-            short = Goal(sympy.powsimp(flat.expression), flat.box)
+            flat = Goal(1 - count * put_in(at_record, {context.weight: along}), (Variable("n", Fraction(1), None),))
+            short = Goal(gather_powers(flat.expression), flat.box)
             tree = prove(short, 3) if looks_true(flat) else None
             at_least_one = None if tree is None else prove(Goal(along - 1, flat.box), 1)
             if tree is None or at_least_one is None:

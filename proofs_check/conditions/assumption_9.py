@@ -6,6 +6,7 @@ F′ ≥ 1/w − E/(1 + E w) > 0, so F > 0 from v on. It is refuted at a record 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -21,6 +22,7 @@ from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, settle
 from proofs_check.conditions.growth import offset_name, prove_growth
 from proofs_check.prover import trees
+from proofs_check.prover.algebra import derivative, expand, put_in
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
@@ -38,10 +40,10 @@ TAIL_STARTS = (1, 2, 10, 1000)
 #: Exponents of ten that are looked at for a weight from which on it fails.
 TAIL_EXPONENTS = (3, 6, 10, 20, 50, 100, 200, 450, 1000)
 
-#: Seconds for the search with thresholds that are numbers.
+#: Work (nominal seconds) for the search with thresholds that are numbers.
 SLICE = 2.0
 
-#: Seconds for the search for one proof that it fails from a weight on.
+#: Work (nominal seconds) for the search for one proof that it fails from a weight on.
 TAIL_SLICE = 0.8
 
 #: Records at which a refutation is tried.
@@ -51,7 +53,8 @@ MOST_RECORDS = 60
 def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
     return (
-        within(SLICE, lambda: _prove_uniformly(context))
+        within(SLICE, lambda: _prove_at_once(context))
+        or within(SLICE, lambda: _prove_uniformly(context))
         or _refute(context)
         or _prove_by_growth(context)
         or _prove_directly(context)
@@ -96,18 +99,39 @@ def _thresholds(context: Context) -> Iterator[Fraction]:
 
 
 def _claim_from(context: Context, threshold: Fraction) -> Tree | None:
-    at_threshold = _excess(context).subs(context.weight, to_rational(threshold))
+    at_threshold = put_in(_excess(context), {context.weight: to_rational(threshold)})
     offset = sympy.Symbol(offset_name(context), nonnegative=True)
     beyond = (*context.records, Variable(offset.name, Fraction(0), None))
     weight = to_rational(threshold) + offset
-    epsilon, smooth = resolve(context.epsilon.subs(context.weight, weight), beyond, offset)
+    epsilon, smooth = resolve(put_in(context.epsilon, {context.weight: weight}), beyond, offset)
     if not smooth:
         return None
     goals = {
         "start": context.for_records(at_threshold, strict=True),
-        "slope": Goal(weight * sympy.diff(epsilon, offset) - 1, beyond),
+        "slope": Goal(weight * derivative(epsilon, offset) - 1, beyond),
     }
     return settle(context, ID, {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST}, goals)
+
+
+def _prove_at_once(context: Context) -> Decision | None:
+    """Prove ε > log(1 + E w) where the logarithm is a summand of ε, so that a simpler difference is left."""
+    gap = expand(_excess(context))
+    if gap.has(sympy.log) or not all(variable.hi is not None for variable in context.records):
+        return None
+    offset = sympy.Symbol(offset_name(context), nonnegative=True)
+    beyond = (*context.records, Variable(offset.name, Fraction(0), None))
+    for threshold in itertools.islice(_thresholds(context), 2):
+        goal = Goal(put_in(gap, {context.weight: to_rational(threshold) + offset}), beyond, strict=True)
+        fixed: Tree = {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST, "form": "log"}
+        claim = settle(context, ID, fixed, {"direct": goal})
+        if claim is not None:
+            return _above_line(claim, threshold)
+    return None
+
+
+def _above_line(claim: Tree, threshold: Fraction) -> Decision:
+    method = "comparison of epsilon with log(1 + E w) from an explicit threshold"
+    return Decision(ID, Verdict.PROVED, method, claim=claim, checked=True, details={"threshold": exact_text(threshold)})
 
 
 def _prove_directly(context: Context) -> Decision | None:
@@ -120,14 +144,12 @@ def _prove_directly(context: Context) -> Decision | None:
     for form, threshold in attempts:
         weight = to_rational(threshold) + offset
         line = 1 + context.growth * weight
-        epsilon = context.epsilon.subs(context.weight, weight)
+        epsilon = put_in(context.epsilon, {context.weight: weight})
         gap = epsilon - sympy.log(line) if form == "log" else sympy.exp(epsilon) - line
         fixed: Tree = {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST, "form": form}
         claim = settle(context, ID, fixed, {"direct": Goal(gap, beyond, strict=True)})
         if claim is not None:
-            details = {"threshold": exact_text(threshold)}
-            method = "comparison of epsilon with log(1 + E w) from an explicit threshold"
-            return Decision(ID, Verdict.PROVED, method, claim=claim, checked=True, details=details)
+            return _above_line(claim, threshold)
     return None
 
 
@@ -150,7 +172,7 @@ def tail_reason(tail: Tree) -> str:
 def find_tail(context: Context, record: Mapping[str, Fraction]) -> Tree | None:
     """Return the fields of a proof that ε stays at or below log(1 + E w) at a record from some weight on."""
     values = {symbol: to_rational(record[symbol.name]) for symbol in context.epsilon.free_symbols if symbol.name in record}
-    epsilon = context.epsilon.subs(values)
+    epsilon = put_in(context.epsilon, values)
     gap = sympy.log(1 + context.growth * context.weight) - epsilon
     far = _far_start(gap)
     if far is None:

@@ -11,20 +11,22 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 
 import sympy
 
 from profiles.profile import WEIGHT
-from profiles.symbolic import from_sympy
+from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, substitute, to_text
 from proofs_check.conditions.context import Context
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand
+from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.minimum import smallest_value
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
@@ -66,13 +68,14 @@ def _candidates(context: Context) -> Iterator[Growth]:
     yield from until_failure(_multiples_below(context))
     yield from until_failure(_powers_below(context))
     weight = context.weight
-    for summand in sympy.Add.make_args(expand(sympy.powsimp(sympy.exp(context.epsilon)))):
+    for summand in sympy.Add.make_args(expand(gather_powers(sympy.exp(context.epsilon)))):
         coefficient, power = summand.as_independent(weight, as_Add=False)
         exponent = _exponent(power, context)
         if exponent is not None and exponent >= 2:
             yield Growth(coefficient)
         if isinstance(power, sympy.exp):
             yield Growth(coefficient * (power.args[0] / weight) ** 2 / 4)
+    yield from _lines_below(context)
     at_one = context.at_one(context.epsilon)
     for n in (2, 1, 4):
         yield Growth((at_one / n) ** n, n)
@@ -108,8 +111,18 @@ def _powers_below(context: Context) -> Iterator[Growth]:
                     yield from _growth(simpler, weight if exponent >= 1 else power, exponent, sympy.S.Zero)
             if isinstance(power, sympy.exp):
                 yield from _growth(coefficient * power.args[0] / weight, weight, sympy.S.One, sympy.S.Zero)
-        slope = context.at_one(sympy.diff(epsilon, weight))
+        slope = context.at_one(derivative(epsilon, weight))
         yield from _growth(slope, weight, sympy.S.One, context.at_one(epsilon) - slope)
+
+
+def _lines_below(context: Context) -> Iterator[Growth]:
+    """Yield lines k·w below ε with k a short number below all sampled values of ε/w, where those stay away from 0."""
+    rate = context.epsilon / context.weight
+    smallest = smallest_value(from_sympy(rate), context.domain) if all(variable.hi is not None for variable in context.records) else None
+    if smallest is not None and smallest > Fraction(1, 1000):
+        for share in (Fraction(1), Fraction(9, 10), Fraction(1, 2)):
+            k = to_rational(Fraction(f"{float(smallest * share):.2e}") if share < 1 else Fraction(math.floor(smallest * 1000), 1000))
+            yield from _growth(k, context.weight, sympy.S.One, sympy.S.Zero)
 
 
 def _collected(expression: sympy.Expr, weight: sympy.Symbol) -> dict[sympy.Expr, sympy.Expr]:
@@ -130,7 +143,7 @@ def _growth(k: sympy.Expr, power: sympy.Expr, exponent: sympy.Rational, m: sympy
 def _branches(epsilon: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
     """Yield ε, or without its branches the expressions that it is at least as large as."""
     epsilon = epsilon.replace(sympy.ceiling, lambda a: a).replace(sympy.floor, lambda a: a - 1)
-    nodes = sorted(epsilon.atoms(sympy.Max, sympy.Abs, sympy.Piecewise), key=str)
+    nodes = sorted(epsilon.atoms(sympy.Max, sympy.Abs, sympy.Piecewise), key=sympy.default_sort_key)
     node = next((node for node in nodes if weight in node.free_symbols), None)
     if node is None:
         yield epsilon
@@ -153,7 +166,7 @@ def _exponent(power: sympy.Expr, context: Context) -> sympy.Rational | None:
         return None
     ends = {variable.name: variable.lo for variable in context.records}
     values = {symbol: sympy.Rational(ends[symbol.name].numerator, ends[symbol.name].denominator) for symbol in exponent.free_symbols}
-    least = exponent.subs(values)
+    least = put_in(exponent, values)
     return least if least.is_Rational and least > 0 else None
 
 
@@ -161,7 +174,7 @@ def _prove_bound(context: Context, growth: Growth) -> Tree | None:
     """Prove exp(ε) − c w² ≥ 0 on records × [1, ∞)."""
     square = growth.constant * context.weight**2
     if growth.power is None and growth.factors == 0:
-        return prove(context.for_all(expand(sympy.powsimp(sympy.exp(context.epsilon))) - square))
+        return prove(context.for_all(expand(gather_powers(sympy.exp(context.epsilon))) - square))
     if growth.power is None:
         return _by_tangents(context, context.epsilon, growth.factors, square)
     # exp(ε) ≥ exp(L) (1 + ε − L), and exp(L) = exp(m) exp(k w^p)

@@ -23,7 +23,7 @@ Cell = tuple[tuple[Fraction, Fraction], ...]
 RESOLUTION = {1: 1024, 2: 32}
 MAX_BOXES = 4000
 
-#: Search effort for the proof that a goal fails at all records.
+#: Work (nominal seconds) for the proof that a goal fails at all records.
 SECONDS = 2.0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Sequence
+from contextlib import suppress
 from fractions import Fraction
 
 from flint import arb
@@ -12,8 +13,13 @@ from flint import arb
 from profiles.profile import Variable
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, interval, lower_fraction, upper_fraction, working_precision
+from proofs_check.prover.effort import spend
+from proofs_check.prover.explore import candidates
+from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 
 RELATIVE_GAP = Fraction(1, 10**9)
+#: What a box costs a search, beside a unit for each step of the term.
+BOX = 60
 
 
 def minimum_enclosure(term: Term, box: Sequence[Variable], budget: int = 3000) -> tuple[Fraction, Fraction] | None:
@@ -44,6 +50,7 @@ def minimum_enclosure(term: Term, box: Sequence[Variable], budget: int = 3000) -
             if best - lower <= abs(best) * ball(RELATIVE_GAP) or not box:
                 break
             heapq.heappop(queue)
+            spend(BOX + 4 * enclosure.steps)
             for child in _bisect(cell, root):
                 middle = at([(lo + hi) / 2 for lo, hi in child])
                 best = min(best, middle.upper())
@@ -69,3 +76,13 @@ def _bisect(
     lo, hi = cell[widest]
     middle = (lo + hi) / 2
     return [(*cell[:widest], side, *cell[widest + 1 :]) for side in ((lo, middle), (middle, hi))]
+
+
+def smallest_value(term: Term, box: Sequence[Variable]) -> Fraction | None:
+    """Return a number just above the smallest of the values of a term at some points of a box: not below the infimum."""
+    values = []
+    for point in candidates(box, 600):
+        with suppress(UndefinedAtPoint):
+            values.append(as_ball(value_at(term, point, 128)))
+    smallest = min((value for value in values if value.is_finite()), key=lambda value: float(value.upper()), default=None)
+    return None if smallest is None else upper_fraction(smallest)

@@ -17,7 +17,7 @@ from sympy.core.relational import Relational
 from profiles.errors import InvalidExpression
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
-from proofs_check.prover.algebra import rational_roots
+from proofs_check.prover.algebra import put_in, rational_roots
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
@@ -157,7 +157,7 @@ def _gaps(
     for record in choices:
         values = {symbol: to_rational(record[symbol.name]) for symbol in expression.free_symbols if symbol.name in record}
         for gap in dict.fromkeys(gaps(expression, weight)):
-            at_record = gap.subs(values)
+            at_record = put_in(gap, values)
             if at_record.free_symbols == {weight}:
                 yield record, at_record
         for node in _nodes(expression, weight):
