@@ -18,7 +18,7 @@ from proofs_check.conditions.assumption_11 import StrongConvexity
 from proofs_check.conditions.cases import decide_by_cases
 from proofs_check.conditions.context import Context, to_target
 from proofs_check.consequences import Consequence, derive_consequences
-from proofs_check.prover.effort import within
+from proofs_check.prover.effort import within_saying_why
 from proofs_check.results import Decision, Tree, Verdict
 from proofs_check.strong_convexity import Bounds, bound_constant, strong_convexity_json
 
@@ -33,7 +33,7 @@ class Condition:
     decide: Callable[[Context], Decision]
 
 
-#: Search effort for one condition; what is not decided by then is unknown.
+#: Work for one condition, in nominal seconds; what is not decided with it is unknown.
 SECONDS_PER_CONDITION = 7.0
 
 _log = logging.getLogger(__name__)
@@ -100,9 +100,9 @@ def _text(value: Fraction) -> str:
 
 
 def decide_in_time(context: Context, name: str, seconds: float = SECONDS_PER_CONDITION) -> tuple[Decision, StrongConvexity | None]:
-    """Decide a condition within some time, and return the strong convexity constant too where it is what was decided.
+    """Decide a condition with some work (in nominal seconds), and return the strong convexity constant too where that was decided.
 
-    No decision in that time, or an error inside the search, is the verdict unknown.
+    No decision with that work, or an error inside the search, is the verdict unknown.
     """
 
     def decide() -> tuple[Decision, StrongConvexity | None]:
@@ -115,8 +115,7 @@ def decide_in_time(context: Context, name: str, seconds: float = SECONDS_PER_CON
         return decision, convexity
 
     try:
-        found = within(seconds, decide)
-        reason = f"no decision within {seconds:g} seconds"
+        found, reason = within_saying_why(seconds, decide)
     except InvalidExpression as error:  # not of the profile, which was admitted: of its derivatives, say, which may be infinite
         found, reason = None, f"an expression came up that cannot be dealt with ({error})"
     except PDPError:

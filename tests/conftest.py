@@ -1,7 +1,7 @@
 """What all tests share: a command line in process, and settings that let no verdict depend on luck or on what else the machine does.
 
-Hypothesis draws the same examples in every run, and has no limits in real time; ``make properties`` draws fresh ones. Searches are limited
-in processor time only; the limit in real time has its own test (``tests/prover/test_effort.py``). Lines are of 80 columns without colour.
+Hypothesis draws the same examples in every run, and has no limits in real time; ``make properties`` draws fresh ones. Lines are of 80
+columns without colour.
 """
 
 from __future__ import annotations
@@ -16,13 +16,10 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from accountant.cli.main import invoke
-from proofs_check.prover import effort
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fresh", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("repeatable")
-
-effort.REAL = 60.0
 
 for _name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "TERMINAL_WIDTH"):
     os.environ.pop(_name, None)

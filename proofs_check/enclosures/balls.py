@@ -85,6 +85,11 @@ class Enclosure(Program):
     def _step(self, term: Term) -> Step:
         return ("num", (), fmpq(term[1].numerator, term[1].denominator)) if term[0] == "num" else super()._step(term)
 
+    @property
+    def steps(self) -> int:
+        """How many operations an evaluation takes."""
+        return len(self._operations)
+
     def evaluate(self, box: Mapping[str, arb]) -> arb:
         """Return a ball that contains the term's values for all points of ``box`` (name → ball)."""
         values: list[arb] = []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 import sympy
 
 from profiles.profile import Variable
+from proofs_check.prover.effort import memory
 from proofs_check.prover.explore import Exploration, Outcome, candidates, explore, violating_point
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
@@ -21,9 +21,12 @@ MAX_DEPTH = 4
 EFFORT, LITTLE_EFFORT = (400, 1500), (100, 300)
 
 
-@lru_cache(maxsize=4096)
 def _explored(goal: Goal, budget: int, points: int) -> Exploration:
-    return explore(goal, budget=budget, points=points)
+    known, key = memory("explorations"), (goal, budget, points)
+    if key not in known:
+        known[key] = explore(goal, budget=budget, points=points)
+    found: Exploration = known[key]
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,87 +1,209 @@
-"""Effort: how long a search may take. Searches look at the clock by themselves; a single step of SymPy that does not is interrupted.
+"""Effort: how much work a search may do. Work is counted, not timed, so that a verdict depends neither on the machine nor on its load.
 
-Effort is processor time, so that a verdict does not depend on what else the machine does; only the outermost search is limited in real
-time as well.
+Claim: what ``within`` returns is a function of the search alone, however fast the machine is, whatever else runs on it, in whatever thread
+and after whatever other searches: every step that may be expensive says beforehand what it costs (``spend``), a number computed from its
+input; what a search remembers (``memory``) is forgotten at its end. The exception is the safety limit: a search that uses ``LIMIT`` seconds
+of processor time, which counted work should never let it, is interrupted, and ``why_ended`` says so.
+
+Work is given in nominal seconds; ``UNITS`` of them are about a second of an ordinary processor.
 """
 
 from __future__ import annotations
 
+import ctypes
+import logging
 import math
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
-from dataclasses import dataclass
-from types import FrameType
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-#: Seconds between the end of a search's time and its interruption, and between two looks of the alarm.
-GRACE, LOOK = 0.5, 0.2
-#: Real time that the outermost search may take, for each second of effort.
-REAL = 1.25
+#: Units of work in a nominal second: one is about a microsecond.
+UNITS = 1_000_000
+#: Seconds of processor time after which the outermost search is interrupted, whatever it has counted.
+LIMIT = 60.0
+#: Seconds after which an interruption that was swallowed on its way is sent again.
+AGAIN = 0.2
 
 Found = TypeVar("Found")
 
-
-@dataclass(frozen=True, slots=True)
-class _Deadline:
-    processor: float = math.inf
-    real: float = math.inf
-
-    def passed(self, grace: float = 0.0) -> bool:
-        """Tell whether one of the two times is over, for some time already."""
-        return time.process_time() > self.processor + grace or time.monotonic() > self.real + grace
+_log = logging.getLogger(__name__)
 
 
-_deadline: ContextVar[_Deadline] = ContextVar("deadline", default=_Deadline())  # noqa: B039 - it is frozen
+@dataclass(slots=True)
+class _Search:
+    """What one search may still spend, the search that it is part of, and what both remember."""
+
+    left: float
+    outer: _Search | None
+    memory: dict[str, dict[Any, Any]]
+
+
+_search: ContextVar[_Search | None] = ContextVar("search", default=None)
 
 
 class OutOfTime(BaseException):
     """A search was interrupted. Not an :class:`Exception`, so that no handler for errors of a heuristic takes it for one of them."""
 
 
-def within(seconds: float, search: Callable[[], Found]) -> Found | None:
-    """Return what a search finds in some time, or in what an outer one has left if that is less; None where it is interrupted.
+class OutOfWork(OutOfTime):
+    """A search has done the work that it may do; ``search`` is the outermost one that has."""
 
-    The interruption needs the main thread of a Unix process whose alarm is not in use; elsewhere only the searches' own looks count.
+    def __init__(self, search: _Search) -> None:
+        super().__init__()
+        self.search = search
+
+
+def within(seconds: float, search: Callable[[], Found]) -> Found | None:
+    """Return what a search finds with some work (in nominal seconds), or with what an outer one has left if that is less.
+
+    None where the work is done before it ends, or where the safety limit is reached.
     """
-    outer = _deadline.get()
-    real = time.monotonic() + REAL * seconds if outer.real == math.inf else outer.real
-    token = _deadline.set(_Deadline(min(outer.processor, time.process_time() + seconds), real))
+    return within_saying_why(seconds, search)[0]
+
+
+def within_saying_why(seconds: float, search: Callable[[], Found]) -> tuple[Found | None, str | None]:
+    """Return the same, and for people why the search did not end by itself (None where it did)."""
+    outer = _search.get()
+    own = _Search(seconds * UNITS if outer is None else min(outer.left, seconds * UNITS), outer, {} if outer is None else outer.memory)
+    return _run(own, search, watched=outer is None, asked=seconds)
+
+
+def apart(seconds: float, search: Callable[[], Found]) -> Found | None:
+    """Return what a search finds by itself: it neither spends what an outer one has left, nor knows what that one remembers.
+
+    For what several searches share: whichever of them needs it first, it is the same, and the same is left to them.
+    """
+    return _run(_Search(seconds * UNITS, None, {}), search, watched=_search.get() is None, asked=seconds)[0]
+
+
+def _run(own: _Search, search: Callable[[], Found], *, watched: bool, asked: float) -> tuple[Found | None, str | None]:
+    token, watch = _search.set(own), _Watch() if watched else None
     try:
-        with _alarm():
-            return search()
-    except OutOfTime:
-        if outer.passed(GRACE):
+        try:
+            if watch is not None:
+                watch.start()
+            return search(), None
+        finally:
+            if watch is not None:
+                watch.end()
+    except OutOfWork as reached:
+        if reached.search is not own:
             raise
-        return None
+        return None, f"the search ended with the work that it may do ({asked:g} nominal seconds, counted, so the same on every machine)"
+    except OutOfTime:
+        if watch is None:
+            raise
+        watch.end()  # the interruption may have come before the first end had begun
+        return None, f"the safety limit of {LIMIT:g} s of processor time was reached; on a faster machine it may be decided"
     finally:
-        _deadline.reset(token)
+        _search.reset(token)
+
+
+def spend(units: float) -> None:
+    """Count work that is about to be done. Raises :class:`OutOfWork`, which is for ``within``, where less than that is left."""
+    reached, search = None, _search.get()
+    while search is not None:
+        search.left -= units
+        if search.left < 0:
+            reached = search
+        search = search.outer
+    if reached is not None:
+        raise OutOfWork(reached)
 
 
 def out_of_time() -> bool:
-    """Tell whether the current search should end."""
-    return _deadline.get().passed()
+    """Tell whether the current search has done what it may do."""
+    search = _search.get()
+    return search is not None and search.left <= 0
 
 
-def _look(_number: int, _frame: FrameType | None) -> None:
-    if _deadline.get().passed(GRACE):
-        raise OutOfTime
+def is_counted() -> bool:
+    """Tell whether what is done now is part of a search."""
+    return _search.get() is not None
 
 
-@contextmanager
-def _alarm() -> Iterator[None]:
-    """Look at the clock every now and then, if nobody else has set the alarm."""
-    possible = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    if not possible or signal.getitimer(signal.ITIMER_REAL) != (0.0, 0.0):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, _look)
-    signal.setitimer(signal.ITIMER_REAL, LOOK, LOOK)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+def remaining() -> float:
+    """Return the units that the current search has left; infinitely many outside of any search."""
+    search = _search.get()
+    return math.inf if search is None else max(search.left, 0)
+
+
+def memory(kind: str) -> dict[Any, Any]:
+    """Return what the current search remembers of a kind: an empty dictionary at its start; forgotten at once outside of any search."""
+    search = _search.get()
+    return {} if search is None else search.memory.setdefault(kind, {})
+
+
+@dataclass(slots=True)
+class _Watch:
+    """Interrupts one thread when it has used the limit, and again while that has no effect, until it says that the search has ended.
+
+    No signals: those belong to the caller, and reach the main thread only. An exception sent to a thread may arrive late, so that ``end``
+    waits for one that is being sent, and takes back one that has not arrived. It may arrive inside ``end`` too: hence nothing there takes a
+    lock, and an interrupted ``end`` starts again.
+    """
+
+    thread: int = field(default_factory=threading.get_ident)
+    running: threading.Lock = field(default_factory=threading.Lock)
+    over: bool = False
+    sending: bool = False
+
+    def start(self) -> None:
+        """Start the thread that looks at the clock of this one."""
+        self.running.acquire()  # noqa: SIM115 - it is released by ``end``
+        guard = threading.Thread(target=self._guard, args=(_clock(),), daemon=True, name="search-limit")
+        try:
+            guard.start()
+        except RuntimeError:  # there are no threads here, or no more of them; the counted work bounds the search all the same
+            _log.debug("a search runs without the safety limit", exc_info=True)
+
+    def _guard(self, clock: Callable[[], float]) -> None:
+        limit = LIMIT
+        while not self.running.acquire(timeout=max(limit - clock(), AGAIN)):  # a thread uses no more time than passes
+            if clock() < limit:
+                continue
+            self.sending = True
+            if not self.over:
+                _log.debug("a search has used %s s and is interrupted", limit)
+                _send(self.thread, ctypes.py_object(OutOfTime))
+            self.sending = False
+            limit = clock() + AGAIN
+
+    def end(self) -> None:
+        """End the watch: no interruption is under way afterwards."""
+        while True:
+            try:
+                self.over = True
+                while self.sending:
+                    time.sleep(0)
+                _send(self.thread, None)
+                if self.running.locked():
+                    self.running.release()
+                return
+            except OutOfTime:
+                continue
+
+
+def _send(thread: int, what: Any) -> None:
+    """Let an exception be raised in a thread at its next step, or with None take back one that has not been raised yet."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), what)
+
+
+def _clock() -> Callable[[], float]:
+    """Return a clock of the processor time that this thread uses from now on, which other threads can read; of all threads without one."""
+    if hasattr(time, "pthread_getcpuclockid"):
+        identity = time.pthread_getcpuclockid(threading.get_ident())
+        start = time.clock_gettime(identity)
+
+        def used() -> float:
+            try:
+                return time.clock_gettime(identity) - start
+            except OSError:  # the thread is gone
+                return 0.0
+
+        return used
+    start = time.process_time()
+    return lambda: time.process_time() - start

@@ -13,20 +13,24 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import sympy
-from flint import arb
+from flint import arb, fmpq
 
 from profiles.errors import InvalidExpression
 from profiles.profile import Variable
 from profiles.terms import Term
-from proofs_check.enclosures import Enclosure, ball, interval, working_precision
+from proofs_check.enclosures import Enclosure, ball, working_precision
 from proofs_check.prover.critical import critical_values
+from proofs_check.prover.effort import spend
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
 
-TAIL = Fraction(1, 2**60)
+TAIL = fmpq(1, 2**60)
 CONFIRM_BITS = 256
+#: What a box and a point cost a search, beside a unit for each step of the term.
+BOX, POINT = 30, 8
 
 
 class Outcome(Enum):
@@ -47,30 +51,33 @@ class Exploration:
     witness: dict[str, Fraction] | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class _Axis:
-    variable: Variable
+    """The range of a variable and a coordinate on it; for infinite ranges u in (0, 1] decreases from infinity to the lower end."""
 
-    def ends(self) -> tuple[Fraction, Fraction]:
-        if self.variable.hi is None:
-            return Fraction(0), Fraction(1)
-        return self.variable.lo, self.variable.hi
+    __slots__ = ("ends", "infinite", "lo", "open_below", "variable")
 
-    def value(self, u: Fraction) -> Fraction:
-        """Map a coordinate to a value; for infinite ranges u in (0, 1] decreases from infinity to the lower end."""
-        if self.variable.hi is not None:
+    def __init__(self, variable: Variable) -> None:
+        self.variable, self.infinite, self.open_below = variable, variable.hi is None, variable.open_below
+        self.lo = _rational(variable.lo)
+        self.ends = (fmpq(0), fmpq(1)) if variable.hi is None else (self.lo, _rational(variable.hi))
+
+    def value(self, u: Any) -> Any:
+        """Map a coordinate to a value."""
+        if not self.infinite:
             return u
-        lo = self.variable.lo
-        return lo / u if lo > 0 else lo + 1 / u - 1
+        return self.lo / u if self.lo > 0 else self.lo + 1 / u - 1
 
-    def reaches_tail(self, lo: Fraction, hi: Fraction) -> bool:
+    def reaches_tail(self, lo: Any, hi: Any) -> bool:
         """Tell whether a coordinate interval touches infinity, or the excluded end of an open range."""
-        if self.variable.hi is not None:
-            return False
-        return lo == 0 or (self.variable.open_below and hi == 1)
+        return self.infinite and (lo == 0 or (self.open_below and hi == 1))
 
 
-Cell = tuple[tuple[Fraction, Fraction], ...]
+#: Both ends of a coordinate interval for each axis, as FLINT's rationals, which are many times faster than fractions.
+Cell = tuple[tuple[Any, Any], ...]
+
+
+def _rational(value: Fraction) -> Any:
+    return fmpq(value.numerator, value.denominator)
 
 
 def explore(goal: Goal, *, budget: int = 1500, points: int = 1500, precision: int = 64) -> Exploration:
@@ -99,12 +106,13 @@ def _critical_points(expression: sympy.Expr, box: Sequence[Variable]) -> Iterato
 
 
 def _branch(enclosure: Enclosure, term: Term, axes: Sequence[_Axis], goal: Goal, budget: int) -> Exploration:
-    root: Cell = tuple(axis.ends() for axis in axes)
+    root: Cell = tuple(axis.ends for axis in axes)
     order = itertools.count()
-    queue: list[tuple[float, int, Cell]] = [(0.0, next(order), root)]
-    boxes, tail = 0, False
+    queue: list[tuple[float, int, Cell, bool]] = [(0.0, next(order), root, True)]
+    boxes, tail, cost = 0, False, BOX + 2 * enclosure.steps
     while queue:
-        _, _, cell = heapq.heappop(queue)
+        _, _, cell, doubtful = heapq.heappop(queue)
+        spend(cost)
         if any(axis.reaches_tail(*side) for axis, side in zip(axes, cell, strict=True)):
             if _small_tail(axes, cell):
                 tail = True
@@ -115,14 +123,19 @@ def _branch(enclosure: Enclosure, term: Term, axes: Sequence[_Axis], goal: Goal,
             if (value > 0) if goal.strict else (value >= 0):
                 continue
             middle = {axis.variable.name: axis.value((lo + hi) / 2) for axis, (lo, hi) in zip(axes, cell, strict=True)}
-            if _violated(enclosure, middle, strict=goal.strict):
-                return Exploration(Outcome.VIOLATED, boxes, _shorten(term, goal, middle))
+            if doubtful and _fails(enclosure, middle, strict=goal.strict):
+                return Exploration(Outcome.VIOLATED, boxes, _shorten(term, goal, {name: _fraction(q) for name, q in middle.items()}))
         if boxes >= budget or not axes:
             return Exploration(Outcome.UNDECIDED, boxes)
-        for child in _bisect(axes, cell, root):
-            heapq.heappush(queue, (_priority(enclosure, axes, child), next(order), child))
+        for child in _bisect(cell, root):
+            priority, in_doubt = _priority(enclosure, axes, child, strict=goal.strict)
+            heapq.heappush(queue, (priority, next(order), child, in_doubt))
         boxes += 1
     return Exploration(Outcome.HOLDS_BEFORE_TAIL if tail else Outcome.HOLDS, boxes)
+
+
+def _fraction(value: Any) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
 
 
 def _small_tail(axes: Sequence[_Axis], cell: Cell) -> bool:
@@ -131,27 +144,23 @@ def _small_tail(axes: Sequence[_Axis], cell: Cell) -> bool:
     )
 
 
-def _priority(enclosure: Enclosure, axes: Sequence[_Axis], cell: Cell) -> float:
-    """Most negative midpoint first, so that violations are met early."""
-    point = {axis.variable.name: ball(axis.value((lo + hi) / 2)) for axis, (lo, hi) in zip(axes, cell, strict=True)}
-    value = float(enclosure.evaluate(point).mid())
-    return value if value == value else 0.0  # noqa: PLR0124
+def _priority(enclosure: Enclosure, axes: Sequence[_Axis], cell: Cell, *, strict: bool) -> tuple[float, bool]:
+    """Return the value in the middle (most negative first, so that violations are met early), and whether the goal may fail there."""
+    value = enclosure.evaluate({axis.variable.name: arb(axis.value((lo + hi) / 2)) for axis, (lo, hi) in zip(axes, cell, strict=True)})
+    rank = float(value.mid())
+    return rank if rank == rank else 0.0, not (value > 0 if strict else value >= 0)  # noqa: PLR0124
 
 
 def _balls(axes: Sequence[_Axis], cell: Cell) -> dict[str, arb]:
-    box = {}
-    for axis, (lo, hi) in zip(axes, cell, strict=True):
-        first, second = axis.value(lo), axis.value(hi)
-        box[axis.variable.name] = interval(min(first, second), max(first, second))
-    return box
+    return {axis.variable.name: arb(axis.value(lo)).union(arb(axis.value(hi))) for axis, (lo, hi) in zip(axes, cell, strict=True)}
 
 
-def _bisect(axes: Sequence[_Axis], cell: Cell, root: Cell) -> Iterator[Cell]:
-    def width(index: int) -> Fraction:
-        whole = root[index][1] - root[index][0]
-        return (cell[index][1] - cell[index][0]) / whole if whole else Fraction(-1)
-
-    widest = max(range(len(axes)), key=width)
+def _bisect(cell: Cell, root: Cell) -> Iterator[Cell]:
+    widest, largest = 0, fmpq(-2)
+    for index, ((lo, hi), (first, last)) in enumerate(zip(cell, root, strict=True)):
+        share = (hi - lo) / (last - first) if last != first else fmpq(-1)
+        if share > largest:
+            widest, largest = index, share
     lo, hi = cell[widest]
     middle = (lo + hi) / 2
     for side in ((lo, middle), (middle, hi)):
@@ -204,12 +213,24 @@ def _violated(enclosure: Enclosure, point: dict[str, Fraction], *, strict: bool,
         return bool(value <= 0) if strict else bool(value < 0)
 
 
+def _fails(enclosure: Enclosure, point: dict[str, Any], *, strict: bool) -> bool:
+    with working_precision(CONFIRM_BITS):
+        value = enclosure.evaluate({name: arb(number) for name, number in point.items()})
+        return bool(value <= 0) if strict else bool(value < 0)
+
+
 def violating_point(term: Term, points: Sequence[dict[str, Fraction]], *, strict: bool) -> dict[str, Fraction] | None:
     """Return the first of ``points`` at which the goal certainly fails, None if there is none."""
-    enclosure = Enclosure(term)
+    enclosure, known = Enclosure(term), dict[int, arb]()
+    spend(len(points) * (POINT + enclosure.steps))
     with working_precision(CONFIRM_BITS):
         for point in points:
-            value = enclosure.evaluate({name: ball(number) for name, number in point.items()})
+            box = {}
+            for name, number in point.items():  # points share their numbers
+                if id(number) not in known:
+                    known[id(number)] = ball(number)
+                box[name] = known[id(number)]
+            value = enclosure.evaluate(box)
             if (value <= 0) if strict else (value < 0):
                 return point
     return None

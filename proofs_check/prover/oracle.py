@@ -6,29 +6,43 @@ then the kernel derives the goal itself from the profile's text.
 
 from __future__ import annotations
 
+import json
+
 from profiles.errors import InvalidExpression
 from profiles.terms import to_text
 from proofs_check.kernel.boxes import Range
 from proofs_check.kernel.rules import Goal as KernelGoal
 from proofs_check.kernel.rules import Session, prove
 from proofs_check.kernel.terms import Meter, Rejected, forget
+from proofs_check.prover.effort import memory, remaining, spend
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
 #: What one goal may cost the kernel: a tenth of what it spends on a whole certificate, which has several.
 WORK = Meter.left // 10
+#: What the kernel's own unit of work costs a search, and what one question costs beside that.
+KERNEL_UNIT, QUESTION = 15, 500
 
 
 def accepts(goal: Goal, tree: Tree) -> bool:
     """Tell whether the kernel's rules accept ``tree`` as a proof of ``goal``."""
+    known, key = memory("oracle"), (goal, json.dumps(tree))
+    if key not in known:
+        known[key] = _ask(goal, tree)
+    return bool(known[key])
+
+
+def _ask(goal: Goal, tree: Tree) -> bool:
+    meter = Meter()
+    meter.left = allowed = int(min(WORK, remaining() / KERNEL_UNIT))
     try:
         box = {variable.name: Range(variable.lo, variable.hi, variable.open_below) for variable in goal.box}
         forget()
-        meter = Meter()
-        meter.left = WORK
         session = Session(meter)
         term = session.read(to_text(goal.term), box)
         prove(session, KernelGoal(term, box, goal.strict), tree)
     except (Rejected, InvalidExpression, RecursionError, ArithmeticError):
         return False
+    finally:
+        spend(QUESTION + KERNEL_UNIT * (allowed - meter.left))
     return True

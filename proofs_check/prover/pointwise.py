@@ -10,11 +10,14 @@ from flint import arb
 
 from profiles.terms import Term, constant_value, to_text
 from proofs_check.enclosures import Enclosure, ball, working_precision
+from proofs_check.prover.effort import spend
 
 #: An exact :class:`~fractions.Fraction`, or a ball (whose library has no types that a checker could use).
 Value: TypeAlias = Any
 
 MAX_BITS = 20_000
+#: What a step of an evaluation costs.
+STEP = 20
 
 
 class UndefinedAtPoint(Exception):
@@ -38,6 +41,7 @@ def as_ball(value: Value) -> arb:
 
 def _value(term: Term, point: Mapping[str, Fraction]) -> Value:
     head = term[0]
+    spend(STEP)
     if head == "num":
         return Fraction(term[1])
     if head == "sym":

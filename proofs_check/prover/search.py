@@ -5,12 +5,13 @@ The tactics stand in ``tactics/``; ``TACTICS`` is their order: cheap trees first
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 
 from profiles.errors import InvalidExpression
 from proofs_check.prover.attempt import MAX_DEPTH, Attempt, Tactic
-from proofs_check.prover.effort import out_of_time
+from proofs_check.prover.effort import apart, is_counted, memory, out_of_time, spend
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.oracle import accepts
@@ -25,11 +26,8 @@ from proofs_check.prover.tactics.waves import unwind
 from proofs_check.prover.trees import restated
 from proofs_check.results import Tree
 
-MAX_KNOWN = 4096
-
-
-_known: dict[Goal, tuple[Tree | None, int]] = {}
-
+#: What it costs to try one tactic on a goal, beside what the tactic does.
+TRIAL = 100
 
 #: Tactics without subgoals.
 DIRECT: tuple[Tactic, ...] = (identity, manifest, subdivide)
@@ -60,6 +58,8 @@ def prove(goal: Goal, depth: int = MAX_DEPTH) -> Tree | None:
 
     Deeper and deeper searches, so that a short proof behind an expensive tactic is found before the long ones in front of it.
     """
+    if not is_counted():
+        return apart(math.inf, lambda: prove(goal, depth))
     for limit in range(depth + 1):
         found = _search(goal, limit)
         if found is not None or out_of_time():
@@ -84,14 +84,13 @@ def proofs(goal: Goal, depth: int = MAX_DEPTH) -> Iterator[Tree]:
 
 def _search(goal: Goal, depth: int) -> Tree | None:
     """Return a tree of at most this depth; remember it, or down to which depth there is none."""
-    found, failed = _known.get(goal, (None, -1))
+    known: dict[Goal, tuple[Tree | None, int]] = memory("proofs")
+    found, failed = known.get(goal, (None, -1))
     if found is not None or depth <= failed or out_of_time():
         return found
     found = next(_at_depth(goal, depth), None)
     if found is not None or not out_of_time():
-        if len(_known) > MAX_KNOWN:
-            _known.clear()
-        _known[goal] = (found, depth)
+        known[goal] = (found, depth)
     return found
 
 
@@ -101,6 +100,7 @@ def _at_depth(goal: Goal, depth: int) -> Iterator[Tree]:
         for tactic in _tactics(attempt):
             if out_of_time():
                 return
+            spend(TRIAL)
             yield from (tree for tree in until_failure(tactic(attempt)) if accepts(goal, tree))
     except InvalidExpression:
         return
