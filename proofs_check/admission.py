@@ -15,7 +15,7 @@ from functools import lru_cache
 from profiles.errors import InvalidExpression, InvalidProfile, Undecided
 from profiles.numbers import exact_text
 from profiles.profile import Profile, Variable
-from profiles.terms import Term, number, substitute, to_text
+from profiles.terms import Term, free_symbols, number, substitute, to_text
 from proofs_check.certificates import check_text, make_certificate
 from proofs_check.prover import trees
 from proofs_check.prover.definedness import obligations
@@ -119,8 +119,9 @@ def _proofs(profile: Profile, term: Term) -> Iterator[Tree]:
     witness = explore(goal).witness if nonnegative is None else None
     if witness is not None:
         _refuse_bad_point(term, witness)
-    hints = {to_text(part.term): tree for part in obligations(term) if (tree := part.prove(profile)) is not None}
-    for tree in (nonnegative, trees.MANIFEST, trees.boxes(2000), *(trees.boxes(500, centred=True),)):
+    hints = {to_text(part.term): tree for part in obligations(term) if free_symbols(part.term) and (tree := part.prove(profile)) is not None}
+    stated = None if nonnegative is None else trees.restated(goal, nonnegative)
+    for tree in (nonnegative, stated, trees.MANIFEST, trees.boxes(2000), *(trees.boxes(500, centred=True),)):
         if tree is not None:
             yield {"nonnegative": tree}
             if hints:

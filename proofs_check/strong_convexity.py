@@ -69,7 +69,7 @@ def _better_number(context: Context, upper: Fraction) -> Fraction | None:
             above = trees.monotone(WEIGHT, {**slope, "product": rising}, end, increasing=True)
             proof: Tree = {"floor": exact_text(number), "positive": trees.MANIFEST, "form": "exp"}
             proof["curvature"] = trees.split(WEIGHT, cut, below, above)
-            if checks(context.profile, [{"claim": "strong-convexity", "verdict": "proved", "proof": proof}]):
+            if checks(context.profile, [context.claim("strong-convexity", "proved", proof)]):
                 return number
     return None
 

@@ -19,7 +19,7 @@ from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, to_text
 from proofs_check.certificates import checks, point_json
-from proofs_check.conditions.branches import find_pieces, refute_beside_kinks, refute_by_kink, undecided
+from proofs_check.conditions.branches import Pieces, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, refute_around, refute_at, touching_point, unknown
 from proofs_check.enclosures import upper_fraction
@@ -70,7 +70,7 @@ def derive_strong_convexity(context: Context) -> StrongConvexity | None:
     if not context.smooth:
         return _floor_in_pieces(context)
     for floor, proof, exact in until_failure(_floors(context)):
-        claim: Tree = {"claim": "strong-convexity", "verdict": "proved", "proof": proof}
+        claim = context.claim("strong-convexity", "proved", proof)
         if checks(context.profile, [claim], target=context.target):
             return StrongConvexity(floor, proof, exact, checked=True)
     return None
@@ -155,27 +155,40 @@ def _slope_of_bent(context: Context) -> Tree | None:
 
 
 def _floor_in_pieces(context: Context) -> StrongConvexity | None:
-    """Return a number below K or K·e^ε on all pieces of an ε whose pieces meet smoothly."""
+    """Return a number, or a term, below K or K·e^ε on all pieces of an ε whose pieces meet smoothly."""
     found = find_pieces(context)
     if found is None:
         return None
     for form in ("log", "exp"):
         sides = []
-        for epsilon, box in found.pieces:
-            curvature = context.curvature_of(epsilon)
-            sides.append((curvature if form == "log" else curvature * sympy.exp(epsilon), box))
-        choices = [list(_numbers_below(expression, box)) for expression, box in sides]
-        for numbers in zip(*choices, strict=False):
-            floor = to_rational(min(numbers))
-            curvature_proofs = [prove(Goal(expression - floor, box)) for expression, box in sides]
-            if None in curvature_proofs:
+        for piece in found.pieces:
+            curvature = context.curvature_of(piece.epsilon)
+            sides.append(piece.goal(curvature if form == "log" else curvature * sympy.exp(piece.epsilon), context.weight))
+        for floor in _floors_of_pieces(context, found, sides):
+            goals = [replace(side, expression=expand(side.expression - floor)) for side in sides]
+            positive = prove(context.for_records(floor, strict=True)) if all(map(looks_true, goals)) else None
+            proofs = [] if positive is None else [prove(goal) for goal in goals]
+            if positive is None or None in proofs:
                 continue
-            proof: Tree = {"floor": exact_text(min(numbers)), "positive": trees.MANIFEST, "form": form, "curvature": curvature_proofs}
+            proof: Tree = {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": proofs}
             proof |= found.fields()
-            claim: Tree = {"claim": "strong-convexity", "verdict": "proved", "proof": proof}
+            claim = context.claim("strong-convexity", "proved", proof)
             if checks(context.profile, [claim], target=context.target):
                 return StrongConvexity(floor, proof, exact=False, checked=True)
     return None
+
+
+def _floors_of_pieces(context: Context, found: Pieces, sides: Sequence[Goal]) -> Iterator[sympy.Expr]:
+    """Yield numbers below all pieces; then shares of what K, or ε′², is at the beginning of one of them."""
+    choices = [list(_numbers_below(side.expression, side.box)) for side in sides]
+    yield from (to_rational(min(numbers)) for numbers in zip(*choices, strict=False))
+    starts: dict[sympy.Expr, None] = {}
+    for piece in found.pieces:
+        for whole in (context.curvature_of(piece.epsilon), sympy.diff(piece.epsilon, context.weight) ** 2):
+            start = tidy(whole.subs(context.weight, piece.lo))
+            if start.is_finite is not False and start.free_symbols:
+                starts[start] = None
+    yield from (share * start for share in (1, sympy.Rational(1, 2)) for start in starts)
 
 
 def _numbers_below(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[Fraction]:

@@ -19,6 +19,7 @@ from proofs_check.certificates import point_json
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, settle
 from proofs_check.conditions.growth import offset_name, prove_growth
+from proofs_check.conditions.slow_growth import prove_slow_growth
 from proofs_check.prover import trees
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, telling_points
@@ -50,6 +51,7 @@ def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
     return (
         within(SLICE, lambda: _prove_uniformly(context))
+        or within(SLICE, lambda: _prove_slow_growth(context))
         or _refute(context)
         or _prove_by_growth(context)
         or _prove_directly(context)
@@ -156,6 +158,16 @@ def _far_start(gap: sympy.Expr) -> int | None:
             break
         found = 10**exponent
     return found
+
+
+def _prove_slow_growth(context: Context) -> Decision | None:
+    """Prove it from a power of w, however small, or a square of its logarithm."""
+    for threshold, proof in prove_slow_growth(context):
+        method = "a power of w, or of log(w), below epsilon"
+        decision = accept(context, ID, Verdict.PROVED, proof, method=method, details={"threshold": threshold})
+        if decision.checked:
+            return decision
+    return None
 
 
 def _prove_by_growth(context: Context) -> Decision | None:

@@ -14,7 +14,7 @@ from sympy.core.relational import Relational
 from profiles.errors import InvalidExpression
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
-from proofs_check.prover.algebra import rational_roots
+from proofs_check.prover.algebra import expand, factored, rational_roots
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
@@ -46,6 +46,17 @@ def resolve_inside(expression: sympy.Expr, box: tuple[Variable, ...], weight: sy
 
     def shows(gap: sympy.Expr, *, strict: bool = False) -> bool:  # noqa: ARG001
         return _holds(gap, box=box)
+
+    return _replace(expression, weight, lambda node: _decide(node, shows))
+
+
+def resolve_along(
+    expression: sympy.Expr, box: tuple[Variable, ...], weight: sympy.Symbol, ways: Sequence[sympy.Expr]
+) -> tuple[sympy.Expr, bool]:
+    """The same on a piece of the weights that is given in one or two ways as an expression in the variables of a box."""
+
+    def shows(gap: sympy.Expr, *, strict: bool = False) -> bool:  # noqa: ARG001
+        return any(_holds(expand(gap.subs(weight, way)), box=box) for way in ways)
 
     return _replace(expression, weight, lambda node: _decide(node, shows))
 
@@ -197,3 +208,22 @@ def _narrow(lo: Fraction, hi: Fraction, sign: Callable[[Fraction], int]) -> tupl
             break
         lo, hi = (middle, hi) if here == start else (lo, middle)
     return lo, hi
+
+
+def moving_borders(expression: sympy.Expr, records: Sequence[Variable], weight: sympy.Symbol) -> list[sympy.Expr]:
+    """Return the weights > 1 at which branches meet, as expressions in the records, rising at a record in the middle."""
+    middle = {
+        variable.name: sympy.Rational(1) if variable.hi is None else to_rational((variable.lo + variable.hi) / 2) for variable in records
+    }
+    found: dict[sympy.Expr, sympy.Expr] = {}
+    for gap in dict.fromkeys(gaps(expression, weight)):
+        for factor in sympy.Mul.make_args(factored(gap) or gap):
+            line = expand(factor.base if factor.is_Pow else factor)
+            rate = sympy.diff(line, weight)
+            if rate == 0 or rate.has(weight):
+                continue
+            border = sympy.cancel(-line.subs(weight, 0) / rate)
+            place = border.subs({symbol: middle[symbol.name] for symbol in border.free_symbols if symbol.name in middle})
+            if place.is_Rational and place > 1:
+                found[border] = place
+    return sorted(found, key=found.__getitem__)
