@@ -82,7 +82,7 @@ Floor = tuple[sympy.Expr, Tree, bool]
 
 def _floors(context: Context) -> Iterator[Floor]:
     """Yield floors: the formula at w = 1, the curvature alone at w = 1, then numbers below the sampled infimum."""
-    bent = context.curvature * sympy.exp(context.epsilon)
+    bent = context.bent
     formula = tidy(context.at_one(context.curvature)) * sympy.exp(context.at_one(context.epsilon))
     attempts: list[Callable[[], Floor | None]] = [
         lambda: _from_one(context, bent, formula, "exp"),
@@ -129,17 +129,33 @@ def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form:
     positive = prove(context.for_records(floor, strict=True))
     if positive is None:
         return None
-    slope = _slope_of_bent(context) if form == "exp" else prove(context.for_all(sympy.diff(expression, context.weight)))
-    curvature = None if slope is None else trees.monotone("w", slope, trees.ZERO, increasing=True)
-    curvature = curvature or prove(context.for_all(expression - floor))
+    curvature = _rising_with_its_slope(context, expression, floor) if form == "exp" and context.bent_is_simpler else None
+    if curvature is None:
+        slope = _slope_of_bent(context) if form == "exp" else prove(context.for_all(sympy.diff(expression, context.weight)))
+        curvature = None if slope is None else trees.monotone("w", slope, trees.ZERO, increasing=True)
+    curvature = curvature or _restated(context.for_all(expression - floor))
     if curvature is None:
         return None
     return floor, {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": curvature}, form == "exp"
 
 
+def _rising_with_its_slope(context: Context, bent: sympy.Expr, floor: sympy.Expr) -> Tree | None:
+    """Prove that (e^ε)″, as it is without the logarithms in ε, is at least its value at w = 1, because it rises."""
+    slope = prove(context.for_all(sympy.diff(bent, context.weight)))
+    return None if slope is None else trees.restated(context.for_all(bent - floor), trees.monotone(WEIGHT, slope, trees.ZERO, increasing=True))
+
+
+def _restated(goal: Goal) -> Tree | None:
+    tree = prove(goal)
+    return None if tree is None else trees.restated(goal, tree)
+
+
 def _from_term(context: Context, expression: sympy.Expr, floor: sympy.Expr, form: str) -> Floor | None:
     positive = prove(context.for_records(floor, strict=True))
-    curvature = None if positive is None else prove(context.for_all(expression - floor))
+    goal = context.for_all(expression - floor)
+    if positive is None or not looks_true(goal):
+        return None
+    curvature = _restated(goal) if form == "exp" else prove(goal)
     if curvature is None:
         return None
     return floor, {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": curvature}, False

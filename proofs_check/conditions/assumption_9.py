@@ -13,14 +13,16 @@ from functools import partial
 import sympy
 
 from profiles.numbers import exact_text
-from profiles.profile import Variable
+from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
-from proofs_check.certificates import point_json
+from profiles.terms import to_text
+from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, settle
 from proofs_check.conditions.growth import offset_name, prove_growth
 from proofs_check.conditions.slow_growth import prove_slow_growth
 from proofs_check.prover import trees
+from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
@@ -110,20 +112,37 @@ def _prove_directly(context: Context) -> Decision | None:
     numeric = all(variable.hi is not None for variable in context.records)
     attempts = [("exp", Fraction(start)) for start in TAIL_STARTS]
     attempts += [("log", threshold) for threshold in _thresholds(context)] if numeric else []
-    offset = sympy.Symbol(offset_name(context), nonnegative=True)
-    beyond = (*context.records, Variable(offset.name, Fraction(0), None))
+    offset = offset_name(context)
     for form, threshold in attempts:
-        weight = to_rational(threshold) + offset
-        line = 1 + context.growth * weight
-        epsilon = context.epsilon.subs(context.weight, weight)
-        gap = epsilon - sympy.log(line) if form == "log" else sympy.exp(epsilon) - line
+        line = 1 + context.growth * context.weight
+        gap = context.epsilon - sympy.log(line) if form == "log" else sympy.exp(context.epsilon) - line
         fixed: Tree = {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST, "form": form}
-        claim = settle(context, ID, fixed, {"direct": Goal(gap, beyond, strict=True)})
+        goal = Goal(gap, (*context.records, Variable(WEIGHT, threshold, None)), strict=True)
+        tree = prove(goal, 3) if looks_true(goal) else None
+        claim = None if tree is None else _shifted(context, goal, offset, threshold, tree, fixed)
         if claim is not None:
             details = {"threshold": exact_text(threshold)}
             method = "comparison of epsilon with log(1 + E w) from an explicit threshold"
             return Decision(ID, Verdict.PROVED, method, claim=claim, checked=True, details=details)
     return None
+
+
+def _shifted(context: Context, goal: Goal, offset: str, threshold: Fraction, tree: Tree, fixed: Tree) -> Tree | None:
+    """Return the claim whose goal is that one at w = threshold + s, if the kernel accepts it."""
+    name, taken = "v", {variable.name for variable in context.domain} | {parameter.name for parameter in context.profile.parameters}
+    while name in taken:
+        name += "_"
+    direct: Tree = {
+        "rule": "generalise",
+        "name": name,
+        "term": f"{exact_text(threshold)} + {offset}",
+        "low": exact_text(threshold),
+        "lower": trees.MANIFEST,
+        "general": trees.renamed(to_text(goal.term), WEIGHT, name),
+        "proof": trees.renamed(tree, WEIGHT, name),
+    }
+    claim = context.claim(ID, "proved", {**fixed, "direct": direct})
+    return claim if checks(context.profile, [claim], target=context.target) else None
 
 
 def _refute(context: Context) -> Decision | None:

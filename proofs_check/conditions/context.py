@@ -13,6 +13,7 @@ from profiles.numbers import exact_text, to_exact
 from profiles.profile import WEIGHT, Profile, Variable
 from profiles.symbolic import to_rational
 from proofs_check.conditions.restating import Restatement, restate
+from proofs_check.prover.algebra import expand
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.smooth import resolve
 from proofs_check.results import Tree
@@ -106,6 +107,19 @@ class Context:
     def curvature(self) -> sympy.Expr:
         """K = ε″ + ε′², so that the second derivative of exp∘ε is K·exp(ε)."""
         return self.curvature_of(self.epsilon)
+
+    @cached_property
+    def bent(self) -> sympy.Expr:
+        """(e^ε)″ = K·e^ε; without ε's logarithms where it has them outside, e^(log a + b) = a·e^b."""
+        if self.bent_is_simpler:
+            return expand(sympy.diff(sympy.exp(self.epsilon), self.weight, 2))
+        return self.curvature * sympy.exp(self.epsilon)
+
+    @property
+    def bent_is_simpler(self) -> bool:
+        """Whether e^ε has fewer logarithms of w than ε."""
+        count = [sum(self.weight in node.free_symbols for node in form.atoms(sympy.log)) for form in (sympy.exp(self.epsilon), self.epsilon)]
+        return count[0] < count[1]
 
     def curvature_of(self, epsilon: sympy.Expr) -> sympy.Expr:
         """K of another expression for ε, such as one branch of it."""

@@ -20,7 +20,7 @@ from profiles.symbolic import from_sympy
 from profiles.terms import Term, substitute, to_text
 from proofs_check.conditions.context import Context
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand
+from proofs_check.prover.algebra import expand, tidy
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.heuristics import until_failure
@@ -117,7 +117,11 @@ def _branches(epsilon: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]
 
 
 def _without_exponentials(coefficient: sympy.Expr) -> sympy.Expr:
-    return expand(coefficient.replace(sympy.exp, lambda argument: 1 + argument))
+    # exp(m) >= 1 + m, and -exp(-m) >= -1/(1 + m) for m >= 0
+    def bounded(argument: sympy.Expr) -> sympy.Expr:
+        return 1 / (1 - argument) if argument.could_extract_minus_sign() else 1 + argument
+
+    return tidy(expand(coefficient.replace(sympy.exp, bounded)))
 
 
 def _exponent(power: sympy.Expr, context: Context) -> sympy.Rational | None:

@@ -16,6 +16,7 @@ from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
+from proofs_check.prover.trees import MANIFEST
 from proofs_check.results import Tree
 
 
@@ -48,6 +49,29 @@ def forget_atom(attempt: Attempt) -> Iterator[Tree]:
                 "general": to_text(from_sympy(general)),
                 "proof": proof,
             }
+
+
+def through_logarithm(attempt: Attempt) -> Iterator[Tree]:
+    """Write a variable x ≥ 1 that occurs under a logarithm, log(x), as exp(y), y ≥ 0."""
+    goal = attempt.goal
+    if attempt.depth == 0 or not attempt.plausible or not is_modest(goal.expression):
+        return
+    for variable in attempt.used:
+        symbol = goal.symbol(variable.name)
+        if variable.hi is not None or variable.lo < 1 or sympy.log(symbol) not in goal.expression.atoms(sympy.log):
+            continue
+        name = fresh_name(goal)
+        logarithm = sympy.Symbol(name, nonnegative=True)
+        general = expand(sympy.powsimp(expand(goal.expression.subs(symbol, sympy.exp(logarithm)))))
+        box = (*(other for other in goal.box if other is not variable), Variable(name, Fraction(0), None))
+        if not looks_true(Goal(general, box, goal.strict)):
+            continue
+        proof = attempt.prove(general, box=box)
+        if proof is not None:
+            yield {
+                "rule": "generalise", "name": name, "term": f"log({variable.name})", "low": "0", "lower": MANIFEST,
+                "general": to_text(from_sympy(general)), "proof": proof,
+            }  # fmt: skip
 
 
 def _least(atom: sympy.Expr, box: tuple[Variable, ...]) -> Fraction | None:
