@@ -111,7 +111,7 @@ def _terms_below(context: Context) -> Iterator[sympy.Expr]:
 def _from_convexity(context: Context) -> Floor | None:
     """Return ε′(1)² for a convex ε with ε′(1) > 0: K = ε″ + ε′² ≥ ε′², and ε′ rises."""
     start = tidy(context.at_one(context.first))
-    positive = prove(context.for_records(start**2, strict=True))
+    positive = prove(context.for_records(start**2, strict=True)) if looks_true(context.for_all(context.second)) else None
     convex = None if positive is None else prove(context.for_all(context.second))
     if positive is None or convex is None:
         return None
@@ -126,7 +126,7 @@ def _from_convexity(context: Context) -> Floor | None:
 
 
 def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form: str) -> Floor | None:
-    positive = prove(context.for_records(floor, strict=True))
+    positive = prove(context.for_records(floor, strict=True)) if looks_true(context.for_all(expression - floor)) else None
     if positive is None:
         return None
     curvature = _rising_with_its_slope(context, expression, floor) if form == "exp" and context.bent_is_simpler else None
@@ -151,9 +151,9 @@ def _restated(goal: Goal) -> Tree | None:
 
 
 def _from_term(context: Context, expression: sympy.Expr, floor: sympy.Expr, form: str) -> Floor | None:
-    positive = prove(context.for_records(floor, strict=True))
+    positive = prove(context.for_records(floor, strict=True), 2) if looks_true(context.for_all(expression - floor)) else None
     goal = context.for_all(expression - floor)
-    if positive is None or not looks_true(goal):
+    if positive is None:
         return None
     curvature = _restated(goal) if form == "exp" else prove(goal)
     if curvature is None:

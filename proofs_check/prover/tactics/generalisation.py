@@ -15,8 +15,9 @@ from proofs_check.prover.algebra import expand, is_modest, transcendental_atoms,
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.oracle import accepts
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
-from proofs_check.prover.trees import MANIFEST
+from proofs_check.prover.trees import MANIFEST, boxes
 from proofs_check.results import Tree
 
 
@@ -52,26 +53,44 @@ def forget_atom(attempt: Attempt) -> Iterator[Tree]:
 
 
 def through_logarithm(attempt: Attempt) -> Iterator[Tree]:
-    """Write a variable x ≥ 1 that occurs under a logarithm, log(x), as exp(y), y ≥ 0."""
+    """Write a variable x that occurs under a logarithm, log(a x + b), as (exp(y) − b)/a."""
     goal = attempt.goal
     if attempt.depth == 0 or not attempt.plausible or not is_modest(goal.expression):
         return
-    for variable in attempt.used:
-        symbol = goal.symbol(variable.name)
-        if variable.hi is not None or variable.lo < 1 or sympy.log(symbol) not in goal.expression.atoms(sympy.log):
+    for logarithm in sorted(goal.expression.atoms(sympy.log), key=sympy.default_sort_key):
+        found = _line_in(logarithm.args[0], attempt.used)
+        if found is None:
+            continue
+        variable, rate, constant = found
+        start = sympy.log(constant + rate * to_rational(variable.lo))
+        low = Fraction(0) if start == 0 else Fraction(int(sympy.floor(100 * start.evalf(15))), 100)
+        lower = next((tree for tree in (MANIFEST, boxes(5)) if accepts(Goal(logarithm - to_rational(low), (variable,)), tree)), None)
+        if lower is None:
             continue
         name = fresh_name(goal)
-        logarithm = sympy.Symbol(name, nonnegative=True)
-        general = expand(sympy.powsimp(expand(goal.expression.subs(symbol, sympy.exp(logarithm)))))
-        box = (*(other for other in goal.box if other is not variable), Variable(name, Fraction(0), None))
+        y = sympy.Symbol(name, **({"nonnegative": True} if low >= 0 else {"real": True}))
+        general = expand(sympy.powsimp(expand(goal.expression.subs(goal.symbol(variable.name), (sympy.exp(y) - constant) / rate))))
+        box = (*(other for other in goal.box if other.name != variable.name), Variable(name, low, None))
         if not looks_true(Goal(general, box, goal.strict)):
             continue
         proof = attempt.prove(general, box=box)
         if proof is not None:
             yield {
-                "rule": "generalise", "name": name, "term": f"log({variable.name})", "low": "0", "lower": MANIFEST,
+                "rule": "generalise", "name": name, "term": to_text(from_sympy(logarithm)), "low": exact_text(low), "lower": lower,
                 "general": to_text(from_sympy(general)), "proof": proof,
             }  # fmt: skip
+
+
+def _line_in(argument: sympy.Expr, variables: tuple[Variable, ...]) -> tuple[Variable, sympy.Rational, sympy.Rational] | None:
+    """Return (x, a, b) with the argument a x + b for an unbounded variable x and rational numbers a > 0, b."""
+    for variable in variables:
+        if variable.hi is None and not variable.open_below and {symbol.name for symbol in argument.free_symbols} == {variable.name}:
+            (symbol,) = argument.free_symbols
+            rate = sympy.diff(argument, symbol)
+            constant = argument.subs(symbol, 0)
+            if rate.is_Rational and rate > 0 and constant.is_Rational and constant + rate * to_rational(variable.lo) > 0:
+                return variable, rate, constant
+    return None
 
 
 def _least(atom: sympy.Expr, box: tuple[Variable, ...]) -> Fraction | None:
