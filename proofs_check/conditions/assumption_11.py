@@ -31,7 +31,8 @@ from proofs_check.prover.explore import Outcome, candidates, explore, telling_po
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
-from proofs_check.prover.search import prove
+from proofs_check.prover.search import prove, prove_by
+from proofs_check.prover.tactics.generalisation import through_logarithm
 from proofs_check.results import Decision, Tree, Verdict
 
 ID = "assumption-11"
@@ -50,6 +51,9 @@ LIMIT_WEIGHTS: tuple[Callable[[sympy.Symbol], sympy.Expr], ...] = (
 
 #: Seconds for each kind of floor that is tried.
 SLICE = 2.5
+
+#: A floor that is less than this is tried last.
+LEAST = Fraction(1, 10**12)
 
 #: Records at which a refutation in the limit is tried.
 MOST_RECORDS = 60
@@ -90,8 +94,9 @@ def _floors(context: Context) -> Iterator[Floor]:
         lambda: _from_convexity(context),
     ]
     attempts += [partial(_from_term, context, context.curvature, floor, "log") for floor in _terms_below(context)]
-    for form, expression in (("log", context.curvature), ("exp", bent)):
-        numbers = _numbers_below(expression, context.domain)
+    forms = (("log", context.curvature), ("exp", bent))
+    choices = [(form, expression, list(_numbers_below(expression, context.domain))) for form, expression in forms]
+    for form, expression, numbers in sorted(choices, key=lambda choice: choice[2][:1] < [LEAST]):
         attempts += [partial(_from_term, context, expression, to_rational(number), form) for number in numbers]
     for attempt in attempts:
         found = within(SLICE, attempt)
@@ -146,7 +151,7 @@ def _rising_with_its_slope(context: Context, bent: sympy.Expr, floor: sympy.Expr
 
 
 def _restated(goal: Goal) -> Tree | None:
-    tree = prove(goal)
+    tree = prove_by(through_logarithm, goal) or prove(goal)
     return None if tree is None else trees.restated(goal, tree)
 
 

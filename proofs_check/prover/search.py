@@ -69,6 +69,18 @@ def prove(goal: Goal, depth: int = MAX_DEPTH) -> Tree | None:
     return None
 
 
+def prove_by(tactic: Tactic, goal: Goal, depth: int = 2) -> Tree | None:
+    """Return a proof tree that begins with one tactic, or None: where it is known what helps, that need not wait for its turn."""
+    if not is_counted():
+        return apart(math.inf, lambda: prove_by(tactic, goal, depth))
+    for limit in range(1, depth + 1):
+        attempt = Attempt(goal, limit, _search)
+        found = next((tree for tree in until_failure(tactic(attempt)) if accepts(goal, tree)), None)
+        if found is not None or out_of_time():
+            return found
+    return None
+
+
 def proofs(goal: Goal, depth: int = MAX_DEPTH) -> Iterator[Tree]:
     """Yield different proof trees of ``goal``, cheap ones first.
 
