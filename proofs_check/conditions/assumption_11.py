@@ -284,6 +284,16 @@ def _fades(context: Context) -> bool:
     return False
 
 
+def _logarithmic_weights(bent: sympy.Expr, weight: sympy.Symbol, count: sympy.Symbol) -> Iterator[sympy.Expr]:
+    """Yield weights at which the slowest of the decaying exponentials of w is 1/(c n)."""
+    exponents = [node.args[0] for node in bent.atoms(sympy.exp)] + [sympy.log(node.base) * node.exp for node in bent.atoms(sympy.Pow)]
+    rates = {-sympy.diff(exponent, weight) for exponent in exponents if exponent.has(weight) and not sympy.diff(exponent, weight).has(weight)}
+    positive = sorted((rate for rate in rates if rate.is_positive), key=float)
+    for rate in positive[:1]:
+        least = max(4, int(sympy.ceiling(sympy.exp(min(rate, 20)))))
+        yield from (sympy.log(factor * count) / rate for factor in (least, 100 * least, 10_000 * least))
+
+
 def _refute_in_the_limit(context: Context) -> Decision | None:
     """Refute it at a record where K·e^ε comes as close to 0 as one likes as w grows: K·e^ε ≤ 1/n at some w(n), for all n ≥ 1."""
     bent = context.curvature * sympy.exp(context.epsilon)
@@ -291,10 +301,9 @@ def _refute_in_the_limit(context: Context) -> Decision | None:
     for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         values = {symbol: to_rational(record[symbol.name]) for symbol in bent.free_symbols if symbol.name in record}
         at_record = bent.subs(values)
-        for weight in LIMIT_WEIGHTS:
-            along = sympy.sympify(weight(count))
+        for along in (*_logarithmic_weights(at_record, context.weight, count), *(sympy.sympify(weight(count)) for weight in LIMIT_WEIGHTS)):
             flat = Goal(1 - count * at_record.subs(context.weight, along), (Variable("n", Fraction(1), None),))
-            short = Goal(sympy.powsimp(flat.expression), flat.box)
+            short = Goal(sympy.powsimp(expand(flat.expression)), flat.box)
             tree = prove(short, 3) if looks_true(flat) else None
             at_least_one = None if tree is None else prove(Goal(along - 1, flat.box), 1)
             if tree is None or at_least_one is None:

@@ -6,7 +6,7 @@ F′ ≥ 1/w − E/(1 + E w) > 0, so F > 0 from v on. It is refuted at a record 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -52,7 +52,8 @@ MOST_RECORDS = 60
 def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
     return (
-        within(SLICE, lambda: _prove_uniformly(context))
+        (within(SLICE, lambda: _prove_directly(context, ["exp"])) if context.bent_is_simpler else None)
+        or within(SLICE, lambda: _prove_uniformly(context))
         or within(SLICE, lambda: _prove_slow_growth(context))
         or _refute(context)
         or _prove_by_growth(context)
@@ -107,13 +108,13 @@ def _claim_from(context: Context, threshold: Fraction) -> Tree | None:
     return settle(context, ID, {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST}, goals)
 
 
-def _prove_directly(context: Context) -> Decision | None:
+def _prove_directly(context: Context, forms: Sequence[str] = ("exp", "log")) -> Decision | None:
     """Prove ε > log(1 + E w) for all w from a threshold on as one goal; reaches logarithmic growth and oscillating profiles."""
     numeric = all(variable.hi is not None for variable in context.records)
     attempts = [("exp", Fraction(start)) for start in TAIL_STARTS]
-    attempts += [("log", threshold) for threshold in _thresholds(context)] if numeric else []
+    attempts += [("log", threshold) for threshold in _thresholds(context)] if numeric and "log" in forms else []
     offset = offset_name(context)
-    for form, threshold in attempts:
+    for form, threshold in (attempt for attempt in attempts if attempt[0] in forms):
         line = 1 + context.growth * context.weight
         gap = context.epsilon - sympy.log(line) if form == "log" else sympy.exp(context.epsilon) - line
         fixed: Tree = {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST, "form": form}

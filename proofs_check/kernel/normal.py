@@ -152,7 +152,9 @@ class Normaliser:
         for a, e in self._content(p, whole=False)[1]:
             if a.op == "exp":
                 p, result = self._times(p, {((a, -e),): _UNIT}), self._plus(result, self._times({(): Fraction(e)}, self.forms[a.args[0]]))
-        return result if p == _ONE else self._plus(result, self._atom(log(self.term(p))))
+        sign = -1 if p.keys() == {()} and 0 < p[()] < 1 else 1  # of a number below 1 it is minus that of its inverse
+        p = p if sign > 0 else {(): 1 / p[()]}
+        return result if p == _ONE else self._plus(result, self._times({(): Fraction(sign)}, self._atom(log(self.term(p)))))
 
     def _absolute(self, p: Poly) -> Poly:
         # |k m r| = k m |r| for k, m > 0, and |-r| = |r|
