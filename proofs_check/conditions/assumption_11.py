@@ -49,8 +49,8 @@ LIMIT_WEIGHTS: tuple[Callable[[sympy.Symbol], sympy.Expr], ...] = (
 )
 
 
-#: Seconds for each kind of floor that is tried.
-SLICE = 2.5
+#: Seconds for each kind of floor that is tried, at first and again.
+QUICK, SLICE = 0.5, 2.5
 
 #: A floor that is less than this is tried last.
 LEAST = Fraction(1, 10**12)
@@ -98,10 +98,11 @@ def _floors(context: Context) -> Iterator[Floor]:
     choices = [(form, expression, list(_numbers_below(expression, context.domain))) for form, expression in forms]
     for form, expression, numbers in sorted(choices, key=lambda choice: choice[2][:1] < [LEAST]):
         attempts += [partial(_from_term, context, expression, to_rational(number), form) for number in numbers]
-    for attempt in attempts:
-        found = within(SLICE, attempt)
-        if found is not None:
-            yield found
+    for slice_ in (QUICK, SLICE):
+        for attempt in attempts:
+            found = within(slice_, attempt)
+            if found is not None:
+                yield found
 
 
 def _terms_below(context: Context) -> Iterator[sympy.Expr]:
@@ -114,24 +115,45 @@ def _terms_below(context: Context) -> Iterator[sympy.Expr]:
 
 
 def _from_convexity(context: Context) -> Floor | None:
-    """Return ε′(1)² for a convex ε with ε′(1) > 0: K = ε″ + ε′² ≥ ε′², and ε′ rises."""
+    """Return ε′(1)² for a convex ε with ε′(1) = b > 0: K = ε″ + ε′², and ε′² − b² = (ε′ − b)² + 2 b (ε′ − b), where ε′ rises from b."""
     start = tidy(context.at_one(context.first))
-    positive = prove(context.for_records(start**2, strict=True)) if looks_true(context.for_all(context.second)) else None
+    likely = looks_true(context.for_all(context.second)) and looks_true(context.for_records(start, strict=True))
+    positive = prove(context.for_records(start, strict=True)) if likely else None
     convex = None if positive is None else prove(context.for_all(context.second))
     if positive is None or convex is None:
         return None
-    slope = prove(context.for_all(2 * context.first * context.second))
-    if slope is None:
-        return None
-    floor = to_text(from_sympy(start**2))
-    parts = [to_text(from_sympy(part)) for part in (context.first**2 - start**2, context.second)]
-    rising = trees.monotone(WEIGHT, slope, trees.ZERO, increasing=True)
-    curvature: Tree = {"rule": "sum", "parts": parts, "proofs": [rising, convex]}
-    return start**2, {"floor": floor, "positive": positive, "form": "log", "curvature": curvature}, False
+    excess = context.first - start
+    rising = trees.monotone(WEIGHT, trees.restated(context.for_all(context.second), convex), trees.ZERO, increasing=True)
+    parts = [to_text(from_sympy(part)) for part in (excess**2, 2 * start * excess, context.second)]
+    y, x = _new_names(context)
+    scaled: Tree = {
+        "rule": "generalise", "name": x, "term": to_text(from_sympy(excess)), "low": "0", "lower": rising,
+        "general": f"2*{y}*{x}", "proof": trees.MANIFEST,
+    }  # fmt: skip
+    product = _of_positive(start, f"2*{y}*({to_text(from_sympy(excess))})", positive, y, scaled)
+    curvature: Tree = {"rule": "sum", "parts": parts, "proofs": [trees.boxes(20), product, convex]}
+    shown = _of_positive(start, f"{y}**2", positive, y, trees.MANIFEST)
+    return start**2, {"floor": to_text(from_sympy(start**2)), "positive": shown, "form": "log", "curvature": curvature}, False
+
+
+def _of_positive(base: sympy.Expr, general: str, positive: Tree, name: str, proof: Tree) -> Tree:
+    """Return the proof of a goal with a positive base in it from the proof for all positive numbers in its place."""
+    return {
+        "rule": "generalise", "name": name, "term": to_text(from_sympy(base)), "low": "0", "open": True, "lower": positive,
+        "general": general, "proof": proof,
+    }  # fmt: skip
+
+
+def _new_names(context: Context) -> tuple[str, str]:
+    taken = {variable.name for variable in context.domain} | {parameter.name for parameter in context.profile.parameters}
+    suffix = ""
+    while f"y{suffix}" in taken or f"x{suffix}" in taken:
+        suffix += "_"
+    return f"y{suffix}", f"x{suffix}"
 
 
 def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form: str) -> Floor | None:
-    positive = prove(context.for_records(floor, strict=True)) if looks_true(context.for_all(expression - floor)) else None
+    positive = _positive_at_one(context, floor, form) if looks_true(context.for_all(expression - floor)) else None
     if positive is None:
         return None
     curvature = _rising_with_its_slope(context, expression, floor) if form == "exp" and context.bent_is_simpler else None
@@ -142,6 +164,18 @@ def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form:
     if curvature is None:
         return None
     return floor, {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": curvature}, form == "exp"
+
+
+def _positive_at_one(context: Context, floor: sympy.Expr, form: str) -> Tree | None:
+    """Prove that a floor, the value at w = 1 of K or of K·e^ε, is positive: K is."""
+    if form == "log":
+        return prove(context.for_records(floor, strict=True))
+    curvature = context.for_records(tidy(context.at_one(context.curvature)), strict=True)
+    tree = prove(curvature)
+    if tree is None:
+        return None
+    factor = to_text(from_sympy(sympy.exp(-context.at_one(context.epsilon))))
+    return {"rule": "scale", "factor": factor, "positive": trees.MANIFEST, "product": trees.restated(curvature, tree)}
 
 
 def _rising_with_its_slope(context: Context, bent: sympy.Expr, floor: sympy.Expr) -> Tree | None:

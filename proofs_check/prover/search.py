@@ -18,7 +18,7 @@ from proofs_check.prover.oracle import accepts
 from proofs_check.prover.tactics.choices import choose
 from proofs_check.prover.tactics.direct import identity, manifest, subdivide, subdivide_more
 from proofs_check.prover.tactics.generalisation import forget_atom, through_logarithm
-from proofs_check.prover.tactics.products import clear_factors, factor_out, positive_part, strip
+from proofs_check.prover.tactics.products import clear_factors, even_power, factor_out, positive_part, strip
 from proofs_check.prover.tactics.ranges import extend_to_zero, halve, invert, reduce_to_end, split_tail
 from proofs_check.prover.tactics.sums import complete_square, leave_out, separate_oscillation
 from proofs_check.prover.tactics.tangents import above_logarithm, below_exponential, whole_logarithm
@@ -35,6 +35,7 @@ DIRECT: tuple[Tactic, ...] = (identity, manifest, subdivide)
 #: The others, in the order in which they are tried.
 TACTICS: tuple[Tactic, ...] = (
     whole_logarithm,
+    even_power,
     factor_out,
     invert,
     through_logarithm,
