@@ -287,7 +287,7 @@ def _piece(session: Session, s: Statement, lo: Term, hi: Term | None) -> tuple[T
     term = session.resolve(s.epsilon, "w", lambda gap, strict: _is_signed_inside(session, gap, weights, box, strict=strict))
     slope = differentiate(term, "w")
     for part in (term, slope):
-        session.define(substitute(part, {"w": weights[0]}), box)
+        _define_on(session, part, weights, box)
     for end in (lo,) if hi is None else (lo, hi):
         zero = substitute(term, {"w": end}) - substitute(session.resolve(s.epsilon, "w", _signs_at(session, s, end)), {"w": end})
         require(session.is_zero(zero, s.records), "epsilon jumps at the end of a piece")
@@ -298,6 +298,16 @@ def _piece(session: Session, s: Statement, lo: Term, hi: Term | None) -> tuple[T
             if all(session.shows(Goal(base, here, strict=True)) for base in bases):
                 return term, slope, weight, here
     raise Rejected("epsilon is not shown to be smooth inside a piece")
+
+
+def _define_on(session: Session, term: Term, weights: list[Term], box: Box) -> None:
+    depth = len(session.path)
+    for weight in weights[:-1]:
+        try:
+            return session.define(substitute(term, {"w": weight}), box)
+        except Rejected:
+            del session.path[depth:]
+    return session.define(substitute(term, {"w": weights[-1]}), box)
 
 
 def _signs_at(session: Session, s: Statement, w: Term) -> Callable[[Term, bool], bool]:

@@ -157,9 +157,10 @@ class Normaliser:
         return result if p == _ONE else self._plus(result, self._times({(): Fraction(sign)}, self._atom(log(self.term(p)))))
 
     def _absolute(self, p: Poly) -> Poly:
-        # |k m r| = k m |r| for k, m > 0, and |-r| = |r|
-        if not p:
-            return {}
+        # |p| = p for p >= 0, |k m r| = k m |r| for k, m > 0, and |-r| = |r|
+        for signed in (p, {m: -c for m, c in p.items()}):
+            if self.manifest(signed):
+                return signed
         k, mono, rest = self._content(p, whole=False)
         if rest[min(rest)] < 0:
             rest = {m: -d for m, d in rest.items()}

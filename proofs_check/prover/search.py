@@ -20,7 +20,7 @@ from proofs_check.prover.tactics.direct import identity, manifest, subdivide, su
 from proofs_check.prover.tactics.generalisation import forget_atom, through_logarithm
 from proofs_check.prover.tactics.products import clear_factors, even_power, factor_out, positive_part, strip
 from proofs_check.prover.tactics.ranges import extend_to_zero, halve, invert, reduce_to_end, split_tail
-from proofs_check.prover.tactics.sums import complete_square, leave_out, separate_oscillation
+from proofs_check.prover.tactics.sums import bound_apart, complete_square, leave_out, separate_oscillation
 from proofs_check.prover.tactics.tangents import above_logarithm, below_exponential, whole_logarithm
 from proofs_check.prover.tactics.waves import unwind
 from proofs_check.prover.trees import restated
@@ -40,6 +40,7 @@ TACTICS: tuple[Tactic, ...] = (
     invert,
     through_logarithm,
     separate_oscillation,
+    bound_apart,
     unwind,
     choose,
     extend_to_zero,

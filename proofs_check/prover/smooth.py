@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -192,8 +193,8 @@ def _sign_changes(gap: sympy.Expr, weight: sympy.Symbol) -> Iterator[tuple[Fract
             return 0
         return 1 if value > 0 else -1 if value < 0 else 0
 
-    signs = [sign(w) for w in grid]
-    for left, right, before, after in zip(grid, grid[1:], signs, signs[1:], strict=False):
+    signed = [(w, s) for w in grid if (s := sign(w))]  # a zero may lie on the grid
+    for (left, before), (right, after) in itertools.pairwise(signed):
         if before * after < 0:
             yield _narrow(left, right, sign)
 
