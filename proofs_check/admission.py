@@ -115,7 +115,9 @@ def _proofs(profile: Profile, term: Term) -> Iterator[Tree]:
         goal = Goal(profile.expression(), domain)
     except InvalidExpression as error:
         raise InvalidProfile(f"epsilon of {profile.name!r} is undefined: {error}") from None
-    hints = {to_text(part.term): tree for part in obligations(term) if free_symbols(part.term) and (tree := part.prove(profile)) is not None}
+    hints = {
+        to_text(part.term): tree for part in obligations(term) if free_symbols(part.term) and (tree := part.prove(profile)) is not None
+    }
     if hints:  # what needs proofs of its own to be defined is beyond the search, which has none
         yield {"nonnegative": trees.MANIFEST}
         yield {"nonnegative": trees.MANIFEST, "obligations": hints}

@@ -181,7 +181,9 @@ def _positive_at_one(context: Context, floor: sympy.Expr, form: str) -> Tree | N
 def _rising_with_its_slope(context: Context, bent: sympy.Expr, floor: sympy.Expr) -> Tree | None:
     """Prove that (e^ε)″, as it is without the logarithms in ε, is at least its value at w = 1, because it rises."""
     slope = prove(context.for_all(sympy.diff(bent, context.weight)))
-    return None if slope is None else trees.restated(context.for_all(bent - floor), trees.monotone(WEIGHT, slope, trees.ZERO, increasing=True))
+    return (
+        None if slope is None else trees.restated(context.for_all(bent - floor), trees.monotone(WEIGHT, slope, trees.ZERO, increasing=True))
+    )
 
 
 def _restated(goal: Goal) -> Tree | None:
@@ -321,7 +323,9 @@ def _fades(context: Context) -> bool:
 def _logarithmic_weights(bent: sympy.Expr, weight: sympy.Symbol, count: sympy.Symbol) -> Iterator[sympy.Expr]:
     """Yield weights at which the slowest of the decaying exponentials of w is 1/(c n)."""
     exponents = [node.args[0] for node in bent.atoms(sympy.exp)] + [sympy.log(node.base) * node.exp for node in bent.atoms(sympy.Pow)]
-    rates = {-sympy.diff(exponent, weight) for exponent in exponents if exponent.has(weight) and not sympy.diff(exponent, weight).has(weight)}
+    rates = {
+        -sympy.diff(exponent, weight) for exponent in exponents if exponent.has(weight) and not sympy.diff(exponent, weight).has(weight)
+    }
     positive = sorted((rate for rate in rates if rate.is_positive), key=float)
     for rate in positive[:1]:
         least = max(4, int(sympy.ceiling(sympy.exp(min(rate, 20)))))

@@ -118,7 +118,9 @@ class Context:
     @property
     def bent_is_simpler(self) -> bool:
         """Whether e^ε has fewer logarithms of w than ε."""
-        count = [sum(self.weight in node.free_symbols for node in form.atoms(sympy.log)) for form in (sympy.exp(self.epsilon), self.epsilon)]
+        count = [
+            sum(self.weight in node.free_symbols for node in form.atoms(sympy.log)) for form in (sympy.exp(self.epsilon), self.epsilon)
+        ]
         return count[0] < count[1]
 
     def curvature_of(self, epsilon: sympy.Expr) -> sympy.Expr:
