@@ -80,12 +80,12 @@ def _convert(term: Term, symbols: Mapping[str, sympy.Expr]) -> sympy.Expr:
     if head == "div":
         return arguments[0] / arguments[1]
     if head == "pow":
-        _limit_power(*arguments)
+        limit_power(*arguments)
         return arguments[0] ** arguments[1]
     if head == "sqrt":
-        _limit_power(arguments[0], sympy.Rational(1, 2))
+        limit_power(arguments[0], sympy.Rational(1, 2))
     if head == "exp":
-        _limit_exp(arguments[0])
+        limit_exp(arguments[0])
     return _TO_SYMPY[head](*arguments)
 
 
@@ -98,7 +98,7 @@ def _count_choices(term: Term) -> int:
     return total
 
 
-def _limit_power(base: Any, exponent: Any) -> None:
+def limit_power(base: Any, exponent: Any) -> None:
     """Refuse a power whose numbers SymPy would multiply out (integer exponent) or factor (any other) for minutes."""
     if not exponent.is_Rational:
         return
@@ -109,12 +109,12 @@ def _limit_power(base: Any, exponent: Any) -> None:
         raise _too_long()
 
 
-def _limit_exp(argument: Any) -> None:
+def limit_exp(argument: Any) -> None:
     """Refuse exp(c·log a) where SymPy would compute a huge a**c."""
     for part in sympy.Add.make_args(argument):
         coefficient = part.as_coeff_Mul()[0]
         for logarithm in part.atoms(sympy.log):
-            _limit_power(logarithm.args[0], coefficient)
+            limit_power(logarithm.args[0], coefficient)
 
 
 def _bits(value: Any) -> int:

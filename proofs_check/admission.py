@@ -19,7 +19,7 @@ from profiles.terms import Term, free_symbols, number, substitute, to_text
 from proofs_check.certificates import check_text, make_certificate
 from proofs_check.prover import trees
 from proofs_check.prover.definedness import obligations
-from proofs_check.prover.effort import within
+from proofs_check.prover.effort import apart
 from proofs_check.prover.explore import candidates, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
@@ -27,8 +27,8 @@ from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
 
-#: Search effort; a profile that is not proved well-defined by then is undecided.
-SECONDS = 20.0
+#: Work, in nominal seconds; a profile that is not proved well-defined with it is undecided.
+SECONDS = 8.0
 
 
 @lru_cache(maxsize=256)
@@ -43,7 +43,7 @@ def well_defined_claim(profile: Profile) -> Tree:
         _refuse_bad_point(term, point)
     _refuse_vanishing(term, variables)
     reasons: list[str] = []
-    claim = within(SECONDS, lambda: _find_claim(profile, term, reasons))
+    claim = apart(SECONDS, lambda: _find_claim(profile, term, reasons))
     if claim is not None:
         return claim
     reason = reasons[-1] if reasons else ""

@@ -12,10 +12,14 @@ from profiles.numbers import exact_text
 from profiles.profile import Parameter, Profile
 from profiles.terms import Term, to_text
 from proofs_check.kernel import Report, check
+from proofs_check.prover.effort import spend
 from proofs_check.results import Tree
 
 FORMAT = "pdp-certificate"
 VERSION = 1
+
+#: What it costs a search to have a certificate checked: at all, and for each character.
+CHECK, CHARACTER = 5_000, 10
 
 
 def number_json(value: Fraction) -> str:
@@ -71,7 +75,9 @@ def report_on(profile: Profile, claims: Sequence[Tree], *, target: Fraction | No
     from proofs_check.admission import well_defined_claim  # noqa: PLC0415
 
     everything = [well_defined_claim(profile), *claims]
-    return check_text(json.dumps(make_certificate(profile, everything, target=target, q=q)))
+    text = json.dumps(make_certificate(profile, everything, target=target, q=q))
+    spend(CHECK + CHARACTER * len(text))
+    return check_text(text)
 
 
 def checks(profile: Profile, claims: Sequence[Tree], *, target: Fraction | None = None, q: Term | None = None) -> bool:

@@ -17,7 +17,7 @@ from proofs_check.certificates import checks
 from proofs_check.conditions.assumption_11 import StrongConvexity, smallest_value
 from proofs_check.conditions.context import Context
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand, tidy
+from proofs_check.prover.algebra import derivative, expand, put_in, tidy
 from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.minimum import minimum_enclosure
@@ -55,14 +55,18 @@ def bound_constant(context: Context, convexity: StrongConvexity) -> Bounds:
 def _better_number(context: Context, upper: Fraction) -> Fraction | None:
     """Return the largest share of a number that is proved to be below (e^ε)″: up to some weight as it stands, beyond because it rises."""
     bent = context.curvature * sympy.exp(context.epsilon)
-    rate = expand(sympy.diff(context.curvature, context.weight) + context.curvature * context.first)
+    rate = expand(derivative(context.curvature, context.weight) + context.curvature * context.first)
     for cut in CUTS:
         before, beyond = ((*context.records, Variable(WEIGHT, *ends)) for ends in ((Fraction(1), cut), (cut, None)))
         rising = within(SECONDS / 4, partial(prove, Goal(rate, beyond)))
         for share in SHARES if rising is not None else ():
             number = Fraction(f"{float(upper * share):.6e}")
             below = within(SECONDS / 4, partial(prove, Goal(bent - to_rational(number), before)))
-            end = None if below is None else prove(context.for_records(bent.subs(context.weight, to_rational(cut)) - to_rational(number)))
+            end = (
+                None
+                if below is None
+                else prove(context.for_records(put_in(bent, {context.weight: to_rational(cut)}) - to_rational(number)))
+            )
             if below is None or end is None or rising is None:
                 continue
             slope: Tree = {"rule": "scale", "factor": to_text(from_sympy(sympy.exp(-context.epsilon))), "positive": trees.MANIFEST}
@@ -99,10 +103,10 @@ def _with_names(profile: Profile, convexity: StrongConvexity) -> sympy.Expr:
     except InvalidExpression:
         return convexity.floor
     weight = profile.symbols()["w"]
-    first = sympy.diff(epsilon, weight)
-    curvature = (sympy.diff(first, weight) + first**2).subs(weight, 1)
+    first = derivative(epsilon, weight)
+    curvature = put_in(derivative(first, weight) + first**2, {weight: 1})
     try:
-        named = tidy(curvature) * sympy.exp(epsilon.subs(weight, 1))
+        named = tidy(curvature) * sympy.exp(put_in(epsilon, {weight: 1}))
         to_text(from_sympy(named))
     except InvalidExpression:
         return convexity.floor

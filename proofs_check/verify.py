@@ -34,7 +34,7 @@ class Condition:
 
 
 #: Work for one condition, in nominal seconds; what is not decided with it is unknown.
-SECONDS_PER_CONDITION = 7.0
+SECONDS_PER_CONDITION = 4.0
 
 _log = logging.getLogger(__name__)
 _PAPER = "Fay et al. 2024"

@@ -12,6 +12,7 @@ from profiles import InvalidArgument, Parameter, PDPError, Profile, exact_text, 
 from profiles.terms import Term, number, substitute, symbol
 from proofs_check.admission import admit
 from proofs_check.conditions.context import Context
+from proofs_check.prover.algebra import derivative
 from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.search import prove
@@ -47,7 +48,7 @@ class Template:
             return None
         if not context.smooth or context.epsilon.has(sympy.Abs, sympy.Min, sympy.Max, sympy.Piecewise):
             return None
-        slope = sympy.diff(context.epsilon, joint.symbols()[name])
+        slope = derivative(context.epsilon, joint.symbols()[name])
         tree = within(_SECONDS, lambda: prove(Goal(-slope, context.domain)))
         return None if tree is None else f"epsilon does not rise with the noise scale: {describe(tree)}"
 

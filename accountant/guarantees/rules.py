@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-import sympy
-
 from accountant.guarantees.theorem import (
     AnyGuarantee,
     ConditionalGuarantee,
@@ -46,6 +44,7 @@ from profiles.suggestions import suggest
 from profiles.symbolic import to_sympy
 from profiles.terms import Term, constant_value, to_text
 from proofs_check.admission import well_defined_claim
+from proofs_check.prover.algebra import vanishes
 
 _DEFINED = "claim well-defined, checked by the kernel"
 
@@ -325,7 +324,7 @@ def _check_sum(profile: Profile) -> None:
     symbols = profile.symbols()
     parts = (to_sympy(part.times, symbols) * to_sympy(part.profile.epsilon, symbols) for part in profile.parts)
     difference = to_sympy(profile.epsilon, symbols) - reduce(lambda left, right: left + right, parts)
-    if sympy.expand(difference) != 0 and sympy.simplify(difference) != 0:
+    if not vanishes(difference):
         raise InvalidProfile(f"epsilon of {profile.name!r} is not the sum of its parts: the difference {difference} does not simplify to 0")
 
 

@@ -18,6 +18,7 @@ from flint import arb
 from profiles.symbolic import from_sympy
 from proofs_check.conditions.context import Context
 from proofs_check.enclosures import Enclosure, ball, interval, working_precision
+from proofs_check.prover.algebra import put_in, vanishes
 
 MAX_BITS = 200_000
 
@@ -61,10 +62,10 @@ class Constraint:
     def _vanishes(self, weight: Fraction) -> bool:
         """Tell whether F is exactly zero at a weight: ε(w) and log(1 + E w) are the same number symbolically."""
         rational = sympy.Rational(weight.numerator, weight.denominator)
-        epsilon = self.context.epsilon.subs(self.context.weight, rational)
+        epsilon = put_in(self.context.epsilon, {self.context.weight: rational})
         if rational == 1:
-            return bool(sympy.simplify(epsilon - self.context.target_rational) == 0)
-        return bool(sympy.simplify(sympy.exp(epsilon) - 1 - self.context.growth * rational) == 0)
+            return vanishes(epsilon - self.context.target_rational)
+        return vanishes(sympy.exp(epsilon) - 1 - self.context.growth * rational)
 
     def in_mpmath(self) -> Callable[[Any], Any]:
         """Return F as a function of an mpmath number, evaluated at mpmath's working precision."""

@@ -25,19 +25,17 @@ from profiles.profile import Parameter, Profile
 from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy
 from proofs_check.admission import admit
-from proofs_check.conditions import assumption_9
-from proofs_check.conditions.assumption_11 import derive_strong_convexity
+from proofs_check.conditions import assumption_9, assumption_11
 from proofs_check.conditions.context import Context, to_target
 from proofs_check.enclosures import Enclosure, upper_fraction, working_precision
-from proofs_check.prover.effort import within
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.results import Verdict
 from proofs_check.strong_convexity import smallest_floor
 from proofs_check.verify import decide_in_time
 
 MAX_DIGITS = 2000
-#: Search effort for a proof about one record; what is not found by then is an honest refusal.
-SECONDS = 20.0
+#: Work for a proof about one record, in nominal seconds; what is not found with it is an honest refusal.
+SECONDS = 2.0
 INFINITY = "inf"
 #: Ratio R of the ends of a bracket above which it is halved on the logarithmic scale. Halving takes log2((R - 1)/tolerance) evaluations in
 #: the worst case; after one step to the ratio sqrt(R) it is 1 + log2((sqrt(R) - 1)/tolerance) at most, which is less since sqrt(R) + 1 > 2.
@@ -103,7 +101,7 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
     context = Context(specialise(profile, record), to_target(target_epsilon))
     admit(context.profile)
     constraint = Constraint(context)
-    convexity = within(SECONDS, lambda: derive_strong_convexity(context))
+    convexity = decide_in_time(context, assumption_11.ID, SECONDS)[1]
     mu = None if convexity is None else smallest_floor(context.profile, convexity)
     if convexity is not None and mu is not None:
         return _by_convexity(context, constraint, mu, digits)

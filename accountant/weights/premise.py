@@ -25,8 +25,8 @@ from proofs_check.prover.search import prove
 from proofs_check.prover.trees import describe
 from proofs_check.results import Verdict
 
-#: Search effort for the proof of convexity.
-SECONDS = 20.0
+#: Work for the proof of convexity, in nominal seconds.
+SECONDS = 8.0
 
 
 def prove_premise(profile: Profile, target_epsilon: object | None = None) -> ConvexityPremise:

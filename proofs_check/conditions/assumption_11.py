@@ -14,7 +14,6 @@ from functools import partial
 
 import sympy
 
-from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, to_text
@@ -24,7 +23,7 @@ from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, refute_around, refute_at, touching_point, unknown
 from proofs_check.enclosures import upper_fraction
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand, tidy
+from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import Outcome, candidates, explore, telling_points
@@ -158,7 +157,7 @@ def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form:
         return None
     curvature = _rising_with_its_slope(context, expression, floor) if form == "exp" and context.bent_is_simpler else None
     if curvature is None:
-        slope = _slope_of_bent(context) if form == "exp" else prove(context.for_all(sympy.diff(expression, context.weight)))
+        slope = _slope_of_bent(context) if form == "exp" else prove(context.for_all(derivative(expression, context.weight)))
         curvature = None if slope is None else trees.monotone("w", slope, trees.ZERO, increasing=True)
     curvature = curvature or _restated(context.for_all(expression - floor))
     if curvature is None:
@@ -180,7 +179,7 @@ def _positive_at_one(context: Context, floor: sympy.Expr, form: str) -> Tree | N
 
 def _rising_with_its_slope(context: Context, bent: sympy.Expr, floor: sympy.Expr) -> Tree | None:
     """Prove that (e^ε)″, as it is without the logarithms in ε, is at least its value at w = 1, because it rises."""
-    slope = prove(context.for_all(sympy.diff(bent, context.weight)))
+    slope = prove(context.for_all(derivative(bent, context.weight)))
     return (
         None if slope is None else trees.restated(context.for_all(bent - floor), trees.monotone(WEIGHT, slope, trees.ZERO, increasing=True))
     )
@@ -204,7 +203,7 @@ def _from_term(context: Context, expression: sympy.Expr, floor: sympy.Expr, form
 
 def _slope_of_bent(context: Context) -> Tree | None:
     """Prove that K·e^ε is non-decreasing in w: its derivative is (K′ + K·ε′)·e^ε."""
-    product = prove(context.for_all(expand(sympy.diff(context.curvature, context.weight) + context.curvature * context.first)))
+    product = prove(context.for_all(expand(derivative(context.curvature, context.weight) + context.curvature * context.first)))
     if product is None:
         return None
     factor = to_text(from_sympy(sympy.exp(-context.epsilon)))
@@ -241,8 +240,8 @@ def _floors_of_pieces(context: Context, found: Pieces, sides: Sequence[Goal]) ->
     yield from (to_rational(min(numbers)) for numbers in zip(*choices, strict=False))
     starts: dict[sympy.Expr, None] = {}
     for piece in found.pieces:
-        for whole in (context.curvature_of(piece.epsilon), sympy.diff(piece.epsilon, context.weight) ** 2):
-            start = tidy(whole.subs(context.weight, piece.lo))
+        for whole in (context.curvature_of(piece.epsilon), derivative(piece.epsilon, context.weight) ** 2):
+            start = tidy(put_in(whole, {context.weight: piece.lo}))
             if start.is_finite is not False and start.free_symbols:
                 starts[start] = None
     yield from (share * start for share in (1, sympy.Rational(1, 2)) for start in starts)
@@ -323,9 +322,7 @@ def _fades(context: Context) -> bool:
 def _logarithmic_weights(bent: sympy.Expr, weight: sympy.Symbol, count: sympy.Symbol) -> Iterator[sympy.Expr]:
     """Yield weights at which the slowest of the decaying exponentials of w is 1/(c n)."""
     exponents = [node.args[0] for node in bent.atoms(sympy.exp)] + [sympy.log(node.base) * node.exp for node in bent.atoms(sympy.Pow)]
-    rates = {
-        -sympy.diff(exponent, weight) for exponent in exponents if exponent.has(weight) and not sympy.diff(exponent, weight).has(weight)
-    }
+    rates = {-rate for exponent in exponents if exponent.has(weight) and not (rate := derivative(exponent, weight)).has(weight)}
     positive = sorted((rate for rate in rates if rate.is_positive), key=float)
     for rate in positive[:1]:
         least = max(4, int(sympy.ceiling(sympy.exp(min(rate, 20)))))
@@ -338,10 +335,10 @@ def _refute_in_the_limit(context: Context) -> Decision | None:
     count = sympy.Symbol("n", positive=True)
     for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         values = {symbol: to_rational(record[symbol.name]) for symbol in bent.free_symbols if symbol.name in record}
-        at_record = bent.subs(values)
+        at_record = put_in(bent, values)
         for along in (*_logarithmic_weights(at_record, context.weight, count), *(sympy.sympify(weight(count)) for weight in LIMIT_WEIGHTS)):
-            flat = Goal(1 - count * at_record.subs(context.weight, along), (Variable("n", Fraction(1), None),))
-            short = Goal(sympy.powsimp(expand(flat.expression)), flat.box)
+            flat = Goal(1 - count * put_in(at_record, {context.weight: along}), (Variable("n", Fraction(1), None),))
+            short = Goal(gather_powers(expand(flat.expression)), flat.box)
             tree = prove(short, 3) if looks_true(flat) else None
             at_least_one = None if tree is None else prove(Goal(along - 1, flat.box), 1)
             if tree is None or at_least_one is None:

@@ -6,6 +6,7 @@ F′ ≥ 1/w − E/(1 + E w) > 0, so F > 0 from v on. It is refuted at a record 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
@@ -22,6 +23,7 @@ from proofs_check.conditions.decide import accept, settle
 from proofs_check.conditions.growth import offset_name, prove_growth
 from proofs_check.conditions.slow_growth import prove_slow_growth
 from proofs_check.prover import trees
+from proofs_check.prover.algebra import derivative, expand, put_in
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, telling_points
@@ -52,7 +54,8 @@ MOST_RECORDS = 60
 def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
     return (
-        (within(SLICE, lambda: _prove_directly(context, ["exp"])) if context.bent_is_simpler else None)
+        within(SLICE, lambda: _prove_at_once(context))
+        or (within(SLICE, lambda: _prove_directly(context, ["exp"])) if context.bent_is_simpler else None)
         or within(SLICE, lambda: _prove_uniformly(context))
         or within(SLICE, lambda: _prove_slow_growth(context))
         or _refute(context)
@@ -94,18 +97,39 @@ def _thresholds(context: Context) -> Iterator[Fraction]:
 
 
 def _claim_from(context: Context, threshold: Fraction) -> Tree | None:
-    at_threshold = _excess(context).subs(context.weight, to_rational(threshold))
+    at_threshold = put_in(_excess(context), {context.weight: to_rational(threshold)})
     offset = sympy.Symbol(offset_name(context), nonnegative=True)
     beyond = (*context.records, Variable(offset.name, Fraction(0), None))
     weight = to_rational(threshold) + offset
-    epsilon, smooth = resolve(context.epsilon.subs(context.weight, weight), beyond, offset)
+    epsilon, smooth = resolve(put_in(context.epsilon, {context.weight: weight}), beyond, offset)
     if not smooth:
         return None
     goals = {
         "start": context.for_records(at_threshold, strict=True),
-        "slope": Goal(weight * sympy.diff(epsilon, offset) - 1, beyond),
+        "slope": Goal(weight * derivative(epsilon, offset) - 1, beyond),
     }
     return settle(context, ID, {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST}, goals)
+
+
+def _prove_at_once(context: Context) -> Decision | None:
+    """Prove ε > log(1 + E w) where the logarithm is a summand of ε, so that a simpler difference is left."""
+    gap = expand(_excess(context))
+    if gap.has(sympy.log) or not all(variable.hi is not None for variable in context.records):
+        return None
+    offset = sympy.Symbol(offset_name(context), nonnegative=True)
+    beyond = (*context.records, Variable(offset.name, Fraction(0), None))
+    for threshold in itertools.islice(_thresholds(context), 2):
+        goal = Goal(put_in(gap, {context.weight: to_rational(threshold) + offset}), beyond, strict=True)
+        fixed: Tree = {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST, "form": "log"}
+        claim = settle(context, ID, fixed, {"direct": goal})
+        if claim is not None:
+            return _above_line(claim, threshold)
+    return None
+
+
+def _above_line(claim: Tree, threshold: Fraction) -> Decision:
+    method = "comparison of epsilon with log(1 + E w) from an explicit threshold"
+    return Decision(ID, Verdict.PROVED, method, claim=claim, checked=True, details={"threshold": exact_text(threshold)})
 
 
 def _prove_directly(context: Context, forms: Sequence[str] = ("exp", "log")) -> Decision | None:
@@ -122,9 +146,7 @@ def _prove_directly(context: Context, forms: Sequence[str] = ("exp", "log")) -> 
         tree = prove(goal, 3) if looks_true(goal) else None
         claim = None if tree is None else _shifted(context, goal, offset, threshold, tree, fixed)
         if claim is not None:
-            details = {"threshold": exact_text(threshold)}
-            method = "comparison of epsilon with log(1 + E w) from an explicit threshold"
-            return Decision(ID, Verdict.PROVED, method, claim=claim, checked=True, details=details)
+            return _above_line(claim, threshold)
     return None
 
 
@@ -149,7 +171,7 @@ def _shifted(context: Context, goal: Goal, offset: str, threshold: Fraction, tre
 def _refute(context: Context) -> Decision | None:
     for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         values = {symbol: to_rational(record[symbol.name]) for symbol in context.epsilon.free_symbols if symbol.name in record}
-        epsilon = context.epsilon.subs(values)
+        epsilon = put_in(context.epsilon, values)
         gap = sympy.log(1 + context.growth * context.weight) - epsilon
         far = _far_start(gap)
         if far is None:

@@ -15,7 +15,7 @@ from profiles.terms import to_text
 from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import refute_at, substituted
-from proofs_check.prover.algebra import expand
+from proofs_check.prover.algebra import expand, put_in
 from proofs_check.prover.explore import candidates, violates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.search import prove
@@ -77,7 +77,7 @@ class Piece:
 
     def goal(self, expression: sympy.Expr, weight: sympy.Symbol) -> Goal:
         """Return the goal that an expression is ≥ 0 on the piece."""
-        return Goal(expand(expression.subs(weight, self.way)), self.box)
+        return Goal(expand(put_in(expression, {weight: self.way})), self.box)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def _piece(context: Context, lo: sympy.Expr, hi: sympy.Expr | None) -> Piece | N
     ]
     for box in boxes:
         for way in ways:
-            if all(prove(Goal(expand(base.subs(context.weight, way)), box, strict=True), 1) is not None for base in bases):
+            if all(prove(Goal(expand(put_in(base, {context.weight: way})), box, strict=True), 1) is not None for base in bases):
                 return Piece(epsilon, lo, hi, way, box)
     return None
 

@@ -13,10 +13,14 @@ from profiles.numbers import exact_text, to_exact
 from profiles.profile import WEIGHT, Profile, Variable
 from profiles.symbolic import to_rational
 from proofs_check.conditions.restating import Restatement, restate
-from proofs_check.prover.algebra import expand
+from proofs_check.prover.algebra import derivative, expand, put_in
+from proofs_check.prover.effort import apart
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.smooth import resolve
 from proofs_check.results import Tree
+
+#: Work for deciding branches, in nominal seconds.
+SECONDS = 2.0
 
 MAX_TARGET = Fraction(10**6)
 MIN_TARGET = Fraction(1, 10**300)
@@ -61,7 +65,7 @@ class Context:
     @cached_property
     def restatement(self) -> Restatement | None:
         """ε in another way, where that has fewer branches or roots of squares."""
-        return restate(self.profile)
+        return apart(SECONDS, lambda: restate(self.profile))
 
     @property
     def expression(self) -> sympy.Expr:
@@ -75,13 +79,18 @@ class Context:
 
     @cached_property
     def _resolved(self) -> tuple[sympy.Expr, bool]:
-        return resolve(self.expression, self.domain, self.weight)
+        return self._decided(self.domain)
 
     @cached_property
     def near_one(self) -> tuple[sympy.Expr, bool]:
         """ε with branches decided for w in [1, 1 + 2^-10], and whether none is left: what the derivative at w = 1 is taken of."""
         nearby = (*self.records, Variable(WEIGHT, Fraction(1), Fraction(1025, 1024)))
-        return resolve(self.expression, nearby, self.weight)
+        return self._decided(nearby)
+
+    def _decided(self, box: tuple[Variable, ...]) -> tuple[sympy.Expr, bool]:
+        """Put decided branches in: by a search apart, because all conditions share what it finds, whichever of them asks first."""
+        expression = self.expression
+        return apart(SECONDS, lambda: resolve(expression, box, self.weight)) or (expression, False)
 
     @property
     def epsilon(self) -> sympy.Expr:
@@ -96,12 +105,12 @@ class Context:
     @cached_property
     def first(self) -> sympy.Expr:
         """ε′(w, x) = ∂ε/∂w."""
-        return sympy.diff(self.epsilon, self.weight)
+        return derivative(self.epsilon, self.weight)
 
     @cached_property
     def second(self) -> sympy.Expr:
         """ε″(w, x)."""
-        return sympy.diff(self.first, self.weight)
+        return derivative(self.first, self.weight)
 
     @cached_property
     def curvature(self) -> sympy.Expr:
@@ -112,7 +121,7 @@ class Context:
     def bent(self) -> sympy.Expr:
         """(e^ε)″ = K·e^ε; without ε's logarithms where it has them outside, e^(log a + b) = a·e^b."""
         if self.bent_is_simpler:
-            return expand(sympy.diff(sympy.exp(self.epsilon), self.weight, 2))
+            return expand(derivative(derivative(sympy.exp(self.epsilon), self.weight), self.weight))
         return self.curvature * sympy.exp(self.epsilon)
 
     @property
@@ -125,12 +134,12 @@ class Context:
 
     def curvature_of(self, epsilon: sympy.Expr) -> sympy.Expr:
         """K of another expression for ε, such as one branch of it."""
-        first = sympy.diff(epsilon, self.weight)
-        return sympy.diff(first, self.weight) + first**2
+        first = derivative(epsilon, self.weight)
+        return derivative(first, self.weight) + first**2
 
     def at_one(self, expression: sympy.Expr) -> sympy.Expr:
         """Return an expression at w = 1."""
-        return expression.subs(self.weight, 1)
+        return put_in(expression, {self.weight: 1})
 
     @property
     def target_rational(self) -> sympy.Rational:

@@ -20,7 +20,7 @@ from profiles.symbolic import from_sympy
 from profiles.terms import Term, substitute, to_text
 from proofs_check.conditions.context import Context
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand, tidy
+from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.heuristics import until_failure
@@ -61,7 +61,7 @@ def _candidates(context: Context) -> Iterator[Growth]:
     """Yield bounds worth trying: from lines and powers below ε, from exp(ε) as it stands, from ε(1)."""
     yield from until_failure(_powers_below(context))
     weight = context.weight
-    for summand in sympy.Add.make_args(expand(sympy.powsimp(sympy.exp(context.epsilon)))):
+    for summand in sympy.Add.make_args(expand(gather_powers(sympy.exp(context.epsilon)))):
         coefficient, power = summand.as_independent(weight, as_Add=False)
         exponent = _exponent(power, context)
         if exponent is not None and exponent >= 2:
@@ -86,7 +86,7 @@ def _powers_below(context: Context) -> Iterator[Growth]:
                     yield from _growth(simpler, weight if exponent >= 1 else power, exponent, sympy.S.Zero)
             if isinstance(power, sympy.exp):
                 yield from _growth(coefficient * power.args[0] / weight, weight, sympy.S.One, sympy.S.Zero)
-        slope = context.at_one(sympy.diff(epsilon, weight))
+        slope = context.at_one(derivative(epsilon, weight))
         yield from _growth(slope, weight, sympy.S.One, context.at_one(epsilon) - slope)
 
 
@@ -107,7 +107,8 @@ def _growth(k: sympy.Expr, power: sympy.Expr, exponent: sympy.Rational, m: sympy
 
 def _branches(epsilon: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
     """Yield ε, or without its branches the expressions that it is at least as large as."""
-    node = next((node for node in epsilon.atoms(sympy.Max, sympy.Abs, sympy.Piecewise) if weight in node.free_symbols), None)
+    choices = [node for node in epsilon.atoms(sympy.Max, sympy.Abs, sympy.Piecewise) if weight in node.free_symbols]
+    node = min(choices, key=sympy.default_sort_key, default=None)
     if node is None:
         yield epsilon
         return
@@ -131,7 +132,7 @@ def _exponent(power: sympy.Expr, context: Context) -> sympy.Rational | None:
         return None
     ends = {variable.name: variable.lo for variable in context.records}
     values = {symbol: sympy.Rational(ends[symbol.name].numerator, ends[symbol.name].denominator) for symbol in exponent.free_symbols}
-    least = exponent.subs(values)
+    least = put_in(exponent, values)
     return least if least.is_Rational and least > 0 else None
 
 
@@ -139,7 +140,7 @@ def _prove_bound(context: Context, growth: Growth) -> Tree | None:
     """Prove exp(ε) − c w² ≥ 0 on records × [1, ∞)."""
     square = growth.constant * context.weight**2
     if growth.power is None and growth.factors == 0:
-        return prove(context.for_all(expand(sympy.powsimp(sympy.exp(context.epsilon))) - square))
+        return prove(context.for_all(expand(gather_powers(sympy.exp(context.epsilon))) - square))
     if growth.power is None:
         return _by_tangents(context, context.epsilon, growth.factors, square)
     # exp(ε) ≥ exp(L) (1 + ε − L), and exp(L) = exp(m) exp(k w^p)

@@ -14,6 +14,7 @@ from proofs_check.conditions.branches import refute_beside_kinks
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import decide_for_all
 from proofs_check.conditions.region import find_region
+from proofs_check.prover.algebra import derivative
 from proofs_check.results import Decision, Verdict
 
 ID = "proposition-16"
@@ -25,7 +26,7 @@ def decide(context: Context) -> Decision:
     epsilon, smooth = context.near_one
 
     def gap(epsilon: sympy.Expr) -> sympy.Expr:
-        return 1 - sympy.exp(-context.at_one(epsilon)) - context.at_one(sympy.diff(epsilon, context.weight))
+        return 1 - sympy.exp(-context.at_one(epsilon)) - context.at_one(derivative(epsilon, context.weight))
 
     if not smooth:
         return refute_beside_kinks(context, ID, gap, strict=True, field="bound", weight=Fraction(1)) or Decision(

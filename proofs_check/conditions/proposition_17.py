@@ -10,6 +10,7 @@ import sympy
 from proofs_check.conditions.branches import LeftSide, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, decide_for_all
+from proofs_check.prover.algebra import derivative
 from proofs_check.prover.search import prove
 from proofs_check.prover.trees import describe
 from proofs_check.results import Decision, Verdict
@@ -22,7 +23,7 @@ def decide(context: Context) -> Decision:
     """Decide w·ε′ − ε ≥ 0 on records × [1, ∞)."""
 
     def gap(epsilon: sympy.Expr) -> sympy.Expr:
-        return context.weight * sympy.diff(epsilon, context.weight) - epsilon
+        return context.weight * derivative(epsilon, context.weight) - epsilon
 
     if context.smooth:
         return decide_for_all(context, ID, context.for_all(gap(context.epsilon)), field="bound")

@@ -15,7 +15,7 @@ from profiles.errors import InvalidExpression
 from profiles.profile import WEIGHT, Profile
 from profiles.symbolic import from_sympy, to_sympy
 from profiles.terms import Term, children, constant_value, free_symbols, to_text
-from proofs_check.prover.algebra import expand, is_modest
+from proofs_check.prover.algebra import expand, is_modest, tidy
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.oracle import equals
 from proofs_check.results import Tree
@@ -81,11 +81,11 @@ def square_root(base: sympy.Expr) -> sympy.Expr | None:
         return base.base ** (base.exp / 2)
     if not is_modest(base) or not base.is_polynomial(*base.free_symbols):
         return None
-    coefficient, factors = sympy.factor_list(base)
-    scale = sympy.sqrt(coefficient)
-    if not scale.is_Rational or not factors or any(power % 2 for _, power in factors):
+    coefficient, factors = tidy(base).as_coeff_mul()
+    powers, scale = [factor.as_base_exp() for factor in factors], sympy.sqrt(coefficient)
+    if not scale.is_Rational or not powers or not all(power.is_Integer and power % 2 == 0 for _, power in powers):
         return None
-    return scale * sympy.Mul(*(factor ** (power // 2) for factor, power in factors))
+    return scale * sympy.Mul(*(factor ** (power / 2) for factor, power in powers))
 
 
 def _without_roots(expression: sympy.Expr, weight: sympy.Symbol) -> sympy.Expr:

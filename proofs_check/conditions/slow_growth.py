@@ -18,7 +18,7 @@ from profiles.terms import to_text
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.growth import offset_name
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand
+from proofs_check.prover.algebra import cancelled, expand, put_in
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.search import prove
@@ -63,8 +63,8 @@ def _bounds(context: Context) -> Iterator[Bound]:
         offsets = dict.fromkeys((constant, sympy.S.Zero))
         if isinstance(function, sympy.exp):
             logarithm = sympy.log(weight)
-            exponent = sympy.cancel(function.args[0] / logarithm)
-            base = weight
+            quotient = cancelled(function.args[0] / logarithm)
+            base, exponent = (base, exponent) if quotient is None else (weight, quotient)
         for share in SHARES:
             for offset in offsets:
                 if isinstance(base, sympy.log) and exponent == 2:
@@ -82,7 +82,7 @@ def _prove(context: Context, bound: Bound) -> tuple[str, Tree] | None:
     logarithm = start + names.beyond
     line = context.target_rational + logarithm
     parts = [
-        context.epsilon.subs(context.weight, sympy.exp(logarithm)) - bound.along(logarithm),
+        put_in(context.epsilon, {context.weight: sympy.exp(logarithm)}) - bound.along(logarithm),
         bound.along(logarithm) - line,
         line - sympy.log(1 + context.growth * sympy.exp(logarithm)),
     ]
@@ -149,7 +149,7 @@ def _above(context: Context, bound: Bound, logarithm: sympy.Expr, names: _Names)
         "term": _text(sympy.exp(logarithm)),
         "low": "1",
         "lower": _above_one(logarithm),
-        "general": _text(difference.subs(context.weight, names.subterm)),
+        "general": _text(put_in(difference, {context.weight: names.subterm})),
         "proof": trees.renamed(proof, context.weight.name, name),
     }
 

@@ -18,7 +18,7 @@ from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, number, symbol
 from proofs_check.explain.setting import fresh, is_huge, neat
 from proofs_check.explain.worst_box import lower_bound
-from proofs_check.prover.algebra import is_modest
+from proofs_check.prover.algebra import expand, expand_plainly, gather_powers, is_modest, numerator_and_denominator, put_in
 from proofs_check.prover.goals import Goal
 
 POSITIVE, NONNEGATIVE, UNKNOWN = 2, 1, 0
@@ -106,7 +106,7 @@ class _Signs:
         return UNKNOWN if UNKNOWN in signs else max(signs)
 
     def _function(self, expression: sympy.Expr) -> int:
-        sign = self._sum(sympy.expand(expression.args[0] - 1)) if isinstance(expression, sympy.log) else UNKNOWN
+        sign = self._sum(expand(expression.args[0] - 1)) if isinstance(expression, sympy.log) else UNKNOWN
         sign = sign or self._by_enclosure(expression)
         if sign:
             self.facts[expression] = sign
@@ -155,7 +155,8 @@ def _shortest(forms: Iterator[NormalForm]) -> NormalForm | None:
 
 def _readable(expression: sympy.Expr, box: tuple[Variable, ...], *, strict: bool) -> Iterator[NormalForm]:
     """Yield the forms of an expression whose signs are manifest on the box."""
-    mask = {node: sympy.Dummy(positive=True) for node in expression.atoms(sympy.Function) if not node.free_symbols}
+    constants = sorted((node for node in expression.atoms(sympy.Function) if not node.free_symbols), key=sympy.default_sort_key)
+    mask = {node: sympy.Dummy(f"c{index}", positive=True) for index, node in enumerate(constants)}
     back = {dummy: node for node, dummy in mask.items()}
     for masked in dict.fromkeys(_forms(expression.xreplace(mask))):
         numerator, denominator = (part.xreplace(back) for part in masked)
@@ -192,7 +193,7 @@ def _shift(goal: Goal, others: Iterable[str], *, downwards: bool) -> tuple[tuple
         opened = variable.open_below and hi is None
         offset = sympy.Symbol(name, positive=True) if opened else sympy.Symbol(name, nonnegative=True)
         moved = to_rational(variable.lo) + offset if hi is None else to_rational(hi) - offset
-        expression = expression.subs(goal.symbol(variable.name), moved)
+        expression = put_in(expression, {goal.symbol(variable.name): moved})
         width = None if variable.hi is None else variable.hi - variable.lo
         box.append(Variable(name, Fraction(0), width, opened))
         substitution.append(Shift(variable.name, variable.lo if hi is None else hi, name, hi is not None))
@@ -207,18 +208,18 @@ def _forms(expression: sympy.Expr) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
     yield expression, sympy.S.One
     if not is_modest(expression):
         return
-    yield sympy.expand(expression, power_exp=False, log=False), sympy.S.One
+    yield expand_plainly(expression, powers=False), sympy.S.One
     merging = any(isinstance(node, sympy.exp) or not node.exp.is_Integer for node in expression.atoms(sympy.Pow, sympy.exp))
     if merging:
-        yield sympy.expand(sympy.powsimp(expression)), sympy.S.One
-        yield sympy.powsimp(sympy.expand(expression, log=False)), sympy.S.One
+        yield expand(gather_powers(expression)), sympy.S.One
+        yield gather_powers(expand_plainly(expression)), sympy.S.One
     if is_huge(expression):
         return
-    numerator, denominator = sympy.fraction(sympy.together(expression))
+    numerator, denominator = numerator_and_denominator(expression)
     if denominator != 1:
-        yield sympy.expand(numerator, power_exp=False, log=False), denominator
+        yield expand_plainly(numerator, powers=False), denominator
         if merging:
-            yield sympy.powsimp(sympy.expand(numerator, log=False)), denominator
+            yield gather_powers(expand_plainly(numerator)), denominator
 
 
 def to_sum(form: NormalForm) -> Term:

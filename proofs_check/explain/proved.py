@@ -9,8 +9,8 @@ import sympy
 
 from profiles.grammar import parse_expression
 from profiles.profile import WEIGHT, Variable
-from profiles.symbolic import from_sympy, to_rational, to_sympy
-from profiles.terms import Term, number, symbol
+from profiles.symbolic import from_sympy, to_sympy
+from profiles.terms import Term, symbol
 from proofs_check.admission import numeric_term
 from proofs_check.conditions.branches import Pieces, find_pieces
 from proofs_check.conditions.context import Context
@@ -33,6 +33,8 @@ from proofs_check.explain.statements import (
     goal_formula,
     setting_over,
 )
+from proofs_check.prover.algebra import derivative as slope_of
+from proofs_check.prover.algebra import put_in
 from proofs_check.prover.definedness import Need, Obligation, obligations
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.smooth import resolve
@@ -105,7 +107,8 @@ def _meeting(context: Context, found: Pieces) -> Step:
     said: list[Prose] = []
     for cut, *neighbors in zip(found.cuts, found.pieces, found.pieces[1:], strict=False):
         sides = [
-            [part.subs(context.weight, cut) for part in (e, sympy.diff(e, context.weight))] for e in (piece.epsilon for piece in neighbors)
+            [put_in(part, {context.weight: cut}) for part in (e, slope_of(e, context.weight))]
+            for e in (piece.epsilon for piece in neighbors)
         ]
         same = []
         for name, a, b in zip((EPSILON, SLOPE), *sides, strict=True):
@@ -124,7 +127,7 @@ def explain_threshold(case: Case) -> tuple[Step, ...]:
     offset = offset_name(context)
     wide = base.with_variable(Variable(offset, ZERO[1], None))
     weight = threshold + wide.symbols[offset]
-    epsilon = context.epsilon.subs(context.weight, weight)
+    epsilon = put_in(context.epsilon, {context.weight: weight})
     chosen = definition(THRESHOLD, threshold)
     steps = [Step(("Choose the same threshold ", chosen, " for all records."))]
     if not threshold.is_Rational:
@@ -148,12 +151,12 @@ def _direct(context: Context, setting: Setting, epsilon: sympy.Expr, weight: sym
 def _slope_lemma(
     context: Context, setting: Setting, threshold: sympy.Expr, weight: sympy.Expr, proof: Tree, beyond: Prose
 ) -> tuple[Step, ...]:
-    at = context.epsilon.subs(context.weight, threshold) - sympy.log(1 + context.growth * threshold)
+    at = put_in(context.epsilon, {context.weight: threshold}) - sympy.log(1 + context.growth * threshold)
     start = setting.about(at, strict=True, box=context.records)
     offset = setting.goal.box[-1].name
     symbol_ = setting.symbols[offset]
-    epsilon, _ = resolve(context.epsilon.subs(context.weight, weight), setting.goal.box, symbol_)
-    slope = setting.about(weight * sympy.diff(epsilon, symbol_) - 1)
+    epsilon, _ = resolve(put_in(context.epsilon, {context.weight: weight}), setting.goal.box, symbol_)
+    slope = setting.about(weight * slope_of(epsilon, symbol_) - 1)
     branch: Prose = () if context.smooth else (", where ", definition(EPSILON, epsilon))
     fraction = ("div", E, ("add", ONE, ("mul", E, W)))
     name, rise = ("add", EPSILON, ("neg", LINE)), ("add", ("mul", W, SLOPE), ("neg", ONE))

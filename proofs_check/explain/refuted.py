@@ -30,6 +30,7 @@ from proofs_check.explain.statements import (
     gap,
     setting_over,
 )
+from proofs_check.prover.algebra import derivative, put_in
 from proofs_check.prover.smooth import resolve_near
 
 #: The side that is too large at a witness, and the side that is too small, in the names of the theory.
@@ -76,7 +77,7 @@ def _expression_near(context: Context, condition: str, point: dict[str, Fraction
 
 def _sides(context: Context, condition: str, epsilon: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
     """Return the side that is too large at a witness, and the other side."""
-    first = sympy.diff(epsilon, context.weight)
+    first = derivative(epsilon, context.weight)
     made = {
         "assumption-8": lambda: (epsilon, context.target_rational),
         "assumption-11": lambda: (sympy.S.Zero, context.curvature_of(epsilon)),
@@ -136,9 +137,9 @@ def _one_sided(context: Context, left: sympy.Expr, right: sympy.Expr, at: Fracti
     """Say how the values or the derivatives of the two expressions differ: at a weight, or on the whole box that contains it."""
     for name, what, sides in (
         (EPSILON, "values", (left, right)),
-        (SLOPE, "derivatives", tuple(sympy.diff(side, context.weight) for side in (left, right))),
+        (SLOPE, "derivatives", tuple(derivative(side, context.weight) for side in (left, right))),
     ):
-        before, after = (from_sympy(side if at is None else side.subs(context.weight, to_rational(at))) for side in sides)
+        before, after = (from_sympy(side if at is None else put_in(side, {context.weight: to_rational(at)})) for side in sides)
         for high, low in ((before, after), (after, before)):
             apart = compare(high, low, box)
             if apart is not None:
@@ -180,7 +181,7 @@ def explain_limit(case: Case) -> tuple[Step, ...]:
     epsilon = fix(context.epsilon, record)
     base = setting_over(context, ()).with_variable(Variable("n", Fraction(1), None))
     weight = base.read(str(proof["weight"]))
-    bent = (context.curvature_of(epsilon) * sympy.exp(epsilon)).subs(context.weight, weight)
+    bent = put_in(context.curvature_of(epsilon) * sympy.exp(epsilon), {context.weight: weight})
     above, flat = base.about(weight - 1), base.about(1 - base.symbols["n"] * bent)
     second = ("mul", CURVATURE, ("exp", EPSILON))
     small = claim(flat.goal, name=("add", ONE, ("neg", ("mul", symbol("n"), second))))

@@ -13,6 +13,7 @@ from proofs_check.explain.rounding import down, enclose
 from proofs_check.explain.rules import explain_tree
 from proofs_check.explain.setting import at_point, claim, definition, fix, for_all, read_point, step
 from proofs_check.explain.statements import ONE, Case, setting_over
+from proofs_check.prover.algebra import put_in
 from proofs_check.prover.goals import Goal
 
 _ODDS: Term = ("mul", RATE, ("add", ("exp", SAMPLED), ("neg", ONE)))
@@ -63,7 +64,7 @@ def _rate(case: Case) -> sympy.Expr:
 
 def _weighted(case: Case) -> sympy.Expr:
     """Return ε at the weight 1/q."""
-    return case.context.profile.expression().subs(case.context.weight, 1 / _rate(case))
+    return put_in(case.context.profile.expression(), {case.context.weight: 1 / _rate(case)})
 
 
 def _psi(q: sympy.Expr, e: sympy.Expr) -> sympy.Expr:

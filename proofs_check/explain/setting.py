@@ -16,7 +16,7 @@ from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.terms import Term, number, symbol
 from proofs_check.explain.document import Formula, Piece, Prose, Step
-from proofs_check.prover.algebra import expand, tidy
+from proofs_check.prover.algebra import expand, put_in, tidy
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
@@ -156,7 +156,7 @@ def read_point(fields: Tree) -> dict[str, Fraction]:
 
 def fix(expression: sympy.Expr, point: Mapping[str, Fraction]) -> sympy.Expr:
     """Return an expression with numbers for the variables of a point."""
-    return expression.subs({free: to_rational(point[free.name]) for free in expression.free_symbols if free.name in point})
+    return put_in(expression, {free: to_rational(point[free.name]) for free in expression.free_symbols if free.name in point})
 
 
 def fresh(wanted: str, taken: Iterable[str]) -> str:

@@ -28,6 +28,7 @@ from proofs_check.explain.document import (
     Step,
 )
 from proofs_check.explain.setting import ZERO, Setting, claim, definition, for_all, listed, neat
+from proofs_check.prover.algebra import derivative
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
@@ -102,7 +103,7 @@ def setting_over(context: Context, box: tuple[Variable, ...], expression: sympy.
 
 def gap(context: Context, condition: str, epsilon: sympy.Expr) -> sympy.Expr:
     """Return the left side of a condition for an expression of ε. Raises :class:`KeyError` for one without a left side."""
-    first = sympy.diff(epsilon, context.weight)
+    first = derivative(epsilon, context.weight)
     made: dict[str, Callable[[], sympy.Expr]] = {
         "assumption-8": lambda: context.target_rational - context.at_one(epsilon),
         "assumption-11": lambda: context.curvature_of(epsilon),
@@ -123,19 +124,19 @@ def profile_step(context: Context) -> Step:
 
 def derivatives_step(context: Context, epsilon: sympy.Expr, *, second: bool, where: str = "") -> Step:
     """Write out ε′, and ε″ if it is needed; and ε itself, if its branches are decided only ``where`` the derivatives are taken."""
-    first = sympy.diff(epsilon, context.weight)
+    first = derivative(epsilon, context.weight)
     branch: Prose = () if context.smooth or not where else (f"{where}, ", definition(EPSILON, epsilon), ". ")
     said: Prose = (*branch, "Derivatives in w: ", definition(SLOPE, neat(first)))
     if second:
-        said = (*said, " and ", definition(SECOND, neat(sympy.diff(first, context.weight))))
+        said = (*said, " and ", definition(SECOND, neat(derivative(first, context.weight))))
     return Step((*said, "."))
 
 
 def goal_formula(context: Context, condition: str, epsilon: sympy.Expr, goal: Goal) -> Formula:
     """Return the goal of a condition: its left side in the names of the theory, written out for ε, and in short."""
-    first = sympy.diff(epsilon, context.weight)
+    first = derivative(epsilon, context.weight)
     made: dict[Term, Callable[[], sympy.Expr]] = {
-        EPSILON: lambda: epsilon, SLOPE: lambda: neat(first), SECOND: lambda: neat(sympy.diff(first, context.weight)),
+        EPSILON: lambda: epsilon, SLOPE: lambda: neat(first), SECOND: lambda: neat(derivative(first, context.weight)),
         TARGET: lambda: context.target_rational, EPSILON_AT_ONE: lambda: neat(context.at_one(epsilon)),
         SLOPE_AT_ONE: lambda: neat(context.at_one(first)),
     }  # fmt: skip

@@ -14,7 +14,7 @@ from profiles.terms import number, symbol
 from proofs_check.explain.cutting import LIMIT, weigh
 from proofs_check.explain.document import Formula, Prose, Step
 from proofs_check.explain.setting import ZERO, Explain, Reason, Setting, for_all, goal_of, neat, range_formula, step
-from proofs_check.prover.algebra import expand
+from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
@@ -90,14 +90,14 @@ def _without_exponential(factor: sympy.Expr, expression: sympy.Expr) -> sympy.Ex
     """Return exp(−g)·(c·exp(g)) as c, None for another shape: quick where multiplying out is not."""
     if not isinstance(factor, sympy.exp):
         return None
-    fresh = sympy.Dummy(positive=True)
+    fresh = sympy.Dummy("y", positive=True)
     replaced = expression.xreplace({sympy.exp(-factor.args[0]): fresh})
-    slope = sympy.diff(replaced, fresh)
-    return neat(slope) if slope != 0 and not slope.has(fresh) and replaced.subs(fresh, 0) == 0 else None
+    slope = derivative(replaced, fresh)
+    return neat(slope) if slope != 0 and not slope.has(fresh) and put_in(replaced, {fresh: 0}) == 0 else None
 
 
 def _merge(expression: sympy.Expr) -> sympy.Expr:
-    return min((expression, expand(expression), sympy.powsimp(expand(expression))), key=lambda form: form.count_ops())
+    return min((expression, expand(expression), gather_powers(expand(expression))), key=lambda form: form.count_ops())
 
 
 def explain_sum(setting: Setting, tree: Tree, explain: Explain) -> Reason:

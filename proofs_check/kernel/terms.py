@@ -1,7 +1,8 @@
 """Terms: shared, immutable expression graphs; substitution, derivatives, and what a term needs in order to be defined."""
 # Subtraction, division, roots, tan and Min are not operations of their own: a - b is a + (-1) b, a / b is a b**-1, sqrt a is a**(1/2),
-# tan a is sin a / cos a, Min(a, b) is -Max(-a, -b), and a**b is exp(b log a) unless b is a rational number. Arithmetic on two numbers is
-# done at once where it is defined, and nothing else is simplified by ``make``, so that definedness can be judged on what was written.
+# tan a is sin a / cos a, Min(a, b) is -Max(-a, -b), and a**b is exp(b log a) unless b is a rational number, or if it is a long fraction.
+# Arithmetic on two numbers is done at once where it is defined, and nothing else is simplified by ``make``, so that definedness can be
+# judged on what was written.
 
 from __future__ import annotations
 
@@ -79,9 +80,10 @@ def make(op: str, *args: Term, value: Any = None) -> Term:
     """Return the node, exactly as asked for but for arithmetic on numbers and general powers."""
     if len(args) == 2:
         a, b = number(args[0]), number(args[1])
-        if op == "pow" and b is None:
+        long = op == "pow" and b is not None and max(abs(b.numerator), b.denominator) > 1_000_000
+        if op == "pow" and (b is None or (long and b.denominator > 1)):
             return exp(args[1] * log(args[0]))
-        require(op != "pow" or b is None or max(abs(b.numerator), b.denominator) <= 1_000_000, "an exponent is too large")
+        require(not long, "an exponent is too large")
         folded = _fold(op, a, b) if a is not None and b is not None else None
         if folded is not None:
             _table.spend(1 + bits(folded) // 50)

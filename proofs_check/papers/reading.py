@@ -16,6 +16,7 @@ from profiles.profile import Variable
 from profiles.symbolic import to_sympy
 from profiles.terms import Term
 from proofs_check.papers.statements import Goals
+from proofs_check.prover.algebra import derivative
 from proofs_check.prover.goals import Goal
 
 _RELATION = re.compile(r"(>=|<=|==|>|<)")
@@ -48,7 +49,7 @@ class Question:
         symbols = {variable.name: make_symbol(variable) for variable in self.box}
         left = to_sympy(parse_expression(self.left, "a claim"), symbols)
         for name in self.derive:
-            left = sympy.diff(left, symbols[name])
+            left = derivative(left, symbols[name])
         return Goal(self.sign * (left - to_sympy(parse_expression(self.right, "a claim"), symbols)), self.box, self.strict)
 
 

@@ -1,41 +1,278 @@
-"""Symbolic steps that must stay cheap on any input: factoring, expanding and rational roots, each skipped where SymPy might not end."""
+"""The one door to SymPy's algebra: each call is bounded before it is made, by the size of what goes in and of what may come out.
+
+Claim: no function here takes memory or time out of proportion to the bounds below, whatever the expression. The danger is in numbers:
+to a polynomial w**1.4426950408889634, 2**(1/3 + 1e-16) or exp(1.0000001*w) is the millionth and more power of some root, written out term
+by term. Powers with such exponents are therefore taken as symbols of their own (``_sheltered``), sums of many terms are not multiplied
+out, and what is too large stays as it is. Everything is charged to the search (:func:`proofs_check.prover.effort.spend`), by its size.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
+import mpmath
 import sympy
 
+from profiles.errors import InvalidExpression
+from profiles.symbolic import limit_exp, limit_power
+from proofs_check.prover.effort import spend
+
 MAX_OPERATIONS = 300
+#: Of a power, its exponent's numerator and denominator.
 MAX_DEGREE = 24
+#: Terms that a sum may have when it is multiplied out, and numerators may have before they are factored.
+MAX_TERMS, MAX_FACTORED = 1500, 400
+#: Nodes of an expression that is differentiated or substituted in, and of a derivative.
+MAX_SIZE = 20_000
+LARGEST = 10**30
+
+#: What a step on one node of an expression costs: one that rebuilds it, one that multiplies out, and one that factors.
+REBUILD, MULTIPLY, FACTOR = 10, 40, 100
+
+
+@lru_cache(maxsize=4096)
+def size(expression: sympy.Basic) -> int:
+    """Return how many nodes an expression has, as it would be written, with long numbers counting more."""
+    total, stack = 0, [expression]
+    while stack:
+        node = stack.pop()
+        total += 1 + (max(int(node.p).bit_length(), int(node.q).bit_length()) // 64 if isinstance(node, sympy.Rational) else 0)
+        stack.extend(node.args)
+        if total > 4 * MAX_SIZE:
+            break
+    return total
 
 
 def tidy(expression: sympy.Expr) -> sympy.Expr:
     """Return a factored form of a small rational function; anything else as it is."""
-    if not _is_small(expression) or expression.has(sympy.Function) or not expression.is_rational_function(*expression.free_symbols):
+    plain, back = _sheltered(expression)
+    if not _is_small(plain) or plain.has(sympy.Function) or not plain.is_rational_function(*plain.free_symbols):
         return expression
-    return sympy.factor(expression)
+    return _factor(plain).xreplace(back)
 
 
 def expand(expression: sympy.Expr) -> sympy.Expr:
     """Return the expression multiplied out, or as it is where that might explode."""
-    return sympy.expand(expression) if _is_small(expression) else expression
+    if not _is_small(expression):
+        return expression
+    spend(MULTIPLY * size(expression))
+    return _expand(expression)
 
 
 @lru_cache(maxsize=4096)
+def _expand(expression: sympy.Expr) -> sympy.Expr:
+    return sympy.expand(expression) if _terms(expression) <= MAX_TERMS else expression
+
+
+def expand_plainly(expression: sympy.Expr, *, powers: bool = True) -> sympy.Expr:
+    """Return the expression multiplied out but for logarithms, and for sums in exponents unless ``powers``; or as it is."""
+    if not _is_small(expression):
+        return expression
+    spend(MULTIPLY * size(expression))
+    return sympy.expand(expression, log=False, power_exp=powers) if _terms(expression) <= MAX_TERMS else expression
+
+
+def gather_powers(expression: sympy.Expr) -> sympy.Expr:
+    """Return the expression with powers of one base or of one exponent put together; or as it is where it is large."""
+    plain, back = _sheltered(expression)
+    if not _is_small(plain):
+        return expression
+    spend(MULTIPLY * size(plain))
+    return sympy.powsimp(plain).xreplace(back)
+
+
+def split_powers(expression: sympy.Expr) -> sympy.Expr:
+    """Return the expression with (a·b)**c as a**c·b**c and (a**b)**c as a**(b·c), which needs positive bases; or as it is."""
+    if not _is_small(expression):
+        return expression
+    spend(MULTIPLY * size(expression))
+    return sympy.powdenest(sympy.expand_power_base(expression, force=True), force=True)
+
+
+def over_one_denominator(expression: sympy.Expr) -> sympy.Expr:
+    """Return the expression as one fraction, or as it is where that is too much."""
+    plain, back = _sheltered(expression)
+    if not _is_small(plain) or _terms_of_fraction(plain) > MAX_TERMS:
+        return expression
+    spend(FACTOR * size(plain))
+    return sympy.together(plain).xreplace(back)
+
+
+def numerator_and_denominator(expression: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr]:
+    """Return the two sides of the expression as one fraction, the second 1 where it could not be written as one."""
+    top, bottom = sympy.fraction(over_one_denominator(expression))
+    return top, bottom
+
+
+def cancelled(expression: sympy.Expr) -> sympy.Expr | None:
+    """Return a quotient with common factors divided out; None where it is too large for that."""
+    plain, back = _sheltered(expression)
+    if not is_modest(expression) or not _is_small(plain) or _terms_of_fraction(plain) > MAX_FACTORED:
+        return None
+    spend(FACTOR * size(plain))
+    return sympy.cancel(plain).xreplace(back)
+
+
+def derivative(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
+    """Return the derivative. Raises :class:`InvalidExpression` where it, or the expression, is too large."""
+    _limit_size(expression)
+    spend(REBUILD * size(expression))
+    found = sympy.diff(expression, symbol)
+    _limit_size(found)
+    return found
+
+
+def put_in(expression: sympy.Expr, values: Mapping[sympy.Symbol, Any]) -> sympy.Expr:
+    """Return the expression with symbols replaced. Raises :class:`InvalidExpression` where a number would come out that is too long."""
+    values = {symbol: sympy.sympify(value) for symbol, value in values.items() if symbol in expression.free_symbols}
+    if not values:
+        return expression
+    _limit_size(expression)
+    spend(REBUILD * size(expression))
+    known: dict[sympy.Basic, sympy.Basic] = dict(values)
+
+    def replaced(node: sympy.Basic) -> sympy.Basic:
+        found = known.get(node)
+        if found is None:
+            found = node
+            if node.args:
+                new = [replaced(argument) for argument in node.args]
+                if any(one is not other for one, other in zip(new, node.args, strict=True)):
+                    if isinstance(node, sympy.Pow):
+                        limit_power(*new)
+                    elif isinstance(node, sympy.exp):
+                        limit_exp(new[0])
+                    found = node.func(*new)
+            known[node] = found
+        return found
+
+    return replaced(expression)
+
+
+def vanishes(expression: sympy.Expr) -> bool:
+    """Tell whether SymPy finds that the expression is 0; False says nothing, as for one that is too large to look at."""
+    if expression == 0:
+        return True
+    plain, _ = _sheltered(expression)
+    if not _is_small(plain) or _terms_of_fraction(plain) > MAX_TERMS:
+        return False
+    spend(FACTOR * size(plain))
+    return bool(sympy.expand(plain) == 0) or (_seems_to_vanish(plain) and bool(sympy.simplify(plain) == 0))
+
+
+def _seems_to_vanish(expression: sympy.Expr) -> bool:
+    """Tell whether the expression is about 0 at a few points: SymPy may take long over what is not."""
+    symbols = sorted(expression.free_symbols, key=str)
+    function: Callable[..., Any] = sympy.lambdify(symbols, expression, modules=["mpmath"])
+    for place in (mpmath.mpf("0.37"), mpmath.mpf("1.93")):
+        with mpmath.workdps(40):
+            try:
+                value = function(*(place + mpmath.mpf(index) / 7 for index in range(len(symbols))))
+                if abs(value) > mpmath.mpf(10) ** -20:
+                    return False
+            except (ArithmeticError, ValueError, TypeError):
+                continue
+    return True
+
+
+def _limit_size(expression: sympy.Expr) -> None:
+    if size(expression) > MAX_SIZE:
+        raise InvalidExpression("an expression became too large (of more than 20,000 operations); simplify epsilon")
+
+
+def _sheltered(expression: sympy.Expr) -> tuple[sympy.Expr, dict[sympy.Symbol, sympy.Expr]]:
+    """Return the expression with a symbol for each power that would be a polynomial of a high degree, and what the symbols stand for."""
+    back: dict[sympy.Symbol, sympy.Expr] = {}
+    for power in sorted(_high_powers(expression), key=sympy.default_sort_key):
+        fresh = sympy.Dummy(f"h{len(back)}", positive=True) if power.is_positive else sympy.Dummy(f"h{len(back)}", real=True)
+        back[fresh] = power
+    return (expression.xreplace({power: fresh for fresh, power in back.items()}) if back else expression), back
+
+
+def _high_powers(expression: sympy.Expr) -> set[sympy.Expr]:
+    found, stack = set[sympy.Expr](), [expression]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (sympy.Pow, sympy.exp)) and _is_high(node.exp):
+            found.add(node)
+        else:
+            stack.extend(node.args)
+    return found
+
+
+def _is_high(exponent: sympy.Expr) -> bool:
+    """Tell whether the rational factor of an exponent, or of a summand of it, has a long numerator or denominator."""
+    coefficients = (part.as_coeff_Mul()[0] for part in sympy.Add.make_args(exponent))
+    return any(c.is_Rational and max(abs(int(c.p)), int(c.q)) > MAX_DEGREE for c in coefficients)
+
+
+def _terms(expression: sympy.Basic) -> int:
+    """Return a bound on the summands of the expression multiplied out, beyond ``MAX_TERMS`` any such number."""
+    if expression.is_Add:
+        return sum(_terms(part) for part in expression.args)
+    if expression.is_Mul:
+        return math.prod(_terms(part) for part in expression.args)
+    if expression.is_Pow and expression.exp.is_Rational:
+        inner, times = _terms(expression.base), min(math.ceil(abs(expression.exp)), MAX_TERMS)
+        if inner > MAX_TERMS:
+            return inner
+        return 1 if inner == 1 else math.comb(inner + times - 1, times)
+    return max((1, *(_terms(part) for part in expression.args if isinstance(part, sympy.Expr))))
+
+
+def _terms_of_fraction(expression: sympy.Expr) -> int:
+    """Return a bound on the summands of the numerator over one denominator: each summand is multiplied by the other denominators."""
+    if expression.is_Add:
+        below = math.prod(_terms(d) for part in expression.args for d in _denominators(part))
+        return below * sum(_terms_of_fraction(part) for part in expression.args)
+    if expression.is_Mul:
+        return math.prod(_terms_of_fraction(part) for part in expression.args)
+    if expression.is_Pow and expression.exp.is_Rational:
+        inner, times = _terms_of_fraction(expression.base), min(math.ceil(abs(expression.exp)), MAX_TERMS)
+        return inner if inner == 1 or inner > MAX_TERMS else math.comb(inner + times - 1, times)
+    return 1
+
+
+def _denominators(summand: sympy.Expr) -> Iterator[sympy.Expr]:
+    for part in sympy.Mul.make_args(summand):
+        if part.is_Pow and part.exp.is_Rational and part.exp < 0:
+            yield 1 / part
+
+
+def _factor(expression: sympy.Expr) -> sympy.Expr:
+    """Return a small rational function factored, or as it is."""
+    terms = _terms_of_fraction(expression)
+    if terms > MAX_FACTORED:
+        return expression
+    spend(FACTOR * (size(expression) + terms))
+    return _factor_at_once(expression)
+
+
+@lru_cache(maxsize=4096)
+def _factor_at_once(expression: sympy.Expr) -> sympy.Expr:
+    return sympy.factor(expression)
+
+
 def factored(expression: sympy.Expr) -> sympy.Expr | None:
     """Return a small rational function of symbols and atoms as a product of several factors or of powers, None where it is not one."""
     if not is_modest(expression):
         return None
-    back, rational = {}, sympy.expand_power_exp(sympy.powsimp(expression))
-    for atom in transcendental_atoms(rational):
-        fresh = sympy.Dummy(positive=True)
+    plain, back = _sheltered(expression)
+    spend(MULTIPLY * size(plain))
+    rational = sympy.expand_power_exp(sympy.powsimp(plain))
+    back = dict(back)
+    for index, atom in enumerate(transcendental_atoms(rational)):
+        fresh = sympy.Dummy(f"a{index}", positive=True)
         rational, back[fresh] = with_atom_replaced(rational, atom, fresh), atom
     if not _is_small(rational) or rational.has(sympy.Function) or not rational.is_rational_function(*rational.free_symbols):
         return None
-    product = sympy.factor(rational).xreplace(back)
+    product = _factor(rational)
+    while any(symbol in back for symbol in product.free_symbols):
+        product = product.xreplace(back)
     return product if product.is_Mul or product.is_Pow else None
 
 
@@ -110,10 +347,41 @@ def rational_roots(expression: sympy.Expr, symbol: sympy.Symbol) -> list[Fractio
         return []
     if not expression.is_rational_function(symbol):
         return []
-    numerator = sympy.Poly(sympy.fraction(sympy.together(expression))[0], symbol)
-    if numerator.is_zero or not all(coefficient.is_Rational for coefficient in numerator.all_coeffs()):
+    numerator = _polynomial(numerator_and_denominator(expression)[0], symbol)
+    if numerator is None or numerator.is_zero or not all(coefficient.is_Rational for coefficient in numerator.all_coeffs()):
         return []
-    return [Fraction(int(root.p), int(root.q)) for root in numerator.ground_roots()]
+    return sorted(Fraction(int(root.p), int(root.q)) for root in numerator.ground_roots())
+
+
+def _polynomial(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Poly | None:
+    """Return a small expression as a polynomial, None where it is none."""
+    if _high_powers(expression) or not _is_small(expression) or _terms(expression) > MAX_TERMS or not expression.is_polynomial(symbol):
+        return None
+    spend(MULTIPLY * size(expression))
+    return sympy.Poly(expression, symbol)
+
+
+def critical_centres(expression: sympy.Expr, symbol: sympy.Symbol, degree: int) -> Iterator[Fraction]:
+    """Yield zeros and extrema, rational ones or else short numbers near them, of a polynomial with rational coefficients up to a degree."""
+    polynomial = _polynomial(expression, symbol)
+    if polynomial is None or not 1 <= polynomial.degree() <= degree or not all(c.is_Rational for c in polynomial.all_coeffs()):
+        return
+    for one in (polynomial, polynomial.diff()):
+        yield from _real_roots(one)
+
+
+def _real_roots(polynomial: sympy.Poly) -> list[Fraction]:
+    if polynomial.degree() < 1:
+        return []
+    spend(FACTOR * 10 * polynomial.degree())
+    exact = sorted(Fraction(int(root.p), int(root.q)) for root in polynomial.ground_roots())
+    if exact:
+        return exact
+    try:
+        roots = polynomial.nroots(n=15, maxsteps=30)
+    except (sympy.polys.polyerrors.PolynomialError, mpmath.libmp.NoConvergence):
+        return []
+    return [Fraction(f"{float(root):.12g}") for root in roots if root.is_real]
 
 
 def clearing_factor(expression: sympy.Expr, positive: Sequence[sympy.Symbol]) -> sympy.Expr | None:
@@ -122,7 +390,7 @@ def clearing_factor(expression: sympy.Expr, positive: Sequence[sympy.Symbol]) ->
         return None
     exponentials = sorted((node for node in expression.atoms(sympy.exp) if node.free_symbols), key=sympy.default_sort_key)
     factor = sympy.exp(-exponentials[0].args[0]) if exponentials else sympy.S.One
-    cleared = sympy.powsimp(expand(expression * factor))
+    cleared = gather_powers(expand(expression * factor))
     for symbol in positive:
         least = min((_power_of(symbol, summand) for summand in sympy.Add.make_args(cleared)), default=sympy.S.Zero)
         if least < 0:
@@ -144,9 +412,9 @@ def _power_of(symbol: sympy.Symbol, summand: sympy.Expr) -> sympy.Rational:
 
 
 def _is_small(expression: sympy.Expr) -> bool:
-    if expression.count_ops() > MAX_OPERATIONS or any(
-        number.is_Rational and abs(number) > 10**30 for number in expression.atoms(sympy.Number)
-    ):
+    if size(expression) > 3 * MAX_OPERATIONS or expression.count_ops() > MAX_OPERATIONS:
+        return False
+    if any(number.is_Rational and abs(number) > LARGEST for number in expression.atoms(sympy.Number)):
         return False
     powers = (abs(power.exp) for power in expression.atoms(sympy.Pow) if power.exp.is_Rational)
     return all(exponent <= MAX_DEGREE for exponent in powers)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-import mpmath
 import sympy
 
 from profiles.profile import Variable
-from proofs_check.prover.algebra import is_modest
+from proofs_check.prover.algebra import critical_centres, is_modest
 
 MAX_DEGREE = 6
 MOST_CENTRES = 8
@@ -27,11 +26,10 @@ def critical_values(expression: sympy.Expr, variable: Variable) -> list[Fraction
     if symbol is None or not is_modest(expression):
         return []
     centres: dict[Fraction, None] = {}
-    for inner in _inner_polynomials(expression, symbol):
-        for polynomial in (inner, inner.diff()):
-            for root in _real_roots(polynomial):
-                if variable.contains(root) and root != variable.lo:
-                    centres[root] = None
+    for inner in _inner_expressions(expression, symbol):
+        for root in critical_centres(inner, symbol, MAX_DEGREE):
+            if variable.contains(root) and root != variable.lo:
+                centres[root] = None
     values: dict[Fraction, None] = {}
     for offset in (Fraction(0), *(scale * share for scale in SCALES for share in SHARES)):
         for centre in list(centres)[:MOST_CENTRES]:
@@ -41,26 +39,10 @@ def critical_values(expression: sympy.Expr, variable: Variable) -> list[Fraction
     return list(values)
 
 
-def _inner_polynomials(expression: sympy.Expr, symbol: sympy.Symbol) -> Iterator[sympy.Poly]:
+def _inner_expressions(expression: sympy.Expr, symbol: sympy.Symbol) -> Iterator[sympy.Expr]:
     seen: set[sympy.Expr] = set()
     for node in (None, *sympy.preorder_traversal(expression)):
         inner = expression if node is None else node.args[0] if isinstance(node, (sympy.Pow, sympy.Function)) and node.args else None
-        if not isinstance(inner, sympy.Expr) or inner in seen or inner.free_symbols != {symbol} or not inner.is_polynomial(symbol):
-            continue
-        seen.add(inner)
-        polynomial = sympy.Poly(inner, symbol)
-        if 1 <= polynomial.degree() <= MAX_DEGREE and all(coefficient.is_Rational for coefficient in polynomial.all_coeffs()):
-            yield polynomial
-
-
-def _real_roots(polynomial: sympy.Poly) -> list[Fraction]:
-    if polynomial.degree() < 1:
-        return []
-    exact = [Fraction(int(root.p), int(root.q)) for root in polynomial.ground_roots()]
-    if exact:
-        return exact
-    try:
-        roots = polynomial.nroots(n=15, maxsteps=30)
-    except (sympy.polys.polyerrors.PolynomialError, mpmath.libmp.NoConvergence):
-        return []
-    return [Fraction(f"{float(root):.12g}") for root in roots if root.is_real]
+        if isinstance(inner, sympy.Expr) and inner not in seen and inner.free_symbols == {symbol}:
+            seen.add(inner)
+            yield inner

@@ -13,7 +13,7 @@ from profiles.errors import InvalidExpression
 from profiles.profile import Profile, Variable
 from profiles.symbolic import to_rational, to_sympy
 from profiles.terms import Term, children, constant_value, free_symbols
-from proofs_check.prover.algebra import rational_roots
+from proofs_check.prover.algebra import put_in, rational_roots
 from proofs_check.prover.explore import candidates, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
@@ -98,7 +98,7 @@ def _roots(expression: sympy.Expr, box: tuple[Variable, ...]) -> Iterator[dict[s
             continue
         others = tuple(other for other in box if other.name != variable.name)
         for point in candidates(others, 12):
-            fixed = expression.subs({by_name[name]: to_rational(value) for name, value in point.items() if name in by_name})
+            fixed = put_in(expression, {by_name[name]: to_rational(value) for name, value in point.items() if name in by_name})
             for root in rational_roots(fixed, symbol):
                 if variable.contains(root):
                     yield {**point, variable.name: root}

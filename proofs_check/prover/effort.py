@@ -142,18 +142,19 @@ class _Watch:
     """Interrupts one thread when it has used the limit, and again while that has no effect, until it says that the search has ended.
 
     No signals: those belong to the caller, and reach the main thread only. An exception sent to a thread may arrive late, so that ``end``
-    waits for one that is being sent, and takes back one that has not arrived. It may arrive inside ``end`` too: hence nothing there takes a
-    lock, and an interrupted ``end`` starts again.
+    waits for one that is being sent, and then sends one itself, which takes the place of any that has not arrived, and catches it. One may
+    arrive inside ``end`` at any point: hence nothing there takes a lock, and an interrupted ``end`` starts again.
     """
 
     thread: int = field(default_factory=threading.get_ident)
     running: threading.Lock = field(default_factory=threading.Lock)
     over: bool = False
     sending: bool = False
+    sent: bool = False
 
     def start(self) -> None:
         """Start the thread that looks at the clock of this one."""
-        self.running.acquire()  # noqa: SIM115 - it is released by ``end``
+        self.running.acquire()
         guard = threading.Thread(target=self._guard, args=(_clock(),), daemon=True, name="search-limit")
         try:
             guard.start()
@@ -168,7 +169,8 @@ class _Watch:
             self.sending = True
             if not self.over:
                 _log.debug("a search has used %s s and is interrupted", limit)
-                _send(self.thread, ctypes.py_object(OutOfTime))
+                self.sent = True
+                _interrupt(self.thread)
             self.sending = False
             limit = clock() + AGAIN
 
@@ -179,17 +181,20 @@ class _Watch:
                 self.over = True
                 while self.sending:
                     time.sleep(0)
-                _send(self.thread, None)
+                if self.sent:
+                    _interrupt(self.thread)
+                    while True:
+                        time.sleep(0)
                 if self.running.locked():
                     self.running.release()
                 return
             except OutOfTime:
-                continue
+                self.sent = self.sending or not self.over  # nobody sends any more, and this was the last one
 
 
-def _send(thread: int, what: Any) -> None:
-    """Let an exception be raised in a thread at its next step, or with None take back one that has not been raised yet."""
-    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), what)
+def _interrupt(thread: int) -> None:
+    """Let :class:`OutOfTime` be raised in a thread at its next step, in place of one that has not been raised yet."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(OutOfTime))
 
 
 def _clock() -> Callable[[], float]:

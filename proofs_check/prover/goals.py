@@ -11,6 +11,7 @@ import sympy
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy
 from profiles.terms import Term
+from proofs_check.prover.algebra import derivative, put_in
 
 #: An exact point: variable name → value.
 Point = Mapping[str, Fraction]
@@ -32,14 +33,15 @@ class Goal:
     def at(self, name: str, value: Fraction) -> Goal:
         """Return the goal with one variable fixed at a number."""
         rational = sympy.Rational(value.numerator, value.denominator)
-        fixed = self.expression.subs(self.symbol(name), rational)
+        fixed = put_in(self.expression, {self.symbol(name): rational})
         return Goal(fixed, tuple(variable for variable in self.box if variable.name != name), self.strict)
 
     def symbol(self, name: str) -> sympy.Symbol:
         """Return the SymPy symbol of a variable of this expression (a fresh one if it does not occur)."""
-        return next((s for s in self.expression.free_symbols if s.name == name), sympy.Symbol(name))
+        found = [symbol for symbol in self.expression.free_symbols if symbol.name == name]
+        return min(found, key=sympy.default_sort_key, default=sympy.Symbol(name))
 
     def slope(self, name: str, *, increasing: bool) -> Goal:
         """Return the goal that the expression is non-decreasing (non-increasing) in a variable."""
-        derivative = sympy.diff(self.expression, self.symbol(name))
-        return Goal(derivative if increasing else -derivative, self.box)
+        rate = derivative(self.expression, self.symbol(name))
+        return Goal(rate if increasing else -rate, self.box)

@@ -112,14 +112,14 @@ def _search(goal: Goal, depth: int) -> Tree | None:
 
 def _at_depth(goal: Goal, depth: int) -> Iterator[Tree]:
     attempt = Attempt(goal, depth, _search)
-    try:
-        for tactic in _tactics(attempt):
-            if out_of_time():
-                return
-            spend(TRIAL)
+    for tactic in _tactics(attempt):
+        if out_of_time():
+            return
+        spend(TRIAL)
+        try:
             yield from (tree for tree in until_failure(tactic(attempt)) if accepts(goal, tree))
-    except InvalidExpression:
-        return
+        except InvalidExpression:  # an expression that this tactic made cannot be written down
+            continue
 
 
 def _tactics(attempt: Attempt) -> Iterator[Tactic]:

@@ -15,7 +15,7 @@ from sympy.core.relational import Relational
 from profiles.errors import InvalidExpression
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
-from proofs_check.prover.algebra import expand, factored, rational_roots
+from proofs_check.prover.algebra import cancelled, derivative, expand, factored, put_in, rational_roots
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
@@ -57,7 +57,7 @@ def resolve_along(
     """The same on a piece of the weights that is given in one or two ways as an expression in the variables of a box."""
 
     def shows(gap: sympy.Expr, *, strict: bool = False) -> bool:  # noqa: ARG001
-        return any(_holds(expand(gap.subs(weight, way)), box=box) for way in ways)
+        return any(_holds(expand(put_in(gap, {weight: way})), box=box) for way in ways)
 
     return _replace(expression, weight, lambda node: _decide(node, shows))
 
@@ -161,7 +161,7 @@ def _gaps(
     for record in choices:
         values = {symbol: to_rational(record[symbol.name]) for symbol in expression.free_symbols if symbol.name in record}
         for gap in dict.fromkeys(gaps(expression, weight)):
-            at_record = gap.subs(values)
+            at_record = put_in(gap, values)
             if at_record.free_symbols == {weight}:
                 yield record, at_record
 
@@ -220,11 +220,13 @@ def moving_borders(expression: sympy.Expr, records: Sequence[Variable], weight: 
     for gap in dict.fromkeys(gaps(expression, weight)):
         for factor in sympy.Mul.make_args(factored(gap) or gap):
             line = expand(factor.base if factor.is_Pow else factor)
-            rate = sympy.diff(line, weight)
+            rate = derivative(line, weight)
             if rate == 0 or rate.has(weight):
                 continue
-            border = sympy.cancel(-line.subs(weight, 0) / rate)
-            place = border.subs({symbol: middle[symbol.name] for symbol in border.free_symbols if symbol.name in middle})
+            border = cancelled(-put_in(line, {weight: 0}) / rate)
+            if border is None:
+                continue
+            place = put_in(border, {symbol: middle[symbol.name] for symbol in border.free_symbols if symbol.name in middle})
             if place.is_Rational and place > 1:
                 found[border] = place
     return sorted(found, key=found.__getitem__)

@@ -9,6 +9,7 @@ import sympy
 
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
+from proofs_check.prover.algebra import derivative
 from proofs_check.prover.attempt import Attempt
 from proofs_check.results import Tree
 
@@ -31,8 +32,8 @@ def choose(attempt: Attempt) -> Iterator[Tree]:
 
 def _cases(attempt: Attempt, node: sympy.Basic) -> list[Tree] | None:
     expression = attempt.goal.expression
-    fresh = sympy.Dummy(real=True)
-    slope = sympy.diff(expression.xreplace({node: fresh}), fresh)
+    fresh = sympy.Dummy("y", real=True)
+    slope = derivative(expression.xreplace({node: fresh}), fresh)
     found: list[Tree] = []
     for value, gap, sign in _choices(node):
         chosen = expression.xreplace({node: value})
@@ -51,9 +52,9 @@ def _cases(attempt: Attempt, node: sympy.Basic) -> list[Tree] | None:
 
 def _shares(chosen: sympy.Expr, gap: sympy.Expr) -> Iterator[sympy.Expr]:
     for symbol in sorted(gap.free_symbols, key=str):
-        rate = sympy.diff(gap, symbol)
+        rate = derivative(gap, symbol)
         if rate != 0 and not rate.has(symbol):
-            share = sympy.diff(chosen, symbol) / rate
+            share = derivative(chosen, symbol) / rate
             if not share.has(symbol):
                 yield share
 

@@ -11,7 +11,15 @@ from profiles.numbers import exact_text
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
-from proofs_check.prover.algebra import expand, is_modest, transcendental_atoms, with_atom_replaced
+from proofs_check.prover.algebra import (
+    derivative,
+    expand,
+    gather_powers,
+    is_modest,
+    put_in,
+    transcendental_atoms,
+    with_atom_replaced,
+)
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
@@ -72,7 +80,8 @@ def through_logarithm(attempt: Attempt) -> Iterator[Tree]:
             continue
         name = fresh_name(goal)
         y = sympy.Symbol(name, **({"nonnegative": True} if low >= 0 else {"real": True}))
-        general = expand(sympy.powsimp(expand(goal.expression.subs(goal.symbol(variable.name), (sympy.exp(y) - constant) / rate))))
+        general = put_in(goal.expression, {goal.symbol(variable.name): (sympy.exp(y) - constant) / rate})
+        general = expand(gather_powers(expand(general)))
         box = (*(other for other in goal.box if other.name != variable.name), Variable(name, low, None))
         if not looks_true(Goal(general, box, goal.strict)):
             continue
@@ -90,8 +99,8 @@ def _line_in(argument: sympy.Expr, variables: tuple[Variable, ...]) -> tuple[Var
     for variable in variables:
         if variable.hi is None and not variable.open_below and {symbol.name for symbol in argument.free_symbols} == {variable.name}:
             (symbol,) = argument.free_symbols
-            rate = sympy.diff(argument, symbol)
-            constant = argument.subs(symbol, 0)
+            rate = derivative(argument, symbol)
+            constant = put_in(argument, {symbol: 0})
             if rate.is_Rational and rate > 0 and constant.is_Rational and constant + rate * to_rational(variable.lo) > 0:
                 return variable, rate, constant
     return None

@@ -10,7 +10,7 @@ import sympy
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import clearing_factor, expand, factored
+from proofs_check.prover.algebra import clearing_factor, expand, factored, gather_powers
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
@@ -25,7 +25,7 @@ def clear_factors(attempt: Attempt) -> Iterator[Tree]:
     factor = clearing_factor(goal.expression, positive)
     if factor is None:
         return
-    product = expand(sympy.powsimp(expand(goal.expression * factor)))
+    product = expand(gather_powers(expand(goal.expression * factor)))
     proof = attempt.prove(product)
     if proof is not None:
         yield from _scaled(attempt, factor, trees.MANIFEST, product, proof)

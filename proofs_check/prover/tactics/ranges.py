@@ -13,7 +13,7 @@ from profiles.profile import Variable
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand, is_algebraic
+from proofs_check.prover.algebra import expand, gather_powers, is_algebraic, over_one_denominator, put_in, split_powers
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
@@ -61,10 +61,10 @@ def extend_to_zero(attempt: Attempt) -> Iterator[Tree]:
         if variable.lo <= 0 or variable.open_below or goal.strict:
             continue
         symbol, name = goal.symbol(variable.name), fresh_name(goal)
-        if sympy.expand(goal.at(variable.name, Fraction(0)).expression) != 0:
+        if expand(goal.at(variable.name, Fraction(0)).expression) != 0:
             continue
         fresh = sympy.Symbol(name, nonnegative=True)
-        general = goal.expression.subs(symbol, fresh)
+        general = put_in(goal.expression, {symbol: fresh})
         others = tuple(other for other in goal.box if other is not variable)
         whole = Goal(general, (*others, Variable(name, Fraction(0), variable.hi)))
         if not looks_true(whole.slope(name, increasing=True)):
@@ -137,13 +137,11 @@ def invert(attempt: Attempt) -> Iterator[Tree]:
             continue
         name = "u" + variable.name
         inverse = sympy.Symbol(name, positive=True)
-        turned = sympy.powdenest(
-            sympy.expand_power_base(sympy.together(attempt.goal.expression.subs(weight, 1 / inverse)), force=True), force=True
-        )
-        turned = expand(sympy.powsimp(turned))
+        turned = split_powers(over_one_denominator(put_in(attempt.goal.expression, {weight: 1 / inverse})))
+        turned = expand(gather_powers(turned))
         lowest = _lowest_power(turned, inverse)
         general = expand(turned * inverse**-lowest)
-        if general.subs(inverse, 0).has(sympy.zoo, sympy.nan, sympy.oo):
+        if put_in(general, {inverse: 0}).has(sympy.zoo, sympy.nan, sympy.oo):
             continue
         box = (*(other for other in attempt.goal.box if other.name != variable.name), Variable(name, Fraction(0), 1 / variable.lo))
         proof = attempt.prove(general, box=box)

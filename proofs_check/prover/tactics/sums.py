@@ -10,7 +10,7 @@ import sympy
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand, quadratics
+from proofs_check.prover.algebra import expand, over_one_denominator, quadratics
 from proofs_check.prover.attempt import Attempt, looks_true
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
@@ -127,7 +127,7 @@ def complete_square(attempt: Attempt) -> Iterator[Tree]:
         leading = attempt.search(Goal(a, attempt.goal.box, strict=True), 0)
         if leading is None:
             continue
-        rest = sympy.together(c - b**2 / (4 * a))
+        rest = over_one_denominator(c - b**2 / (4 * a))
         square = a * (atom + b / (2 * a)) ** 2
         remainder = attempt.prove(rest, cost=2)
         if remainder is not None:

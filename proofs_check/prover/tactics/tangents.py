@@ -9,7 +9,7 @@ import sympy
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand, is_modest
+from proofs_check.prover.algebra import cancelled, derivative, expand, is_modest, put_in
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
@@ -40,11 +40,11 @@ def below_exponential(attempt: Attempt) -> Iterator[Tree]:
         return
     exponentials = sorted((node for node in goal.expression.atoms(sympy.exp) if node.free_symbols), key=sympy.default_sort_key)
     for exponential in exponentials[:MOST]:
-        fresh = sympy.Dummy(positive=True)
+        fresh = sympy.Dummy("y", positive=True)
         replaced = goal.expression.xreplace({exponential: fresh})
-        coefficient = expand(sympy.diff(replaced, fresh))
+        coefficient = expand(derivative(replaced, fresh))
         if not coefficient.has(fresh):
-            yield from _replace(attempt, coefficient, exponential.args[0], replaced.subs(fresh, 0))
+            yield from _replace(attempt, coefficient, exponential.args[0], put_in(replaced, {fresh: 0}))
 
 
 def above_logarithm(attempt: Attempt) -> Iterator[Tree]:
@@ -54,12 +54,12 @@ def above_logarithm(attempt: Attempt) -> Iterator[Tree]:
         return
     logarithms = sorted((node for node in goal.expression.atoms(sympy.log) if node.free_symbols), key=sympy.default_sort_key)
     for logarithm in logarithms[:MOST]:
-        fresh = sympy.Dummy(positive=True)
+        fresh = sympy.Dummy("y", positive=True)
         replaced = goal.expression.xreplace({logarithm: fresh})
-        coefficient = expand(-sympy.diff(replaced, fresh))
+        coefficient = expand(-derivative(replaced, fresh))
         if not coefficient.has(fresh) and looks_true(Goal(coefficient, goal.box)):
-            for slope in _touching_slopes(replaced.subs(fresh, 0), coefficient, logarithm.args[0]):
-                yield from _above(attempt, replaced.subs(fresh, 0), coefficient, logarithm.args[0], slope)
+            for slope in _touching_slopes(put_in(replaced, {fresh: 0}), coefficient, logarithm.args[0]):
+                yield from _above(attempt, put_in(replaced, {fresh: 0}), coefficient, logarithm.args[0], slope)
 
 
 def _touching_slopes(others: sympy.Expr, coefficient: sympy.Expr, argument: sympy.Expr) -> list[sympy.Expr]:
@@ -67,8 +67,8 @@ def _touching_slopes(others: sympy.Expr, coefficient: sympy.Expr, argument: symp
     found: dict[sympy.Expr, None] = {sympy.S.One: None}
     for summand in sympy.Add.make_args(expand(others)):
         for part in sympy.Add.make_args(expand(argument)):
-            ratio = sympy.cancel(summand / (coefficient * part)) if is_modest(summand / (coefficient * part)) else sympy.S.Zero
-            if ratio != 0 and not ratio.free_symbols & part.free_symbols:
+            ratio = cancelled(summand / (coefficient * part))
+            if ratio is not None and ratio != 0 and not ratio.free_symbols & part.free_symbols:
                 found[ratio] = None
     return list(found)[:MOST_SLOPES]
 
