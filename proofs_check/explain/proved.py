@@ -106,10 +106,8 @@ def _meeting(context: Context, found: Pieces) -> Step:
     """Say that neighbouring pieces have the same value and the same derivative at each cut."""
     said: list[Prose] = []
     for cut, *neighbors in zip(found.cuts, found.pieces, found.pieces[1:], strict=False):
-        sides = [
-            [put_in(part, {context.weight: cut}) for part in (e, slope_of(e, context.weight))]
-            for e in (piece.epsilon for piece in neighbors)
-        ]
+        smooth = [piece.epsilon for piece in neighbors]
+        sides = [[put_in(part, {context.weight: cut}) for part in (e, slope_of(e, context.weight))] for e in smooth]
         same = []
         for name, a, b in zip((EPSILON, SLOPE), *sides, strict=True):
             terms = dict.fromkeys(from_sympy(neat(side)) for side in (a, b))

@@ -27,10 +27,11 @@ def whole_logarithm(attempt: Attempt) -> Iterator[Tree]:
     argument, name = goal.expression.args[0], fresh_name(goal)
     at_least_one = attempt.prove(expand(argument - 1))
     if at_least_one is not None:
-        yield {
-            "rule": "generalise", "name": name, "term": to_text(from_sympy(argument)), "low": "1", **({"open": True} if goal.strict else {}),
-            "lower": at_least_one, "general": f"log({name})", "proof": trees.MANIFEST,
+        tree: Tree = {
+            "rule": "generalise", "name": name, "term": to_text(from_sympy(argument)), "low": "1", "lower": at_least_one,
+            "general": f"log({name})", "proof": trees.MANIFEST,
         }  # fmt: skip
+        yield {**tree, "open": True} if goal.strict else tree
 
 
 def below_exponential(attempt: Attempt) -> Iterator[Tree]:
