@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -74,7 +75,7 @@ def through_logarithm(attempt: Attempt) -> Iterator[Tree]:
             continue
         variable, rate, constant = found
         start = sympy.log(constant + rate * to_rational(variable.lo))
-        low = Fraction(0) if start == 0 else Fraction(int(sympy.floor(100 * start.evalf(15))), 100)
+        low = Fraction(0) if start == 0 else Fraction(math.floor(100 * float(as_ball(value_at(from_sympy(start), {}, 96)))), 100)
         lower = next((tree for tree in (MANIFEST, boxes(5)) if accepts(Goal(logarithm - to_rational(low), (variable,)), tree)), None)
         if lower is None:
             continue

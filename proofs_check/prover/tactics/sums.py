@@ -96,7 +96,9 @@ def bound_apart(attempt: Attempt) -> Iterator[Tree]:
         return
     least = [_sampled_least(summand, attempt) for summand in summands]
     known = [value for value in least if value is not None]
-    room = float(constant.evalf(15)) + sum(known) if len(known) == len(summands) and constant.is_finite else 0.0
+    room = (
+        float(as_ball(value_at(from_sympy(constant), {}, 64))) + sum(known) if len(known) == len(summands) and constant.is_finite else 0.0
+    )
     if room <= 0:
         return
     bounds = [sympy.Rational(math.floor((value - room / (len(known) + 1)) * 10**3), 10**3) for value in known]
