@@ -96,10 +96,10 @@ def bound_apart(attempt: Attempt) -> Iterator[Tree]:
         return
     least = [_sampled_least(summand, attempt) for summand in summands]
     known = [value for value in least if value is not None]
-    room = (
-        float(as_ball(value_at(from_sympy(constant), {}, 64))) + sum(known) if len(known) == len(summands) and constant.is_finite else 0.0
-    )
-    if room <= 0:
+    if len(known) < len(summands):
+        return
+    room = float(as_ball(value_at(from_sympy(constant), {}, 64))) + sum(known)
+    if not room > 0:
         return
     bounds = [sympy.Rational(math.floor((value - room / (len(known) + 1)) * 10**3), 10**3) for value in known]
     parts = [constant + sum(bounds, sympy.S.Zero), *(summand - bound for summand, bound in zip(summands, bounds, strict=True))]
