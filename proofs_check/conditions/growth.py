@@ -86,6 +86,7 @@ def _powers_below(context: Context) -> Iterator[Growth]:
                     yield from _growth(simpler, weight if exponent >= 1 else power, exponent, sympy.S.Zero)
             if isinstance(power, sympy.exp):
                 yield from _growth(coefficient * power.args[0] / weight, weight, sympy.S.One, sympy.S.Zero)
+        yield from _growth(_without_exponentials(context.at_one(epsilon)), weight, sympy.S.One, sympy.S.Zero)
         slope = context.at_one(derivative(epsilon, weight))
         yield from _growth(slope, weight, sympy.S.One, context.at_one(epsilon) - slope)
 
