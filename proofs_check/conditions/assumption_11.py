@@ -6,6 +6,7 @@ K·e^ε is non-decreasing in w it is attained at w = 1, which gives the formula 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -336,9 +337,11 @@ def _refute_in_the_limit(context: Context) -> Decision | None:
     for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         values = {symbol: to_rational(record[symbol.name]) for symbol in bent.free_symbols if symbol.name in record}
         at_record = put_in(bent, values)
-        for along in (*_logarithmic_weights(at_record, context.weight, count), *(sympy.sympify(weight(count)) for weight in LIMIT_WEIGHTS)):
+        weights = [[sympy.sympify(weight(count)) for weight in LIMIT_WEIGHTS], _logarithmic_weights(at_record, context.weight, count)]
+        powers = any(context.weight in node.exp.free_symbols for node in at_record.atoms(sympy.Pow))
+        for along in itertools.chain(*(reversed(weights) if powers else weights)):
             flat = Goal(1 - count * put_in(at_record, {context.weight: along}), (Variable("n", Fraction(1), None),))
-            short = Goal(gather_powers(expand(flat.expression)), flat.box)
+            short = Goal(gather_powers(expand(flat.expression) if along.has(sympy.log) else flat.expression), flat.box)
             tree = prove(short, 3) if looks_true(flat) else None
             at_least_one = None if tree is None else prove(Goal(along - 1, flat.box), 1)
             if tree is None or at_least_one is None:
