@@ -147,12 +147,18 @@ def _proofs(profile: Profile, term: Term) -> Iterator[Tree]:
         goal = Goal(profile.expression(), domain)
     except InvalidExpression as error:
         raise InvalidProfile(f"epsilon of {profile.name!r} is undefined: {error}") from None
+    hints = {
+        to_text(part.term): tree for part in obligations(term) if free_symbols(part.term) and (tree := part.prove(profile)) is not None
+    }
+    if hints:  # what needs proofs of its own to be defined is beyond the search, which has none
+        yield {"nonnegative": trees.MANIFEST}
+        yield {"nonnegative": trees.MANIFEST, "obligations": hints}
     nonnegative = prove(goal)
     witness = explore(goal).witness if nonnegative is None else None
     if witness is not None:
         _refuse_bad_point(term, witness)
-    hints = {to_text(part.term): tree for part in obligations(term) if (tree := part.prove(profile)) is not None}
-    for tree in (nonnegative, trees.MANIFEST, trees.boxes(2000), *(trees.boxes(500, centred=True),)):
+    stated = None if nonnegative is None else trees.restated(goal, nonnegative)
+    for tree in (nonnegative, stated, trees.MANIFEST, trees.boxes(2000), *(trees.boxes(500, centred=True),)):
         if tree is not None:
             yield {"nonnegative": tree}
             if hints:

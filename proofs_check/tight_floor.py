@@ -22,11 +22,11 @@ from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, to_text
 from proofs_check.certificates import checks
-from proofs_check.conditions.branches import Pieces, find_pieces
+from proofs_check.conditions.branches import Piece, Pieces, find_pieces
 from proofs_check.conditions.context import Context
 from proofs_check.enclosures import Enclosure, ball, upper_fraction, working_precision
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import expand
+from proofs_check.prover.algebra import cancelled, derivative, expand, gather_powers, numerator_and_denominator, put_in
 from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
@@ -123,12 +123,13 @@ def enclose_infimum(context: Context, seconds: float) -> TightFloor | None:
     """
     if any(variable.hi is None for variable in context.records):
         return None
-    pieces = Pieces((), ((context.epsilon, context.domain),)) if context.smooth else find_pieces(context)
+    whole = Piece(context.epsilon, sympy.S.One, None, context.weight, context.domain)
+    pieces = Pieces((), (whole,)) if context.smooth else find_pieces(context)
     return None if pieces is None else within(seconds, partial(_enclose, context, pieces))
 
 
 def _enclose(context: Context, pieces: Pieces) -> TightFloor | None:
-    bent = [(_second_derivative(context, epsilon), epsilon, box) for epsilon, box in pieces.pieces]
+    bent = [_along(context, piece) for piece in pieces.pieces]
     try:
         values = [smallest_point(from_sympy(expression), box) for expression, _, box in bent]
     except InvalidExpression:
@@ -147,15 +148,23 @@ def _enclose(context: Context, pieces: Pieces) -> TightFloor | None:
             curvature = chosen if pieces.cuts else chosen[0]
             proof: Tree = {"floor": exact_text(lower), "positive": trees.MANIFEST, "form": "exp", "curvature": curvature}
             proof |= pieces.fields() if pieces.cuts else {}
-            if checks(context.profile, [{"claim": "strong-convexity", "verdict": "proved", "proof": proof}]):
+            if checks(context.profile, [context.claim("strong-convexity", "proved", proof)]):
                 return TightFloor(lower, upper, proof)
     return None
 
 
+def _along(context: Context, piece: Piece) -> tuple[sympy.Expr, sympy.Expr, tuple[Variable, ...]]:
+    """Return (e^ε)″ and ε on a piece, with the way of the weight through it in place of w, and its box."""
+    second = _second_derivative(context, piece.epsilon)
+    if piece.way == context.weight:
+        return second, piece.epsilon, piece.box
+    return put_in(second, {context.weight: piece.way}), put_in(piece.epsilon, {context.weight: piece.way}), piece.box
+
+
 def _second_derivative(context: Context, epsilon: sympy.Expr) -> sympy.Expr:
     """Return (e^ε)″ in the shorter of two forms: K·e^ε, or differentiated as it stands, which is shorter where ε is a logarithm."""
-    whole = sympy.powsimp(sympy.exp(epsilon))
-    forms = [context.curvature_of(epsilon) * sympy.exp(epsilon), expand(sympy.diff(whole, context.weight, 2))]
+    whole = gather_powers(sympy.exp(epsilon))
+    forms = [context.curvature_of(epsilon) * sympy.exp(epsilon), expand(derivative(derivative(whole, context.weight), context.weight))]
     return min(forms, key=lambda form: int(sympy.count_ops(form)))
 
 
@@ -166,7 +175,8 @@ def _trees(context: Context, bent: sympy.Expr, epsilon: sympy.Expr, box: tuple[V
     if weights.hi is not None:
         yield from _by_boxes(Goal(expression, box))
         return
-    rate = expand(sympy.diff(bent, context.weight) * sympy.exp(-epsilon))
+    weight = _symbol(bent, context)
+    rate = expand(derivative(bent, weight) * sympy.exp(-epsilon))
     if accepts(Goal(expression, box), trees.MANIFEST):
         yield trees.MANIFEST
     for cut in (*(cut for cut in CUTS if cut > weights.lo), weights.lo):
@@ -176,6 +186,11 @@ def _trees(context: Context, bent: sympy.Expr, epsilon: sympy.Expr, box: tuple[V
             continue
         for above in _beyond(context, rate, expression, epsilon, beyond, cut):
             yield above if below is None else trees.split(WEIGHT, cut, below, above)
+
+
+def _symbol(expression: sympy.Expr, context: Context) -> sympy.Symbol:
+    """Return the symbol of the weight in an expression: that of the context, or the one that runs through a piece."""
+    return next((symbol for symbol in sorted(expression.free_symbols, key=str) if symbol.name == WEIGHT), context.weight)
 
 
 def _with_weights(box: tuple[Variable, ...], lo: Fraction, hi: Fraction | None) -> tuple[Variable, ...]:
@@ -200,7 +215,7 @@ def _beyond(
     scaled, rate = _without_denominator(scaled, rate, epsilon, context)
     rising = within(SLICE, lambda: prove(Goal(rate, box), 3))
     if rising is not None:
-        end = prove(Goal(expression.subs(context.weight, to_rational(cut)), tuple(v for v in box if v.name != WEIGHT)))
+        end = prove(Goal(put_in(expression, {_symbol(expression, context): to_rational(cut)}), tuple(v for v in box if v.name != WEIGHT)))
         if end is not None:
             yield trees.monotone(WEIGHT, {**scaled, "product": rising}, end, increasing=True)
     direct = within(SLICE, lambda: prove(Goal(expression, box), 2))
@@ -210,10 +225,11 @@ def _beyond(
 
 def _without_denominator(scaled: Tree, rate: sympy.Expr, epsilon: sympy.Expr, context: Context) -> tuple[Tree, sympy.Expr]:
     """Return rule and goal for a rate that is a rational function of the weight alone multiplied by a denominator that is > 0."""
-    if rate.free_symbols != {context.weight} or not rate.is_rational_function(context.weight) or sympy.count_ops(rate) > _MOST_OPERATIONS:
+    weight = _symbol(rate, context)
+    if rate.free_symbols != {weight} or not rate.is_rational_function(weight) or sympy.count_ops(rate) > _MOST_OPERATIONS:
         return scaled, rate
-    above, below = sympy.fraction(sympy.cancel(sympy.together(rate)))
-    if below.subs(context.weight, context.weight + 1).expand().is_positive is not True:
+    above, below = numerator_and_denominator(cancelled(rate) or rate)
+    if not (weight.is_positive or weight.is_nonnegative) or expand(put_in(below, {weight: weight + 1})).is_positive is not True:
         return scaled, rate
     factor = to_text(from_sympy(below * sympy.exp(-epsilon)))
     return {"rule": "scale", "factor": factor, "positive": trees.MANIFEST}, expand(above)

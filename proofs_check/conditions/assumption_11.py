@@ -6,6 +6,7 @@ K·e^ε is non-decreasing in w it is attained at w = 1, which gives the formula 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -13,12 +14,11 @@ from functools import partial
 
 import sympy
 
-from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
 from proofs_check.certificates import checks, point_json
-from proofs_check.conditions.branches import find_pieces, refute_beside_kinks, refute_by_kink, undecided
+from proofs_check.conditions.branches import Pieces, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, refute_around, refute_at, touching_point, unknown
 from proofs_check.prover import trees
@@ -30,7 +30,8 @@ from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.minimum import smallest_value
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
-from proofs_check.prover.search import prove
+from proofs_check.prover.search import prove, prove_by
+from proofs_check.prover.tactics.generalisation import through_logarithm
 from proofs_check.results import Decision, Tree, Verdict
 from proofs_check.tight_floor import enclose_infimum
 
@@ -49,8 +50,11 @@ LIMIT_WEIGHTS: tuple[Callable[[sympy.Symbol], sympy.Expr], ...] = (
 )
 
 
-#: Work (nominal seconds) for each kind of floor that is tried.
-SLICE = 2.5
+#: Work (nominal seconds) for each kind of floor that is tried, at first and again.
+QUICK, SLICE = 0.5, 2.5
+
+#: A floor that is less than this is tried last.
+LEAST = Fraction(1, 10**12)
 
 #: Records at which a refutation in the limit is tried.
 MOST_RECORDS = 60
@@ -71,7 +75,7 @@ def derive_strong_convexity(context: Context) -> StrongConvexity | None:
     if not context.smooth:
         return _floor_in_pieces(context)
     for floor, proof, exact in until_failure(_floors(context)):
-        claim: Tree = {"claim": "strong-convexity", "verdict": "proved", "proof": proof}
+        claim = context.claim("strong-convexity", "proved", proof)
         if checks(context.profile, [claim], target=context.target):
             return StrongConvexity(floor, proof, exact, checked=True)
     return None
@@ -83,7 +87,7 @@ Floor = tuple[sympy.Expr, Tree, bool]
 
 def _floors(context: Context) -> Iterator[Floor]:
     """Yield floors: the formula at w = 1, the curvature alone at w = 1, a number just below the infimum, then terms and numbers."""
-    bent = context.curvature * sympy.exp(context.epsilon)
+    bent = context.bent
     formula = tidy(context.at_one(context.curvature)) * sympy.exp(context.at_one(context.epsilon))
     attempts: list[Callable[[], Floor | None]] = [
         lambda: _from_one(context, bent, formula, "exp"),
@@ -92,13 +96,15 @@ def _floors(context: Context) -> Iterator[Floor]:
         lambda: _just_below(context),
     ]
     attempts += [partial(_from_term, context, context.curvature, floor, "log") for floor in _terms_below(context)]
-    for form, expression in (("log", context.curvature), ("exp", bent)):
-        numbers = _numbers_below(expression, context.domain)
+    forms = (("log", context.curvature), ("exp", bent))
+    choices = [(form, expression, list(_numbers_below(expression, context.domain))) for form, expression in forms]
+    for form, expression, numbers in sorted(choices, key=lambda choice: choice[2][:1] < [LEAST]):
         attempts += [partial(_from_term, context, expression, to_rational(number), form) for number in numbers]
-    for attempt in attempts:
-        found = within(SLICE, attempt)
-        if found is not None:
-            yield found
+    for slice_ in (QUICK, SLICE):
+        for attempt in attempts:
+            found = within(slice_, attempt)
+            if found is not None:
+                yield found
 
 
 def _just_below(context: Context) -> Floor | None:
@@ -117,37 +123,88 @@ def _terms_below(context: Context) -> Iterator[sympy.Expr]:
 
 
 def _from_convexity(context: Context) -> Floor | None:
-    """Return ε′(1)² for a convex ε with ε′(1) > 0: K = ε″ + ε′² ≥ ε′², and ε′ rises."""
+    """Return ε′(1)² for a convex ε with ε′(1) = b > 0: K = ε″ + ε′², and ε′² − b² = (ε′ − b)² + 2 b (ε′ − b), where ε′ rises from b."""
     start = tidy(context.at_one(context.first))
-    positive = prove(context.for_records(start**2, strict=True))
+    likely = looks_true(context.for_all(context.second)) and looks_true(context.for_records(start, strict=True))
+    positive = prove(context.for_records(start, strict=True)) if likely else None
     convex = None if positive is None else prove(context.for_all(context.second))
     if positive is None or convex is None:
         return None
-    slope = prove(context.for_all(2 * context.first * context.second))
-    if slope is None:
-        return None
-    floor = to_text(from_sympy(start**2))
-    parts = [to_text(from_sympy(part)) for part in (context.first**2 - start**2, context.second)]
-    rising = trees.monotone(WEIGHT, slope, trees.ZERO, increasing=True)
-    curvature: Tree = {"rule": "sum", "parts": parts, "proofs": [rising, convex]}
-    return start**2, {"floor": floor, "positive": positive, "form": "log", "curvature": curvature}, False
+    excess = context.first - start
+    rising = trees.monotone(WEIGHT, trees.restated(context.for_all(context.second), convex), trees.ZERO, increasing=True)
+    parts = [to_text(from_sympy(part)) for part in (excess**2, 2 * start * excess, context.second)]
+    y, x = _new_names(context)
+    scaled: Tree = {
+        "rule": "generalise", "name": x, "term": to_text(from_sympy(excess)), "low": "0", "lower": rising,
+        "general": f"2*{y}*{x}", "proof": trees.MANIFEST,
+    }  # fmt: skip
+    product = _of_positive(start, f"2*{y}*({to_text(from_sympy(excess))})", positive, y, scaled)
+    curvature: Tree = {"rule": "sum", "parts": parts, "proofs": [trees.boxes(20), product, convex]}
+    shown = _of_positive(start, f"{y}**2", positive, y, trees.MANIFEST)
+    return start**2, {"floor": to_text(from_sympy(start**2)), "positive": shown, "form": "log", "curvature": curvature}, False
+
+
+def _of_positive(base: sympy.Expr, general: str, positive: Tree, name: str, proof: Tree) -> Tree:
+    """Return the proof of a goal with a positive base in it from the proof for all positive numbers in its place."""
+    return {
+        "rule": "generalise", "name": name, "term": to_text(from_sympy(base)), "low": "0", "open": True, "lower": positive,
+        "general": general, "proof": proof,
+    }  # fmt: skip
+
+
+def _new_names(context: Context) -> tuple[str, str]:
+    taken = {variable.name for variable in context.domain} | {parameter.name for parameter in context.profile.parameters}
+    suffix = ""
+    while f"y{suffix}" in taken or f"x{suffix}" in taken:
+        suffix += "_"
+    return f"y{suffix}", f"x{suffix}"
 
 
 def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form: str) -> Floor | None:
-    positive = prove(context.for_records(floor, strict=True))
+    positive = _positive_at_one(context, floor, form) if looks_true(context.for_all(expression - floor)) else None
     if positive is None:
         return None
-    slope = _slope_of_bent(context) if form == "exp" else prove(context.for_all(derivative(expression, context.weight)))
-    curvature = None if slope is None else trees.monotone("w", slope, trees.ZERO, increasing=True)
-    curvature = curvature or prove(context.for_all(expression - floor))
+    curvature = _rising_with_its_slope(context, expression, floor) if form == "exp" and context.bent_is_simpler else None
+    if curvature is None:
+        slope = _slope_of_bent(context) if form == "exp" else prove(context.for_all(derivative(expression, context.weight)))
+        curvature = None if slope is None else trees.monotone("w", slope, trees.ZERO, increasing=True)
+    curvature = curvature or _restated(context.for_all(expression - floor))
     if curvature is None:
         return None
     return floor, {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": curvature}, form == "exp"
 
 
+def _positive_at_one(context: Context, floor: sympy.Expr, form: str) -> Tree | None:
+    """Prove that a floor, the value at w = 1 of K or of K·e^ε, is positive: K is."""
+    if form == "log":
+        return prove(context.for_records(floor, strict=True))
+    curvature = context.for_records(tidy(context.at_one(context.curvature)), strict=True)
+    tree = prove(curvature)
+    if tree is None:
+        return None
+    factor = to_text(from_sympy(sympy.exp(-context.at_one(context.epsilon))))
+    return {"rule": "scale", "factor": factor, "positive": trees.MANIFEST, "product": trees.restated(curvature, tree)}
+
+
+def _rising_with_its_slope(context: Context, bent: sympy.Expr, floor: sympy.Expr) -> Tree | None:
+    """Prove that (e^ε)″, as it is without the logarithms in ε, is at least its value at w = 1, because it rises."""
+    slope = prove(context.for_all(derivative(bent, context.weight)))
+    return (
+        None if slope is None else trees.restated(context.for_all(bent - floor), trees.monotone(WEIGHT, slope, trees.ZERO, increasing=True))
+    )
+
+
+def _restated(goal: Goal) -> Tree | None:
+    tree = prove_by(through_logarithm, goal) or prove(goal)
+    return None if tree is None else trees.restated(goal, tree)
+
+
 def _from_term(context: Context, expression: sympy.Expr, floor: sympy.Expr, form: str) -> Floor | None:
-    positive = prove(context.for_records(floor, strict=True))
-    curvature = None if positive is None else prove(context.for_all(expression - floor))
+    positive = prove(context.for_records(floor, strict=True), 2) if looks_true(context.for_all(expression - floor)) else None
+    goal = context.for_all(expression - floor)
+    if positive is None:
+        return None
+    curvature = _restated(goal) if form == "exp" else prove(goal)
     if curvature is None:
         return None
     return floor, {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": curvature}, False
@@ -163,27 +220,40 @@ def _slope_of_bent(context: Context) -> Tree | None:
 
 
 def _floor_in_pieces(context: Context) -> StrongConvexity | None:
-    """Return a number below K or K·e^ε on all pieces of an ε whose pieces meet smoothly."""
+    """Return a number, or a term, below K or K·e^ε on all pieces of an ε whose pieces meet smoothly."""
     found = find_pieces(context)
     if found is None:
         return None
     for form in ("log", "exp"):
         sides = []
-        for epsilon, box in found.pieces:
-            curvature = context.curvature_of(epsilon)
-            sides.append((curvature if form == "log" else curvature * sympy.exp(epsilon), box))
-        choices = [list(_numbers_below(expression, box)) for expression, box in sides]
-        for numbers in zip(*choices, strict=False):
-            floor = to_rational(min(numbers))
-            curvature_proofs = [prove(Goal(expression - floor, box)) for expression, box in sides]
-            if None in curvature_proofs:
+        for piece in found.pieces:
+            curvature = context.curvature_of(piece.epsilon)
+            sides.append(piece.goal(curvature if form == "log" else curvature * sympy.exp(piece.epsilon), context.weight))
+        for floor in _floors_of_pieces(context, found, sides):
+            goals = [replace(side, expression=expand(side.expression - floor)) for side in sides]
+            positive = prove(context.for_records(floor, strict=True)) if all(map(looks_true, goals)) else None
+            proofs = [] if positive is None else [prove(goal) for goal in goals]
+            if positive is None or None in proofs:
                 continue
-            proof: Tree = {"floor": exact_text(min(numbers)), "positive": trees.MANIFEST, "form": form, "curvature": curvature_proofs}
+            proof: Tree = {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": proofs}
             proof |= found.fields()
-            claim: Tree = {"claim": "strong-convexity", "verdict": "proved", "proof": proof}
+            claim = context.claim("strong-convexity", "proved", proof)
             if checks(context.profile, [claim], target=context.target):
                 return StrongConvexity(floor, proof, exact=False, checked=True)
     return None
+
+
+def _floors_of_pieces(context: Context, found: Pieces, sides: Sequence[Goal]) -> Iterator[sympy.Expr]:
+    """Yield numbers below all pieces; then shares of what K, or ε′², is at the beginning of one of them."""
+    choices = [list(_numbers_below(side.expression, side.box)) for side in sides]
+    yield from (to_rational(min(numbers)) for numbers in zip(*choices, strict=False))
+    starts: dict[sympy.Expr, None] = {}
+    for piece in found.pieces:
+        for whole in (context.curvature_of(piece.epsilon), derivative(piece.epsilon, context.weight) ** 2):
+            start = tidy(put_in(whole, {context.weight: piece.lo}))
+            if start.is_finite is not False and start.free_symbols:
+                starts[start] = None
+    yield from (share * start for share in (1, sympy.Rational(1, 2)) for start in starts)
 
 
 def _numbers_below(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[Fraction]:
@@ -248,6 +318,16 @@ def _fades(context: Context) -> bool:
     return False
 
 
+def _logarithmic_weights(bent: sympy.Expr, weight: sympy.Symbol, count: sympy.Symbol) -> Iterator[sympy.Expr]:
+    """Yield weights at which the slowest of the decaying exponentials of w is 1/(c n)."""
+    exponents = [node.args[0] for node in bent.atoms(sympy.exp)] + [sympy.log(node.base) * node.exp for node in bent.atoms(sympy.Pow)]
+    rates = {-rate for exponent in exponents if exponent.has(weight) and not (rate := derivative(exponent, weight)).has(weight)}
+    positive = sorted((rate for rate in rates if rate.is_positive), key=float)
+    for rate in positive[:1]:
+        least = max(4, int(sympy.ceiling(sympy.exp(min(rate, 20)))))
+        yield from (sympy.log(factor * count) / rate for factor in (least, 100 * least, 10_000 * least))
+
+
 def _refute_in_the_limit(context: Context) -> Decision | None:
     """Refute it at a record where K·e^ε comes as close to 0 as one likes as w grows: K·e^ε ≤ 1/n at some w(n), for all n ≥ 1."""
     bent = context.curvature * sympy.exp(context.epsilon)
@@ -255,10 +335,11 @@ def _refute_in_the_limit(context: Context) -> Decision | None:
     for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
         values = {symbol: to_rational(record[symbol.name]) for symbol in bent.free_symbols if symbol.name in record}
         at_record = put_in(bent, values)
-        for weight in LIMIT_WEIGHTS:
-            along = sympy.sympify(weight(count))
+        weights = [[sympy.sympify(weight(count)) for weight in LIMIT_WEIGHTS], _logarithmic_weights(at_record, context.weight, count)]
+        powers = any(context.weight in node.exp.free_symbols for node in at_record.atoms(sympy.Pow))
+        for along in itertools.chain(*(reversed(weights) if powers else weights)):
             flat = Goal(1 - count * put_in(at_record, {context.weight: along}), (Variable("n", Fraction(1), None),))
-            short = Goal(gather_powers(flat.expression), flat.box)
+            short = Goal(gather_powers(expand(flat.expression) if along.has(sympy.log) else flat.expression), flat.box)
             tree = prove(short, 3) if looks_true(flat) else None
             at_least_one = None if tree is None else prove(Goal(along - 1, flat.box), 1)
             if tree is None or at_least_one is None:

@@ -7,22 +7,26 @@ F′ ≥ 1/w − E/(1 + E w) > 0, so F > 0 from v on. It is refuted at a record 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
 import sympy
 
+from profiles.errors import InvalidExpression
 from profiles.numbers import exact_text
-from profiles.profile import Variable
+from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
-from proofs_check.certificates import point_json
+from profiles.terms import to_text
+from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, settle
 from proofs_check.conditions.growth import offset_name, prove_growth
+from proofs_check.conditions.slow_growth import prove_slow_growth
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, put_in
+from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
@@ -41,7 +45,7 @@ TAIL_STARTS = (1, 2, 10, 1000)
 TAIL_EXPONENTS = (3, 6, 10, 20, 50, 100, 200, 450, 1000)
 
 #: Work (nominal seconds) for the search with thresholds that are numbers.
-SLICE = 2.0
+SLICE = 1.0
 
 #: Work (nominal seconds) for the search for one proof that it fails from a weight on.
 TAIL_SLICE = 0.8
@@ -53,8 +57,10 @@ MOST_RECORDS = 60
 def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
     return (
-        within(SLICE, lambda: _prove_at_once(context))
-        or within(SLICE, lambda: _prove_uniformly(context))
+        _within_its_share(lambda: _prove_at_once(context))
+        or _within_its_share(lambda: _prove_directly(context, ["exp"]) if context.bent_is_simpler else None)
+        or _within_its_share(lambda: _prove_uniformly(context))
+        or _within_its_share(lambda: _prove_slow_growth(context))
         or _refute(context)
         or _prove_by_growth(context)
         or _prove_directly(context)
@@ -66,7 +72,15 @@ def decide(context: Context) -> Decision:
 
 def prove_growth_somehow(context: Context) -> Decision | None:
     """Prove it for the records of a context, some of which may come as close as one likes to records without any loss."""
-    return _prove_by_growth(context) or within(SLICE, lambda: _prove_uniformly(context)) or _prove_directly(context)
+    return _prove_by_growth(context) or _within_its_share(lambda: _prove_uniformly(context)) or _prove_directly(context)
+
+
+def _within_its_share(attempt: Callable[[], Decision | None]) -> Decision | None:
+    """Return what one way of proving it finds; numbers that are too long for it end this one only."""
+    try:
+        return within(SLICE, attempt)
+    except InvalidExpression:
+        return None
 
 
 def _excess(context: Context) -> sympy.Expr:
@@ -134,23 +148,40 @@ def _above_line(claim: Tree, threshold: Fraction) -> Decision:
     return Decision(ID, Verdict.PROVED, method, claim=claim, checked=True, details={"threshold": exact_text(threshold)})
 
 
-def _prove_directly(context: Context) -> Decision | None:
+def _prove_directly(context: Context, forms: Sequence[str] = ("exp", "log")) -> Decision | None:
     """Prove ε > log(1 + E w) for all w from a threshold on as one goal; reaches logarithmic growth and oscillating profiles."""
     numeric = all(variable.hi is not None for variable in context.records)
     attempts = [("exp", Fraction(start)) for start in TAIL_STARTS]
-    attempts += [("log", threshold) for threshold in _thresholds(context)] if numeric else []
-    offset = sympy.Symbol(offset_name(context), nonnegative=True)
-    beyond = (*context.records, Variable(offset.name, Fraction(0), None))
-    for form, threshold in attempts:
-        weight = to_rational(threshold) + offset
-        line = 1 + context.growth * weight
-        epsilon = put_in(context.epsilon, {context.weight: weight})
-        gap = epsilon - sympy.log(line) if form == "log" else sympy.exp(epsilon) - line
+    attempts += [("log", threshold) for threshold in _thresholds(context)] if numeric and "log" in forms else []
+    offset = offset_name(context)
+    for form, threshold in (attempt for attempt in attempts if attempt[0] in forms):
+        line = 1 + context.growth * context.weight
+        gap = context.epsilon - sympy.log(line) if form == "log" else sympy.exp(context.epsilon) - line
         fixed: Tree = {"threshold": exact_text(threshold), "threshold-proof": trees.MANIFEST, "form": form}
-        claim = settle(context, ID, fixed, {"direct": Goal(gap, beyond, strict=True)})
+        goal = Goal(gap, (*context.records, Variable(WEIGHT, threshold, None)), strict=True)
+        tree = prove(goal, 3) if looks_true(goal) else None
+        claim = None if tree is None else _shifted(context, goal, offset, threshold, tree, fixed)
         if claim is not None:
             return _above_line(claim, threshold)
     return None
+
+
+def _shifted(context: Context, goal: Goal, offset: str, threshold: Fraction, tree: Tree, fixed: Tree) -> Tree | None:
+    """Return the claim whose goal is that one at w = threshold + s, if the kernel accepts it."""
+    name, taken = "v", {variable.name for variable in context.domain} | {parameter.name for parameter in context.profile.parameters}
+    while name in taken:
+        name += "_"
+    direct: Tree = {
+        "rule": "generalise",
+        "name": name,
+        "term": f"{exact_text(threshold)} + {offset}",
+        "low": exact_text(threshold),
+        "lower": trees.MANIFEST,
+        "general": trees.renamed(to_text(goal.term), WEIGHT, name),
+        "proof": trees.renamed(tree, WEIGHT, name),
+    }
+    claim = context.claim(ID, "proved", {**fixed, "direct": direct})
+    return claim if checks(context.profile, [claim], target=context.target) else None
 
 
 def _refute(context: Context) -> Decision | None:
@@ -177,7 +208,8 @@ def find_tail(context: Context, record: Mapping[str, Fraction]) -> Tree | None:
     far = _far_start(gap)
     if far is None:
         return None
-    for form, expression in (("log", gap), ("exp", 1 + context.growth * context.weight - sympy.exp(epsilon))):
+    forms = [("log", gap), ("exp", 1 + context.growth * context.weight - sympy.exp(epsilon))]
+    for form, expression in reversed(forms) if context.bent_is_simpler else forms:
         for start in (*TAIL_STARTS, far) if far == TAIL_STARTS[-1] else (far,):
             goal = Goal(expression, (Variable("w", Fraction(start), None),))
             tree = within(TAIL_SLICE, partial(prove, goal, 3))
@@ -194,6 +226,16 @@ def _far_start(gap: sympy.Expr) -> int | None:
             break
         found = 10**exponent
     return found
+
+
+def _prove_slow_growth(context: Context) -> Decision | None:
+    """Prove it from a power of w, however small, or a square of its logarithm."""
+    for threshold, proof in prove_slow_growth(context):
+        method = "a power of w, or of log(w), below epsilon"
+        decision = accept(context, ID, Verdict.PROVED, proof, method=method, details={"threshold": threshold})
+        if decision.checked:
+            return decision
+    return None
 
 
 def _prove_by_growth(context: Context) -> Decision | None:

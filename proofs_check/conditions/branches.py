@@ -10,12 +10,16 @@ import sympy
 
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Variable
+from profiles.symbolic import from_sympy, to_rational
+from profiles.terms import to_text
 from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import refute_at, substituted
+from proofs_check.prover.algebra import expand, put_in
 from proofs_check.prover.explore import candidates, violates
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.smooth import borders, resolve_inside, resolve_near
+from proofs_check.prover.search import prove
+from proofs_check.prover.smooth import borders, moving_borders, resolve_along, resolve_near
 from proofs_check.results import Decision, Tree, Verdict
 
 MAX_CUTS = 8
@@ -29,7 +33,7 @@ def refute_by_kink(context: Context, condition: str) -> Decision | None:
     """Refute a condition that needs ε′ at a kink that the kernel confirms."""
     for border in borders(context.epsilon, context.records, context.weight):
         around = [exact_text(end) for end in border.around]
-        claim: Tree = {"claim": condition, "verdict": "refuted", "proof": {"at": point_json(border.record), "kink": around}}
+        claim = context.claim(condition, "refuted", {"at": point_json(border.record), "kink": around})
         if checks(context.profile, [claim], target=context.target):
             place = f"at w = {exact_text(border.weight)}" if border.exact else f"at one w between {around[0]} and {around[1]}"
             witness = {**border.record, WEIGHT: border.weight}
@@ -58,31 +62,66 @@ def refute_beside_kinks(
 
 
 @dataclass(frozen=True, slots=True)
-class Pieces:
-    """ε as one smooth expression on each of the pieces of [1, ∞) between ``cuts``; whether they meet smoothly is the kernel's to say."""
+class Piece:
+    """ε as one smooth expression for the weights between ``lo`` and ``hi``, or from ``lo`` on.
 
-    cuts: tuple[Fraction, ...]
-    pieces: tuple[tuple[sympy.Expr, tuple[Variable, ...]], ...]
+    The weight runs through them as ``way``, an expression in the variable w of ``box``; where that starts at an open 0, ε is smooth inside
+    only.
+    """
+
+    epsilon: sympy.Expr
+    lo: sympy.Expr
+    hi: sympy.Expr | None
+    way: sympy.Expr
+    box: tuple[Variable, ...]
+
+    def goal(self, expression: sympy.Expr, weight: sympy.Symbol) -> Goal:
+        """Return the goal that an expression is ≥ 0 on the piece."""
+        return Goal(expand(put_in(expression, {weight: self.way})), self.box)
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """ε on the pieces of [1, ∞) between ``cuts``, which may move with the record; whether they meet smoothly is the kernel's to say."""
+
+    cuts: tuple[sympy.Expr, ...]
+    pieces: tuple[Piece, ...]
 
     def fields(self) -> Tree:
         """Return the field of a proof that names the cuts."""
-        return {"cuts": [exact_text(cut) for cut in self.cuts]}
+        return {"cuts": [to_text(from_sympy(cut)) for cut in self.cuts]}
 
 
 def find_pieces(context: Context) -> Pieces | None:
-    """Return the pieces between the borders that are the same for all records, None where branches are left open then."""
-    fixed = (border for border in borders(context.epsilon, (), context.weight) if border.exact)
-    cuts = tuple(sorted({border.weight for border in fixed}))
+    """Return the pieces between the borders, None where branches are left open then."""
+    cuts = tuple(moving_borders(context.epsilon, context.records, context.weight))
+    if not cuts:
+        fixed = (border for border in borders(context.epsilon, (), context.weight) if border.exact)
+        cuts = tuple(to_rational(cut) for cut in sorted({border.weight for border in fixed}))
     if not 1 <= len(cuts) <= MAX_CUTS:
         return None
-    pieces = []
-    for lo, hi in zip((Fraction(1), *cuts), (*cuts, None), strict=True):
-        box = (*context.records, Variable(WEIGHT, lo, hi))
-        epsilon, smooth = resolve_inside(context.epsilon, box, context.weight)
-        if not smooth:
-            return None
-        pieces.append((epsilon, box))
-    return Pieces(cuts, tuple(pieces))
+    pieces = [_piece(context, lo, hi) for lo, hi in zip((sympy.S.One, *cuts), (*cuts, None), strict=True)]
+    return Pieces(cuts, tuple(piece for piece in pieces if piece is not None)) if None not in pieces else None
+
+
+def _piece(context: Context, lo: sympy.Expr, hi: sympy.Expr | None) -> Piece | None:
+    """Return the piece in the way that the kernel takes: the first in which it is smooth, up to the ends or, if need be, inside only."""
+    position = sympy.Symbol(WEIGHT, nonnegative=True)
+    ways = [lo + position] if hi is None else [lo + (hi - lo) * position, hi - (hi - lo) * position]
+    boxes = [(*context.records, Variable(WEIGHT, Fraction(0), None if hi is None else Fraction(1), is_open)) for is_open in (False, True)]
+    epsilon, smooth = resolve_along(context.epsilon, boxes[0], context.weight, ways)
+    if not smooth:
+        return None
+    bases = [
+        power.base
+        for power in epsilon.atoms(sympy.Pow)
+        if power.exp.is_Rational and not power.exp.is_Integer and context.weight in power.base.free_symbols
+    ]
+    for box in boxes:
+        for way in ways:
+            if all(prove(Goal(expand(put_in(base, {context.weight: way})), box, strict=True), 1) is not None for base in bases):
+                return Piece(epsilon, lo, hi, way, box)
+    return None
 
 
 def undecided(condition: str) -> Decision:

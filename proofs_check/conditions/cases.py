@@ -54,7 +54,7 @@ def _decide_half(half: Context, condition: str, decide: Callable[[Context], Deci
 def _borders(context: Context) -> Iterator[tuple[str, Fraction]]:
     """Yield (v, c): a statistic and a number inside its range at which the sign of a branch's gap changes, whatever the weight."""
     numeric = {variable.name: variable for variable in context.records if variable.hi is not None}
-    for gap in gaps(context.profile.expression(), context.weight):
+    for gap in gaps(context.expression, context.weight):
         for factor in sympy.Mul.make_args(factored(gap) or gap):
             for symbol in sorted(factor.free_symbols, key=str):
                 variable = numeric.get(symbol.name)

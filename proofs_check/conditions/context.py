@@ -13,7 +13,8 @@ from profiles.errors import InvalidTarget
 from profiles.numbers import exact_text, to_exact
 from profiles.profile import WEIGHT, Profile, Variable
 from profiles.symbolic import to_rational
-from proofs_check.prover.algebra import derivative, put_in
+from proofs_check.conditions.restating import Restatement, restate
+from proofs_check.prover.algebra import derivative, expand, put_in
 from proofs_check.prover.effort import apart
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.smooth import resolve
@@ -80,6 +81,21 @@ class Context:
         return (*self.records, Variable(WEIGHT, Fraction(1), None))
 
     @cached_property
+    def restatement(self) -> Restatement | None:
+        """ε in another way, where that has fewer branches or roots of squares."""
+        return apart(SECONDS, lambda: restate(self.profile))
+
+    @property
+    def expression(self) -> sympy.Expr:
+        """ε with all its branches."""
+        return self.profile.expression() if self.restatement is None else self.restatement.expression
+
+    def claim(self, condition: str, verdict: str, proof: Tree) -> Tree:
+        """Return a claim for the kernel, which is told the other way of writing ε if there is one."""
+        told = {} if self.restatement is None else {"restated": self.restatement.field()}
+        return {"claim": condition, "verdict": verdict, "proof": {**proof, **told}}
+
+    @cached_property
     def _resolved(self) -> tuple[sympy.Expr, bool]:
         return self._decided(self.domain)
 
@@ -91,7 +107,7 @@ class Context:
 
     def _decided(self, box: tuple[Variable, ...]) -> tuple[sympy.Expr, bool]:
         """Put decided branches in: by a search apart, because all conditions share what it finds, whichever of them asks first."""
-        expression = self.profile.expression()
+        expression = self.expression
         return apart(SECONDS, lambda: resolve(expression, box, self.weight)) or (expression, False)
 
     @property
@@ -118,6 +134,21 @@ class Context:
     def curvature(self) -> sympy.Expr:
         """K = ε″ + ε′², so that the second derivative of exp∘ε is K·exp(ε)."""
         return self.curvature_of(self.epsilon)
+
+    @cached_property
+    def bent(self) -> sympy.Expr:
+        """(e^ε)″ = K·e^ε; without ε's logarithms where it has them outside, e^(log a + b) = a·e^b."""
+        if self.bent_is_simpler:
+            return expand(derivative(derivative(sympy.exp(self.epsilon), self.weight), self.weight))
+        return self.curvature * sympy.exp(self.epsilon)
+
+    @property
+    def bent_is_simpler(self) -> bool:
+        """Whether e^ε has fewer logarithms of w than ε."""
+        count = [
+            sum(self.weight in node.free_symbols for node in form.atoms(sympy.log)) for form in (sympy.exp(self.epsilon), self.epsilon)
+        ]
+        return count[0] < count[1]
 
     def curvature_of(self, epsilon: sympy.Expr) -> sympy.Expr:
         """K of another expression for ε, such as one branch of it."""

@@ -66,7 +66,7 @@ def settle(context: Context, condition: str, fixed: Tree, goals: Mapping[str, Go
     supplies = {field: proofs(goal) for field, goal in goals.items()}
     chosen = {field: next(supply, None) for field, supply in supplies.items()}
     while all(tree is not None for tree in chosen.values()):
-        claim: Tree = {"claim": condition, "verdict": verdict, "proof": {**fixed, **chosen}}
+        claim = context.claim(condition, verdict, {**fixed, **chosen})
         report = ask_kernel(context, claim)
         if report.accepted:
             return claim
@@ -146,7 +146,7 @@ def accept(
     details: Mapping[str, Any] | None = None,
 ) -> Decision:
     """Return a decision whose claim was put to the kernel; ``checked`` tells what the kernel said."""
-    claim: Tree = {"claim": condition, "verdict": verdict.value, "proof": proof}
+    claim = context.claim(condition, verdict.value, proof)
     return Decision(
         condition,
         verdict,

@@ -21,7 +21,7 @@ from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, substitute, to_text
 from proofs_check.conditions.context import Context
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in
+from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates
@@ -111,6 +111,7 @@ def _powers_below(context: Context) -> Iterator[Growth]:
                     yield from _growth(simpler, weight if exponent >= 1 else power, exponent, sympy.S.Zero)
             if isinstance(power, sympy.exp):
                 yield from _growth(coefficient * power.args[0] / weight, weight, sympy.S.One, sympy.S.Zero)
+        yield from _growth(_without_exponentials(context.at_one(epsilon)), weight, sympy.S.One, sympy.S.Zero)
         slope = context.at_one(derivative(epsilon, weight))
         yield from _growth(slope, weight, sympy.S.One, context.at_one(epsilon) - slope)
 
@@ -156,7 +157,11 @@ def _branches(epsilon: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]
 
 
 def _without_exponentials(coefficient: sympy.Expr) -> sympy.Expr:
-    return expand(coefficient.replace(sympy.exp, lambda argument: 1 + argument))
+    # exp(m) >= 1 + m, and -exp(-m) >= -1/(1 + m) for m >= 0
+    def bounded(argument: sympy.Expr) -> sympy.Expr:
+        return 1 / (1 - argument) if argument.could_extract_minus_sign() else 1 + argument
+
+    return tidy(expand(coefficient.replace(sympy.exp, bounded)))
 
 
 def _exponent(power: sympy.Expr, context: Context) -> sympy.Rational | None:

@@ -11,7 +11,6 @@ from proofs_check.conditions.branches import LeftSide, find_pieces, refute_besid
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, decide_for_all
 from proofs_check.prover.algebra import derivative
-from proofs_check.prover.goals import Goal
 from proofs_check.prover.search import prove
 from proofs_check.prover.trees import describe
 from proofs_check.results import Decision, Verdict
@@ -41,7 +40,7 @@ def _prove_in_pieces(context: Context, gap: LeftSide) -> Decision | None:
     pieces = find_pieces(context)
     if pieces is None:
         return None
-    proofs = [prove(Goal(gap(epsilon), box)) for epsilon, box in pieces.pieces]
+    proofs = [prove(piece.goal(gap(piece.epsilon), context.weight)) for piece in pieces.pieces]
     if None in proofs:
         return None
     decision = accept(context, ID, Verdict.PROVED, {**pieces.fields(), "bound": proofs}, method=f"smooth pieces: {describe(proofs)}")

@@ -9,8 +9,8 @@ import sympy
 
 from profiles.grammar import parse_expression
 from profiles.profile import WEIGHT, Variable
-from profiles.symbolic import from_sympy, to_rational, to_sympy
-from profiles.terms import Term, number, symbol
+from profiles.symbolic import from_sympy, to_sympy
+from profiles.terms import Term, symbol
 from proofs_check.admission import numeric_term
 from proofs_check.conditions.branches import Pieces, find_pieces
 from proofs_check.conditions.context import Context
@@ -90,10 +90,14 @@ def _in_pieces(
     left = LEFT[condition] if form == "log" else ("mul", LEFT[condition], ("exp", EPSILON))
     name = left if floor == 0 else ("add", left, ("neg", MU))
     steps = [_meeting(context, found)]
-    for (epsilon, box), tree in zip(found.pieces, trees, strict=True):
-        raw = gap(context, condition, epsilon)
-        goal = setting_over(context, box, (raw if form == "log" else raw * sympy.exp(epsilon)) - floor)
-        lead: Prose = ("On ", range_formula(box[-1]), ", ", definition(EPSILON, epsilon), ". To be shown: ")
+    for piece, tree in zip(found.pieces, trees, strict=True):
+        raw = gap(context, condition, piece.epsilon)
+        whole = piece.goal((raw if form == "log" else raw * sympy.exp(piece.epsilon)) - floor, context.weight)
+        goal = setting_over(context, whole.box, whole.expression)
+        reach = () if piece.hi is None else (" to ", Formula((from_sympy(piece.hi),)))
+        start: Prose = ("From ", Formula((W, "=", from_sympy(piece.lo))), *reach, " on, " if piece.hi is None else ", ")
+        lead: Prose = (*start, definition(EPSILON, piece.epsilon), "; the weight is written ", Formula((from_sympy(piece.way),)),
+                       " with a new w, and ", range_formula(piece.box[-1]), ". To be shown: ")  # fmt: skip
         steps.append(step(lead, goal, tree, explain_tree, shown=claim(goal.goal, name=name)))
     return tuple(steps)
 
@@ -101,13 +105,14 @@ def _in_pieces(
 def _meeting(context: Context, found: Pieces) -> Step:
     """Say that neighboring pieces have the same value and the same derivative at each cut."""
     said: list[Prose] = []
-    for cut, (before, _), (after, _) in zip(found.cuts, found.pieces, found.pieces[1:], strict=False):
-        sides = [[put_in(part, {context.weight: to_rational(cut)}) for part in (e, slope_of(e, context.weight))] for e in (before, after)]
+    for cut, *neighbors in zip(found.cuts, found.pieces, found.pieces[1:], strict=False):
+        smooth = [piece.epsilon for piece in neighbors]
+        sides = [[put_in(part, {context.weight: cut}) for part in (e, slope_of(e, context.weight))] for e in smooth]
         same = []
         for name, a, b in zip((EPSILON, SLOPE), *sides, strict=True):
             terms = dict.fromkeys(from_sympy(neat(side)) for side in (a, b))
             same.append(Formula(tuple(part for term in (name, *terms) for part in ("=", term))[1:], context.records))
-        said.append(("at ", Formula((W, "=", number(cut))), ", ", same[0], " and ", same[1]))
+        said.append(("at ", Formula((W, "=", from_sympy(cut))), ", ", same[0], " and ", same[1]))
     whole = "epsilon is one smooth expression on each piece, and the pieces meet with equal values and derivatives: "
     return Step((whole, *listed(said), " from both sides. So epsilon is continuously differentiable."))
 

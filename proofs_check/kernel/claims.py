@@ -9,7 +9,7 @@ from math import ceil
 from .boxes import Box, Range, enclose
 from .rules import Goal, Json, Session, apply, fields_of, show
 from .syntax import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
-from .terms import Rejected, Term, differentiate, exp, log, make, num, postorder, power, require, substitute, var
+from .terms import Rejected, Term, differentiate, exp, log, make, num, postorder, power, require, smoothness, substitute, var
 
 _ONE, _WEIGHTS = num(1), Range(Fraction(1))
 
@@ -87,6 +87,26 @@ def _slope(session: Session, s: Statement, box: Box) -> tuple[Term, Term]:
     resolved = session.resolve(_branch_free(session, s, "w"), "w", lambda gap, _: session.shows(Goal(gap, box, strict=True)))
     session.check_smooth(resolved, "w", box)
     return resolved, differentiate(resolved, "w")
+
+
+def restated(session: Session, s: Statement, value: object, at: object = None) -> Statement:
+    """Return the statement with another term for epsilon, which is shown to equal it."""
+    # the difference of the two has the normal form 0, once (r**2)**c is written as |r|**(2 c) for each
+    # root r that is given; at a record this is shown for that record only
+    with session.at(".restated"):
+        fields = read_fields(value, {"term"}, frozenset({"term", "roots"}))
+        point = {v: read_number(q) for v, q in read_fields(at).items() if v in s.records} if at is not None else {}
+        require(all(s.records[v].contains(q) for v, q in point.items()), "the point is outside the declared ranges")
+        s = replace(s, epsilon=substitute(s.epsilon, point), records={**s.records, **{v: Range(q, q) for v, q in point.items()}})
+        term, epsilon = substitute(session.read(fields["term"], s.domain), point), s.epsilon
+        for source in read_list(fields.get("roots", [])):
+            root = substitute(session.read(source, s.domain), point)
+            for node in postorder(epsilon):
+                if node.op == "pow" and session.is_zero(node.args[0] - root * root, s.domain):
+                    epsilon = substitute(epsilon, {node: power(make("abs", root), 2 * node.args[1].value)})
+        session.define(term, s.domain)
+        require(session.is_zero(epsilon - term, s.domain), "the term that epsilon is restated as is not shown to equal it")
+    return replace(s, epsilon=term)
 
 
 def _at_weight(session: Session, s: Statement, w: Fraction, t: Callable[[Term, Term], Term]) -> Term:
@@ -251,39 +271,69 @@ def _on_pieces(session: Session, s: Statement, step: str, tree: Json, cuts: Json
         show(session, step, Goal(t(*_slope(session, s, s.domain)), s.domain), tree)
         return
     with session.at(".cuts"):
-        pieces = _smooth_pieces(session, s, [read_number(cut) for cut in read_list(cuts)])
+        pieces = _smooth_pieces(session, s, [session.read(cut, s.records) for cut in read_list(cuts)])
     with session.at(step):
-        for i, (proof, (epsilon, slope, box)) in enumerate(zip(read_list(tree, len(pieces)), pieces, strict=True)):
-            show(session, f"[{i}]", Goal(t(epsilon, slope), box), proof)
+        for i, (proof, (epsilon, slope, weight, box)) in enumerate(zip(read_list(tree, len(pieces)), pieces, strict=True)):
+            show(session, f"[{i}]", Goal(substitute(t(epsilon, slope), {"w": weight}), box), proof)
 
 
-def _smooth_pieces(session: Session, s: Statement, cuts: list[Fraction]) -> list[tuple[Term, Term, Box]]:
-    # (term, derivative, box) for each piece: inside it epsilon is one smooth term, whose value it takes at the ends too, and derivatives
-    # agree at each cut, so epsilon is continuously differentiable on all of [1, oo)
-    ends, pieces = [_WEIGHTS.lo, *cuts], list[tuple[Term, Term, Box]]()
-    for lo, hi in zip(ends, [*cuts, None], strict=True):
-        box = {**s.records, "w": Range(lo, hi)}
-        term = session.resolve(s.epsilon, "w", lambda gap, strict, box=box: _is_signed_inside(session, gap, box, strict=strict))  # type: ignore[misc]
-        session.define(term, box)
-        session.check_smooth(term, "w", box)
-        slope, zeros = differentiate(term, "w"), list[Term]()
-        for end in (lo, hi) if hi is not None else (lo,):
-            here = {**s.records, "w": Range(end, end)}
-            exact = session.resolve(s.epsilon, "w", lambda gap, strict, here=here: session.shows(Goal(gap, here, strict)))  # type: ignore[misc]
-            zeros.append(substitute(term - exact, {"w": end}))
-        zeros += [substitute(slope - before, {"w": lo}) for _, before, _ in pieces[-1:]]
-        require(all(session.is_zero(zero, s.records) for zero in zeros), "two pieces do not meet with equal values and slopes")
-        pieces.append((term, slope, box))
+def _smooth_pieces(session: Session, s: Statement, cuts: list[Term]) -> list[tuple[Term, Term, Term, Box]]:
+    # (term, derivative, weight, box) for each piece of [1, oo): the values and derivatives of neighbours agree at the cut between them, so
+    # epsilon is continuously differentiable
+    pieces, ends = list[tuple[Term, Term, Term, Box]](), [_ONE, *cuts]
+    for i, lo in enumerate(ends):
+        pieces.append(_piece(session, s, lo, ends[i + 1] if i < len(cuts) else None))
+        zeros = [substitute(pieces[i][1] - before, {"w": lo}) for _, before, _, _ in pieces[:i][-1:]]
+        require(all(session.is_zero(zero, s.records) for zero in zeros), "two pieces do not meet with equal slopes")
     return pieces
 
 
-def _is_signed_inside(session: Session, gap: Term, box: Box, *, strict: bool) -> bool:
-    # gap >= 0 on the box; > 0 but for the ends of the range of w if strict, because it is strictly monotone too
-    shown = session.shows(Goal(gap, box))
+def _piece(session: Session, s: Statement, lo: Term, hi: Term | None) -> tuple[Term, Term, Term, Box]:
+    # the weights from lo to hi are lo + (hi - lo) w, or hi - (hi - lo) w, for w in [0, 1]; without hi they are lo + w for w >= 0. Inside,
+    # epsilon is one term that is smooth for w > 0. The term and its derivative are defined, hence continuous, at the ends too, where
+    # epsilon has the term's value: so the derivative there, from this side, is the one of the term, which is its limit
+    at, box = var("w"), {**s.records, "w": Range(Fraction(0), None if hi is None else Fraction(1))}
+    weights = [lo + at] if hi is None else [lo + (hi - lo) * at, hi - (hi - lo) * at]
+    if hi is not None:
+        session.discharge(Goal(hi - lo, s.records))
+    term = session.resolve(s.epsilon, "w", lambda gap, strict: _is_signed_inside(session, gap, weights, box, strict=strict))
+    slope = differentiate(term, "w")
+    for part in (term, slope):
+        _define_on(session, part, weights, box)
+    for end in (lo,) if hi is None else (lo, hi):
+        zero = substitute(term, {"w": end}) - substitute(session.resolve(s.epsilon, "w", _signs_at(session, s, end)), {"w": end})
+        require(session.is_zero(zero, s.records), "epsilon jumps at the end of a piece")
+    session.rely("differentiability")
+    for here in (box, {**box, "w": replace(box["w"], open=True)}):
+        for weight in weights:
+            bases = [substitute(base, {"w": weight}) for base in smoothness(term, "w")]
+            if all(session.shows(Goal(base, here, strict=True)) for base in bases):
+                return term, slope, weight, here
+    raise Rejected("epsilon is not shown to be smooth inside a piece")
+
+
+def _define_on(session: Session, term: Term, weights: list[Term], box: Box) -> None:
+    depth = len(session.path)
+    for weight in weights[:-1]:
+        try:
+            return session.define(substitute(term, {"w": weight}), box)
+        except Rejected:
+            del session.path[depth:]
+    return session.define(substitute(term, {"w": weights[-1]}), box)
+
+
+def _signs_at(session: Session, s: Statement, w: Term) -> Callable[[Term, bool], bool]:
+    return lambda gap, strict: session.shows(Goal(substitute(gap, {"w": w}), s.records, strict))
+
+
+def _is_signed_inside(session: Session, gap: Term, weights: list[Term], box: Box, *, strict: bool) -> bool:
+    # gap >= 0 on the piece; > 0 but for the ends of the range of w if strict, because it is strictly monotone too
+    gaps = [substitute(gap, {"w": weight}) for weight in weights]
+    shown = any(session.shows(Goal(g, box)) for g in gaps)
     if not shown or not strict:
         return shown
-    session.check_smooth(gap, "w", box)
-    slope = differentiate(gap, "w")
+    session.check_smooth(gaps[0], "w", box)
+    slope = substitute(differentiate(gap, "w"), {"w": weights[0]})
     return session.shows(Goal(slope, box, strict=True)) or session.shows(Goal(-slope, box, strict=True))
 
 
@@ -365,6 +415,8 @@ CLAIMS: dict[str, Callable[..., None]] = {  # by claim and verdict; the words af
 
 
 def _apply(session: Session, s: Statement, choices: list[Callable[..., None]], proof: Mapping[str, object], *, divisible: bool) -> None:
+    if "restated" in proof and choices[0] is not well_defined:
+        s, proof = restated(session, s, proof["restated"], proof.get("at")), {k: v for k, v in proof.items() if k != "restated"}
     # what holds for all records with v <= c and for all with v > c (v >= c, if closed) holds for all records
     if vanishing in choices and "sides" in proof:
         _apply_beside(session, s, choices, proof)

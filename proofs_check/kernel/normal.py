@@ -21,8 +21,8 @@ _ONE: Poly = {(): _UNIT}
 class Normaliser:
     """Normal forms of terms over one box."""
 
-    def __init__(self, box: Box, meter: Meter) -> None:
-        self.box, self.meter = box, meter
+    def __init__(self, box: Box, meter: Meter, *, level: bool = False) -> None:
+        self.box, self.meter, self.level = box, meter, level  # level: max(a, b) is (a + b + |a - b|)/2
         self.forms: dict[Term, Poly] = {}
         self.known: dict[Term, int] = {}
 
@@ -152,7 +152,19 @@ class Normaliser:
         for a, e in self._content(p, whole=False)[1]:
             if a.op == "exp":
                 p, result = self._times(p, {((a, -e),): _UNIT}), self._plus(result, self._times({(): Fraction(e)}, self.forms[a.args[0]]))
-        return result if p == _ONE else self._plus(result, self._atom(log(self.term(p))))
+        sign = -1 if p.keys() == {()} and 0 < p[()] < 1 else 1  # of a number below 1 it is minus that of its inverse
+        p = p if sign > 0 else {(): 1 / p[()]}
+        return result if p == _ONE else self._plus(result, self._times({(): Fraction(sign)}, self._atom(log(self.term(p)))))
+
+    def _absolute(self, p: Poly) -> Poly:
+        # |p| = p for p >= 0, |k m r| = k m |r| for k, m > 0, and |-r| = |r|
+        for signed in (p, {m: -c for m, c in p.items()}):
+            if self.manifest(signed):
+                return signed
+        k, mono, rest = self._content(p, whole=False)
+        if rest[min(rest)] < 0:
+            rest = {m: -d for m, d in rest.items()}
+        return self._times({mono: k}, _ONE if rest == _ONE else self._atom(make("abs", self.term(rest))))
 
     def poly(self, term: Term) -> Poly:
         """Return the normal form of a term."""
@@ -174,6 +186,11 @@ class Normaliser:
             return _ONE if node.op == "cos" else {}
         if node.op == "ceiling" and args[0].keys() <= _ONE.keys():
             return {(): Fraction(whole)} if (whole := ceil(args[0].get((), 0))) else {}
+        if node.op == "abs":
+            return self._absolute(args[0])
+        if node.op == "max" and self.level:
+            difference = self._absolute(self._plus(args[0], self._times({(): -_UNIT}, args[1])))
+            return self._times({(): _UNIT / 2}, self._plus(self._plus(*args), difference))
         inner = [self.term(p) for p in args]
         return self._atom(make(node.op, *(sorted(inner) if node.op == "max" else inner), value=node.value))
 

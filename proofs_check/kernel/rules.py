@@ -118,8 +118,11 @@ class Session:
 
     def is_zero(self, term: Term, box: Box) -> bool:
         """Whether the normal form of the term, denominators cleared, is zero."""
-        normaliser = Normaliser(box, self.meter)
-        return not normaliser.cleared(normaliser.poly(term), signed=False)
+        for level in (False, True):
+            normaliser = Normaliser(box, self.meter, level=level)
+            if not normaliser.cleared(normaliser.poly(term), signed=False):
+                return True
+        return False
 
     def resolve(self, term: Term, v: str, shows: Callable[[Term, bool], bool]) -> Term:
         """Return the term with Abs, Max and Piecewise of v replaced by the branch taken; ``shows`` says term >= 0 (> 0 if True)."""

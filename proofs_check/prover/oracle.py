@@ -9,8 +9,11 @@ from __future__ import annotations
 import json
 
 from profiles.errors import InvalidExpression
+from profiles.profile import Profile
 from profiles.terms import to_text
+from proofs_check.certificates import profile_json
 from proofs_check.kernel.boxes import Range
+from proofs_check.kernel.claims import read_statement, restated
 from proofs_check.kernel.rules import Goal as KernelGoal
 from proofs_check.kernel.rules import Session, prove
 from proofs_check.kernel.terms import Meter, Rejected, forget
@@ -30,6 +33,19 @@ def accepts(goal: Goal, tree: Tree) -> bool:
     if key not in known:
         known[key] = _ask(goal, tree)
     return bool(known[key])
+
+
+def equals(profile: Profile, restatement: Tree) -> bool:
+    """Tell whether the kernel agrees that ε of a profile is, for all records and weights, what a restatement says."""
+    session = Session()
+    try:
+        forget()
+        restated(session, read_statement(session, {"profile": profile_json(profile)}), restatement)
+    except (Rejected, InvalidExpression, RecursionError, ArithmeticError):
+        return False
+    finally:
+        spend(QUESTION + KERNEL_UNIT * (Meter.left - session.meter.left))
+    return True
 
 
 def _ask(goal: Goal, tree: Tree) -> bool:

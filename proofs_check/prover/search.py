@@ -17,12 +17,12 @@ from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.oracle import accepts
 from proofs_check.prover.tactics.choices import choose
 from proofs_check.prover.tactics.direct import identity, manifest, subdivide, subdivide_more
-from proofs_check.prover.tactics.generalisation import forget_atom
-from proofs_check.prover.tactics.products import clear_factors, factor_out, positive_part, strip
+from proofs_check.prover.tactics.generalisation import forget_atom, through_logarithm
+from proofs_check.prover.tactics.products import clear_factors, even_power, factor_out, positive_part, strip
 from proofs_check.prover.tactics.ranges import extend_to_zero, halve, invert, reduce_to_end, split_tail
 from proofs_check.prover.tactics.steps import name_arguments, smooth_steps
-from proofs_check.prover.tactics.sums import complete_square, leave_out, separate_oscillation
-from proofs_check.prover.tactics.tangents import above_logarithm, below_exponential
+from proofs_check.prover.tactics.sums import bound_apart, complete_square, leave_out, separate_oscillation
+from proofs_check.prover.tactics.tangents import above_logarithm, below_exponential, whole_logarithm
 from proofs_check.prover.tactics.waves import unwind
 from proofs_check.prover.trees import restated
 from proofs_check.results import Tree
@@ -35,9 +35,13 @@ DIRECT: tuple[Tactic, ...] = (identity, manifest, subdivide)
 
 #: The others, in the order in which they are tried.
 TACTICS: tuple[Tactic, ...] = (
+    whole_logarithm,
+    even_power,
     factor_out,
     invert,
+    through_logarithm,
     separate_oscillation,
+    bound_apart,
     unwind,
     name_arguments,
     smooth_steps,
@@ -65,6 +69,18 @@ def prove(goal: Goal, depth: int = MAX_DEPTH) -> Tree | None:
         return apart(math.inf, lambda: prove(goal, depth))
     for limit in range(depth + 1):
         found = _search(goal, limit)
+        if found is not None or out_of_time():
+            return found
+    return None
+
+
+def prove_by(tactic: Tactic, goal: Goal, depth: int = 2) -> Tree | None:
+    """Return a proof tree that begins with one tactic, or None: where it is known what helps, that need not wait for its turn."""
+    if not is_counted():
+        return apart(math.inf, lambda: prove_by(tactic, goal, depth))
+    for limit in range(1, depth + 1):
+        attempt = Attempt(goal, limit, _search)
+        found = next((tree for tree in until_failure(tactic(attempt)) if accepts(goal, tree)), None)
         if found is not None or out_of_time():
             return found
     return None

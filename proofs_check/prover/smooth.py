@@ -5,6 +5,7 @@ So are jumps of floor and ceiling, which are never replaced.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,7 +18,7 @@ from sympy.core.relational import Relational
 from profiles.errors import InvalidExpression
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
-from proofs_check.prover.algebra import put_in, rational_roots
+from proofs_check.prover.algebra import cancelled, derivative, expand, factored, put_in, rational_roots
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
@@ -52,6 +53,17 @@ def resolve_inside(expression: sympy.Expr, box: tuple[Variable, ...], weight: sy
 
     def shows(gap: sympy.Expr, *, strict: bool = False) -> bool:  # noqa: ARG001
         return _holds(gap, box=box)
+
+    return _replace(expression, weight, lambda node: _decide(node, shows))
+
+
+def resolve_along(
+    expression: sympy.Expr, box: tuple[Variable, ...], weight: sympy.Symbol, ways: Sequence[sympy.Expr]
+) -> tuple[sympy.Expr, bool]:
+    """The same on a piece of the weights that is given in one or two ways as an expression in the variables of a box."""
+
+    def shows(gap: sympy.Expr, *, strict: bool = False) -> bool:  # noqa: ARG001
+        return any(_holds(expand(put_in(gap, {weight: way})), box=box) for way in ways)
 
     return _replace(expression, weight, lambda node: _decide(node, shows))
 
@@ -206,8 +218,8 @@ def _sign_changes(gap: sympy.Expr, weight: sympy.Symbol) -> Iterator[tuple[Fract
             return 0
         return 1 if value > 0 else -1 if value < 0 else 0
 
-    signs = [sign(w) for w in grid]
-    for left, right, before, after in zip(grid, grid[1:], signs, signs[1:], strict=False):
+    signed = [(w, s) for w in grid if (s := sign(w))]  # a zero may lie on the grid
+    for (left, before), (right, after) in itertools.pairwise(signed):
         if before * after < 0:
             yield _narrow(left, right, sign)
 
@@ -222,3 +234,24 @@ def _narrow(lo: Fraction, hi: Fraction, sign: Callable[[Fraction], int]) -> tupl
             break
         lo, hi = (middle, hi) if here == start else (lo, middle)
     return lo, hi
+
+
+def moving_borders(expression: sympy.Expr, records: Sequence[Variable], weight: sympy.Symbol) -> list[sympy.Expr]:
+    """Return the weights > 1 at which branches meet, as expressions in the records, rising at a record in the middle."""
+    middle = {
+        variable.name: sympy.Rational(1) if variable.hi is None else to_rational((variable.lo + variable.hi) / 2) for variable in records
+    }
+    found: dict[sympy.Expr, sympy.Expr] = {}
+    for gap in dict.fromkeys(gaps(expression, weight)):
+        for factor in sympy.Mul.make_args(factored(gap) or gap):
+            line = expand(factor.base if factor.is_Pow else factor)
+            rate = derivative(line, weight)
+            if rate == 0 or rate.has(weight):
+                continue
+            border = cancelled(-put_in(line, {weight: 0}) / rate)
+            if border is None:
+                continue
+            place = put_in(border, {symbol: middle[symbol.name] for symbol in border.free_symbols if symbol.name in middle})
+            if place.is_Rational and place > 1:
+                found[border] = place
+    return sorted(found, key=found.__getitem__)

@@ -305,6 +305,82 @@ def test_pieces_each_need_their_proof(run):
     assert run(pieces, epsilon=undefined, nonnegative=B).step == "claims[0].proof"
 
 
+MOVING = "20 + Piecewise((w**2/2, w <= 1 + z), ((1 + z)*w - (1 + z)**2/2, True))"
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "cuts", "accepted"),
+    [
+        (MOVING, ["1 + z"], True),
+        (MOVING.replace("<=", "<").replace("1 + z", "2 + z"), ["2 + z"], True),
+        (MOVING, ["z + 1"], True),
+        (MOVING, ["1 + z/2"], False),
+        (MOVING, ["2 + z"], False),
+        (MOVING, ["1 - z"], False),  # below 1
+        (MOVING, ["3"], False),
+        (MOVING, ["1 + w*z"], False),  # no term of the record
+        (MOVING.replace("(1 + z)**2/2", "(1 + z)**2/2 + z/100"), ["1 + z"], False),  # a jump, but at z = 0
+        (MOVING.replace("((1 + z)*w", "((1 + z)*w + z*(w - 1 - z)/100"), ["1 + z"], False),  # a kink, but at z = 0
+        ("w + Max(w - 1 - z, 0)**(3/2)", ["1 + z"], True),
+        ("w + Max(w - 1 - z, 0)**(1/2)", ["1 + z"], False),  # its slope is infinite at the cut
+        ("w + Max(w - 1 - z, 0)**(3/2) + Max(w - 1 - z, 0)", ["1 + z"], False),
+        ("w + Max(2 + z - w, 0)**(3/2)/10**6", ["2 + z"], True),  # smooth inside in the other direction only
+        ("w + Max(1 + z - w, 0)**(3/2)/10**6", ["1 + z"], False),  # there is no inside at z = 0
+    ],
+)
+def test_pieces_may_move_with_the_record_and_be_smooth_inside_only(run, epsilon, cuts, accepted):
+    exact = {"rule": "boxes", "budget": 500}
+    for trees in ([M, M], [exact, M]):
+        report = run(claim("assumption-11", cuts=cuts, **{**PIECES, "floor": "1/1000"}, curvature=trees), epsilon=epsilon, nonnegative=B)
+        if report.accepted:
+            break
+    assert report.accepted is accepted, report
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "restated", "accepted"),
+    [
+        ("w + Abs(w - 2) - Abs(2 - w)", {"term": "w"}, True),
+        ("w + Abs(w - 2) - Abs(2 - w)", {"term": "w + z - z"}, True),
+        ("w + Abs(w - 2) - Abs(2 - w)", {"term": "w + z"}, False),
+        ("w + Abs(w - 2) - Abs(2 - w)", {"term": "2*w"}, False),
+        ("w + Abs(w - 2) - Abs(2 - w)", {"term": "w + 0/(w - 2)"}, False),  # not defined everywhere
+        ("w + Abs(w - 2) - Abs(2 - w)", {"term": "w", "root": ["w"]}, False),
+        ("w + Abs(w - 2) - Abs(2 - w)", {}, False),
+        ("w + Abs(w - 2) - Abs(2 - w)", None, False),
+        ("Max(w, 3) + Min(w, 3) - 3", {"term": "w"}, True),
+        ("Max(w, 3) + Min(w, 2) - 2", {"term": "w"}, False),
+        ("Max(w, 2*z) + Min(2*z, w) - z", {"term": "w + z"}, True),
+        ("sqrt((w + 1)**2) - 1", {"term": "w", "roots": ["w + 1"]}, True),
+        ("sqrt((w + 1)**2) - 1", {"term": "w", "roots": ["-1 - w"]}, True),
+        ("sqrt((w + 1)**2) - 1", {"term": "w", "roots": ["w - 1"]}, False),
+        ("sqrt((w + 1)**2) - 1", {"term": "w"}, False),  # no root is given
+        ("sqrt((w - 2)**2) + 2", {"term": "w", "roots": ["w - 2"]}, False),  # |w - 2| is not w - 2
+        ("(w**2 - 2*w + 1)**(3/2) + w", {"term": "w + (w - 1)**3", "roots": ["w - 1"]}, False),  # |w - 1|**3 for the kernel
+        ("(w**2 - 2*w + 1)**(3/2) + w", {"term": "w + Abs(w - 1)**3", "roots": ["w - 1"]}, True),
+    ],
+)
+def test_epsilon_is_restated_as_what_it_equals(run, epsilon, restated, accepted):
+    obligations = {"w**2 - 2*w + 1": {"rule": "sum", "parts": ["(w - 1)**2"], "proofs": [B]}} if "w**2" in epsilon else {}
+    value = claim("assumption-11", **{**PIECES, "floor": "1"}, curvature=M, restated=restated)
+    report = run(value, epsilon=epsilon, nonnegative=B, **({"obligations": obligations} if obligations else {}))
+    assert report.accepted is accepted, report
+
+
+def test_what_is_restated_at_a_record_holds_at_that_record(run):
+    kinked = {"kink": ["1.9", "2.1"], "restated": {"term": "Abs(w - 2) + 2", "roots": ["w - z"]}}
+    for name in ("assumption-11", "proposition-17"):
+        assert run(refuted(name, {"z": "2"}, **kinked), epsilon="sqrt((w - z)**2) + z", nonnegative=M).accepted
+        report = run(refuted(name, {"z": "3"}, **kinked), epsilon="sqrt((w - z)**2) + z", nonnegative=M)
+        assert report.step == "claims[1].proof.restated"
+        assert not run(refuted(name, {"z": "5"}, **kinked), epsilon="sqrt((w - z)**2) + z", nonnegative=M).accepted
+
+
+def test_well_definedness_is_about_what_was_written(run):
+    value = {"claim": "well-defined", "verdict": "proved", "proof": {"nonnegative": M, "restated": {"term": "w"}}}
+    assert not run(value, epsilon="w + Abs(w - 2) - Abs(2 - w)", nonnegative=B).accepted
+
+
 @pytest.mark.parametrize(
     ("epsilon", "weight", "flat", "accepted"),
     [

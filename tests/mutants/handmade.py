@@ -79,6 +79,20 @@ def _claims() -> list[Json]:
             [_claim("assumption-11", "refuted", {"at": {"z": "1"}, "kink": ["5.9", "6.1"]})],
         ),
         _document("corner", "Abs(w - z) + w", [_claim(name, "refuted", kinked) for name in ("assumption-11", "proposition-17")]),
+        _document(
+            "moving",
+            "w + Max(w - 1 - z, 0)**(3/2)",
+            [_claim("assumption-11", "proved", {**huber, "cuts": ["1 + z"], "floor": "9/10"})],
+            nonnegative=M,
+        ),
+        _document(
+            "restated",
+            "w + Abs(w - 2) - Abs(2 - w) + sqrt((w - z)**2)",
+            [
+                _claim("proposition-17", "refuted", {**kinked, "restated": {"term": "w + Abs(w - z)", "roots": ["w - z"]}}),
+                _claim("assumption-11", "refuted", {**kinked, "restated": {"term": "w + Abs(w - 2)", "roots": ["w - z"]}}),
+            ],
+        ),
         _document("jump", "Piecewise((1, w < 2), (w, True))", [_claim("proposition-17", "refuted", kinked)]),
         _document("flattening", "3*log(w)/2", [_claim("assumption-11", "refuted", limit)]),
         _document("growth", "3*log(w)", [_claim("assumption-9", "proved", slope)], target_epsilon="1"),

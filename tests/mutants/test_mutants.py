@@ -75,6 +75,7 @@ def test_the_corpus_has_every_rule_and_every_form_of_a_claim():
     for name, function in RULES.items():
         assert {(name, key) for key in fields_of(function)[0]} <= fields
     assert {("proposition-17", "cases"), ("assumption-11", "cuts"), ("proposition-17", "cuts"), ("well-defined", "obligations")} <= fields
+    assert {("assumption-11", "restated"), ("proposition-17", "restated")} <= fields
 
 
 def test_at_least_two_thousand_mutants_are_wrong_for_certain():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
@@ -11,12 +12,25 @@ from profiles.numbers import exact_text
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
-from proofs_check.prover.algebra import expand, is_modest, transcendental_atoms, with_atom_replaced
+from proofs_check.prover.algebra import (
+    derivative,
+    expand,
+    gather_powers,
+    is_modest,
+    put_in,
+    transcendental_atoms,
+    with_atom_replaced,
+)
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.oracle import accepts
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
+from proofs_check.prover.trees import MANIFEST, boxes, monotone, split
 from proofs_check.results import Tree
+
+#: Where a range that has no end is cut, so that an expression rises manifestly from there on.
+CUTS = (Fraction(2), Fraction(4), Fraction(10))
 
 
 def forget_atom(attempt: Attempt) -> Iterator[Tree]:
@@ -48,6 +62,49 @@ def forget_atom(attempt: Attempt) -> Iterator[Tree]:
                 "general": to_text(from_sympy(general)),
                 "proof": proof,
             }
+
+
+def through_logarithm(attempt: Attempt) -> Iterator[Tree]:
+    """Write a variable x that occurs under a logarithm, log(a x + b), as (exp(y) − b)/a."""
+    goal = attempt.goal
+    if attempt.depth == 0 or not attempt.plausible or not is_modest(goal.expression):
+        return
+    for logarithm in sorted(goal.expression.atoms(sympy.log), key=sympy.default_sort_key):
+        found = _line_in(logarithm.args[0], attempt.used)
+        if found is None:
+            continue
+        variable, rate, constant = found
+        start = sympy.log(constant + rate * to_rational(variable.lo))
+        low = Fraction(0) if start == 0 else Fraction(math.floor(100 * float(as_ball(value_at(from_sympy(start), {}, 96)))), 100)
+        lower = next((tree for tree in (MANIFEST, boxes(5)) if accepts(Goal(logarithm - to_rational(low), (variable,)), tree)), None)
+        if lower is None:
+            continue
+        name = fresh_name(goal)
+        y = sympy.Symbol(name, **({"nonnegative": True} if low >= 0 else {"real": True}))
+        general = put_in(goal.expression, {goal.symbol(variable.name): (sympy.exp(y) - constant) / rate})
+        general = expand(gather_powers(expand(general)))
+        box = (*(other for other in goal.box if other.name != variable.name), Variable(name, low, None))
+        if not looks_true(Goal(general, box, goal.strict)):
+            continue
+        quick = (split(name, cut, boxes(400), monotone(name, MANIFEST, boxes(4), increasing=True)) for cut in CUTS)
+        proof = next((tree for tree in quick if accepts(Goal(general, box, goal.strict), tree)), None) or attempt.prove(general, box=box)
+        if proof is not None:
+            yield {
+                "rule": "generalise", "name": name, "term": to_text(from_sympy(logarithm)), "low": exact_text(low), "lower": lower,
+                "general": to_text(from_sympy(general)), "proof": proof,
+            }  # fmt: skip
+
+
+def _line_in(argument: sympy.Expr, variables: tuple[Variable, ...]) -> tuple[Variable, sympy.Rational, sympy.Rational] | None:
+    """Return (x, a, b) with the argument a x + b for an unbounded variable x and rational numbers a > 0, b."""
+    for variable in variables:
+        if variable.hi is None and not variable.open_below and {symbol.name for symbol in argument.free_symbols} == {variable.name}:
+            (symbol,) = argument.free_symbols
+            rate = derivative(argument, symbol)
+            constant = put_in(argument, {symbol: 0})
+            if rate.is_Rational and rate > 0 and constant.is_Rational and constant + rate * to_rational(variable.lo) > 0:
+                return variable, rate, constant
+    return None
 
 
 def _least(atom: sympy.Expr, box: tuple[Variable, ...]) -> Fraction | None:

@@ -11,7 +11,7 @@ from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import clearing_factor, expand, factored, gather_powers
-from proofs_check.prover.attempt import Attempt, fresh_name
+from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
@@ -67,6 +67,16 @@ def _power_of_positive(attempt: Attempt, product: sympy.Expr, base: sympy.Expr) 
             "rule": "generalise", "name": name, "term": to_text(from_sympy(base)), "low": "0", "open": True, "lower": positive,
             "general": general, "proof": trees.MANIFEST,
         }  # fmt: skip
+
+
+def even_power(attempt: Attempt) -> Iterator[Tree]:
+    """Prove that an even power is positive: its base is, or is negative throughout."""
+    goal = attempt.goal
+    if attempt.depth == 0 or not goal.strict or not goal.expression.is_Pow or not goal.expression.exp.is_even:
+        return
+    for base in (goal.expression.base, -goal.expression.base):
+        if looks_true(Goal(base, goal.box, strict=True)):
+            yield from _power_of_positive(attempt, base**goal.expression.exp, base)
 
 
 def factor_out(attempt: Attempt) -> Iterator[Tree]:

@@ -79,7 +79,7 @@ def extend_to_zero(attempt: Attempt) -> Iterator[Tree]:
 
 
 def split_tail(attempt: Attempt) -> Iterator[Tree]:
-    """Split a half-infinite range at a large number, beyond which the sign is manifest."""
+    """Split a half-infinite range at a large number, beyond which the sign is manifest, or the expression rises manifestly."""
     if attempt.depth < 1 or not attempt.plausible:
         return
     for variable in attempt.used:
@@ -89,13 +89,20 @@ def split_tail(attempt: Attempt) -> Iterator[Tree]:
             if cut <= variable.lo:
                 continue
             beyond = _replaced(attempt.goal, Variable(variable.name, cut, None))
-            if not accepts(beyond, trees.MANIFEST):
+            above = next((tree for tree in _beyond(variable) if accepts(beyond, tree)), None)
+            if above is None:
                 continue
             before = _replaced(attempt.goal, Variable(variable.name, variable.lo, cut))
             below = attempt.search(before, min(attempt.depth - 1, 1))
             if below is not None:
-                yield trees.split(variable.name, cut, below, trees.MANIFEST)
+                yield trees.split(variable.name, cut, below, above)
             break
+
+
+def _beyond(variable: Variable) -> Iterator[Tree]:
+    """Yield what may show a sign beyond a large number: it is manifest, or the slope's is."""
+    yield trees.MANIFEST
+    yield trees.monotone(variable.name, trees.MANIFEST, trees.boxes(4), increasing=True)
 
 
 def halve(attempt: Attempt) -> Iterator[Tree]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import sympy
@@ -11,11 +12,15 @@ from profiles.terms import to_text
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, over_one_denominator, quadratics
 from proofs_check.prover.attempt import Attempt, looks_true
+from proofs_check.prover.explore import candidates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
+from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.results import Tree
 
 MOST_SUMMANDS = 12
+#: Summands that are bounded one by one, and the largest size of such a bound.
+MOST_APART, LARGEST = 4, 1e6
 
 
 def separate_oscillation(attempt: Attempt) -> Iterator[Tree]:
@@ -80,6 +85,40 @@ def leave_out(attempt: Attempt) -> Iterator[Tree]:
         dropped = attempt.search(Goal(summand, box), 0)
         if kept is not None and dropped is not None:
             yield add_up(attempt, [rest, summand], [kept, dropped])
+
+
+def bound_apart(attempt: Attempt) -> Iterator[Tree]:
+    """Bound the summands that depend on something one by one from below, by short numbers, where the bounds add up to what is needed."""
+    goal = attempt.goal
+    constant, rest = goal.expression.as_independent(*goal.expression.free_symbols, as_Add=True)
+    summands = sympy.Add.make_args(rest)
+    if attempt.depth < 1 or not 2 <= len(summands) <= MOST_APART or not attempt.plausible:
+        return
+    least = [_sampled_least(summand, attempt) for summand in summands]
+    known = [value for value in least if value is not None]
+    if len(known) < len(summands):
+        return
+    room = float(as_ball(value_at(from_sympy(constant), {}, 64))) + sum(known)
+    if not room > 0:
+        return
+    bounds = [sympy.Rational(math.floor((value - room / (len(known) + 1)) * 10**3), 10**3) for value in known]
+    parts = [constant + sum(bounds, sympy.S.Zero), *(summand - bound for summand, bound in zip(summands, bounds, strict=True))]
+    if not looks_true(Goal(parts[0], goal.box, goal.strict)) or not all(looks_true(Goal(part, goal.box)) for part in parts[1:]):
+        return
+    proofs = [attempt.search(Goal(part, goal.box, goal.strict and index == 0), 2) for index, part in enumerate(parts)]
+    if None not in proofs:
+        yield add_up(attempt, parts, [proof for proof in proofs if proof is not None])
+
+
+def _sampled_least(summand: sympy.Expr, attempt: Attempt) -> float | None:
+    term, found = from_sympy(summand), []
+    for point in candidates(attempt.goal.box, 200):
+        try:
+            found.append(float(as_ball(value_at(term, point, 64)).lower()))
+        except (UndefinedAtPoint, OverflowError):
+            return None
+    least = min(found, default=math.nan)
+    return least if -LARGEST < least < LARGEST else None
 
 
 def complete_square(attempt: Attempt) -> Iterator[Tree]:

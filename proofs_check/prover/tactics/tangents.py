@@ -10,13 +10,28 @@ from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import cancelled, derivative, expand, is_modest, put_in
-from proofs_check.prover.attempt import Attempt, looks_true
+from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
 POWERS = (1, 2, 3, 4, 6)
 MOST = 3
 MOST_SLOPES = 4
+
+
+def whole_logarithm(attempt: Attempt) -> Iterator[Tree]:
+    """Prove log(a) ≥ 0 from a ≥ 1: the logarithm of any y ≥ 1 is."""
+    goal = attempt.goal
+    if attempt.depth == 0 or not isinstance(goal.expression, sympy.log):
+        return
+    argument, name = goal.expression.args[0], fresh_name(goal)
+    at_least_one = attempt.prove(expand(argument - 1))
+    if at_least_one is not None:
+        tree: Tree = {
+            "rule": "generalise", "name": name, "term": to_text(from_sympy(argument)), "low": "1", "lower": at_least_one,
+            "general": f"log({name})", "proof": trees.MANIFEST,
+        }  # fmt: skip
+        yield {**tree, "open": True} if goal.strict else tree
 
 
 def below_exponential(attempt: Attempt) -> Iterator[Tree]:

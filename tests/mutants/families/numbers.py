@@ -56,7 +56,7 @@ def outside(name: str, whole: Json, _: random.Random) -> Iterator[Mutant]:
             yield from _ranges(name, whole, path, value)
         if key == "cuts":
             ((cut),) = value
-            for cuts in ([cut, cut], [], ["1"], ["1/2"], [str(Fraction(cut) + Fraction(1, 7))], [str(Fraction(cut) - Fraction(1, 10**30))]):
+            for cuts in ([cut, cut], [], ["1"], ["1/2"], [f"{cut} + 1/7"], [f"{cut} - 1/{10**30}"]):
                 yield Mutant(name, f"cuts {cuts}", write(changed(whole, path, cuts)))
         if key == "at" and isinstance(value, dict):
             yield from _points(name, whole, path, value)

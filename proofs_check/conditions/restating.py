@@ -1,0 +1,116 @@
+"""ε written in another way: roots of squares as absolute values, Max and Min by absolute values, so that what cancels is gone.
+
+Statement: (r²)^c = |r|^(2c), max(a, b) = (a + b + |a − b|)/2, |r|^(2k) = r^(2k), |−r| = |r|. SymPy does some of this on construction; the
+kernel, which reads ε as it was written, is told the other term, and shows that it equals ε.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sympy
+
+from profiles.errors import InvalidExpression
+from profiles.profile import WEIGHT, Profile
+from profiles.symbolic import from_sympy, to_sympy
+from profiles.terms import Term, children, constant_value, free_symbols, to_text
+from proofs_check.prover.algebra import expand, is_modest, tidy
+from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.oracle import equals
+from proofs_check.results import Tree
+
+_BRANCHING = ("abs", "min", "max", "piecewise")
+_KINKED = (sympy.Abs, sympy.Min, sympy.Max, sympy.Piecewise)
+_MOST_LEVELLED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Restatement:
+    """Another expression for ε, and the roots r of the powers (r²)^c in ε that make it one."""
+
+    expression: sympy.Expr
+    roots: tuple[sympy.Expr, ...]
+
+    def field(self) -> Tree:
+        """Return the field of a proof that tells the kernel."""
+        found: Tree = {"term": to_text(from_sympy(self.expression))}
+        return {**found, "roots": [to_text(from_sympy(root)) for root in self.roots]} if self.roots else found
+
+
+def restate(profile: Profile) -> Restatement | None:
+    """Return ε in another way if that has fewer branches or roots of squares, and the kernel agrees that it is ε; else None."""
+    return next(until_failure(_restatements(profile)), None)
+
+
+def _restatements(profile: Profile) -> Iterator[Restatement]:
+    values, expression = profile.values(), profile.expression()
+    weight = profile.symbols()[WEIGHT]
+    written = {node for node in _nodes(profile.epsilon) if WEIGHT in free_symbols(node)}
+    roots = dict.fromkeys(root for node in written for root in _roots(node, values))
+    simpler = _levelled(_without_roots(expression, weight), weight)
+    branching = {node for node in written if node[0] in _BRANCHING}
+    if not roots and _count(simpler, weight) >= len(branching):
+        return
+    found = Restatement(simpler, tuple(roots))
+    if equals(profile, found.field()):
+        yield found
+
+
+def _nodes(term: Term) -> Iterator[Term]:
+    for part in children(term):
+        yield from _nodes(part)
+    yield term
+
+
+def _roots(node: Term, values: dict[str, sympy.Expr]) -> Iterator[sympy.Expr]:
+    """Yield r where a node as it was written is (r²)^c, and c is not an integer."""
+    exponent = constant_value(node[2]) if node[0] == "pow" else None
+    if node[0] == "sqrt" or (exponent is not None and exponent.denominator > 1):
+        try:
+            root = square_root(to_sympy(node[1], values))
+        except InvalidExpression:
+            return
+        if root is not None:
+            yield root
+
+
+def square_root(base: sympy.Expr) -> sympy.Expr | None:
+    """Return r with r² = base for a small polynomial, or an even power; None where there is none."""
+    if isinstance(base, sympy.Pow) and base.exp.is_Integer and base.exp > 0 and base.exp % 2 == 0:
+        return base.base ** (base.exp / 2)
+    if not is_modest(base) or not base.is_polynomial(*base.free_symbols):
+        return None
+    coefficient, factors = tidy(base).as_coeff_mul()
+    powers, scale = [factor.as_base_exp() for factor in factors], sympy.sqrt(coefficient)
+    if not scale.is_Rational or not powers or not all(power.is_Integer and power % 2 == 0 for _, power in powers):
+        return None
+    return scale * sympy.Mul(*(factor ** (power / 2) for factor, power in powers))
+
+
+def _without_roots(expression: sympy.Expr, weight: sympy.Symbol) -> sympy.Expr:
+    found = {}
+    for node in expression.atoms(sympy.Pow):
+        if weight in node.free_symbols and node.exp.is_Rational and not node.exp.is_Integer:
+            root = square_root(node.base)
+            if root is not None:
+                found[node] = sympy.Abs(root) ** (2 * node.exp)
+    return expression.xreplace(found)
+
+
+def _count(expression: sympy.Expr, weight: sympy.Symbol) -> int:
+    return sum(weight in node.free_symbols for node in expression.atoms(*_KINKED))
+
+
+def _levelled(expression: sympy.Expr, weight: sympy.Symbol) -> sympy.Expr:
+    """Return the expression with Max and Min written by absolute values, if fewer branches are left then."""
+    extrema = [node for node in expression.atoms(sympy.Max, sympy.Min) if weight in node.free_symbols and len(node.args) == 2]
+    if not 0 < len(extrema) <= _MOST_LEVELLED:
+        return expression
+    found = {}
+    for node in extrema:
+        a, b = node.args
+        sign = 1 if isinstance(node, sympy.Max) else -1
+        found[node] = (a + b + sign * sympy.Abs(a - b)) / 2
+    levelled = expand(expression.xreplace(found))
+    return levelled if _count(levelled, weight) < _count(expression, weight) else expression
