@@ -137,7 +137,7 @@ def _on_range(epsilon: sympy.Expr, context: Context, lo: Fraction, hi: Fraction)
     """Return ε with each floor and ceiling as a choice between the two whole numbers that it is on a range of weights."""
     steps = {}
     for node in epsilon.atoms(sympy.floor, sympy.ceiling):
-        ends = sorted(node.subs(context.weight, to_rational(end)) for end in (lo, hi))
+        ends = sorted(put_in(node, {context.weight: to_rational(end)}) for end in (lo, hi))
         if not all(end.is_Integer for end in ends):
             continue
         border = node.args[0] <= ends[0] if isinstance(node, sympy.ceiling) else node.args[0] < ends[1]

@@ -174,14 +174,14 @@ def _gaps(
                 yield record, at_record
         for node in _nodes(expression, weight):
             if isinstance(node, _STEPPED):
-                yield from ((record, gap) for gap in _jumps(node.args[0].subs(values), weight))
+                yield from ((record, gap) for gap in _jumps(put_in(node.args[0], values), weight))
 
 
 def _jumps(argument: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
     """Yield the argument of a floor or ceiling less the whole numbers that it reaches first as the weight grows from 1."""
     if argument.free_symbols != {weight}:
         return
-    start, far = (sympy.floor(argument.subs(weight, w)) for w in (1, 1000))
+    start, far = (sympy.floor(put_in(argument, {weight: w})) for w in (1, 1000))
     if not (start.is_Integer and far.is_Integer):
         return
     step = 1 if far >= start else -1

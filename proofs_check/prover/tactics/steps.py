@@ -12,6 +12,7 @@ from profiles.numbers import exact_text
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
+from proofs_check.prover.algebra import put_in
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
@@ -54,7 +55,7 @@ def _range_at_corners(argument: sympy.Expr, goal: Goal) -> tuple[Fraction, Fract
     for corner in itertools.product(*((variable.lo, variable.hi) for variable in used)):
         if None in corner:
             return None
-        value = argument.subs({goal.symbol(v.name): to_rational(end) for v, end in zip(used, corner, strict=True) if end is not None})
+        value = put_in(argument, {goal.symbol(v.name): to_rational(end) for v, end in zip(used, corner, strict=True) if end is not None})
         if not value.is_Rational:
             return None
         values.append(Fraction(int(value.p), int(value.q)))
