@@ -30,6 +30,7 @@ from proofs_check.prover.effort import within
 from proofs_check.prover.explore import Outcome, candidates, explore, telling_points
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.least import fraction_below, least_of
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Decision, Tree, Verdict
@@ -182,11 +183,12 @@ def _numbers_below(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[
     """Yield short numbers below the smallest sampled value of an expression, if that is positive."""
     if any(variable.hi is None and variable.name != WEIGHT for variable in box):
         return
-    smallest = smallest_value(from_sympy(expression), box)
-    if smallest is None or not 1e-300 < smallest < 1e300:
+    least = least_of(expression, box)
+    smallest = None if least is None else fraction_below(least.value)
+    if smallest is None or smallest <= 0:
         return
     for share in (Fraction(9, 10), Fraction(1, 2), Fraction(1, 100)):
-        yield Fraction(f"{float(smallest * share):.2e}")
+        yield smallest * share
 
 
 def smallest_value(term: Term, box: Sequence[Variable]) -> Fraction | None:
@@ -220,9 +222,6 @@ def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | 
     if not context.smooth:
         return undecided(ID), None
     goal = context.for_all(context.curvature, strict=True)
-    touching = touching_point(goal)
-    if touching is not None:
-        return refute_at(context, ID, goal, touching, field="curvature"), None
     return _refute_in_the_limit(context) or unknown(ID, explore(goal).outcome), None
 
 
@@ -234,7 +233,8 @@ def _refute_early(context: Context) -> Decision | None:
     exploration = explore(goal)
     if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
         return refute_around(context, ID, goal, exploration.witness, field="curvature")
-    return None
+    touching = touching_point(goal)
+    return None if touching is None else refute_at(context, ID, goal, touching, field="curvature")
 
 
 def _fades(context: Context) -> bool:

@@ -7,6 +7,7 @@ F′ ≥ 1/w − E/(1 + E w) > 0, so F > 0 from v on. It is refuted at a record 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
@@ -15,14 +16,14 @@ import sympy
 from profiles.numbers import exact_text
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
-from proofs_check.certificates import point_json
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import accept, settle
+from proofs_check.conditions.decide import Place, accept, place_json, settle, substituted
 from proofs_check.conditions.growth import offset_name, prove_growth
 from proofs_check.prover import trees
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.least import exact_points, least_of, rational_point
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.prover.smooth import resolve
@@ -64,8 +65,6 @@ def _excess(context: Context) -> sympy.Expr:
 
 
 def _prove_uniformly(context: Context) -> Decision | None:
-    if any(variable.hi is None for variable in context.records):
-        return None
     for threshold in _thresholds(context):
         claim = _claim_from(context, threshold)
         if claim is not None:
@@ -81,7 +80,10 @@ def _thresholds(context: Context) -> Iterator[Fraction]:
     found, least = 0, 0
     for exponent in (*range(17), *range(20, 128, 4), *range(128, LARGEST_THRESHOLD_BITS, 128)):
         threshold = Fraction(2**exponent)
-        if exponent >= least and all(as_ball(value_at(term, {**point, "w": threshold}, 128)) > 0 for point in points):
+        if exponent < least or not all(as_ball(value_at(term, {**point, "w": threshold}, 128)) > 0 for point in points):
+            continue
+        lowest = least_of(_excess(context).subs(context.weight, to_rational(threshold)), context.records)
+        if lowest is not None and lowest.value > 0:
             yield threshold
             found, least = found + 1, exponent + 1 + 2 * found
             if found == 5:
@@ -125,9 +127,8 @@ def _prove_directly(context: Context) -> Decision | None:
 
 
 def _refute(context: Context) -> Decision | None:
-    for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
-        values = {symbol: to_rational(record[symbol.name]) for symbol in context.epsilon.free_symbols if symbol.name in record}
-        epsilon = context.epsilon.subs(values)
+    for record in _doubtful_records(context):
+        epsilon = substituted(Goal(context.epsilon, context.domain), record)
         gap = sympy.log(1 + context.growth * context.weight) - epsilon
         far = _far_start(gap)
         if far is None:
@@ -140,12 +141,20 @@ def _refute(context: Context) -> Decision | None:
                 goal = Goal(expression, (Variable("w", Fraction(start), None),))
                 tail = within(TAIL_SLICE, partial(prove, goal, 3))
                 if tail is not None:
-                    proof: Tree = {"at": point_json(record), "threshold": str(start), "form": form, "tail": tail}
+                    proof: Tree = {"at": place_json(record), "threshold": str(start), "form": form, "tail": tail}
                     reason = f"at this record epsilon stays at or below log(1 + w*(exp(target) - 1)) for all w >= {start}"
                     decision = accept(context, ID, Verdict.REFUTED, proof, method="tail comparison at one record", witness=record)
                     if decision.checked:
-                        return Decision(ID, Verdict.REFUTED, decision.method, record, reason, decision.claim, checked=True)
+                        return replace(decision, reason=reason if decision.reason is None else f"{decision.reason}: {reason}")
     return None
+
+
+def _doubtful_records(context: Context) -> Iterator[Place]:
+    """Yield records at which ε may grow too slowly: where it is least, then others."""
+    for weight in dict.fromkeys((1, 10**6)):
+        for exact in exact_points(context.epsilon.subs(context.weight, weight), context.records):
+            yield rational_point(exact) or exact
+    yield from telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]
 
 
 def _far_start(gap: sympy.Expr) -> int | None:

@@ -7,10 +7,16 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from proofs_check.certificates import checks, point_json, report_on
+import sympy
+
+from profiles.numbers import exact_text
+from profiles.symbolic import from_sympy, to_rational
+from profiles.terms import to_text
+from proofs_check.certificates import checks, report_on
 from proofs_check.conditions.context import Context
 from proofs_check.prover.explore import Outcome, candidates, explore, telling_points, violates
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.least import exact_points, rational_point
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import proofs, prove
 from proofs_check.prover.trees import describe
@@ -41,7 +47,11 @@ def decide_for_all(context: Context, condition: str, goal: Goal, *, field: str) 
     return unknown(condition, exploration.outcome)
 
 
-def touching_point(goal: Goal) -> dict[str, Fraction] | None:
+#: An exact point: fractions, or closed terms such as sqrt(2), which the kernel substitutes as they are.
+Place = Mapping[str, Fraction] | Mapping[str, sympy.Expr]
+
+
+def touching_point(goal: Goal) -> Place | None:
     """Return a point at which a strict goal fails with equality: the expression is zero there, which balls cannot see."""
     if not goal.strict:
         return None
@@ -50,10 +60,11 @@ def touching_point(goal: Goal) -> dict[str, Fraction] | None:
             value = value_at(goal.term, point, 256)
         except UndefinedAtPoint:
             continue
-        if not as_ball(value).contains(0):
-            continue
-        if prove(Goal(-substituted(goal, point), ()), 1) is not None:
+        if as_ball(value).contains(0) and prove(Goal(-substituted(goal, point), ()), 1) is not None:
             return point
+    for exact in exact_points(goal.expression, goal.box):
+        if prove(Goal(-substituted(goal, exact), ()), 1) is not None:
+            return rational_point(exact) or exact
     return None
 
 
@@ -98,23 +109,26 @@ def refute_around(context: Context, condition: str, goal: Goal, point: Mapping[s
     return decision
 
 
-def refute_at(context: Context, condition: str, goal: Goal, point: Mapping[str, Fraction], *, field: str) -> Decision:
+def refute_at(context: Context, condition: str, goal: Goal, point: Place, *, field: str) -> Decision:
     """Return the refutation by a point at which the goal certainly fails."""
     negated = Goal(-substituted(goal, point), (), not goal.strict)
     for tree in (AT_ONCE, *itertools.islice(proofs(negated, 1), MOST_TREES)):
-        proof = {"at": point_json(point), field: tree}
+        proof = {"at": place_json(point), field: tree}
         decision = accept(context, condition, Verdict.REFUTED, proof, method="witness", witness=point)
         if decision.checked:
             break
     return decision
 
 
-def substituted(goal: Goal, point: Mapping[str, Fraction]) -> Any:
+def place_json(point: Place) -> dict[str, str]:
+    """Return an exact point as the certificate format writes it."""
+    return {name: exact_text(v) if isinstance(v, Fraction) else to_text(from_sympy(v)) for name, v in point.items()}
+
+
+def substituted(goal: Goal, point: Place) -> Any:
     """Return the goal's expression at a point."""
-    fixed = goal
-    for name, value in point.items():
-        fixed = fixed.at(name, value)
-    return fixed.expression
+    values = {name: to_rational(value) if isinstance(value, Fraction) else value for name, value in point.items()}
+    return goal.expression.subs({symbol: values[symbol.name] for symbol in goal.expression.free_symbols if symbol.name in values})
 
 
 def accept(
@@ -124,16 +138,23 @@ def accept(
     proof: Tree,
     *,
     method: str,
-    witness: Mapping[str, Fraction] | None = None,
+    witness: Place | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> Decision:
-    """Return a decision whose claim was put to the kernel; ``checked`` tells what the kernel said."""
+    """Return a decision whose claim was put to the kernel; ``checked`` tells what the kernel said.
+
+    A witness with a coordinate that is no fraction is named in the reason.
+    """
     claim: Tree = {"claim": condition, "verdict": verdict.value, "proof": proof}
+    fractions = {name: value for name, value in (witness or {}).items() if isinstance(value, Fraction)}
+    rational = None if witness is None or len(fractions) < len(witness) else fractions
+    where = "" if witness is None or rational is not None else ", ".join(f"{name} = {value}" for name, value in place_json(witness).items())
     return Decision(
         condition,
         verdict,
         method,
-        witness=witness,
+        witness=rational,
+        reason=f"it fails at {where}" if where else None,
         claim=claim,
         checked=checks(context.profile, [claim], target=context.target),
         details=details or {},

@@ -72,12 +72,15 @@ def _read_range(ends: object) -> Range:
 
 
 def _at(session: Session, s: Statement, at: Json, box: Box) -> tuple[Statement, Fraction]:
-    # the statement about one record, and the weight: a number inside its range for every variable of the box, and for nothing else
+    # the statement about one record, and the weight, a number: a term without variables for every variable of the box, inside its range
     with session.at(".at"):
-        point = {v: read_number(q) for v, q in read_fields(at, set(box)).items()}
-        require(all(box[v].contains(q) for v, q in point.items()), "the point is outside the declared ranges")
-    w, q = point.pop("w", Fraction(1)), None if s.q is None else substitute(s.q, point)
-    return replace(s, epsilon=substitute(s.epsilon, point), q=q, records={}), w
+        point = {v: session.read(q, {}) for v, q in read_fields(at, set(box)).items()}
+        w = point.pop("w", _ONE)
+        require(w.op == "num" and _WEIGHTS.contains(w.value), "the weight must be a number that is at least 1")
+        for v, q in point.items():
+            session.require_inside(q, box[v])
+    rule = None if s.q is None else substitute(s.q, point)
+    return replace(s, epsilon=substitute(s.epsilon, point), q=rule, records={}), w.value
 
 
 def _slope(session: Session, s: Statement, box: Box) -> tuple[Term, Term]:

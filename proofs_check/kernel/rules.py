@@ -103,6 +103,15 @@ class Session:
         if not self.shows(goal):
             raise Rejected(f"{text(goal.term)} {'>' if goal.strict else '>='} 0 is needed and not shown{self.failure}")
 
+    def require_inside(self, value: Term, values: Range) -> None:
+        """Show that a term without variables lies in a range, or reject."""
+        if value.op == "num":
+            require(values.contains(value.value), "the point is outside the declared ranges")
+            return
+        self.discharge(Goal(value - num(values.lo), {}, values.open))
+        if values.hi is not None:
+            self.discharge(Goal(num(values.hi) - value, {}))
+
     def smooth(self, term: Term, v: str, box: Box) -> Term:
         """Return the term with its branches on v resolved, after showing its differentiability in v on the box."""
         resolved = self.resolve(term, v, lambda gap, strict: self.shows(Goal(gap, box, strict)))

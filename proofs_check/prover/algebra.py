@@ -13,10 +13,11 @@ MAX_DEGREE = 24
 
 
 def tidy(expression: sympy.Expr) -> sympy.Expr:
-    """Return a factored form of a small rational function; anything else as it is."""
+    """Return a factored form of a small rational function, if that is not longer (a sum of squares would be lost); else as it is."""
     if not _is_small(expression) or expression.has(sympy.Function) or not expression.is_rational_function(*expression.free_symbols):
         return expression
-    return sympy.factor(expression)
+    product = sympy.factor(expression)
+    return product if product.count_ops() <= expression.count_ops() else expression
 
 
 def expand(expression: sympy.Expr) -> sympy.Expr:
