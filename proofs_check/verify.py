@@ -17,6 +17,7 @@ from proofs_check.conditions import assumption_8, assumption_9, assumption_11, p
 from proofs_check.conditions.assumption_11 import StrongConvexity
 from proofs_check.conditions.cases import decide_by_cases
 from proofs_check.conditions.context import Context, to_target
+from proofs_check.conditions.statistic import decide_by_statistic, is_hard
 from proofs_check.consequences import Consequence, derive_consequences
 from proofs_check.prover.effort import within
 from proofs_check.results import Decision, Tree, Verdict
@@ -106,12 +107,18 @@ def decide_in_time(context: Context, name: str, seconds: float = SECONDS_PER_CON
     """
 
     def decide() -> tuple[Decision, StrongConvexity | None]:
+        hard = is_hard(context.profile)
+        simpler = decide_by_statistic(context, name, CONDITIONS[name].decide) if hard else None
+        if simpler is not None:
+            return simpler, None
         if name == assumption_11.ID:
             decision, convexity = assumption_11.decide_with_constant(context)
         else:
             decision, convexity = CONDITIONS[name].decide(context), None
         if decision.verdict is Verdict.UNKNOWN:
             decision = decide_by_cases(context, name, CONDITIONS[name].decide) or decision
+        if decision.verdict is Verdict.UNKNOWN and not hard:
+            decision = decide_by_statistic(context, name, CONDITIONS[name].decide) or decision
         return decision, convexity
 
     try:

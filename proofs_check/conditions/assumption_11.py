@@ -21,13 +21,13 @@ from profiles.terms import Term, to_text
 from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.branches import find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import accept, refute_around, refute_at, touching_point, unknown
+from proofs_check.conditions.decide import accept, refute_by_point, unknown
 from proofs_check.enclosures import upper_fraction
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, tidy
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
-from proofs_check.prover.explore import Outcome, candidates, explore, telling_points
+from proofs_check.prover.explore import candidates, explore, telling_points
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.least import fraction_below, least_of
@@ -230,11 +230,7 @@ def _refute_early(context: Context) -> Decision | None:
     if not context.smooth:
         return refute_by_kink(context, ID) or refute_beside_kinks(context, ID, context.curvature_of, strict=True, field="curvature")
     goal = context.for_all(context.curvature, strict=True)
-    exploration = explore(goal)
-    if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
-        return refute_around(context, ID, goal, exploration.witness, field="curvature")
-    touching = touching_point(goal)
-    return None if touching is None else refute_at(context, ID, goal, touching, field="curvature")
+    return refute_by_point(context, ID, goal, field="curvature")
 
 
 def _fades(context: Context) -> bool:

@@ -6,7 +6,7 @@ F′ ≥ 1/w − E/(1 + E w) > 0, so F > 0 from v on. It is refuted at a record 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -23,7 +23,7 @@ from proofs_check.prover import trees
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.least import exact_points, least_of, rational_point
+from proofs_check.prover.least import least_of, rational_point
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.prover.smooth import resolve
@@ -50,8 +50,9 @@ MOST_RECORDS = 60
 def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
     return (
-        within(SLICE, lambda: _prove_uniformly(context))
-        or _refute(context)
+        _refute(context, [rational_point(record) or record for record in context.least_records])
+        or within(SLICE, lambda: _prove_uniformly(context))
+        or _refute(context, telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS])
         or _prove_by_growth(context)
         or _prove_directly(context)
         or Decision(
@@ -126,8 +127,8 @@ def _prove_directly(context: Context) -> Decision | None:
     return None
 
 
-def _refute(context: Context) -> Decision | None:
-    for record in _doubtful_records(context):
+def _refute(context: Context, records: Iterable[Place]) -> Decision | None:
+    for record in records:
         epsilon = substituted(Goal(context.epsilon, context.domain), record)
         gap = sympy.log(1 + context.growth * context.weight) - epsilon
         far = _far_start(gap)
@@ -147,14 +148,6 @@ def _refute(context: Context) -> Decision | None:
                     if decision.checked:
                         return replace(decision, reason=reason if decision.reason is None else f"{decision.reason}: {reason}")
     return None
-
-
-def _doubtful_records(context: Context) -> Iterator[Place]:
-    """Yield records at which ε may grow too slowly: where it is least, then others."""
-    for weight in dict.fromkeys((1, 10**6)):
-        for exact in exact_points(context.epsilon.subs(context.weight, weight), context.records):
-            yield rational_point(exact) or exact
-    yield from telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]
 
 
 def _far_start(gap: sympy.Expr) -> int | None:

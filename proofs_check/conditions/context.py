@@ -13,6 +13,8 @@ from profiles.numbers import exact_text, to_exact
 from profiles.profile import WEIGHT, Profile, Variable
 from profiles.symbolic import to_rational
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.least import exact_points
 from proofs_check.prover.smooth import resolve
 
 MAX_TARGET = Fraction(10**6)
@@ -54,6 +56,13 @@ class Context:
     def domain(self) -> tuple[Variable, ...]:
         """The box of records and weights."""
         return self.profile.variables()
+
+    @cached_property
+    def least_records(self) -> tuple[dict[str, sympy.Expr], ...]:
+        """Exact records near the place where ε(1, x) is least, by a local search: there it may be zero. None if there is one record only."""
+        if not self.records:
+            return ()
+        return tuple(until_failure(exact_points(self.at_one(self.profile.expression()), self.records)))
 
     @cached_property
     def _resolved(self) -> tuple[sympy.Expr, bool]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -35,26 +35,45 @@ def decide_for_all(context: Context, condition: str, goal: Goal, *, field: str) 
 
     The point is confirmed in ball arithmetic; tree and point are then put to the kernel, which derives the goal by itself.
     """
-    exploration = explore(goal)
-    if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
-        return refute_around(context, condition, goal, exploration.witness, field=field)
-    touching = touching_point(goal)
-    if touching is not None:
-        return refute_at(context, condition, goal, touching, field=field)
+    refutation = refute_by_point(context, condition, goal, field=field)
+    if refutation is not None:
+        return refutation
     claim = settle(context, condition, {}, {field: goal})
     if claim is not None:
         return Decision(condition, Verdict.PROVED, describe(claim["proof"]), claim=claim, checked=True)
-    return unknown(condition, exploration.outcome)
+    return unknown(condition, explore(goal).outcome)
+
+
+def refute_by_point(context: Context, condition: str, goal: Goal, *, field: str) -> Decision | None:
+    """Return the refutation by a simple point, by one at which a strict goal holds with equality, or by one that branch and bound finds."""
+    exploration = explore(goal, budget=1)
+    if exploration.outcome is not Outcome.VIOLATED:
+        touching = touching_point(goal, context.least_records)
+        if touching is not None:
+            decision = refute_at(context, condition, goal, touching, field=field)
+            if decision.checked:
+                return decision
+        exploration = explore(goal)
+    if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
+        return refute_around(context, condition, goal, exploration.witness, field=field)
+    return None
 
 
 #: An exact point: fractions, or closed terms such as sqrt(2), which the kernel substitutes as they are.
 Place = Mapping[str, Fraction] | Mapping[str, sympy.Expr]
 
 
-def touching_point(goal: Goal) -> Place | None:
-    """Return a point at which a strict goal fails with equality: the expression is zero there, which balls cannot see."""
+def touching_point(goal: Goal, records: Sequence[Mapping[str, sympy.Expr]] = ()) -> Place | None:
+    """Return a point at which a strict goal fails with equality: the expression is zero there, which balls cannot see.
+
+    ``records`` are looked at first, at the lower ends of the other variables.
+    """
     if not goal.strict:
         return None
+    for record in records:
+        exact = {variable.name: record.get(variable.name, to_rational(variable.lo)) for variable in goal.box}
+        if prove(Goal(-substituted(goal, exact), ()), 1) is not None:
+            return rational_point(exact) or exact
     for point in telling_points(goal.expression, goal.box, 8)[:MOST_TOUCHING]:
         try:
             value = value_at(goal.term, point, 256)

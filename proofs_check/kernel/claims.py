@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from .boxes import Box, Range, enclose
-from .rules import Goal, Json, Session, apply, fields_of, show
+from .rules import Goal, Json, Session, apply, fields_of, range_of, show
 from .syntax import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
 from .terms import Rejected, Term, differentiate, exp, log, num, power, require, substitute, var
 
@@ -338,20 +338,40 @@ CLAIMS: dict[str, Callable[..., None]] = {  # by claim and verdict; the words af
 
 
 def _apply(session: Session, s: Statement, choices: list[Callable[..., None]], proof: Mapping[str, object], *, divisible: bool) -> None:
+    # a claim about all records, shown for cases of them, or for what their values in one term may be; or shown as it stands
+    for step, way in (("cases", _in_cases), ("statistic", _by_statistic)):
+        if divisible and step in proof:
+            with session.at(f".{step}"):
+                way(session, s, choices, read_fields(read_fields(proof, {step})[step]))
+            return
+    function = next((choice for choice in choices if fields_of(choice)[1] <= proof.keys()), choices[0])
+    apply(function, session, s, proof)
+
+
+def _in_cases(session: Session, s: Statement, choices: list[Callable[..., None]], given: Mapping[str, object]) -> None:
     # what holds for all records with v <= c and for all with v > c holds for all records
-    if not divisible or "cases" not in proof:
-        function = next((choice for choice in choices if fields_of(choice)[1] <= proof.keys()), choices[0])
-        apply(function, session, s, proof)
-        return
-    cases = read_fields(read_fields(proof, {"cases"})["cases"], {"variable", "at", "below", "above"})
+    cases = read_fields(given, {"variable", "at", "below", "above"})
     v, c = cases["variable"], read_number(cases["at"])
     if not isinstance(v, str) or v not in s.records:
         raise Rejected("there is no such variable in the records")
     old = s.records[v]
     require(old.contains(c) and c not in (old.lo, old.hi), "the range must be split strictly inside")
     for step, half in (("below", replace(old, hi=c)), ("above", Range(c, old.hi, open=True))):
-        with session.at(f".cases.{step}"):
+        with session.at(f".{step}"):
             _apply(session, replace(s, records={**s.records, v: half}), choices, read_fields(cases[step]), divisible=True)
+
+
+def _by_statistic(session: Session, s: Statement, choices: list[Callable[..., None]], given: Mapping[str, object]) -> None:
+    # epsilon is f(w, a) for a term a of the records: what holds for f(w, y), for all y in a range that contains all values of a, holds
+    require(well_defined not in choices, "epsilon has to be defined as it is written")
+    fields = dict(read_fields(given, {"name", "term", "low", "lower", "epsilon", "proof"}, frozenset({"high", "upper", "open"})))
+    f_text, proof, open_ = fields.pop("epsilon"), read_fields(fields.pop("proof")), fields.pop("open", None)
+    y, a, values = range_of(session, s.records, **fields, open_=open_)
+    f = session.read(f_text, {**s.domain, y: values})
+    require(session.is_zero(substitute(f, {y: a}) - s.epsilon, s.domain), "epsilon is not this function of the term")
+    records = {v: r for v, r in {**s.records, y: values}.items() if v in f.free}
+    with session.at(".proof"):
+        _apply(session, replace(s, epsilon=f, records=records), choices, proof, divisible=True)
 
 
 _OWN_FIELDS = {

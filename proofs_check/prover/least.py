@@ -28,6 +28,7 @@ BITS = 160
 #: A coordinate this near to a short number (as a share of one) is taken for it.
 NEAR = 2e-8
 MOST_DENOMINATOR = 120
+ROUGH, MOST_ROUGH = Fraction(1, 10**5), 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +136,9 @@ def _exact_numbers(value: Fraction, variable: Variable) -> Iterator[sympy.Expr]:
     if abs(value - short) <= NEAR * max(1, abs(value)) and variable.contains(short) and short not in (variable.lo, variable.hi):
         yield to_rational(short)
         return
+    rough = value.limit_denominator(MOST_ROUGH)
+    if abs(value - rough) <= ROUGH and variable.contains(rough):  # where it is flat, the place is not seen sharply
+        yield to_rational(rough)
     for made in dict.fromkeys(_closed_forms(float(value))):
         if variable.lo < made and (variable.hi is None or made < variable.hi):
             yield made

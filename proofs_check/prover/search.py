@@ -19,7 +19,6 @@ from proofs_check.prover.tactics.constants import decide_constant, use_circle
 from proofs_check.prover.tactics.direct import identity, manifest, subdivide, subdivide_more
 from proofs_check.prover.tactics.generalisation import forget_atom
 from proofs_check.prover.tactics.maxima import choose_each, weigh
-from proofs_check.prover.tactics.parts import abstract, settle_constants
 from proofs_check.prover.tactics.polynomials import add_squares, expand_from_ends
 from proofs_check.prover.tactics.products import clear_factors, factor_out, positive_part, strip
 from proofs_check.prover.tactics.ranges import extend_to_zero, halve, invert, reduce_to_end, split_tail
@@ -41,10 +40,8 @@ DIRECT: tuple[Tactic, ...] = (identity, manifest, subdivide, decide_constant, at
 
 #: The others, in the order in which they are tried.
 TACTICS: tuple[Tactic, ...] = (
-    settle_constants,
     add_squares,
     expand_from_ends,
-    abstract,
     weigh,
     separate,
     split_where_it_touches,

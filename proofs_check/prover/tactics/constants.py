@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
 
 import sympy
 
 from profiles.symbolic import from_sympy
-from profiles.terms import to_text
+from profiles.terms import Term, number, substitute, to_text
 from proofs_check.prover import trees
 from proofs_check.prover.attempt import Attempt, fresh_name
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
@@ -61,45 +63,70 @@ def _by_tangents(attempt: Attempt) -> Iterator[Tree]:
         yield add_up(attempt, parts, proofs)
 
 
+@dataclass(slots=True)
+class _Roots:
+    """Symbols for the roots in a number, inner ones first: (symbol, q, base as a polynomial in the symbols before it)."""
+
+    found: list[tuple[sympy.Symbol, int, sympy.Expr]] = field(default_factory=list)
+
+    def read(self, expression: sympy.Expr) -> sympy.Expr:
+        """Return a number as a rational function of symbols for its roots, a root of a whole number as one of roots of primes."""
+        if expression.is_Pow and expression.exp.is_Rational and expression.exp.q > 1:
+            base = self.read(expression.base)
+            return sympy.Mul(*(self._root(b, expression.exp.q) ** (expression.exp.p * n) for b, n in self._bases(base)))
+        return expression.func(*map(self.read, expression.args)) if expression.args else expression
+
+    def _bases(self, base: sympy.Expr) -> list[tuple[sympy.Expr, int]]:
+        return [(sympy.Integer(prime), n) for prime, n in sympy.factorrat(base).items()] if base.is_Rational else [(base, 1)]
+
+    def _root(self, base: sympy.Expr, q: int) -> sympy.Symbol:
+        for symbol, order, known in self.found:
+            if order == q and known == base:
+                return symbol
+        self.found.append((sympy.Symbol(f"r{len(self.found)}"), q, base))
+        return self.found[-1][0]
+
+    def reduce(self, expression: sympy.Expr) -> sympy.Expr:
+        """Return a polynomial with each root below its order."""
+        for symbol, q, base in reversed(self.found):
+            expression = sympy.rem(sympy.expand(expression), symbol**q - base, symbol) if expression.has(symbol) else expression
+        return sympy.expand(expression)
+
+    def value(self, expression: sympy.Expr) -> sympy.Expr:
+        """Return a number for a polynomial in the symbols."""
+        known: dict[sympy.Symbol, sympy.Expr] = {}
+        for symbol, q, base in self.found:
+            known[symbol] = sympy.N(base.subs(known), 60) ** sympy.Rational(1, q)
+        return sympy.N(expression.subs(known), 60)
+
+    def term(self, expression: sympy.Expr) -> Term:
+        """Return a polynomial in the symbols as a term, each root as it is."""
+        known: dict[str, Term] = {}
+        for symbol, q, base in self.found:
+            known[symbol.name] = ("pow", substitute(from_sympy(base), known), number(Fraction(1, q)))
+        return substitute(from_sympy(expression), known)
+
+
 def _by_conjugates(attempt: Attempt) -> Iterator[Tree]:
-    """Multiply a sum of roots that is zero by what makes it a rational number."""
-    numerator, denominator = sympy.fraction(sympy.together(attempt.goal.expression))
-    factor, rest = denominator, sympy.expand(numerator)
-    for _ in range(MOST_ROOTS):
-        roots = [node for node in rest.atoms(sympy.Pow) if node.exp.is_Rational and node.exp.q > 1 and not node.base.free_symbols]
-        outer = [root for root in roots if not any(root != other and other.has(root) for other in roots)]
-        if not outer:
-            break
-        made = _without_root(rest, min(outer, key=sympy.default_sort_key))
-        if made is None:
+    """Multiply a sum of roots that is zero by what makes it zero as a polynomial in its roots: its conjugates."""
+    if attempt.goal.expression.has(sympy.Function, sympy.pi, sympy.E):
+        return
+    roots = _Roots()
+    numerator, denominator = sympy.fraction(sympy.together(roots.read(attempt.goal.expression)))
+    factor, rest = denominator, roots.reduce(numerator)
+    for symbol, q, base in list(reversed(roots.found))[:MOST_ROOTS]:
+        if rest == 0 or not rest.has(symbol):
+            continue
+        minimal = symbol**q - base
+        conjugate = rest.subs(symbol, -symbol) if q == 2 else sympy.gcdex(rest, minimal, symbol)[0]
+        conjugate = sympy.fraction(sympy.together(conjugate))[0]
+        if abs(roots.value(conjugate)) < 1e-20:
             return
-        factor, rest = factor * made[0], made[1]
+        factor, rest = factor * conjugate, roots.reduce(rest * conjugate)
     if rest == 0:
         for signed in (factor, -factor):
-            shown = to_text(from_sympy(signed))
+            shown = to_text(roots.term(signed))
             yield {"rule": "scale", "factor": shown, "positive": trees.boxes(1, precision=256), "product": trees.ZERO}
-
-
-def _without_root(expression: sympy.Expr, root: sympy.Expr) -> tuple[sympy.Expr, sympy.Expr] | None:
-    """Return (f, f·expression) with the second free of a root r: the norm over the polynomial x^q − r^q, f being a number that is not zero."""
-    primitive, fresh = root.base ** sympy.Rational(1, root.exp.q), sympy.Dummy()
-    polynomial = sympy.Poly(expression.subs(primitive, fresh), fresh)
-    if polynomial.degree() < 1 or polynomial.has(primitive):
-        return None
-    minimal = sympy.Poly(fresh**root.exp.q - root.base, fresh)
-    if root.exp.q == 2:
-        reduced = polynomial.rem(minimal)
-        conjugate = reduced.as_expr().subs(fresh, -fresh)
-    else:
-        cofactor, _, divisor = sympy.gcdex(polynomial.as_expr(), minimal.as_expr(), fresh)
-        if divisor.has(fresh):
-            return None
-        conjugate = cofactor
-    factor = conjugate.subs(fresh, primitive)
-    if abs(factor.evalf(30)) < 1e-20:
-        return None
-    product = sympy.Poly(sympy.expand(polynomial.as_expr() * conjugate), fresh).rem(minimal)
-    return factor, sympy.expand(product.as_expr().subs(fresh, primitive))
 
 
 def use_circle(attempt: Attempt) -> Iterator[Tree]:
