@@ -10,7 +10,7 @@ from profiles.profile import Profile
 from profiles.terms import Term
 from proofs_check.admission import well_defined_claim
 from proofs_check.conditions.context import Context
-from proofs_check.explain.branching import explain_cases
+from proofs_check.explain.branching import explain_cases, explain_statistic
 from proofs_check.explain.document import EPSILON, Explanation, Prose, Step
 from proofs_check.explain.proved import explain_floor, explain_inequality, explain_threshold, explain_well_defined
 from proofs_check.explain.refuted import explain_kink, explain_limit, explain_tail, explain_witness
@@ -93,6 +93,8 @@ def _argue(case: Case) -> tuple[Step, ...]:
     proof = case.claim.get("proof")
     if isinstance(proof, dict) and "cases" in proof:
         return explain_cases(case, _argue)
+    if isinstance(proof, dict) and "statistic" in proof:
+        return explain_statistic(case, _argue, explain_tree)
     explainer = EXPLAINERS.get(_form_of(case.claim))
     return (_UNKNOWN_FORM,) if explainer is None else explainer(case)
 

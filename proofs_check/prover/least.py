@@ -23,8 +23,12 @@ from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_pre
 from proofs_check.prover.explore import candidates
 
 #: Values looked at, places that the search starts from, and its last step, as a share of the range.
-MOST_VALUES, MOST_STARTS, LAST_STEP = 900, 3, 1e-11
-BITS = 160
+MOST_VALUES, MOST_STARTS, LAST_STEP = 1000, 3, 1e-11
+#: Of variables for which slanted directions are tried, and of these directions.
+MOST_AXES, MOST_SLANTED = 3, 32
+BITS = 192
+#: Steps of Newton's method, for at most so many coordinates, and the difference in a coordinate, as a share of what is left of its range.
+NEWTON_STEPS, MOST_NEWTON, DIFFERENCE = 4, 4, Fraction(1, 2**30)
 #: A coordinate this near to a short number (as a share of one) is taken for it.
 NEAR = 2e-8
 MOST_DENOMINATOR = 120
@@ -79,19 +83,72 @@ def _descend(
 ) -> tuple[tuple[Fraction, ...], arb]:
     """Go in steps along the axes and the diagonals, double a step that helps, halve the steps where none does."""
     size = len(box)
+    if not size:
+        return point, value
+    steps = [d for d in itertools.product((0, 1, -1, 2, -2), repeat=size) if any(d) and math.gcd(*d) == 1] if size <= MOST_AXES else []
     axes = [tuple(sign * (i == j) for j in range(size)) for i in range(size) for sign in (1, -1)]
-    slanted = [tuple(s * (j == a) + t * (j == b) for j in range(size)) for a, b in itertools.combinations(range(size), 2) for s in (1, -1) for t in (1, -1)]
-    directions, step, last = [*axes, *slanted[:24]], 0.25, count()
+    slanted = sorted((d for d in steps if d not in axes), key=lambda d: (sum(map(bool, d)) if max(map(abs, d)) == 1 else size + 1, sum(map(abs, d))))
+    directions, step, last = [*axes, *slanted[:MOST_SLANTED]], 0.25, count()
     while step > LAST_STEP and count() - last < MOST_VALUES // MOST_STARTS:
         for direction in directions:
             moved = tuple(_move(variable, x, step * d) for variable, x, d in zip(box, point, direction, strict=True))
             found = at(moved) if moved != point else value
             if found.is_finite() and found.mid() < value.mid():
                 point, value, step = moved, found, min(0.25, 2 * step)
+                directions.remove(direction)
+                directions.insert(0, direction)
                 break
         else:
             step /= 4
+    return _polish(at, box, point, value)
+
+
+def _polish(
+    at: Callable[[Sequence[Fraction]], arb], box: Sequence[Variable], point: tuple[Fraction, ...], value: arb
+) -> tuple[tuple[Fraction, ...], arb]:
+    """Take steps of Newton's method, with quotients of differences, in the coordinates that are inside of their ranges."""
+    inside = [i for i, (v, x) in enumerate(zip(box, point, strict=True)) if x > v.lo and (v.hi is None or x < v.hi)]
+    for _ in range(NEWTON_STEPS if len(inside) <= MOST_NEWTON else 0):
+        h = {i: min((x for x in (point[i] - box[i].lo, (box[i].hi or 2 * point[i] + 1) - point[i])), default=point[i]) * DIFFERENCE for i in inside}
+
+        def beside(*steps: tuple[int, int], point: tuple[Fraction, ...] = point, h: dict[int, Fraction] = h) -> arb:
+            return at([x + sum((k * h[i] for i, k in steps if i == j), Fraction(0)) for j, x in enumerate(point)])
+
+        slopes = [float((beside((i, 1)) - beside((i, -1))).mid()) / 2 for i in inside]
+        bends = [
+            [float((beside((i, 1), (j, 1)) - beside((i, 1), (j, -1)) - beside((i, -1), (j, 1)) + beside((i, -1), (j, -1))).mid()) / 4 for j in inside]
+            for i in inside
+        ]
+        moves = _solve(bends, slopes)
+        if moves is None:
+            break
+        shift = dict(zip(inside, moves, strict=True))
+        moved = tuple(
+            Fraction(round((x - Fraction(shift[i]) * h[i]) * 2**80), 2**80) if i in shift else x for i, x in enumerate(point)
+        )
+        if not all(variable.contains(x) for variable, x in zip(box, moved, strict=True)):
+            break
+        found = at(moved)
+        if not (found.is_finite() and found.mid() < value.mid()):
+            break
+        point, value = moved, found
     return point, value
+
+
+def _solve(matrix: list[list[float]], right: list[float]) -> list[float] | None:
+    """Return the solution of linear equations, None where there is none that is finite."""
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
+    for i in range(len(rows)):
+        pivot = max(range(i, len(rows)), key=lambda k: abs(rows[k][i]))
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        if rows[i][i] == 0 or not math.isfinite(rows[i][i]):
+            return None
+        for k in range(len(rows)):
+            if k != i:
+                ratio = rows[k][i] / rows[i][i]
+                rows[k] = [a - ratio * b for a, b in zip(rows[k], rows[i], strict=True)]
+    found = [row[-1] / row[i] for i, row in enumerate(rows)]
+    return found if all(map(math.isfinite, found)) and max(map(abs, found), default=0.0) < 2 / float(DIFFERENCE) else None
 
 
 def _move(variable: Variable, value: Fraction, step: float) -> Fraction:
