@@ -66,6 +66,8 @@ def _excess(context: Context) -> sympy.Expr:
 
 
 def _prove_uniformly(context: Context) -> Decision | None:
+    if any(variable.hi is None for variable in context.records):
+        return None
     for threshold in _thresholds(context):
         claim = _claim_from(context, threshold)
         if claim is not None:

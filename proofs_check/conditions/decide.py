@@ -14,8 +14,10 @@ from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
 from proofs_check.certificates import checks, report_on
 from proofs_check.conditions.context import Context
+from proofs_check.prover.algebra import expand
 from proofs_check.prover.explore import Outcome, candidates, explore, telling_points, violates
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.least import exact_points, rational_point
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import proofs, prove
@@ -27,7 +29,9 @@ MOST_TOUCHING = 40
 MOST_POINTS, MOST_OTHERS = 400, 12
 
 #: How a number is shown to be positive, and how many other ways are tried.
-AT_ONCE, MOST_TREES = {"rule": "boxes", "budget": 1, "precision": 256}, 6
+AT_ONCE, FINELY, MOST_TREES = {"rule": "boxes", "budget": 1, "precision": 256}, {"rule": "boxes", "budget": 1, "precision": 1024}, 6
+#: Points that are looked at with more bits, for a violation that is tiny beside its parts.
+MOST_FINE, FINE_BITS = 12, 1000
 
 
 def decide_for_all(context: Context, condition: str, goal: Goal, *, field: str) -> Decision:
@@ -53,6 +57,12 @@ def refute_by_point(context: Context, condition: str, goal: Goal, *, field: str)
             decision = refute_at(context, condition, goal, touching, field=field)
             if decision.checked:
                 return decision
+        terms = list(dict.fromkeys(from_sympy(form) for form in (goal.expression, expand(goal.expression))))
+        points = candidates(goal.box, MOST_FINE)
+        seen = (p for t in terms for p in points if violates(t, p, strict=goal.strict, precision=FINE_BITS))
+        fine = next(until_failure(seen), None)
+        if fine is not None:
+            return refute_at(context, condition, goal, fine, field=field)
         exploration = explore(goal)
     if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
         return refute_around(context, condition, goal, exploration.witness, field=field)
@@ -131,7 +141,7 @@ def refute_around(context: Context, condition: str, goal: Goal, point: Mapping[s
 def refute_at(context: Context, condition: str, goal: Goal, point: Place, *, field: str) -> Decision:
     """Return the refutation by a point at which the goal certainly fails."""
     negated = Goal(-substituted(goal, point), (), not goal.strict)
-    for tree in (AT_ONCE, *itertools.islice(proofs(negated, 1), MOST_TREES)):
+    for tree in (AT_ONCE, FINELY, *itertools.islice(proofs(negated, 1), MOST_TREES)):
         proof = {"at": place_json(point), field: tree}
         decision = accept(context, condition, Verdict.REFUTED, proof, method="witness", witness=point)
         if decision.checked:
@@ -165,6 +175,7 @@ def accept(
     A witness with a coordinate that is no fraction is named in the reason.
     """
     claim: Tree = {"claim": condition, "verdict": verdict.value, "proof": proof}
+    witness = None if witness is None else rational_point(witness) or witness
     fractions = {name: value for name, value in (witness or {}).items() if isinstance(value, Fraction)}
     rational = None if witness is None or len(fractions) < len(witness) else fractions
     where = "" if witness is None or rational is not None else ", ".join(f"{name} = {value}" for name, value in place_json(witness).items())

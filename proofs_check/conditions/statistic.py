@@ -80,7 +80,18 @@ def abstractions(profile: Profile) -> Iterator[Abstraction]:
 @lru_cache(maxsize=64)
 def parts(profile: Profile) -> tuple[sympy.Expr, ...]:
     """Return the parts of a profile that may become statistics."""
-    return tuple(itertools.islice(until_failure(_parts(profile.expression())), MOST_PARTS))
+    return tuple(itertools.islice(until_failure(_parts(with_weight_outside(profile.expression()))), MOST_PARTS))
+
+
+def with_weight_outside(expression: sympy.Expr) -> sympy.Expr:
+    """Return the expression with powers of w in front of the maxima and minima of what they all are multiplied with."""
+
+    def factored(kind: type[sympy.Max] | type[sympy.Min], *args: sympy.Expr) -> sympy.Expr:
+        weight = next((symbol for a in args for symbol in a.free_symbols if symbol.name == WEIGHT), None)
+        rest = None if weight is None else [sympy.expand(argument / weight) for argument in args]
+        return kind(*args) if weight is None or rest is None or any(a.has(weight) for a in rest) else weight * kind(*rest)
+
+    return expression.replace(sympy.Max, partial(factored, sympy.Max)).replace(sympy.Min, partial(factored, sympy.Min))
 
 
 def is_hard(profile: Profile) -> bool:
@@ -138,13 +149,13 @@ def _is_plain(part: sympy.Expr) -> bool:
 
 @lru_cache(maxsize=256)
 def _abstract(profile: Profile, part: sympy.Expr) -> Abstraction | None:
-    expression, name = profile.expression(), "c"
+    expression, name = with_weight_outside(profile.expression()), "c"
     while name in {symbol.name for symbol in expression.free_symbols} | {p.name for p in profile.parameters} | {s.name for s in profile.record}:
         name += "_"
     names = {symbol.name for symbol in part.free_symbols}
     box = tuple(variable for variable in profile.record_variables() if variable.name in names)
     lower = _lower(part, box)
-    upper = None if lower is None else _lower(-part, box)
+    upper = None if lower is None or _is_unbounded(part, box) else _lower(-part, box)
     if lower is None:
         return None
     low, is_open, below = lower
@@ -171,6 +182,12 @@ def _abstract(profile: Profile, part: sympy.Expr) -> Abstraction | None:
         (*(item for item in profile.parameters if item.name in used), *parameter),
     )
     return Abstraction({**fields, "epsilon": to_text(from_sympy(shape))}, simpler)
+
+
+def _is_unbounded(part: sympy.Expr, box: tuple[Variable, ...]) -> bool:
+    """Tell whether a part seems to have no upper end."""
+    largest = least_of(-part, box) if any(variable.hi is None for variable in box) else None
+    return largest is not None and bool(-largest.value > 10**5)
 
 
 def _positive(part: sympy.Expr, box: tuple[Variable, ...]) -> Tree | None:

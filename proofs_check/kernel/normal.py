@@ -104,12 +104,14 @@ class Normaliser:
     def _content(self, p: Poly, *, whole: bool) -> tuple[Fraction, Mono, Poly]:
         # (k, m, r) with p = k m r: k > 0 rational, m a product of atoms that are > 0 (or of variables, if whole)
         k = Fraction(reduce(gcd, [abs(c.numerator) for c in p.values()]), lcm(*[c.denominator for c in p.values()]))
-        exponents, common = [dict(mono) for mono in p], list[tuple[Term, Exponent]]()
-        for a in sorted({a for mono in p for a, _ in mono}):
-            least = min(e.get(a, 0) for e in exponents)
-            if least and ((whole and a.op == "var") or self._known_sign(a) == 2):
-                common.append((a, least))
-        return k, tuple(common), self._times({tuple((a, -e) for a, e in common): 1 / k}, p)
+        common = self._common([p], whole=whole)
+        return k, common, self._times({tuple((a, -e) for a, e in common): 1 / k}, p)
+
+    def _common(self, polys: list[Poly], *, whole: bool) -> Mono:
+        # the product of atoms that are > 0 (or of variables, if whole) that all monomials contain
+        exponents = [dict(mono) for p in polys for mono in p]
+        found = [(a, min(e.get(a, 0) for e in exponents)) for a in sorted({a for e in exponents for a in e})]
+        return tuple((a, e) for a, e in found if e and ((whole and a.op == "var") or self._known_sign(a) == 2))
 
     def _power(self, p: Poly, c: Fraction) -> Poly:
         # p**c for a rational constant c, wherever it is defined
@@ -152,6 +154,10 @@ class Normaliser:
         # log(exp(m) r) = m + log r
         require(p, "log of zero is not defined")
         result: Poly = {}
+        if p.keys() == {()} and p[()] > 0:
+            self.meter.spend(bits(p[()]) // 8)
+            logs = (self._times({(): Fraction(e)}, self._atom(log(self.term({(): b})))) for b, e in _prime_powers(p[()]))
+            return reduce(self._plus, logs, result)
         for a, e in self._content(p, whole=False)[1]:
             if a.op == "exp":
                 p, result = self._times(p, {((a, -e),): _UNIT}), self._plus(result, self._times({(): Fraction(e)}, self.forms[a.args[0]]))
@@ -182,6 +188,10 @@ class Normaliser:
             square = _COSINES.get(min(turns, 1 - turns))
             if square is not None:
                 return self._times({(): Fraction(1 if 2 * turns <= 1 else -1)}, self._power({(): square} if square else {}, Fraction(1, 2)))
+        common = self._common(args, whole=False) if node.op in ("abs", "max") else ()
+        if common:  # Max(a b, a c) = a Max(b, c) for a > 0
+            rest = [self.term(self._times({tuple((a, -e) for a, e in common): _UNIT}, p)) for p in args]
+            return self._times({common: _UNIT}, self.poly(make(node.op, *rest)))
         inner = [self.term(p) for p in args]
         if node.op == "max":  # of the arguments of all that is nested, in one order
             return self._atom(reduce(lambda a, b: make("max", a, b), sorted({leaf for a in inner for leaf in _choices(a)})))

@@ -237,11 +237,15 @@ def _short(value: float, most: int, slope: float) -> sympy.Rational | None:
     return to_rational(fraction) if abs(value - fraction) <= NEAR * (slope + abs(value)) else None
 
 
-def rational_point(point: Mapping[str, sympy.Expr]) -> dict[str, Fraction] | None:
+def rational_point(point: Mapping[str, sympy.Expr] | Mapping[str, Fraction]) -> dict[str, Fraction] | None:
     """Return a point with fractions, None if a coordinate is not rational."""
-    if not all(value.is_Rational for value in point.values()):
-        return None
-    return {name: Fraction(int(value.p), int(value.q)) for name, value in point.items()}
+    found: dict[str, Fraction] = {}
+    for name, value in point.items():
+        if isinstance(value, Fraction):
+            found[name] = value
+        elif value.is_Rational:
+            found[name] = Fraction(int(value.p), int(value.q))
+    return found if len(found) == len(point) else None
 
 
 def fraction_below(value: arb, digits: int = 3) -> Fraction | None:

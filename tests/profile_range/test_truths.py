@@ -141,6 +141,8 @@ def fades(f, values):
 
 def exceeds(f, values, target):
     """Tell whether ε > log(1 + E w) for large w, which is seen at 1e20 where it is a tie at 10^10000."""
+    if f(mpf(10) ** 20, values) < mpf(10) ** -(mpmath.mp.dps // 2):  # zero but for rounding
+        return False
     for w in (mpf(10) ** 10_000, mpf(10) ** 20):
         gap = f(w, values) - mpmath.log(1 + mpmath.expm1(target) * w)
         if abs(gap) > mpf(10) ** (20 - mpmath.mp.dps):
