@@ -150,7 +150,9 @@ def _is_plain(part: sympy.Expr) -> bool:
 @lru_cache(maxsize=256)
 def _abstract(profile: Profile, part: sympy.Expr) -> Abstraction | None:
     expression, name = with_weight_outside(profile.expression()), "c"
-    while name in {symbol.name for symbol in expression.free_symbols} | {p.name for p in profile.parameters} | {s.name for s in profile.record}:
+    while name in {symbol.name for symbol in expression.free_symbols} | {p.name for p in profile.parameters} | {
+        s.name for s in profile.record
+    }:
         name += "_"
     names = {symbol.name for symbol in part.free_symbols}
     box = tuple(variable for variable in profile.record_variables() if variable.name in names)

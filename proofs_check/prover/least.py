@@ -64,7 +64,9 @@ def find_least(term: Term, box: tuple[Variable, ...]) -> Least | None:
         if not seen:
             return None
         seen.sort(key=lambda entry: _Order(entry[0]))
-        best = min((_descend(at, box, point, value, lambda: count) for _, point, value in seen[:MOST_STARTS]), key=lambda e: _Order(e[1].mid()))
+        best = min(
+            (_descend(at, box, point, value, lambda: count) for _, point, value in seen[:MOST_STARTS]), key=lambda e: _Order(e[1].mid())
+        )
     return Least(dict(zip(names, best[0], strict=True)), best[1])
 
 
@@ -87,7 +89,9 @@ def _descend(
         return point, value
     steps = [d for d in itertools.product((0, 1, -1, 2, -2), repeat=size) if any(d) and math.gcd(*d) == 1] if size <= MOST_AXES else []
     axes = [tuple(sign * (i == j) for j in range(size)) for i in range(size) for sign in (1, -1)]
-    slanted = sorted((d for d in steps if d not in axes), key=lambda d: (sum(map(bool, d)) if max(map(abs, d)) == 1 else size + 1, sum(map(abs, d))))
+    slanted = sorted(
+        (d for d in steps if d not in axes), key=lambda d: (sum(map(bool, d)) if max(map(abs, d)) == 1 else size + 1, sum(map(abs, d)))
+    )
     directions, step, last = [*axes, *slanted[:MOST_SLANTED]], 0.25, count()
     while step > LAST_STEP and count() - last < MOST_VALUES // MOST_STARTS:
         for direction in directions:
@@ -109,23 +113,27 @@ def _polish(
     """Take steps of Newton's method, with quotients of differences, in the coordinates that are inside of their ranges."""
     inside = [i for i, (v, x) in enumerate(zip(box, point, strict=True)) if x > v.lo and (v.hi is None or x < v.hi)]
     for _ in range(NEWTON_STEPS if len(inside) <= MOST_NEWTON else 0):
-        h = {i: min((x for x in (point[i] - box[i].lo, (box[i].hi or 2 * point[i] + 1) - point[i])), default=point[i]) * DIFFERENCE for i in inside}
+        h = {
+            i: min((x for x in (point[i] - box[i].lo, (box[i].hi or 2 * point[i] + 1) - point[i])), default=point[i]) * DIFFERENCE
+            for i in inside
+        }
 
         def beside(*steps: tuple[int, int], point: tuple[Fraction, ...] = point, h: dict[int, Fraction] = h) -> arb:
             return at([x + sum((k * h[i] for i, k in steps if i == j), Fraction(0)) for j, x in enumerate(point)])
 
         slopes = [float((beside((i, 1)) - beside((i, -1))).mid()) / 2 for i in inside]
         bends = [
-            [float((beside((i, 1), (j, 1)) - beside((i, 1), (j, -1)) - beside((i, -1), (j, 1)) + beside((i, -1), (j, -1))).mid()) / 4 for j in inside]
+            [
+                float((beside((i, 1), (j, 1)) - beside((i, 1), (j, -1)) - beside((i, -1), (j, 1)) + beside((i, -1), (j, -1))).mid()) / 4
+                for j in inside
+            ]
             for i in inside
         ]
         moves = _solve(bends, slopes)
         if moves is None:
             break
         shift = dict(zip(inside, moves, strict=True))
-        moved = tuple(
-            Fraction(round((x - Fraction(shift[i]) * h[i]) * 2**80), 2**80) if i in shift else x for i, x in enumerate(point)
-        )
+        moved = tuple(Fraction(round((x - Fraction(shift[i]) * h[i]) * 2**80), 2**80) if i in shift else x for i, x in enumerate(point))
         if not all(variable.contains(x) for variable, x in zip(box, moved, strict=True)):
             break
         found = at(moved)

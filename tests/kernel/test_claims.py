@@ -431,11 +431,15 @@ def test_a_part_of_epsilon_may_become_a_statistic(run):
     for name, proof in (("assumption-8", {"bound": B}), ("assumption-9", slow), ("assumption-11", floor), ("proposition-17", {"bound": Z})):
         assert run(split_by_record(name, statistic(proof)), epsilon=SQUARES, nonnegative=B, record=ranges, target="1").accepted, name
         unbounded = statistic(proof, high=None, upper=None)
-        assert run(split_by_record(name, unbounded), epsilon=SQUARES, nonnegative=B, record=ranges, target="1").accepted == (name not in ("assumption-8",))
+        assert run(split_by_record(name, unbounded), epsilon=SQUARES, nonnegative=B, record=ranges, target="1").accepted == (
+            name not in ("assumption-8",)
+        )
     again = statistic(statistic({"bound": B}, name="d", term="c", epsilon="d*w"))
     assert run(split_by_record("assumption-8", again), epsilon=SQUARES, nonnegative=B, record=ranges, target="1").accepted
     number = statistic({"bound": M}, term="sqrt(2)*sqrt(3) - sqrt(6) + 1", low="1", lower=Z, high="1", upper=Z)
-    assert run(split_by_record("assumption-8", number), epsilon="w*(sqrt(2)*sqrt(3) - sqrt(6) + 1)", nonnegative=B, record=ranges, target="1").accepted
+    assert run(
+        split_by_record("assumption-8", number), epsilon="w*(sqrt(2)*sqrt(3) - sqrt(6) + 1)", nonnegative=B, record=ranges, target="1"
+    ).accepted
 
 
 @pytest.mark.parametrize(
@@ -479,12 +483,23 @@ def test_a_statistic_proves_neither_definedness_nor_a_refutation(make, run):
     value["claims"][0]["proof"]["statistic"]["epsilon"] = "w + c"
     assert check(json.dumps(value)).reason == "epsilon has to be defined as it is written"
     at = {"at": {"z": "1"}, "bound": B}
-    assert not run(split_by_record("proposition-16", statistic(at), "refuted"), epsilon=SQUARES, nonnegative=B, record={"z": ("0", "1")}).accepted
+    assert not run(
+        split_by_record("proposition-16", statistic(at), "refuted"), epsilon=SQUARES, nonnegative=B, record={"z": ("0", "1")}
+    ).accepted
 
 
 @pytest.mark.parametrize(
     ("at", "accepted"),
-    [("sqrt(2)", True), ("2**(1/2)", True), ("sqrt(3)", False), ("-sqrt(2)", False), ("3*sqrt(2)", False), ("sqrt(-2)", False), ("z", False), ("w", False)],
+    [
+        ("sqrt(2)", True),
+        ("2**(1/2)", True),
+        ("sqrt(3)", False),
+        ("-sqrt(2)", False),
+        ("3*sqrt(2)", False),
+        ("sqrt(-2)", False),
+        ("z", False),
+        ("w", False),
+    ],
 )
 def test_a_witness_may_be_a_closed_term_inside_its_range(run, at, accepted):
     value = refuted("assumption-11", {"z": at, "w": "1"}, curvature=Z)

@@ -78,7 +78,8 @@ def _around(attempt: Attempt, variable: Variable, at: Fraction) -> Iterator[Tree
         radius = (hi - lo) * width
         left, right = max(lo, at - radius), min(hi, at + radius)
         near = [
-            _rising(expression, variable.name, side, at, MOST_ORDER) if side[0] < side[1] else trees.ZERO for side in ((left, at), (at, right))
+            _rising(expression, variable.name, side, at, MOST_ORDER) if side[0] < side[1] else trees.ZERO
+            for side in ((left, at), (at, right))
         ]
         if None not in near:
             tree = trees.split(variable.name, at, *(near)) if left < at < right else near[0] if left < at else near[1]
