@@ -59,7 +59,7 @@ class Context:
 
     @cached_property
     def least_records(self) -> tuple[dict[str, sympy.Expr], ...]:
-        """Exact records near the place where ε(1, x) is least, by a local search: there it may be zero. None if there is one record only."""
+        """Exact records near the place where ε(1, x) is least, by a local search; none without variables."""
         if not self.records:
             return ()
         return tuple(until_failure(exact_points(self.at_one(self.profile.expression()), self.records)))

@@ -1,6 +1,7 @@
 """Profiles in which a part holds all occurrences of its variables: the part becomes a statistic of its own, within bounds that are proved.
 
-Statement: if ε(w, x) = f(w, a(x)) and low ≤ a(x) ≤ high for all records x, then what holds for f(w, y) and all y in [low, high] holds for ε.
+Statement: if ε(w, x) = f(w, a(x)) and low ≤ a(x) ≤ high for all records x, then what holds for f(w, y), for all y in [low, high], holds
+for ε.
 So w·((z − 1/3)² + (y − 2/5)² + 1/1000) is c·w with c in [0.001, 0.8...]. The part may be a number, such as √2·√3/√6, which is 1.
 """
 
@@ -225,7 +226,7 @@ def _bounds(part: sympy.Expr, box: tuple[Variable, ...]) -> Iterator[tuple[Fract
     if below is None:
         return
     short = below.limit_denominator(10**4)
-    if abs(below - short) * 10**7 < max(1, abs(short)):
+    if abs(below - short) * 10**7 < max(Fraction(1), abs(short)):
         yield short, False
     if abs(below) * 10**6 < 1:
         yield Fraction(0), True

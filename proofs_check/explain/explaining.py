@@ -14,6 +14,7 @@ from proofs_check.explain.branching import explain_cases, explain_statistic
 from proofs_check.explain.document import EPSILON, Explanation, Prose, Step
 from proofs_check.explain.proved import explain_floor, explain_inequality, explain_threshold, explain_well_defined
 from proofs_check.explain.refuted import explain_kink, explain_limit, explain_tail, explain_witness
+from proofs_check.explain.rules import explain_tree
 from proofs_check.explain.sampled import explain_lower, explain_upper
 from proofs_check.explain.setting import definition, for_all
 from proofs_check.explain.statements import AT_ONE, LEFT, STATEMENTS, STRICT, Case, gap, goal_formula, profile_step

@@ -198,7 +198,11 @@ def _exact_numbers(value: Fraction, variable: Variable) -> Iterator[sympy.Expr]:
         if end is not None and abs(value - end) <= NEAR * width and variable.contains(end):
             yield to_rational(end)
     short = value.limit_denominator(MOST_DENOMINATOR)
-    if abs(value - short) <= NEAR * max(1, abs(value)) and variable.contains(short) and short not in (variable.lo, variable.hi):
+    if (
+        abs(value - short) <= NEAR * float(max(Fraction(1), abs(value)))
+        and variable.contains(short)
+        and short not in (variable.lo, variable.hi)
+    ):
         yield to_rational(short)
         return
     rough = value.limit_denominator(MOST_ROUGH)

@@ -432,7 +432,7 @@ def test_a_part_of_epsilon_may_become_a_statistic(run):
         assert run(split_by_record(name, statistic(proof)), epsilon=SQUARES, nonnegative=B, record=ranges, target="1").accepted, name
         unbounded = statistic(proof, high=None, upper=None)
         assert run(split_by_record(name, unbounded), epsilon=SQUARES, nonnegative=B, record=ranges, target="1").accepted == (
-            name not in ("assumption-8",)
+            name != "assumption-8"
         )
     again = statistic(statistic({"bound": B}, name="d", term="c", epsilon="d*w"))
     assert run(split_by_record("assumption-8", again), epsilon=SQUARES, nonnegative=B, record=ranges, target="1").accepted

@@ -1,4 +1,4 @@
-"""Trees for goals without variables: high precision, tangents of exp for tiny numbers, conjugates of roots for equal ones; and sin² + cos² = 1."""
+"""Trees for goals without variables: many bits, tangents of exp for tiny numbers, conjugates of roots; and sin² + cos² = 1."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _exponential(exponent: sympy.Expr, coefficient: sympy.Expr, rest: Tree) -> T
 
 
 def _by_tangents(attempt: Attempt) -> Iterator[Tree]:
-    """Take c·(exp(m) − 1 − m) off for the coefficient c ≥ 0 of some exp(m); what is left is zero, or (exp(m/2) − 1)² where it is to be > 0."""
+    """Take c·(exp(m) − 1 − m) off for the coefficient c ≥ 0 of some exp(m); what is left is zero, or (exp(m/2) − 1)² > 0."""
     expression = sympy.expand(attempt.goal.expression, power_exp=False)
     for exponential in sorted(expression.atoms(sympy.exp), key=sympy.default_sort_key)[:MOST_EXPONENTS]:
         coefficient, m = expression.coeff(exponential), exponential.args[0]

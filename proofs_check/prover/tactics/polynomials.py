@@ -74,7 +74,7 @@ def expand_from_ends(attempt: Attempt) -> Iterator[Tree]:
 
 
 def bernstein(polynomial: sympy.Poly, ranges: list[tuple[Fraction, Fraction]]) -> dict[tuple[int, ...], Fraction]:
-    """Return the Bernstein coefficients of a polynomial on a box: b(i) = sum over j <= i of C(i, j)/C(d, j) a(j), a in x = lo + (hi - lo) t."""
+    """Return the Bernstein coefficients of a polynomial on a box: b(i) = Σ C(i, j)/C(d, j) a(j), j <= i, in x = lo + (hi - lo) t."""
     unit = polynomial.as_expr().subs(
         {symbol: to_rational(lo) + to_rational(hi - lo) * symbol for symbol, (lo, hi) in zip(polynomial.gens, ranges, strict=True)},
         simultaneous=True,

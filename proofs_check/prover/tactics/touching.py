@@ -1,4 +1,4 @@
-"""Trees for goals that hold with equality, or nearly so, at a point inside a range: the range is split there, and it rises from there on."""
+"""Trees for goals that hold with equality, or nearly so, at a point inside a range: it is split there, and they rise from there."""
 
 from __future__ import annotations
 
@@ -77,12 +77,13 @@ def _around(attempt: Attempt, variable: Variable, at: Fraction) -> Iterator[Tree
     for width in WIDTHS:
         radius = (hi - lo) * width
         left, right = max(lo, at - radius), min(hi, at + radius)
-        near = [
-            _rising(expression, variable.name, side, at, MOST_ORDER) if side[0] < side[1] else trees.ZERO
-            for side in ((left, at), (at, right))
-        ]
-        if None not in near:
-            tree = trees.split(variable.name, at, *(near)) if left < at < right else near[0] if left < at else near[1]
+        before = _rising(expression, variable.name, (left, at), at, MOST_ORDER) if left < at else None
+        after = _rising(expression, variable.name, (at, right), at, MOST_ORDER) if at < right else None
+        if before is not None and after is not None:
+            tree = trees.split(variable.name, at, before, after)
+        else:
+            tree = before if at == right else after if left == at else None
+        if tree is not None:
             break
     if tree is None:
         return
@@ -113,13 +114,13 @@ def _rising(expression: sympy.Expr, name: str, side: tuple[Fraction, Fraction], 
     if not accepts(goal.at(name, at), trees.ZERO):
         return None
     increasing = at == side[0]
-    slope = sympy.diff(_branch(expression, symbol, sum(side) / 2), symbol)
+    slope = sympy.diff(_branch(expression, symbol, (side[0] + side[1]) / 2), symbol)
     shown = _rising(slope if increasing else -slope, name, side, at, order - 1)
     return None if shown is None else trees.monotone(name, shown, trees.ZERO, increasing=increasing)
 
 
 def _branch(expression: sympy.Expr, symbol: sympy.Symbol, at: Fraction) -> sympy.Expr:
-    """Return the expression with the branch of each Abs, Max and Min that is taken at a point; whether it is taken beside it is not said."""
+    """Return the expression with the branch of each Abs, Max and Min that is taken at a point (whether beside it is not said)."""
     number = to_rational(at)
 
     def signed(gap: sympy.Expr) -> bool:
