@@ -30,7 +30,9 @@ BITS = 192
 #: Steps of Newton's method, for at most so many coordinates, and the difference in a coordinate, as a share of what is left of its range.
 NEWTON_STEPS, MOST_NEWTON, DIFFERENCE = 4, 4, Fraction(1, 2**30)
 #: A coordinate this near to a short number (as a share of one) is taken for it.
-NEAR = 2e-8
+NEAR = Fraction(2, 10**8)
+#: Only numbers of a moderate size are compared with closed terms.
+LARGEST = 10**9
 MOST_DENOMINATOR = 120
 ROUGH, MOST_ROUGH = Fraction(1, 10**5), 30
 
@@ -104,7 +106,10 @@ def _descend(
                 break
         else:
             step /= 4
-    return _polish(at, box, point, value)
+    try:
+        return _polish(at, box, point, value)
+    except OverflowError:  # of a float
+        return point, value
 
 
 def _polish(
@@ -208,6 +213,8 @@ def _exact_numbers(value: Fraction, variable: Variable) -> Iterator[sympy.Expr]:
     rough = value.limit_denominator(MOST_ROUGH)
     if abs(value - rough) <= ROUGH and variable.contains(rough):  # where it is flat, the place is not seen sharply
         yield to_rational(rough)
+    if not 1 <= abs(value) * LARGEST <= LARGEST**2:
+        return
     for made in dict.fromkeys(_closed_forms(float(value))):
         if variable.lo < made and (variable.hi is None or made < variable.hi):
             yield made
@@ -246,7 +253,7 @@ Half = sympy.Rational(1, 2)
 def _short(value: float, most: int, slope: float) -> sympy.Rational | None:
     """Return a fraction with a short denominator that a value, known as well as a coordinate times the slope, may be."""
     fraction = Fraction(value).limit_denominator(most)
-    return to_rational(fraction) if abs(value - fraction) <= NEAR * (slope + abs(value)) else None
+    return to_rational(fraction) if abs(value - fraction) <= float(NEAR) * (slope + abs(value)) else None
 
 
 def rational_point(point: Mapping[str, sympy.Expr] | Mapping[str, Fraction]) -> dict[str, Fraction] | None:
