@@ -91,7 +91,7 @@ def touching_point(goal: Goal, records: Sequence[Mapping[str, sympy.Expr]] = ())
             continue
         if as_ball(value).contains(0) and prove(Goal(-substituted(goal, point), ()), 1) is not None:
             return point
-    for exact in exact_points(goal.expression, goal.box):
+    for exact in until_failure(exact_points(goal.expression, goal.box)):
         if prove(Goal(-substituted(goal, exact), ()), 1) is not None:
             return rational_point(exact) or exact
     return None

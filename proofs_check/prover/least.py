@@ -181,7 +181,7 @@ def least_of(expression: sympy.Expr, box: Sequence[Variable]) -> Least | None:
     """Return where an expression is least; None outside the grammar or where nothing is finite."""
     try:
         return find_least(from_sympy(expression), tuple(box))
-    except InvalidExpression:
+    except (InvalidExpression, OverflowError):
         return None
 
 
@@ -203,11 +203,7 @@ def _exact_numbers(value: Fraction, variable: Variable) -> Iterator[sympy.Expr]:
         if end is not None and abs(value - end) <= NEAR * width and variable.contains(end):
             yield to_rational(end)
     short = value.limit_denominator(MOST_DENOMINATOR)
-    if (
-        abs(value - short) <= NEAR * float(max(Fraction(1), abs(value)))
-        and variable.contains(short)
-        and short not in (variable.lo, variable.hi)
-    ):
+    if abs(value - short) <= NEAR * max(Fraction(1), abs(value)) and variable.contains(short) and short not in (variable.lo, variable.hi):
         yield to_rational(short)
         return
     rough = value.limit_denominator(MOST_ROUGH)
