@@ -46,8 +46,10 @@ A goal is t ≥ 0, or t > 0 if it is strict, for all points of a box; t is defin
 Fields in brackets are optional.
 
 Normal forms use, wherever both sides are defined: the arithmetic of polynomials with rational coefficients; exp(a) exp(b) = exp(a + b);
-exp(c log a) = a^c; log(exp(a) b) = a + log b; a^c a^d = a^(c + d); (a b)^c = a^c b^c for whole c, or for a, b ≥ 0; Abs(a)^2 = a^2;
-Max(a, b) = Max(b, a).
+exp(c log a) = a^c; log(exp(a) b) = a + log b; a^c a^d = a^(c + d); (a b)^c = a^c b^c for whole c, or for a, b ≥ 0, so also for the prime
+factors of a number; log(a b) = log a + log b for those; Abs(a)^2 = a^2; Max(a, b) = Max(b, a), Max(Max(a, b), c) = Max(a, Max(b, c)),
+Max(a b, a c) = a Max(b, c) and Abs(a b) = a Abs(b) for a > 0; sin x = cos(x − pi/2), cos x = cos(−x) = cos(x + 2 pi) = −cos(pi − x), and
+cos² is 1, 3/4, 1/2, 1/4, 0 at 0, pi/6, pi/4, pi/3, pi/2.
 """
 
 _SIDE = """

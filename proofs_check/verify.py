@@ -24,6 +24,7 @@ from proofs_check.conditions import (
 from proofs_check.conditions.assumption_11 import StrongConvexity
 from proofs_check.conditions.cases import decide_by_cases
 from proofs_check.conditions.context import Context, to_target
+from proofs_check.conditions.statistic import decide_by_statistic, is_hard
 from proofs_check.consequences import NEEDS, THEOREM_10, Consequence, derive_consequences
 from proofs_check.prover.effort import within_saying_why
 from proofs_check.results import Decision, Tree, Verdict
@@ -151,6 +152,10 @@ def decide_in_time(
     """
 
     def decide() -> tuple[Decision, StrongConvexity | None]:
+        hard = is_hard(context.profile)
+        simpler = decide_by_statistic(context, name, CONDITIONS[name].decide) if hard else None
+        if simpler is not None:
+            return simpler, None
         if name == assumption_11.ID:
             decision, convexity = assumption_11.decide_with_constant(context)
         elif name == assumption_9_nonzero.ID:
@@ -159,6 +164,8 @@ def decide_in_time(
             decision, convexity = CONDITIONS[name].decide(context), None
         if decision.verdict is Verdict.UNKNOWN:
             decision = decide_by_cases(context, name, CONDITIONS[name].decide) or decision
+        if decision.verdict is Verdict.UNKNOWN and not hard:
+            decision = decide_by_statistic(context, name, CONDITIONS[name].decide) or decision
         return decision, convexity
 
     try:

@@ -20,15 +20,15 @@ from profiles.terms import to_text
 from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.branches import Pieces, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import accept, refute_around, refute_at, touching_point, unknown
+from proofs_check.conditions.decide import accept, refute_by_point, unknown
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
-from proofs_check.prover.explore import Outcome, explore, telling_points
+from proofs_check.prover.explore import explore, telling_points
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
-from proofs_check.prover.minimum import smallest_value
+from proofs_check.prover.least import fraction_below, least_of
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove, prove_by
 from proofs_check.prover.tactics.generalisation import through_logarithm
@@ -260,11 +260,12 @@ def _numbers_below(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[
     """Yield short numbers below the smallest sampled value of an expression, if that is positive."""
     if any(variable.hi is None and variable.name != WEIGHT for variable in box):
         return
-    smallest = smallest_value(from_sympy(expression), box)
-    if smallest is None or not 1e-300 < smallest < 1e300:
+    least = least_of(expression, box)
+    smallest = None if least is None else fraction_below(least.value)
+    if smallest is None or smallest <= 0:
         return
     for share in (Fraction(9, 10), Fraction(1, 2), Fraction(1, 100)):
-        yield Fraction(f"{float(smallest * share):.2e}")
+        yield smallest * share
 
 
 def decide(context: Context) -> Decision:
@@ -288,9 +289,6 @@ def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | 
     if not context.smooth:
         return undecided(ID), None
     goal = context.for_all(context.curvature, strict=True)
-    touching = touching_point(goal)
-    if touching is not None:
-        return refute_at(context, ID, goal, touching, field="curvature"), None
     return _refute_in_the_limit(context) or unknown(ID, explore(goal).outcome), None
 
 
@@ -299,10 +297,7 @@ def _refute_early(context: Context) -> Decision | None:
     if not context.smooth:
         return refute_by_kink(context, ID) or refute_beside_kinks(context, ID, context.curvature_of, strict=True, field="curvature")
     goal = context.for_all(context.curvature, strict=True)
-    exploration = explore(goal)
-    if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
-        return refute_around(context, ID, goal, exploration.witness, field="curvature")
-    return None
+    return refute_by_point(context, ID, goal, field="curvature")
 
 
 def _fades(context: Context) -> bool:

@@ -7,7 +7,7 @@ F′ ≥ 1/w − E/(1 + E w) > 0, so F > 0 from v on. It is refuted at a record 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -19,9 +19,9 @@ from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
-from proofs_check.certificates import checks, point_json
+from proofs_check.certificates import checks
 from proofs_check.conditions.context import Context
-from proofs_check.conditions.decide import accept, settle
+from proofs_check.conditions.decide import Place, accept, place_json, settle, substituted
 from proofs_check.conditions.growth import offset_name, prove_growth
 from proofs_check.conditions.slow_growth import prove_slow_growth
 from proofs_check.prover import trees
@@ -30,6 +30,7 @@ from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.least import least_of, rational_point
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.prover.smooth import resolve
@@ -58,10 +59,11 @@ def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
     return (
         _within_its_share(lambda: _prove_at_once(context))
+        or _refute(context, [rational_point(record) or record for record in context.least_records])
         or _within_its_share(lambda: _prove_directly(context, ["exp"]) if context.bent_is_simpler else None)
         or _within_its_share(lambda: _prove_uniformly(context))
         or _within_its_share(lambda: _prove_slow_growth(context))
-        or _refute(context)
+        or _refute(context, telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS])
         or _prove_by_growth(context)
         or _prove_directly(context)
         or Decision(
@@ -105,7 +107,10 @@ def _thresholds(context: Context) -> Iterator[Fraction]:
     found, least = 0, 0
     for exponent in (*range(17), *range(20, 128, 4), *range(128, LARGEST_THRESHOLD_BITS, 128)):
         threshold = Fraction(2**exponent)
-        if exponent >= least and all(as_ball(value_at(term, {**point, "w": threshold}, 128)) > 0 for point in points):
+        if exponent < least or not all(as_ball(value_at(term, {**point, "w": threshold}, 128)) > 0 for point in points):
+            continue
+        lowest = least_of(_excess(context).subs(context.weight, to_rational(threshold)), context.records)
+        if lowest is not None and lowest.value > 0:
             yield threshold
             found, least = found + 1, exponent + 1 + 2 * found
             if found == 5:
@@ -184,14 +189,15 @@ def _shifted(context: Context, goal: Goal, offset: str, threshold: Fraction, tre
     return claim if checks(context.profile, [claim], target=context.target) else None
 
 
-def _refute(context: Context) -> Decision | None:
-    for record in telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS]:
+def _refute(context: Context, records: Iterable[Place]) -> Decision | None:
+    for record in records:
         tail = find_tail(context, record)
         if tail is not None:
-            proof: Tree = {"at": point_json(record), **tail}
+            proof: Tree = {"at": place_json(record), **tail}
             decision = accept(context, ID, Verdict.REFUTED, proof, method="tail comparison at one record", witness=record)
             if decision.checked:
-                return replace(decision, reason=tail_reason(tail))
+                told = tail_reason(tail)
+                return replace(decision, reason=told if decision.reason is None else f"{decision.reason}: {told}")
     return None
 
 
@@ -200,10 +206,9 @@ def tail_reason(tail: Tree) -> str:
     return f"at this record epsilon stays at or below log(1 + w*(exp(target) - 1)) for all w >= {tail['threshold']}"
 
 
-def find_tail(context: Context, record: Mapping[str, Fraction]) -> Tree | None:
+def find_tail(context: Context, record: Place) -> Tree | None:
     """Return the fields of a proof that ε stays at or below log(1 + E w) at a record from some weight on."""
-    values = {symbol: to_rational(record[symbol.name]) for symbol in context.epsilon.free_symbols if symbol.name in record}
-    epsilon = put_in(context.epsilon, values)
+    epsilon = substituted(Goal(context.epsilon, context.domain), record)
     gap = sympy.log(1 + context.growth * context.weight) - epsilon
     far = _far_start(gap)
     if far is None:

@@ -46,6 +46,16 @@ def refute_beside_kinks(
     context: Context, condition: str, left_side: LeftSide, *, strict: bool, field: str, weight: Fraction | None = None
 ) -> Decision | None:
     """Refute a condition at a point around which one branch is taken, at this ``weight`` only if there is one."""
+    if strict:
+        for record in context.least_records:  # all branches may be equal there
+            single = substituted(Goal(context.epsilon, context.domain), record)
+            if single.has(sympy.Abs, sympy.Max, sympy.Min, sympy.Piecewise):
+                continue
+            goal, at = Goal(left_side(single).subs(context.weight, 1), (), strict), {**record, WEIGHT: sympy.S.One}
+            if goal.expression == 0:
+                decision = refute_at(context, condition, goal, record if weight is not None else at, field=field)
+                if decision.checked:
+                    return decision
     known: dict[sympy.Expr, Goal] = {}
     points = candidates(context.domain if weight is None else context.records, MAX_POINTS)
     for point in points if weight is None else ({**point, WEIGHT: weight} for point in points):

@@ -17,6 +17,8 @@ from proofs_check.conditions.restating import Restatement, restate
 from proofs_check.prover.algebra import derivative, expand, put_in
 from proofs_check.prover.effort import apart
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.least import exact_points
 from proofs_check.prover.smooth import resolve
 from proofs_check.results import Tree
 
@@ -94,6 +96,13 @@ class Context:
         """Return a claim for the kernel, which is told the other way of writing ε if there is one."""
         told = {} if self.restatement is None else {"restated": self.restatement.field()}
         return {"claim": condition, "verdict": verdict, "proof": {**proof, **told}}
+
+    @cached_property
+    def least_records(self) -> tuple[dict[str, sympy.Expr], ...]:
+        """Exact records near the place where ε(1, x) is least, by a local search; none without variables."""
+        if not self.records:
+            return ()
+        return tuple(until_failure(exact_points(self.at_one(self.profile.expression()), self.records)))
 
     @cached_property
     def _resolved(self) -> tuple[sympy.Expr, bool]:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from proofs_check.certificates import point_json, report_on
+import sympy
+
+from profiles.numbers import exact_text
+from profiles.symbolic import from_sympy, to_rational
+from profiles.terms import to_text
+from proofs_check.certificates import report_on
 from proofs_check.conditions.context import Context
 from proofs_check.kernel import Report
+from proofs_check.prover.algebra import expand
 from proofs_check.prover.explore import Outcome, candidates, explore, telling_points, violates
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.least import exact_points, rational_point
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import proofs, prove
 from proofs_check.prover.trees import describe
@@ -22,7 +30,9 @@ MOST_TOUCHING = 40
 MOST_POINTS, MOST_OTHERS = 400, 12
 
 #: How a number is shown to be positive, and how many other ways are tried.
-AT_ONCE, MOST_TREES = {"rule": "boxes", "budget": 1, "precision": 256}, 6
+AT_ONCE, FINELY, MOST_TREES = {"rule": "boxes", "budget": 1, "precision": 256}, {"rule": "boxes", "budget": 1, "precision": 1024}, 6
+#: Points that are looked at with more bits, for a violation that is tiny beside its parts.
+MOST_FINE, FINE_BITS = 12, 1000
 
 
 def decide_for_all(context: Context, condition: str, goal: Goal, *, field: str) -> Decision:
@@ -30,31 +40,61 @@ def decide_for_all(context: Context, condition: str, goal: Goal, *, field: str) 
 
     The point is confirmed in ball arithmetic; tree and point are then put to the kernel, which derives the goal by itself.
     """
-    exploration = explore(goal)
-    if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
-        return refute_around(context, condition, goal, exploration.witness, field=field)
-    touching = touching_point(goal)
-    if touching is not None:
-        return refute_at(context, condition, goal, touching, field=field)
+    refutation = refute_by_point(context, condition, goal, field=field)
+    if refutation is not None:
+        return refutation
     claim = settle(context, condition, {}, {field: goal})
     if claim is not None:
         return Decision(condition, Verdict.PROVED, describe(claim["proof"]), claim=claim, checked=True)
-    return unknown(condition, exploration.outcome)
+    return unknown(condition, explore(goal).outcome)
 
 
-def touching_point(goal: Goal) -> dict[str, Fraction] | None:
-    """Return a point at which a strict goal fails with equality: the expression is zero there, which balls cannot see."""
+def refute_by_point(context: Context, condition: str, goal: Goal, *, field: str) -> Decision | None:
+    """Return the refutation by a simple point, by one at which a strict goal holds with equality, or by one that branch and bound finds."""
+    exploration = explore(goal, budget=1)
+    if exploration.outcome is not Outcome.VIOLATED:
+        touching = touching_point(goal, context.least_records)
+        if touching is not None:
+            decision = refute_at(context, condition, goal, touching, field=field)
+            if decision.checked:
+                return decision
+        terms = list(dict.fromkeys(from_sympy(form) for form in (goal.expression, expand(goal.expression))))
+        points = candidates(goal.box, MOST_FINE)
+        seen = (p for t in terms for p in points if violates(t, p, strict=goal.strict, precision=FINE_BITS))
+        fine = next(until_failure(seen), None)
+        if fine is not None:
+            return refute_at(context, condition, goal, fine, field=field)
+        exploration = explore(goal)
+    if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
+        return refute_around(context, condition, goal, exploration.witness, field=field)
+    return None
+
+
+#: An exact point: fractions, or closed terms such as sqrt(2), which the kernel substitutes as they are.
+Place = Mapping[str, Fraction] | Mapping[str, sympy.Expr]
+
+
+def touching_point(goal: Goal, records: Sequence[Mapping[str, sympy.Expr]] = ()) -> Place | None:
+    """Return a point at which a strict goal fails with equality: the expression is zero there, which balls cannot see.
+
+    ``records`` are looked at first, at the lower ends of the other variables.
+    """
     if not goal.strict:
         return None
+    for record in records:
+        exact = {variable.name: record.get(variable.name, to_rational(variable.lo)) for variable in goal.box}
+        if prove(Goal(-substituted(goal, exact), ()), 1) is not None:
+            return rational_point(exact) or exact
     for point in telling_points(goal.expression, goal.box, 8)[:MOST_TOUCHING]:
         try:
             value = value_at(goal.term, point, 256)
         except UndefinedAtPoint:
             continue
-        if not as_ball(value).contains(0):
-            continue
-        if prove(Goal(-substituted(goal, point), ()), 1) is not None:
+        if as_ball(value).contains(0) and prove(Goal(-substituted(goal, point), ()), 1) is not None:
             return point
+    for exact in until_failure(exact_points(goal.expression, goal.box)):
+        if prove(Goal(-substituted(goal, exact), ()), 1) is not None:
+            return rational_point(exact) or exact
     return None
 
 
@@ -116,23 +156,26 @@ def refute_around(context: Context, condition: str, goal: Goal, point: Mapping[s
     return decision
 
 
-def refute_at(context: Context, condition: str, goal: Goal, point: Mapping[str, Fraction], *, field: str) -> Decision:
+def refute_at(context: Context, condition: str, goal: Goal, point: Place, *, field: str) -> Decision:
     """Return the refutation by a point at which the goal certainly fails."""
     negated = Goal(-substituted(goal, point), (), not goal.strict)
-    for tree in (AT_ONCE, *itertools.islice(proofs(negated, 1), MOST_TREES)):
-        proof = {"at": point_json(point), field: tree}
+    for tree in (AT_ONCE, FINELY, *itertools.islice(proofs(negated, 1), MOST_TREES)):
+        proof = {"at": place_json(point), field: tree}
         decision = accept(context, condition, Verdict.REFUTED, proof, method="witness", witness=point)
         if decision.checked:
             break
     return decision
 
 
-def substituted(goal: Goal, point: Mapping[str, Fraction]) -> Any:
+def place_json(point: Place) -> dict[str, str]:
+    """Return an exact point as the certificate format writes it."""
+    return {name: exact_text(v) if isinstance(v, Fraction) else to_text(from_sympy(v)) for name, v in point.items()}
+
+
+def substituted(goal: Goal, point: Place) -> Any:
     """Return the goal's expression at a point."""
-    fixed = goal
-    for name, value in point.items():
-        fixed = fixed.at(name, value)
-    return fixed.expression
+    values = {name: to_rational(value) if isinstance(value, Fraction) else value for name, value in point.items()}
+    return goal.expression.subs({symbol: values[symbol.name] for symbol in goal.expression.free_symbols if symbol.name in values})
 
 
 def accept(
@@ -142,16 +185,24 @@ def accept(
     proof: Tree,
     *,
     method: str,
-    witness: Mapping[str, Fraction] | None = None,
+    witness: Place | None = None,
     details: Mapping[str, Any] | None = None,
 ) -> Decision:
-    """Return a decision whose claim was put to the kernel; ``checked`` tells what the kernel said."""
+    """Return a decision whose claim was put to the kernel; ``checked`` tells what the kernel said.
+
+    A witness with a coordinate that is no fraction is named in the reason.
+    """
     claim = context.claim(condition, verdict.value, proof)
+    witness = None if witness is None else rational_point(witness) or witness
+    fractions = {name: value for name, value in (witness or {}).items() if isinstance(value, Fraction)}
+    rational = None if witness is None or len(fractions) < len(witness) else fractions
+    where = "" if witness is None or rational is not None else ", ".join(f"{name} = {value}" for name, value in place_json(witness).items())
     return Decision(
         condition,
         verdict,
         method,
-        witness=witness,
+        witness=rational,
+        reason=f"it fails at {where}" if where else None,
         claim=claim,
         checked=ask_kernel(context, claim).accepted,
         details=details or {},

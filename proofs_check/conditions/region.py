@@ -24,7 +24,7 @@ RESOLUTION = {1: 1024, 2: 32}
 MAX_BOXES = 4000
 
 #: Work (nominal seconds) for the proof that a goal fails at all records.
-SECONDS = 2.0
+SECONDS = 0.5
 
 
 def find_region(goal: Goal, verdict: Verdict) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _everywhere(goal: Goal, verdict: Verdict) -> str | None:
     negated = Goal(-goal.expression, goal.box)
     if verdict is Verdict.UNKNOWN or not looks_true(negated):
         return None
-    return "fails" if within(SECONDS, lambda: prove(negated)) is not None else None
+    return "fails" if within(SECONDS, lambda: prove(negated, 2)) is not None else None
 
 
 def _centred(enclosure: Enclosure, names: Sequence[str], cell: Cell) -> arb:

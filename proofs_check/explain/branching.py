@@ -9,14 +9,16 @@ from typing import Any
 
 import sympy
 
+from profiles.grammar import parse_expression
 from profiles.numbers import to_exact
-from profiles.profile import Variable
-from profiles.symbolic import from_sympy
-from profiles.terms import number, symbol
+from profiles.profile import Parameter, Statistic, Variable
+from profiles.symbolic import from_sympy, to_rational
+from profiles.terms import Term, free_symbols, number, symbol
 from proofs_check.conditions.assumption_9_nonzero import sides_of
+from proofs_check.conditions.context import Context
 from proofs_check.explain.document import EPSILON, Formula, Prose, Step
 from proofs_check.explain.setting import ZERO, Explain, Reason, Setting, definition, neat, range_formula, step
-from proofs_check.explain.statements import Case
+from proofs_check.explain.statements import Case, setting_over
 from proofs_check.prover.algebra import expand
 from proofs_check.results import Tree
 
@@ -122,3 +124,32 @@ def explain_sides(case: Case, explain: Callable[[Case], tuple[Step, ...]]) -> tu
     return Step(
         ("The records are divided at ", Formula((place, "=", number(at))), ", and each part is looked at by itself."),
     ), *parts
+
+
+def explain_statistic(case: Case, explain: Callable[[Case], tuple[Step, ...]], explain_tree: Explain) -> tuple[Step, ...]:
+    """A claim about ε = f(w, c), c a part of ε, that is proved for all values of c in a range."""
+    context, given = case.context, case.proof["statistic"]
+    base = setting_over(context, context.records)
+    part, name, low = base.read(str(given["term"])), str(given["name"]), to_exact(given["low"])
+    high = None if "high" not in given else to_exact(given["high"])
+    shown = [step(("At least that: ",), base.about(part - to_rational(low), strict="open" in given), given["lower"], explain_tree)]
+    if high is not None:
+        shown.append(step(("At most that: ",), base.about(to_rational(high) - part), given["upper"], explain_tree))
+    variable = Variable(name, low, high, open_below="open" in given)
+    simpler = _with_statistic(context, variable, parse_expression(str(given["epsilon"])))
+    steps = explain(replace(case, context=simpler, claim={**case.claim, "proof": given["proof"]}))
+    lead: Prose = ("Write ", definition(symbol(name), part), ", which lies in the range ", range_formula(variable), ".")
+    then: Prose = ("It is enough to look at ", definition(EPSILON, simpler.epsilon), " for all these values:")
+    return Step(lead, tuple(shown)), Step(then, steps)
+
+
+def _with_statistic(context: Context, variable: Variable, epsilon: Term) -> Context:
+    """Return the context of the simpler profile: a statistic with ends, or a positive parameter, takes the place of the variables in it."""
+    old, used = context.profile, free_symbols(epsilon)
+    record = tuple(item for item in old.record if item.name in used)
+    parameters = tuple(item for item in old.parameters if item.name in used)
+    if variable.hi is None:
+        parameters = (*parameters, Parameter(variable.name))
+    else:
+        record = (*record, Statistic(variable.name, variable.lo, variable.hi))
+    return replace(context, profile=replace(old, epsilon=epsilon, record=record, parameters=parameters, parts=()))

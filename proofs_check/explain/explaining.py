@@ -10,10 +10,11 @@ from profiles.profile import Profile
 from profiles.terms import Term
 from proofs_check.admission import well_defined_claim
 from proofs_check.conditions.context import Context
-from proofs_check.explain.branching import explain_cases, explain_sides
+from proofs_check.explain.branching import explain_cases, explain_sides, explain_statistic
 from proofs_check.explain.document import EPSILON, Explanation, Prose, Step
 from proofs_check.explain.proved import explain_floor, explain_inequality, explain_threshold, explain_vanishing, explain_well_defined
 from proofs_check.explain.refuted import explain_kink, explain_limit, explain_loss_and_tail, explain_tail, explain_witness
+from proofs_check.explain.rules import explain_tree
 from proofs_check.explain.sampled import explain_lower, explain_upper
 from proofs_check.explain.setting import definition, for_all
 from proofs_check.explain.statements import AT_ONE, LEFT, STATEMENTS, STRICT, Case, gap, goal_formula, profile_step
@@ -99,6 +100,8 @@ def _argue(case: Case) -> tuple[Step, ...]:
         return explain_cases(case, _argue)
     if isinstance(proof, dict) and "sides" in proof:
         return explain_sides(case, _argue)
+    if isinstance(proof, dict) and "statistic" in proof:
+        return explain_statistic(case, _argue, explain_tree)
     explainer = EXPLAINERS.get(_form_of(case.claim))
     return (_UNKNOWN_FORM,) if explainer is None else explainer(case)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import ceil
 
 from .boxes import Box, Range, enclose
-from .rules import Goal, Json, Session, apply, fields_of, show
+from .rules import Goal, Json, Session, apply, fields_of, range_of, show
 from .syntax import read_choice, read_fields, read_list, read_name, read_number, read_term, variables
 from .terms import Rejected, Term, differentiate, exp, log, make, num, postorder, power, require, smoothness, substitute, var
 
@@ -73,12 +73,15 @@ def _read_range(ends: object) -> Range:
 
 
 def _at(session: Session, s: Statement, at: Json, box: Box) -> tuple[Statement, Fraction]:
-    # the statement about one record, and the weight: a number inside its range for every variable of the box, and for nothing else
+    # the statement about one record, and the weight, a number: a term without variables for every variable of the box, inside its range
     with session.at(".at"):
-        point = {v: read_number(q) for v, q in read_fields(at, set(box)).items()}
-        require(all(box[v].contains(q) for v, q in point.items()), "the point is outside the declared ranges")
-    w, q = point.pop("w", Fraction(1)), None if s.q is None else substitute(s.q, point)
-    return replace(s, epsilon=substitute(s.epsilon, point), q=q, records={}), w
+        point = {v: session.read(q, {}) for v, q in read_fields(at, set(box)).items()}
+        w = point.pop("w", _ONE)
+        require(w.op == "num" and _WEIGHTS.contains(w.value), "the weight must be a number that is at least 1")
+        for v, q in point.items():
+            session.require_inside(q, box[v])
+    rule = None if s.q is None else substitute(s.q, point)
+    return replace(s, epsilon=substitute(s.epsilon, point), q=rule, records={}), w.value
 
 
 def _slope(session: Session, s: Statement, box: Box) -> tuple[Term, Term]:
@@ -417,20 +420,40 @@ CLAIMS: dict[str, Callable[..., None]] = {  # by claim and verdict; the words af
 def _apply(session: Session, s: Statement, choices: list[Callable[..., None]], proof: Mapping[str, object], *, divisible: bool) -> None:
     if "restated" in proof and choices[0] is not well_defined:
         s, proof = restated(session, s, proof["restated"], proof.get("at")), {k: v for k, v in proof.items() if k != "restated"}
-    # what holds for all records with v <= c and for all with v > c (v >= c, if closed) holds for all records
     if vanishing in choices and "sides" in proof:
         _apply_beside(session, s, choices, proof)
         return
-    if not divisible or "cases" not in proof:
-        function = next((choice for choice in choices if fields_of(choice)[1] <= proof.keys()), choices[0])
-        apply(function, session, s, proof)
-        return
-    cases = read_fields(read_fields(proof, {"cases"})["cases"], {"variable", "at", "below", "above"}, frozenset({"closed"}))
+    # a claim about all records, shown for cases of them, or for what their values in one term may be; or shown as it stands
+    for step, way in (("cases", _in_cases), ("statistic", _by_statistic)):
+        if divisible and step in proof:
+            with session.at(f".{step}"):
+                way(session, s, choices, read_fields(read_fields(proof, {step})[step]))
+            return
+    function = next((choice for choice in choices if fields_of(choice)[1] <= proof.keys()), choices[0])
+    apply(function, session, s, proof)
+
+
+def _in_cases(session: Session, s: Statement, choices: list[Callable[..., None]], given: Mapping[str, object]) -> None:
+    # what holds for all records with v <= c and for all with v > c (v >= c, if closed) holds for all records
+    cases = read_fields(given, {"variable", "at", "below", "above"}, frozenset({"closed"}))
     v, old, c = _cut(s, cases)
     require(c not in (old.lo, old.hi), "the range must be split strictly inside")
     for step, half in (("below", replace(old, hi=c)), ("above", Range(c, old.hi, open="closed" not in cases))):
-        with session.at(f".cases.{step}"):
+        with session.at(f".{step}"):
             _apply(session, replace(s, records={**s.records, v: half}), choices, read_fields(cases[step]), divisible=True)
+
+
+def _by_statistic(session: Session, s: Statement, choices: list[Callable[..., None]], given: Mapping[str, object]) -> None:
+    # epsilon is f(w, a) for a term a of the records: what holds for f(w, y), for all y in a range that contains all values of a, holds
+    require(well_defined not in choices, "epsilon has to be defined as it is written")
+    fields = dict(read_fields(given, {"name", "term", "low", "lower", "epsilon", "proof"}, frozenset({"high", "upper", "open"})))
+    f_text, proof, open_ = fields.pop("epsilon"), read_fields(fields.pop("proof")), fields.pop("open", None)
+    y, a, values = range_of(session, s.records, **fields, open_=open_)
+    f = session.read(f_text, {**s.domain, y: values})
+    require(session.is_zero(substitute(f, {y: a}) - s.epsilon, s.domain), "epsilon is not this function of the term")
+    records = {v: r for v, r in {**s.records, y: values}.items() if v in f.free}
+    with session.at(".proof"):
+        _apply(session, replace(s, epsilon=f, records=records), choices, proof, divisible=True)
 
 
 def _apply_beside(session: Session, s: Statement, choices: list[Callable[..., None]], proof: Mapping[str, object]) -> None:

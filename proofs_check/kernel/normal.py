@@ -16,6 +16,8 @@ Poly = dict[Mono, Fraction]
 _MAX_TERMS, _MAX_EXPANSION, _BASES = 5_000, 12, ("add", "mul", "pow", "num")
 _UNIT = Fraction(1)
 _ONE: Poly = {(): _UNIT}
+_COSINES = {Fraction(k, 12): Fraction(s, 4) for k, s in ((6, 0), (4, 1), (3, 2), (2, 3), (0, 4))}  # the squares of cos(pi k/12)
+_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
 
 
 class Normaliser:
@@ -102,12 +104,14 @@ class Normaliser:
     def _content(self, p: Poly, *, whole: bool) -> tuple[Fraction, Mono, Poly]:
         # (k, m, r) with p = k m r: k > 0 rational, m a product of atoms that are > 0 (or of variables, if whole)
         k = Fraction(reduce(gcd, [abs(c.numerator) for c in p.values()]), lcm(*[c.denominator for c in p.values()]))
-        exponents, common = [dict(mono) for mono in p], list[tuple[Term, Exponent]]()
-        for a in sorted({a for mono in p for a, _ in mono}):
-            least = min(e.get(a, 0) for e in exponents)
-            if least and ((whole and a.op == "var") or self._known_sign(a) == 2):
-                common.append((a, least))
-        return k, tuple(common), self._times({tuple((a, -e) for a, e in common): 1 / k}, p)
+        common = self._common([p], whole=whole)
+        return k, common, self._times({tuple((a, -e) for a, e in common): 1 / k}, p)
+
+    def _common(self, polys: list[Poly], *, whole: bool) -> Mono:
+        # the product of atoms that are > 0 (or of variables, if whole) that all monomials contain
+        exponents = [dict(mono) for p in polys for mono in p]
+        found = [(a, min(e.get(a, 0) for e in exponents)) for a in sorted({a for e in exponents for a in e})]
+        return tuple((a, e) for a, e in found if e and ((whole and a.op == "var") or self._known_sign(a) == 2))
 
     def _power(self, p: Poly, c: Fraction) -> Poly:
         # p**c for a rational constant c, wherever it is defined
@@ -130,8 +134,9 @@ class Normaliser:
             require((bits(k) + 1) * abs(c) <= MAX_BITS, "a power of a number is too large")
             return reduce(self._times, [self._atom(a, e * c) for a, e in mono], {(): Fraction(k ** int(c))})
         known = {a: self._known_sign(a) for a, _ in mono}
+        self.meter.spend(bits(k) // 8)
         inside = tuple((a, e) for a, e in mono if known[a] < 2 and (k < 0 or 0 in known.values()))
-        result = self._atom(self.term({(): abs(k)}), c) if abs(k) != 1 else _ONE
+        result = reduce(self._times, [self._atom(self.term({(): b}), e * c) for b, e in _prime_powers(abs(k))], _ONE)
         if k < 0 or inside:
             result = self._times(result, self._atom(self.term({inside: Fraction(1 if k > 0 else -1)}), c))
         return reduce(self._times, [self._atom(a, e * c) for a, e in mono if (a, e) not in inside], result)
@@ -149,6 +154,10 @@ class Normaliser:
         # log(exp(m) r) = m + log r
         require(p, "log of zero is not defined")
         result: Poly = {}
+        if p.keys() == {()} and p[()] > 0:
+            self.meter.spend(bits(p[()]) // 8)
+            logs = (self._times({(): Fraction(e)}, self._atom(log(self.term({(): b})))) for b, e in _prime_powers(p[()]))
+            return reduce(self._plus, logs, result)
         for a, e in self._content(p, whole=False)[1]:
             if a.op == "exp":
                 p, result = self._times(p, {((a, -e),): _UNIT}), self._plus(result, self._times({(): Fraction(e)}, self.forms[a.args[0]]))
@@ -186,13 +195,26 @@ class Normaliser:
             return _ONE if node.op == "cos" else {}
         if node.op == "ceiling" and args[0].keys() <= _ONE.keys():
             return {(): Fraction(whole)} if (whole := ceil(args[0].get((), 0))) else {}
+        if node.op in ("sin", "cos") and [[(a.op, e) for a, e in mono] for mono in args[0]] == [[("pi", 1)]]:
+            # sin x = cos(x - pi/2), cos x = cos(-x) = cos(x + 2 pi) = -cos(pi - x)
+            (turns,) = args[0].values()
+            turns = abs((turns - Fraction(node.op == "sin") / 2 + 1) % 2 - 1)
+            square = _COSINES.get(min(turns, 1 - turns))
+            if square is not None:
+                return self._times({(): Fraction(1 if 2 * turns <= 1 else -1)}, self._power({(): square} if square else {}, Fraction(1, 2)))
         if node.op == "abs":
             return self._absolute(args[0])
         if node.op == "max" and self.level:
             difference = self._absolute(self._plus(args[0], self._times({(): -_UNIT}, args[1])))
             return self._times({(): _UNIT / 2}, self._plus(self._plus(*args), difference))
+        common = self._common(args, whole=False) if node.op == "max" else ()
+        if common:  # Max(a b, a c) = a Max(b, c) for a > 0
+            rest = [self.term(self._times({tuple((a, -e) for a, e in common): _UNIT}, p)) for p in args]
+            return self._times({common: _UNIT}, self.poly(make(node.op, *rest)))
         inner = [self.term(p) for p in args]
-        return self._atom(make(node.op, *(sorted(inner) if node.op == "max" else inner), value=node.value))
+        if node.op == "max":  # of the arguments of all that is nested, in one order
+            return self._atom(reduce(lambda a, b: make("max", a, b), sorted({leaf for a in inner for leaf in _choices(a)})))
+        return self._atom(make(node.op, *inner, value=node.value))
 
     def term(self, p: Poly) -> Term:
         """Return the normal form as a term again."""
@@ -202,6 +224,24 @@ class Normaliser:
             total = total + reduce(Term.__mul__, factors, num(c))
         self.forms.setdefault(total, p)
         return total
+
+
+def _choices(a: Term) -> list[Term]:
+    # the arguments of nested maxima
+    return [leaf for part in a.args for leaf in _choices(part)] if a.op == "max" else [a]
+
+
+def _prime_powers(k: Fraction) -> list[tuple[Fraction, int]]:
+    # factors (b, e) of k > 0: small primes, and what is left; so that sqrt(6) is sqrt(2) sqrt(3)
+    found, upper, lower = list[tuple[Fraction, int]](), k.numerator, k.denominator
+    for b in _PRIMES:
+        e = 0
+        while upper % b == 0:
+            upper, e = upper // b, e + 1
+        while lower % b == 0:
+            lower, e = lower // b, e - 1
+        found += [(Fraction(b), e)] if e else []
+    return [*found, (Fraction(upper, lower), 1)] if upper != lower else found
 
 
 def _arithmetic(p: Poly, q: Poly) -> int:

@@ -104,6 +104,15 @@ class Session:
         if not self.shows(goal):
             raise Rejected(f"{text(goal.term)} {'>' if goal.strict else '>='} 0 is needed and not shown{self.failure}")
 
+    def require_inside(self, value: Term, values: Range) -> None:
+        """Show that a term without variables lies in a range, or reject."""
+        if value.op == "num":
+            require(values.contains(value.value), "the point is outside the declared ranges")
+            return
+        self.discharge(Goal(value - num(values.lo), {}, values.open))
+        if values.hi is not None:
+            self.discharge(Goal(num(values.hi) - value, {}))
+
     def smooth(self, term: Term, v: str, box: Box) -> Term:
         """Return the term with its branches on v resolved, after showing its differentiability in v on the box."""
         resolved = self.resolve(term, v, lambda gap, strict: self.shows(Goal(gap, box, strict)))
@@ -301,18 +310,26 @@ def generalise(
     open_: Json = None,
 ) -> None:
     """What holds for all y in a range that contains all values of a term holds for that term in place of y."""
-    y, a = _new_name(session, goal, name), session.read(term, goal.box)
-    require((high is None) == (upper is None), "the fields high and upper belong together")
-    values = Range(read_number(low), None if high is None else read_number(high), open=open_ is not None)
-    show(session, ".lower", Goal(a - num(values.lo), goal.box, values.open), lower)
-    if values.hi is not None:
-        show(session, ".upper", Goal(num(values.hi) - a, goal.box), upper)
+    y, a, values = range_of(session, goal.box, name=name, term=term, low=low, lower=lower, high=high, upper=upper, open_=open_)
     _show_general(session, goal, y, a, values, session.read(general, {**goal.box, y: values}), proof)
 
 
-def _new_name(session: Session, goal: Goal, name: Json) -> str:
+def range_of(
+    session: Session, box: Box, *, name: Json, term: Json, low: Json, lower: Json, high: Json = None, upper: Json = None, open_: Json = None
+) -> tuple[str, Term, Range]:
+    """Read a new name and a term, and a range in which the values of the term are shown to lie."""
+    y, a = _new_name(session, box, name), session.read(term, box)
+    require((high is None) == (upper is None), "the fields high and upper belong together")
+    values = Range(read_number(low), None if high is None else read_number(high), open=open_ is not None)
+    show(session, ".lower", Goal(a - num(values.lo), box, values.open), lower)
+    if values.hi is not None:
+        show(session, ".upper", Goal(num(values.hi) - a, box), upper)
+    return y, a, values
+
+
+def _new_name(session: Session, box: Box, name: Json) -> str:
     y = read_name(name)
-    require(y not in goal.box and y not in session.constants, "the name is not new")
+    require(y not in box and y not in session.constants, "the name is not new")
     return y
 
 
@@ -323,7 +340,7 @@ def _show_general(session: Session, goal: Goal, y: str, a: Term, values: Range, 
 
 def turn(session: Session, goal: Goal, *, name: Json, term: Json, general: Json, proof: Json) -> None:
     """Sin and cos of any number are those of one in [0, 7]: what holds for all y in [0, 7], which is in sin(y), cos(y) only, holds."""
-    y, a, values = _new_name(session, goal, name), session.read(term, goal.box), Range(Fraction(0), Fraction(7))
+    y, a, values = _new_name(session, goal.box, name), session.read(term, goal.box), Range(Fraction(0), Fraction(7))
     whole = session.read(general, {**goal.box, y: values})
     bare = (a for node in postorder(make("abs", whole)) if node.op not in ("sin", "cos") for a in node.args)
     require(all(a.op != "var" or a.value != y for a in bare), "the new variable is not under sin or cos everywhere")

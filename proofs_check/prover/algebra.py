@@ -48,11 +48,12 @@ def size(expression: sympy.Basic) -> int:
 
 
 def tidy(expression: sympy.Expr) -> sympy.Expr:
-    """Return a factored form of a small rational function; anything else as it is."""
+    """Return a factored form of a small rational function, if that is not longer (a sum of squares would be lost); else as it is."""
     plain, back = _sheltered(expression)
     if not _is_small(plain) or plain.has(sympy.Function) or not plain.is_rational_function(*plain.free_symbols):
         return expression
-    return _factor(plain).xreplace(back)
+    product = _factor(plain)
+    return product.xreplace(back) if product.count_ops() <= plain.count_ops() else expression
 
 
 def expand(expression: sympy.Expr) -> sympy.Expr:

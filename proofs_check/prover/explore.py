@@ -197,7 +197,7 @@ def _values(variable: Variable) -> list[Fraction]:
     if hi is None and lo == 0 and variable.open_below:
         return [Fraction(1), Fraction(1, 10), Fraction(10), Fraction(1, 1000), Fraction(1000), Fraction(1, 10**6), Fraction(10**6)]
     if hi is None:
-        offsets = (0, 1, Fraction(1, 2), 2, 4, 9, Fraction(1, 100), 99, 999, *(10**power for power in range(6, 31, 3)))
+        offsets = (0, 1, Fraction(1, 2), 2, 4, 9, Fraction(1, 100), 99, 999, *(10**power for power in range(6, 31, 3)), 10**100, 10**301)
         return [lo + offset for offset in offsets]
     shares = (Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 4), Fraction(3, 4), Fraction(1, 100), Fraction(99, 100))
     middle = [Fraction(0)] if lo < 0 < hi else []

@@ -16,13 +16,17 @@ from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.oracle import accepts
 from proofs_check.prover.tactics.choices import choose
+from proofs_check.prover.tactics.constants import decide_constant, use_circle
 from proofs_check.prover.tactics.direct import identity, manifest, subdivide, subdivide_more
 from proofs_check.prover.tactics.generalisation import forget_atom, through_logarithm
+from proofs_check.prover.tactics.maxima import choose_each, weigh
+from proofs_check.prover.tactics.polynomials import add_squares, expand_from_ends
 from proofs_check.prover.tactics.products import clear_factors, even_power, factor_out, positive_part, strip
 from proofs_check.prover.tactics.ranges import extend_to_zero, halve, invert, reduce_to_end, split_tail
 from proofs_check.prover.tactics.steps import name_arguments, smooth_steps
 from proofs_check.prover.tactics.sums import bound_apart, complete_square, leave_out, separate_oscillation
-from proofs_check.prover.tactics.tangents import above_logarithm, below_exponential, whole_logarithm
+from proofs_check.prover.tactics.tangents import above_logarithm, at_tangent, below_exponential, whole_logarithm
+from proofs_check.prover.tactics.touching import separate, split_where_it_touches, subtract_least
 from proofs_check.prover.tactics.waves import unwind
 from proofs_check.prover.trees import restated
 from proofs_check.results import Tree
@@ -31,13 +35,20 @@ from proofs_check.results import Tree
 TRIAL = 100
 
 #: Tactics without subgoals.
-DIRECT: tuple[Tactic, ...] = (identity, manifest, subdivide)
+DIRECT: tuple[Tactic, ...] = (identity, manifest, subdivide, decide_constant, at_tangent)
 
 #: The others, in the order in which they are tried.
 TACTICS: tuple[Tactic, ...] = (
     whole_logarithm,
     even_power,
+    add_squares,
+    expand_from_ends,
+    weigh,
+    separate,
+    split_where_it_touches,
+    use_circle,
     factor_out,
+    subtract_least,
     invert,
     through_logarithm,
     separate_oscillation,
@@ -46,6 +57,7 @@ TACTICS: tuple[Tactic, ...] = (
     name_arguments,
     smooth_steps,
     choose,
+    choose_each,
     extend_to_zero,
     reduce_to_end,
     clear_factors,

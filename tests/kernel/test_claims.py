@@ -1,8 +1,11 @@
 """Every claim of the contract, proved and refuted, accepted and rejected, on profiles with known truths."""
 
+import json
 import math
 
 import pytest
+
+from proofs_check.kernel import check
 
 M, Z, B = {"rule": "manifest"}, {"rule": "zero"}, {"rule": "boxes", "budget": 3000}
 C = {**B, "form": "centred"}
@@ -498,3 +501,105 @@ def test_cases_belong_to_claims_about_all_records_only(run):
     at = {"at": {"z": "3/4"}, "bound": B}
     assert run(split_by_record("proposition-16", at, "refuted"), epsilon="z*w", record=ranges).accepted
     assert not run(split_by_record("proposition-16", cases(at, at), "refuted"), epsilon="z*w", record=ranges).accepted
+
+
+SQUARES = "w*((z - 1/3)**2 + 1/100)"
+PART = {"name": "c", "term": "(z - 1/3)**2 + 1/100", "low": "1/100", "lower": B, "high": "1", "upper": B, "epsilon": "c*w"}
+
+
+def statistic(proof, **changed):
+    return {"statistic": {key: value for key, value in {**PART, "proof": proof, **changed}.items() if value is not None}}
+
+
+def test_a_part_of_epsilon_may_become_a_statistic(run):
+    ranges = {"z": ("0", "1")}
+    floor = {"floor": "c**2", "positive": M, "form": "log", "curvature": Z}
+    slow = {"threshold": "10000", "threshold-proof": M, "start": B, "slope": B}
+    for name, proof in (("assumption-8", {"bound": B}), ("assumption-9", slow), ("assumption-11", floor), ("proposition-17", {"bound": Z})):
+        assert run(split_by_record(name, statistic(proof)), epsilon=SQUARES, nonnegative=B, record=ranges, target="1").accepted, name
+        unbounded = statistic(proof, high=None, upper=None)
+        assert run(split_by_record(name, unbounded), epsilon=SQUARES, nonnegative=B, record=ranges, target="1").accepted == (
+            name != "assumption-8"
+        )
+    again = statistic(statistic({"bound": B}, name="d", term="c", epsilon="d*w"))
+    assert run(split_by_record("assumption-8", again), epsilon=SQUARES, nonnegative=B, record=ranges, target="1").accepted
+    number = statistic({"bound": M}, term="sqrt(2)*sqrt(3) - sqrt(6) + 1", low="1", lower=Z, high="1", upper=Z)
+    assert run(
+        split_by_record("assumption-8", number), epsilon="w*(sqrt(2)*sqrt(3) - sqrt(6) + 1)", nonnegative=B, record=ranges, target="1"
+    ).accepted
+
+
+@pytest.mark.parametrize(
+    ("changed", "step"),
+    [
+        ({"low": "1/50"}, ".lower"),  # it is 1/100 at z = 1/3
+        ({"low": "1/50", "lower": Z}, ".lower"),
+        ({"open": "1"}, ".lower"),
+        ({"high": "1/10"}, ".upper"),
+        ({"high": None}, ""),
+        ({"upper": None}, ""),
+        ({"lower": None}, ""),
+        ({"name": "z"}, ""),
+        ({"name": "w"}, ""),
+        ({"term": "(z - 1/3)**2 + 1/50", "low": "1/50"}, ""),  # epsilon is not c*w for it
+        ({"epsilon": "c*w/2"}, ""),
+        ({"epsilon": "c*w + 0/(c - 1/2)"}, ""),  # not defined for all values
+        ({"term": "1/(z - 1/3)"}, ""),
+        ({"more": "1"}, ""),
+    ],
+)
+def test_a_statistic_needs_its_range_and_its_function(run, changed, step):
+    proof = statistic({"bound": Z}, **changed)
+    report = run(split_by_record("proposition-17", proof), epsilon=SQUARES, nonnegative=B, record={"z": ("0", "1")})
+    assert not report.accepted
+    assert report.step.startswith(f"claims[1].proof.statistic{step}")
+
+
+def test_what_holds_for_the_statistic_has_to_hold_for_all_its_values(run):
+    proof = statistic({"bound": M})
+    assert not run(split_by_record("assumption-8", proof), epsilon=SQUARES, nonnegative=B, record={"z": ("0", "1")}, target="1/5").accepted
+
+
+def test_a_statistic_proves_neither_definedness_nor_a_refutation(make, run):
+    value = make(epsilon="w + 0/(z - 1/2)", record={"z": ["0", "1"]})
+    value["claims"][0]["proof"] = {
+        "statistic": {"name": "c", "term": "z", "low": "0", "lower": M, "epsilon": "w", "proof": {"nonnegative": M}}
+    }
+    assert not check(json.dumps(value)).accepted
+    value["profile"]["epsilon"] = "w + z"
+    value["claims"][0]["proof"]["statistic"]["epsilon"] = "w + c"
+    assert check(json.dumps(value)).reason == "epsilon has to be defined as it is written"
+    at = {"at": {"z": "1"}, "bound": B}
+    assert not run(
+        split_by_record("proposition-16", statistic(at), "refuted"), epsilon=SQUARES, nonnegative=B, record={"z": ("0", "1")}
+    ).accepted
+
+
+@pytest.mark.parametrize(
+    ("at", "accepted"),
+    [
+        ("sqrt(2)", True),
+        ("2**(1/2)", True),
+        ("sqrt(3)", False),
+        ("-sqrt(2)", False),
+        ("3*sqrt(2)", False),
+        ("sqrt(-2)", False),
+        ("z", False),
+        ("w", False),
+    ],
+)
+def test_a_witness_may_be_a_closed_term_inside_its_range(run, at, accepted):
+    value = refuted("assumption-11", {"z": at, "w": "1"}, curvature=Z)
+    assert run(value, epsilon="w*(z**2 - 2)**2", nonnegative=B, record={"z": ("0", "2")}).accepted == accepted
+
+
+def test_a_closed_witness_keeps_off_an_open_end_and_a_weight_is_a_number(run):
+    def at(point, name, **others):
+        return run({"claim": name, "verdict": "refuted", "proof": {"at": point, "bound": B}}, **others).accepted
+
+    open_end = {"epsilon": "2 + a*w", "record": {}, "parameters": {"a": "positive"}, "target": "1"}
+    assert at({"a": "sqrt(2)"}, "assumption-8", **open_end)
+    assert not at({"a": "sqrt(2) - sqrt(2)"}, "assumption-8", **open_end)
+    assert at({"z": "1", "w": "3/2"}, "proposition-17", epsilon="w + 1")
+    for w in ("sqrt(2)", "1/2"):
+        assert not at({"z": "1", "w": w}, "proposition-17", epsilon="w + 1")

@@ -17,10 +17,13 @@ from proofs_check.certificates import to_file_text
 from proofs_check.kernel import check
 from proofs_check.verify import verify
 
-PROFILES = tomllib.loads((Path(__file__).parent / "cases.toml").read_text())["profile"]
+FOLDER = Path(__file__).parent
+PROFILES = tomllib.loads((FOLDER / "cases.toml").read_text())["profile"]
+BORDERS = [profile for name in ("borders", "borders_again") for profile in tomllib.loads((FOLDER / f"{name}.toml").read_text())["profile"]]
 CONDITIONS = {8: "assumption-8", 9: "assumption-9", 11: "assumption-11", 16: "proposition-16", 17: "proposition-17"}
 
 PARTS, PARTS_BY_DEFAULT = 20, 3
+BORDER_PARTS, BORDER_PARTS_BY_DEFAULT = 12, 1
 SHARE = 0.95
 NEVER = 60  # seconds of the processor after which it is taken to hang, on a machine that is slow
 
@@ -55,8 +58,19 @@ def test_no_more_is_listed_as_unknown_than_may_stay_undecided():
 
 @pytest.mark.parametrize("part", [p if p < PARTS_BY_DEFAULT else pytest.param(p, marks=pytest.mark.slow) for p in range(PARTS)])
 def test_verdicts_on_a_part_of_the_range(part):
+    check_verdicts(PROFILES[part::PARTS])
+
+
+@pytest.mark.parametrize(
+    "part", [p if p < BORDER_PARTS_BY_DEFAULT else pytest.param(p, marks=pytest.mark.slow) for p in range(BORDER_PARTS)]
+)
+def test_verdicts_on_profiles_at_borders(part):
+    check_verdicts(BORDERS[part::BORDER_PARTS])
+
+
+def check_verdicts(profiles):
     wrong, decided, listed, total = [], 0, 0, 0
-    for profile in PROFILES[part::PARTS]:
+    for profile in profiles:
         for number, condition in CONDITIONS.items():
             said, has_verdict = problem(profile, number)
             total, decided, listed = total + 1, decided + has_verdict, listed + (number in profile.get("unknown", []))

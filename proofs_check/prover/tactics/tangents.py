@@ -17,6 +17,31 @@ from proofs_check.results import Tree
 POWERS = (1, 2, 3, 4, 6)
 MOST = 3
 MOST_SLOPES = 4
+MOST_TERMS = 8
+
+
+def at_tangent(attempt: Attempt) -> Iterator[Tree]:
+    """Take the whole of c·(exp(m) − 1 − m), or c·(a − 1 − log a), out of a short sum, where what is left is manifest: 1 − exp(−x) ≤ x."""
+    expression = attempt.goal.expression
+    if not expression.is_Add or len(expression.args) > MOST_TERMS or not expression.has(sympy.exp, sympy.log):
+        return
+    for node in sorted((node for node in expression.atoms(sympy.exp, sympy.log) if node.free_symbols), key=sympy.default_sort_key)[:MOST]:
+        exponential = isinstance(node, sympy.exp)
+        coefficient = expression.coeff(node) if exponential else -expression.coeff(node)
+        if coefficient.is_nonnegative is not True or coefficient == 0:
+            continue
+        inner = node.args[0]
+        excess = node - 1 - inner if exponential else inner - 1 - node
+        rest = sympy.expand(expression - coefficient * excess)
+        if not looks_true(Goal(rest, attempt.goal.box, attempt.goal.strict)):
+            continue
+        shown = {"nonnegative": trees.MANIFEST, "coefficient": to_text(from_sympy(coefficient))}
+        for proof in (trees.MANIFEST, trees.boxes(1)):
+            if exponential:
+                yield {"rule": "exp-tangent", "exponent": to_text(from_sympy(inner)), **shown, "rest": proof}
+            else:
+                positive = {"argument": to_text(from_sympy(inner)), "argument-positive": trees.MANIFEST}
+                yield {"rule": "log-tangent", **positive, **shown, "rest": proof}
 
 
 def whole_logarithm(attempt: Attempt) -> Iterator[Tree]:

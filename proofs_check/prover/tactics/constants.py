@@ -1,0 +1,174 @@
+"""Trees for goals without variables: many bits, tangents of exp for tiny numbers, conjugates of roots; and sin² + cos² = 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import sympy
+
+from profiles.symbolic import from_sympy
+from profiles.terms import Term, number, substitute, to_text
+from proofs_check.prover import trees
+from proofs_check.prover.attempt import Attempt, fresh_name
+from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
+from proofs_check.prover.tactics.sums import add_up
+from proofs_check.results import Tree
+
+PRECISIONS = (256, 1024)
+MOST_ROOTS, MOST_EXPONENTS = 6, 4
+
+
+def decide_constant(attempt: Attempt) -> Iterator[Tree]:
+    """Prove a goal about numbers: by its value at up to 1,024 bits, or, where it is zero or next to zero, by an identity."""
+    goal = attempt.goal
+    if goal.expression.free_symbols:
+        return
+    try:
+        value = as_ball(value_at(goal.term, {}, max(PRECISIONS)))
+    except UndefinedAtPoint:
+        return
+    if value < 0:
+        return
+    if value > 0:
+        yield from (trees.boxes(1, precision=precision) for precision in PRECISIONS)
+    yield from _by_tangents(attempt)
+    if value.contains(0) and not goal.strict:
+        yield _exponential(-goal.expression, sympy.S.One, trees.ZERO)
+        yield from _by_conjugates(attempt)
+
+
+def _exponential(exponent: sympy.Expr, coefficient: sympy.Expr, rest: Tree) -> Tree:
+    """Return the proof of t ≥ 0 from t − c·(exp(m) − 1 − m) ≥ 0, for a number c ≥ 0."""
+    nonnegative = trees.MANIFEST
+    shown = to_text(from_sympy(exponent)), to_text(from_sympy(coefficient))
+    return {"rule": "exp-tangent", "exponent": shown[0], "coefficient": shown[1], "nonnegative": nonnegative, "rest": rest}
+
+
+def _by_tangents(attempt: Attempt) -> Iterator[Tree]:
+    """Take c·(exp(m) − 1 − m) off for the coefficient c ≥ 0 of some exp(m); what is left is zero, or (exp(m/2) − 1)² > 0."""
+    expression = sympy.expand(attempt.goal.expression, power_exp=False)
+    for exponential in sorted(expression.atoms(sympy.exp), key=sympy.default_sort_key)[:MOST_EXPONENTS]:
+        coefficient, m = expression.coeff(exponential), exponential.args[0]
+        if not coefficient.is_positive:
+            continue
+        if not attempt.goal.strict:
+            yield _exponential(m, coefficient, trees.ZERO)
+            continue
+        square = coefficient * (sympy.exp(m / 2) - 1) ** 2
+        rest = attempt.goal.expression - coefficient * (exponential - 1 - m)
+        parts = [square, 2 * coefficient * (sympy.exp(m / 2) - 1 - m / 2), rest]
+        proofs = [trees.boxes(1, precision=1024), _exponential(m / 2, 2 * coefficient, trees.ZERO), trees.ZERO]
+        yield add_up(attempt, parts, proofs)
+
+
+@dataclass(slots=True)
+class _Roots:
+    """Symbols for the roots in a number, inner ones first: (symbol, q, base as a polynomial in the symbols before it)."""
+
+    found: list[tuple[sympy.Symbol, int, sympy.Expr]] = field(default_factory=list)
+
+    def read(self, expression: sympy.Expr) -> sympy.Expr:
+        """Return a number as a rational function of symbols for its roots, a root of a whole number as one of roots of primes."""
+        if expression.is_Pow and expression.exp.is_Rational and expression.exp.q > 1:
+            base = self.read(expression.base)
+            return sympy.Mul(*(self._root(b, expression.exp.q) ** (expression.exp.p * n) for b, n in self._bases(base)))
+        return expression.func(*map(self.read, expression.args)) if expression.args else expression
+
+    def _bases(self, base: sympy.Expr) -> list[tuple[sympy.Expr, int]]:
+        return [(sympy.Integer(prime), n) for prime, n in sympy.factorrat(base).items()] if base.is_Rational else [(base, 1)]
+
+    def _root(self, base: sympy.Expr, q: int) -> sympy.Symbol:
+        for symbol, order, known in self.found:
+            if order == q and known == base:
+                return symbol
+        self.found.append((sympy.Symbol(f"r{len(self.found)}"), q, base))
+        return self.found[-1][0]
+
+    def reduce(self, expression: sympy.Expr) -> sympy.Expr:
+        """Return a polynomial with each root below its order."""
+        for symbol, q, base in reversed(self.found):
+            expression = sympy.rem(sympy.expand(expression), symbol**q - base, symbol) if expression.has(symbol) else expression
+        return sympy.expand(expression)
+
+    def value(self, expression: sympy.Expr) -> sympy.Expr:
+        """Return a number for a polynomial in the symbols."""
+        known: dict[sympy.Symbol, sympy.Expr] = {}
+        for symbol, q, base in self.found:
+            known[symbol] = sympy.N(base.subs(known), 60) ** sympy.Rational(1, q)
+        return sympy.N(expression.subs(known), 60)
+
+    def term(self, expression: sympy.Expr) -> Term:
+        """Return a polynomial in the symbols as a term, each root as it is."""
+        known: dict[str, Term] = {}
+        for symbol, q, base in self.found:
+            known[symbol.name] = ("pow", substitute(from_sympy(base), known), number(Fraction(1, q)))
+        return substitute(from_sympy(expression), known)
+
+
+def _by_conjugates(attempt: Attempt) -> Iterator[Tree]:
+    """Multiply a sum of roots that is zero by what makes it zero as a polynomial in its roots: its conjugates."""
+    if attempt.goal.expression.has(sympy.Function, sympy.pi, sympy.E):
+        return
+    roots = _Roots()
+    numerator, denominator = sympy.fraction(sympy.together(roots.read(attempt.goal.expression)))
+    factor, rest = denominator, roots.reduce(numerator)
+    for symbol, q, base in list(reversed(roots.found))[:MOST_ROOTS]:
+        if rest == 0 or not rest.has(symbol):
+            continue
+        minimal = symbol**q - base
+        conjugate = rest.subs(symbol, -symbol) if q == 2 else sympy.gcdex(rest, minimal, symbol)[0]
+        conjugate = sympy.fraction(sympy.together(conjugate))[0]
+        if abs(roots.value(conjugate)) < 1e-20:
+            return
+        factor, rest = factor * conjugate, roots.reduce(rest * conjugate)
+    if rest == 0:
+        for signed in (factor, -factor):
+            shown = to_text(roots.term(signed))
+            yield {"rule": "scale", "factor": shown, "positive": trees.boxes(1, precision=256), "product": trees.ZERO}
+
+
+def use_circle(attempt: Attempt) -> Iterator[Tree]:
+    """Use sin² + cos² = 1: put 1 − cos² for sin², or show that a + b·sin + c·cos is ≥ 0 because a² ≥ b² + c²."""
+    goal = attempt.goal
+    if attempt.depth == 0 or not goal.expression.has(sympy.sin, sympy.cos) or not attempt.plausible:
+        return
+    for angle in sorted({wave.args[0] for wave in goal.expression.atoms(sympy.sin, sympy.cos)}, key=sympy.default_sort_key)[:3]:
+        s, c = sympy.Dummy(), sympy.Dummy()
+        general = goal.expression.xreplace({sympy.sin(angle): s, sympy.cos(angle): c})
+        if not general.is_polynomial(s, c):
+            continue
+        polynomial, name = sympy.Poly(general, s, c), fresh_name(goal)
+        waves = {s: sympy.sin(angle), c: sympy.cos(angle)}
+        if polynomial.degree(s) == 2 and polynomial.degree(c) == 2:
+            share = polynomial.as_expr().coeff(s, 2)
+            reduced = sympy.expand(general.subs(s**2, 1 - c**2)).xreplace(waves)
+            if not share.has(s, c):
+                proof = attempt.prove(reduced)
+                if proof is not None:
+                    yield add_up(attempt, [reduced, share * (waves[s] ** 2 + waves[c] ** 2 - 1)], [proof, _circle(angle, share, name)])
+        if polynomial.total_degree() == 1:
+            yield from _below_amplitude(attempt, angle, [polynomial.coeff_monomial(m) for m in (1, s, c)], name)
+
+
+def _below_amplitude(attempt: Attempt, angle: sympy.Expr, coefficients: list[sympy.Expr], name: str) -> Iterator[Tree]:
+    """2a·(a + b·sin + c·cos) = (a·sin + b)² + (a·cos + c)² + (a² − b² − c²) − a²·(sin² + cos² − 1)."""
+    a, b, c = coefficients
+    sine, cosine, strict = sympy.sin(angle), sympy.cos(angle), attempt.goal.strict
+    rest = sympy.expand(a**2 - b**2 - c**2)
+    positive = attempt.prove(a, strict=True)
+    proof = None if positive is None else attempt.prove(rest, strict=strict)
+    if positive is None or proof is None:
+        return
+    parts = [rest, (a * sine + b) ** 2, (a * cosine + c) ** 2, -(a**2) * (sine**2 + cosine**2 - 1)]
+    product = add_up(attempt, parts, [proof, trees.boxes(20), trees.boxes(20), _circle(angle, -(a**2), name)])
+    yield {"rule": "scale", "factor": to_text(from_sympy(2 * a)), "positive": positive, "product": product}
+
+
+def _circle(angle: sympy.Expr, share: sympy.Expr, name: str) -> Tree:
+    """Return the proof of share·(sin² + cos² − 1) ≥ 0, which is 0 at the angle 0 and has the slope 0."""
+    turned = sympy.Symbol(name, real=True)
+    general = to_text(from_sympy(sympy.Mul(share, sympy.sin(turned) ** 2 + sympy.cos(turned) ** 2 - 1, evaluate=False)))
+    proof = trees.monotone(name, trees.ZERO, trees.ZERO, increasing=True)
+    return {"rule": "turn", "name": name, "term": to_text(from_sympy(angle)), "general": general, "proof": proof}
