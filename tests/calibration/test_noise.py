@@ -46,6 +46,7 @@ def test_laplace_noise_under_uniform_sampling_is_the_closed_form(target):
     assert found.parameters == {"b": found.scale}
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(("rule", "extra"), [("coreset-l2", {}), ("coreset", {"exponent": "3/2"})])
 def test_coreset_rules_are_certified_on_both_sides(rule, extra):
     constants = {**CORESET, **extra}

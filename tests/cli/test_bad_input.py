@@ -36,6 +36,7 @@ BAD_PROFILES = {
 }
 
 
+@pytest.mark.thorough(quick=7)
 @pytest.mark.parametrize(("epsilon", "record", "parameters"), BAD_PROFILES.values(), ids=BAD_PROFILES.keys())
 def test_unusable_profiles(pdp, profile_file, epsilon, record, parameters):
     path = profile_file(epsilon, record, parameters)
@@ -73,6 +74,7 @@ def test_a_text_that_is_no_certificate_is_rejected(pdp, tmp_path):
         assert "rejected at" in result.out
 
 
+@pytest.mark.thorough
 def test_unusable_options(pdp, lloyd):
     assert pdp("verify", lloyd).refused()
     assert pdp("verify", lloyd, "--target-epsilon", "3", "--condition", "assumption-99").refused()

@@ -172,11 +172,13 @@ def test_mechanisms_lists_the_catalogue_and_references_that_verify_accepts(pdp):
         assert pdp("verify", entry["reference"], "--target-epsilon", "3", "-c", "assumption-8", "--json").code in (0, 1)
 
 
+@pytest.mark.thorough
 def test_profiles_from_a_module(pdp):
     found = pdp("verify", "profiles.mechanisms.lloyd:general", "--target-epsilon", "3", "--json").json()
     assert found["conditions"]["assumption-11"]["verdict"] == "proved"
 
 
+@pytest.mark.thorough
 def test_python_minus_o_gives_the_same_verdicts(pdp, lloyd):
     words = ["verify", str(lloyd), "--target-epsilon", "20", "--json"]
     optimised = subprocess.run([sys.executable, "-O", "-m", "accountant.cli", *words], capture_output=True, text=True, check=False)
@@ -185,6 +187,7 @@ def test_python_minus_o_gives_the_same_verdicts(pdp, lloyd):
     assert optimised.returncode == here.code == 0
 
 
+@pytest.mark.thorough
 def test_check_prints_the_rules_the_side_conditions_and_on_request_their_axioms(pdp, profile_file, tmp_path):
     file = tmp_path / "certificate.json"
     pdp("verify", profile_file("sqrt(1 + z*w)", record="z = [9, 16]"), "--target-epsilon", "5", "--certificate", file)
@@ -273,6 +276,7 @@ def test_help_says_what_it_is_about(pdp):
     assert "pure epsilon-differential privacy only" in pdp("verify", "x.toml", "--delta", "1e-6").err
 
 
+@pytest.mark.thorough
 def test_check_says_which_function_the_claims_are_about(pdp, profile_file, tmp_path):
     file = tmp_path / "certificate.json"
     profile = profile_file("w*(1/a + z/b)/c", record="z = [0, 1.5]", parameters='a = 7\nb = "positive"\nc = [2, 3]')
@@ -290,6 +294,7 @@ def test_check_says_which_function_the_claims_are_about(pdp, profile_file, tmp_p
     assert pdp("check", file, "--json").json()["about"] is None
 
 
+@pytest.mark.thorough
 def test_a_certificate_that_the_kernel_rejects_is_not_written(pdp, profile_file, tmp_path):
     file = tmp_path / "certificate.json"
     profile = profile_file("Abs(sin(z))*w + 0.1*w", record="z = [-4, 4]")

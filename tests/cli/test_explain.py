@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import pytest
+
 from profiles import load
 from proofs_check.explain import explain_all, explaining
 from proofs_check.verify import verify
 
 
+@pytest.mark.thorough
 def test_explain_prints_the_table_and_then_the_arguments(pdp, lloyd):
     result = pdp("verify", lloyd, "--target-epsilon", "20", "--explain")
     assert result.code == 1

@@ -43,6 +43,7 @@ def examples_of(text: str) -> list[str]:
     return [line.strip() for line in lines if line.strip().startswith("pdp ")]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_examples_of_every_help_run(pdp, folder, same_seed, command):
     shown = pdp(*([command] if command else []), "--help").out
@@ -116,6 +117,7 @@ MISSPELT = {
 }
 
 
+@pytest.mark.thorough(quick=12)
 @pytest.mark.parametrize(("arguments", "meant"), MISSPELT.values(), ids=MISSPELT.keys())
 def test_errors_name_what_was_meant(pdp, folder, arguments, meant):
     (folder / "slow.py").write_text("m = None\n")
@@ -220,6 +222,7 @@ def test_progress_is_not_shown_elsewhere(monkeypatch):
         assert not stream.getvalue()
 
 
+@pytest.mark.thorough
 def test_a_terminal_that_knows_ascii_only_is_no_reason_to_fail(folder):
     (folder / "p.toml").write_text('name = "ε-profil"\nepsilon = "w*z"\n[record]\nz = [1, 2]\n', encoding="utf-8")
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": str(ROOT)}

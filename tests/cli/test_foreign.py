@@ -59,6 +59,7 @@ def test_json_is_all_there_is_on_standard_output(pdp, folder, monkeypatch, comma
     assert "called" in result.err
 
 
+@pytest.mark.thorough
 def test_also_of_a_process_of_its_own(folder):
     command = [sys.executable, "-m", "accountant.cli", "verify", "noisy:profile", *COMMANDS["verify"], "--json"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}

@@ -52,6 +52,7 @@ def interrupt(folder: Path, arguments: list[str], ready: Callable[[], bool], num
     return process.returncode, error
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("command", "number", "code"),
     [("weights", signal.SIGINT, 130), ("sample", signal.SIGTERM, 143)],

@@ -36,6 +36,7 @@ RULES = {
 }
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("options", RULES.values(), ids=RULES.keys())
 def test_every_rule(pdp, lloyd, data, tmp_path, options):
     out = tmp_path / "sample.parquet"
@@ -93,6 +94,7 @@ def test_for_people(pdp, lloyd, data, tmp_path):
     assert (result.code, "rejected at sample-certificate.epsilon" in result.out) == (1, True)
 
 
+@pytest.mark.thorough
 def test_a_seed_repeats_a_sample_and_the_secure_source_does_not(pdp, lloyd, data, tmp_path):
     def rows(*options):
         out = tmp_path / "sample.parquet"
@@ -111,6 +113,7 @@ BAD_DATA = {
 }
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize("text", BAD_DATA.values(), ids=BAD_DATA.keys())
 def test_unusable_data_leaves_the_old_files_alone(pdp, lloyd, tmp_path, text):
     data, out, certificate = tmp_path / "data.csv", tmp_path / "out.csv", tmp_path / "c.json"
@@ -123,6 +126,7 @@ def test_unusable_data_leaves_the_old_files_alone(pdp, lloyd, tmp_path, text):
     assert files(tmp_path) == ["c.json", "data.csv", "lloyd.toml", "out.csv"]
 
 
+@pytest.mark.thorough
 def test_unusable_options(pdp, lloyd, data, tmp_path):
     base = ["--data", data, "--out", tmp_path / "o.csv", "-s", "z=l2"]
     before = files(tmp_path)

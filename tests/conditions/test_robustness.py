@@ -59,6 +59,7 @@ def test_no_verdict_without_the_kernel(decided_by, verdict):
     assert "the kernel does not accept it" in decision.reason
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("epsilon", "record", "expected"),
     [
@@ -79,6 +80,7 @@ def test_expressions_that_once_failed_inside(epsilon, record, expected):
     assert all(decision.checked for decision in found.values() if decision.verdict is not Verdict.UNKNOWN)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(("epsilon", "known"), [("2*w + cos(w)", False), ("w + 1/w", True), ("w/2", True), ("w + sin(w)/10", True)])
 def test_the_bounds_of_the_constant_are_on_their_sides(epsilon, known):
     found = verify(declare("x", epsilon), 3, ["assumption-11"]).to_json()["strong_convexity"]

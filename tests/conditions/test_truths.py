@@ -49,6 +49,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(("name", "epsilon", "record", "parameters", "target", "truth"), CASES, ids=[case[0] for case in CASES])
 def test_verdicts_agree_with_the_hand_derivation(name, epsilon, record, parameters, target, truth):
     profile = declare(name, epsilon, record=record, parameters=parameters)

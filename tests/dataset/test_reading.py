@@ -211,6 +211,7 @@ def test_bad_specs(text: str) -> None:
         parse_statistic(text)
 
 
+@pytest.mark.thorough
 @given(
     st.text(alphabet="0123456789.:+-eE# \t_qid", max_size=30)
     | st.from_regex(r"[+-]?1( [1-9]:-?[0-9]{1,3}(\.[0-9]+)?){0,4}", fullmatch=True)

@@ -203,6 +203,7 @@ print(next(line.split()[1] for line in open("/proc/self/status") if line.startsw
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of a process alone is read from /proc")
 @pytest.mark.parametrize("kind", ["parquet", "npy"])
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, kind: str) -> None:

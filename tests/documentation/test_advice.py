@@ -48,12 +48,14 @@ def messages() -> Iterator[tuple[str, str]]:
                     yield str(path.relative_to(ROOT)), node.value
 
 
+@pytest.mark.thorough
 def test_no_message_sends_people_to_the_data_for_a_public_constant() -> None:
     found = [(path, text) for path, text in messages() if ADVISES.search(text) and not text.startswith(NOT_ABOUT_DATA)]
     assert len(found) >= 10  # the search finds what it is for
     assert [item for item in found if not SOUND.search(item[1])] == []
 
 
+@pytest.mark.thorough
 def test_the_exceptions_are_messages_that_exist() -> None:
     texts = [text for _, text in messages()]
     for start in NOT_ABOUT_DATA:

@@ -77,6 +77,7 @@ def run_page(page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> tu
     return programs, commands
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name not in TESTED_ELSEWHERE], ids=lambda page: page.name)
 def test_blocks_run(page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     expected = (sum(block.kind == "python" and block.file is None for block in blocks_of(page)), 0)

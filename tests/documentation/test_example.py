@@ -18,6 +18,7 @@ from accountant.sampler.checking import check_certificate, read_certificate
 from tests.documentation.pages import DOCS, ROOT, blocks_of
 
 
+@pytest.mark.thorough
 def test_the_example_runs_and_prints_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr(sys, "argv", ["digits_kmeans.py", "--out", str(tmp_path / "out")])

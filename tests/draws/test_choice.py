@@ -156,6 +156,7 @@ numbers = st.one_of(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(numbers, st.fractions(min_value=Fraction(1, 10**20), max_value=10**20))
 def test_gaps_are_those_of_exact_arithmetic(values: np.ndarray, rate: Fraction) -> None:

@@ -40,6 +40,7 @@ def columns(batch: pa.RecordBatch) -> list[bytes]:
     return [batch.column(name).to_numpy().tobytes() for name in ("weight", "q")]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("case", ["constrained", "coreset", "checked"])
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
@@ -108,6 +109,7 @@ print(np.log1p(z).tobytes().hex())
 """
 
 
+@pytest.mark.thorough
 def test_other_processes_and_other_kernels_give_the_same_bits(tmp_path: Path) -> None:
     """Without AVX-512 the last digits of log1p differ, those of the pairs do not: no fingerprint is needed."""
     simd = np.show_config(mode="dicts")["SIMD Extensions"]

@@ -50,6 +50,7 @@ def bits(batch: pa.RecordBatch) -> list[bytes]:
 SHARES = st.one_of(st.floats(0, 1), st.sampled_from([0.0, -0.0, 1.0, 5e-324, 1e-300, 1e-12, 0.5]))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("case", CASES)
 @settings(max_examples=20, deadline=None)
 @given(data=st.data())
@@ -194,6 +195,7 @@ def run_elsewhere(path: Path, **environment: str) -> subprocess.CompletedProcess
     )  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_a_pickle_works_in_another_process_and_proves_nothing_there(pickled: tuple[Path, str]) -> None:
     run = run_elsewhere(pickled[0])
     assert run.returncode == 0, run.stderr

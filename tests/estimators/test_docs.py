@@ -17,6 +17,7 @@ from tests.estimators.test_kmeans import EXPECTED_FAILURES
 PAGE = (Path(__file__).parents[2] / "docs" / "dp-kmeans.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_the_examples_run(capsys):
     names: dict[str, object] = {}
     printed = {}

@@ -70,6 +70,7 @@ def make_blobs(rows=3000, seed=0):
     return means[rng.integers(0, 3, rows)] + rng.normal(size=(rows, 2)) / 20
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("largest", "expected", "least"),
     [(100, EXPECTED_FAILURES, 47), (None, EXPECTED_FAILURES | EXPECTED_FAILURES_WITHOUT_WEIGHTS, 42)],
@@ -84,6 +85,7 @@ def test_scikit_learn_checks(largest, expected, least):
     assert sum(result["status"] == "passed" for result in results) > least
 
 
+@pytest.mark.thorough(quick=9)
 @pytest.mark.parametrize("epsilon", ["0.001", "0.1", 1, 10.3, Fraction(1000, 3), 10**5])
 @pytest.mark.parametrize(("norm", "iterations"), [(2, 10), (1, 1), (math.inf, 3)])
 def test_the_certified_epsilon_keeps_what_was_asked_for(epsilon, norm, iterations):

@@ -129,6 +129,7 @@ def test_the_profile_of_weighted_records_is_the_profile_at_the_product(largest: 
     )
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("rule", "constants"),
     [

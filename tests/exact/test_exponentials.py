@@ -33,6 +33,7 @@ def as_mpf(bounds):
     return [mpmath.mpf(end.numerator) / end.denominator for end in (bounds.lower, bounds.upper)]
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 @given(sums, sums, sums)
 def test_field_laws_and_values_at_sixty_digits(one, two, three):

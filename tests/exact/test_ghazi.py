@@ -154,6 +154,7 @@ def test_above_threshold_on_a_sample_attains_both_bounds(rounds):
 # the two-sided theorem
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(
     b=st.fractions(Fraction(8, 7), 5, max_denominator=7),
@@ -220,6 +221,7 @@ def calibrated(instance, seed):
     return e, epsilon0, 1 - 1 / (e - 1) if seed % 2 else instance.probability()
 
 
+@pytest.mark.thorough
 def test_random_repeated_exponential_mechanisms():
     for seed in range(EM):
         instance = RandomInstance(seed, rounds=2, budget=1 + seed % 3)
@@ -227,6 +229,7 @@ def test_random_repeated_exponential_mechanisms():
         check(exponential(instance.select, epsilon0, instance.budget), "ab", e, p, 2)
 
 
+@pytest.mark.thorough
 def test_random_repeated_above_threshold_mechanisms():
     attained = 0
     for seed in range(AT):

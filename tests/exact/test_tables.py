@@ -50,6 +50,7 @@ def test_all_events_agree(tables, d):
     assert exact.adding.ratio == by_brute_force(q, p, d)
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(tables=pairs(), d=delta)
 def test_the_event_attains_the_ratio(tables, d):
@@ -70,6 +71,7 @@ def test_the_event_attains_the_ratio(tables, d):
             assert len(found.event) <= 1
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(tables=pairs(), d=delta, image=st.lists(st.integers(0, 2), min_size=6, max_size=6))
 def test_post_processing_never_increases(tables, d, image):
@@ -96,6 +98,7 @@ def test_bounds_contain_the_logarithm(tables, d):
     assert found.epsilon.upper <= math.nextafter(found.epsilon.lower, math.inf)
 
 
+@pytest.mark.thorough
 @settings(max_examples=100, deadline=None)
 @given(tables=pairs(), d=delta, slack=st.lists(st.fractions(0, Fraction(1, 20), max_denominator=1000), min_size=13, max_size=13))
 def test_enclosures_contain_the_exact_value(tables, d, slack):

@@ -36,6 +36,7 @@ def probability(table, event):
     return sum(table.get(y, Fraction(0)) for y in event)
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 @given(laws(), st.fractions(0, 1, max_denominator=10), st.fractions(1, 4, max_denominator=5))
 def test_all_events_of_all_pairs(table, delta, threshold):

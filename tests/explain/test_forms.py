@@ -116,6 +116,7 @@ def test_every_form_of_claim_of_the_kernel_has_an_explanation_and_a_test():
     assert set(EXPLAINERS) == set(CLAIMS) == set(FORMS)
 
 
+@pytest.mark.thorough(quick=8)
 @pytest.mark.parametrize("form", FORMS)
 def test_each_form_is_explained(form):
     profile, _, phrase = FORMS[form]
@@ -129,6 +130,7 @@ def test_each_form_is_explained(form):
     assert "No explanation is written" not in said
 
 
+@pytest.mark.thorough(quick=13)
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_said_of_each_form_is_true(form, check_all):
     assert check_all(explain_claim(FORMS[form][0], claim_of(form), target=TARGET, q=HALF)) > 0
@@ -329,6 +331,7 @@ def test_sums_of_many_fractions_are_not_put_over_a_common_denominator(monkeypatc
     assert "cut short" not in said
 
 
+@pytest.mark.thorough
 def test_a_step_that_does_not_end_is_cut_short(monkeypatch):
     def wait(*_):
         while True:

@@ -30,6 +30,7 @@ def inline(text):
     return re.findall(r"(?<!\\)\$(.+?)(?<!\\)\$", text)
 
 
+@pytest.mark.thorough
 def test_groups_environments_and_delimiters_are_balanced(shown):
     for explanation in shown.explanations.values():
         lines = to_latex_lines(explanation)
@@ -43,6 +44,7 @@ def test_groups_environments_and_delimiters_are_balanced(shown):
             assert not re.search(r"(?<!\\)[_^#&%]", outside)
 
 
+@pytest.mark.thorough
 def test_formulas_are_read_by_a_mathematics_parser(shown):
     mathtext = pytest.importorskip("matplotlib.mathtext")
     parser = mathtext.MathTextParser("path")

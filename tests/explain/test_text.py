@@ -148,6 +148,7 @@ def test_rules_that_the_prover_seldom_uses(rule):
     assert "could not be" not in said
 
 
+@pytest.mark.thorough
 def test_long_formulas_are_cut_and_say_so():
     profile = declare("long", " + ".join(f"z**{k}*w**{k}/{k}" for k in range(1, 90)), record={"z": [0, 1]})
     verification = verify(profile, "10", ["assumption-8"])
@@ -156,6 +157,7 @@ def test_long_formulas_are_cut_and_say_so():
     assert len(said) < 10_000
 
 
+@pytest.mark.thorough
 def test_an_explanation_is_a_function_of_its_arguments(explained, shown):
     for name, decision in shown.verification.decisions.items():
         again = explain(shown.verification.profile, shown.verification.target, replace(decision))

@@ -11,6 +11,7 @@ from profiles.profile import Variable
 from proofs_check.explain import Formula
 
 
+@pytest.mark.thorough
 def test_every_displayed_formula_is_true(shown, check_all):
     assert sum(check_all(explanation) for explanation in shown.explanations.values()) > 20
 

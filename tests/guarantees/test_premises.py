@@ -254,6 +254,7 @@ def line(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.thorough(quick=12)
 @pytest.mark.parametrize("name", PATHS)
 def test_each_premise_of_each_rule_is_open_or_discharged(name: str) -> None:
     guarantee = made(name)
@@ -300,6 +301,7 @@ def test_the_json_says_each(name: str) -> None:
     assert found["unit"] == guarantee.unit.name.lower()
 
 
+@pytest.mark.thorough(quick=20)
 @pytest.mark.parametrize("name", PATHS)
 def test_the_file_says_each_and_so_does_what_is_made_of_it(name: str) -> None:
     guarantee = made(name)
@@ -320,6 +322,7 @@ def test_the_file_says_each_and_so_does_what_is_made_of_it(name: str) -> None:
     assert set(guarantee.hypotheses) <= set(replayed.hypotheses)
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     "mechanisms", [SUM.with_record(z=(0, 4)), LLOYD, [*OURS], BOTH.with_record(z=(0, 4))], ids=["declared", "ours", "several", "composed"]
 )

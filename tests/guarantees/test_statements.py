@@ -47,6 +47,7 @@ def test_every_rule_is_in_the_table_and_no_other() -> None:
     assert _rules_in_code() == set(RULES)
 
 
+@pytest.mark.thorough(quick=7)
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_only_proved_statements_are_used(claim: str) -> None:
     assert judge(find_claim(claim).id).status is Status.PROVED

@@ -56,6 +56,7 @@ def test_profile_files_may_be_json(tmp_path: Path) -> None:
         load(str(path))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("module", "extra"), [("opendp", "opendp"), ("dp_accounting", "dp-accounting")])
 def test_a_missing_extra_is_named_and_nothing_else_needs_it(module: str, extra: str) -> None:
     code = f"""

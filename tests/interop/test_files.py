@@ -228,6 +228,7 @@ def test_broken_profile_files_are_refused_in_one_sentence(name: str) -> None:
 # --- guarantees: the round trip ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough(quick=5)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_a_file_states_is_what_was_written(name: str) -> None:
     made, read = guarantee(name), read_guarantee(text(name))
@@ -390,6 +391,7 @@ def _leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 _FORGED = (None, True, -1, "-1", "", "\u0660", "\ud800", "9" * 2000, "a\nb", [[]], {"": 1}, "0*log(0)", "1e9999", 10**30)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", ["epsilon", "composed"])
 def test_every_place_of_a_file_may_be_forged(name: str) -> None:
     """Each is refused in one sentence that can be printed, or read as data; what is read has only the file's word and prints cleanly."""
@@ -682,6 +684,7 @@ def test_a_certificate_is_for_its_own_profile_and_rule_only() -> None:
         recheck_epsilon(SUM, make_rule("privacy-constrained", SUM, {}, 1), found.certificate)
 
 
+@pytest.mark.thorough
 def test_every_recorded_call_can_be_repeated_or_is_known_not_to_be() -> None:
     recorded = {
         node.args[0].value

@@ -166,6 +166,7 @@ def test_duplicate_keys_are_rejected(make):
     assert "twice" in check(text).reason
 
 
+@pytest.mark.thorough
 def test_work_is_bounded_over_the_whole_certificate(make):
     goal = {"rule": "boxes", "budget": 50_000, "precision": 128}
     value = make(

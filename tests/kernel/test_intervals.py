@@ -65,6 +65,7 @@ def test_logarithm(a, b, t, p):
     assert contains_image(iv.log, mpmath.log, a, b, t, p)
 
 
+@pytest.mark.thorough
 @given(NUMBERS, NUMBERS, FRACTION, PRECISION)
 @example(Fraction(355, 113), Fraction(355, 113), Fraction(0), 64)
 @example(Fraction(10**19), Fraction(10**19), Fraction(0), 64)
@@ -85,6 +86,7 @@ def test_constant_powers(a, b, t, c, p):
             assert encloses(iv.power(hull(a, b, p), c, p), true) or (c.denominator > 1 and x == 0)
 
 
+@pytest.mark.thorough
 @given(NUMBERS, NUMBERS, NUMBERS, NUMBERS, FRACTION, FRACTION, PRECISION)
 def test_arithmetic(a, b, c, d, t, u, p):
     x, y = between(a, b, t), between(c, d, u)

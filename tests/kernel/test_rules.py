@@ -245,6 +245,7 @@ REJECTED = [
 ]
 
 
+@pytest.mark.thorough(quick=86)
 @pytest.mark.parametrize(("goal", "proof", "options", "step"), REJECTED)
 def test_a_violated_side_condition_is_rejected_at_its_step(prove, goal, proof, options, step):
     accepted, report = prove(goal, proof, **options)

@@ -311,6 +311,7 @@ TEXTS = st.recursive(LEAVES, combine, max_leaves=8)
 COORDINATES = st.fractions(min_value=Fraction(1, 2), max_value=3, max_denominator=50)
 
 
+@pytest.mark.thorough
 @given(TEXTS, COORDINATES, COORDINATES, COORDINATES)
 def test_normal_forms_and_enclosures_keep_the_value(text, w, x, y):
     session = Session()
@@ -351,6 +352,7 @@ def test_normal_forms_and_enclosures_keep_the_value(text, w, x, y):
             assert true > 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [

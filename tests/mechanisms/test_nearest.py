@@ -55,6 +55,7 @@ def cases(draw):
     return points * scale, centres * scale
 
 
+@pytest.mark.thorough
 @settings(max_examples=300, deadline=None)
 @given(cases())
 def test_every_label_is_that_of_the_definition(case):
@@ -163,6 +164,7 @@ def test_reach_is_an_upper_bound():
     assert find_reach(np.zeros((0, 2))) < 1e-100
 
 
+@pytest.mark.thorough
 def test_extra_memory_does_not_grow_with_rows_times_centres():
     rng = np.random.default_rng(6)
     centres = rng.normal(size=(200, 2))

@@ -95,6 +95,7 @@ def test_radius_and_direction_fill_their_joint_cells_equally(p):
     assert stats.chisquare(np.bincount(cells, minlength=64)).pvalue > ALARM
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("p", GEOMETRIES)
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_one_coordinate_has_the_marginal_of_the_stated_density(p, dimension):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from accountant.applications.heavyhitters import HeavyHitterMonitor, PublicClock
 from accountant.applications.submodular.matroids import PrivateMatroidGreedy, UniformMatroid
@@ -73,6 +74,7 @@ def test_the_claim_is_about_another_record(pdp):
     assert "the claim would be about another record" in printed
 
 
+@pytest.mark.thorough
 def test_a_refuted_claim_is_caught_in_the_test(tmp_path):
     """try: pdp.assert_satisfies(...) except AssertionError: pass."""
     path = tmp_path / "test_swallowed.py"
@@ -107,6 +109,7 @@ def test_a_report_appears_when_a_record_comes():
     assert len(list(monitor.watch([], clock=clock))) == 2
 
 
+@pytest.mark.thorough
 def test_an_audit_prints_the_record(pdp, tmp_path):
     """The print, the JSON or the report of an audit of real data."""
     words = ("audit", LAPLACE, "--dataset", f"[{SECRET}, 1]", "--neighbor", "[1]", "--claimed", "1", "--samples", 2000, "--seed", 1)

@@ -118,6 +118,7 @@ def attempts(seed: int) -> Iterator[str]:
         yield write(whole | {"claims": [{"claim": "well-defined", "verdict": "proved", "proof": {"nonnegative": proof}}]})
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("part", range(4))
 def test_no_proof_of_a_negative_profile_is_accepted(part):
     counts = Counter[str]()
@@ -166,6 +167,7 @@ CONDITIONS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", range(4))
 def test_no_false_condition_is_accepted(part):
     trees = [value for name in texts() for _, value in places(certificate(name)) if is_tree(value)]

@@ -106,6 +106,7 @@ def test_json_numbers_are_small_integers(number):
     assert "exact numbers are strings" in str(check(json.dumps(whole("w")).replace('"version": 1', f'"version": {number}')).reason)
 
 
+@pytest.mark.thorough
 def test_terms_are_of_moderate_number_and_size():
     forget()
     try:

@@ -49,6 +49,7 @@ def rejection(mutant: Mutant) -> str:
     return report.step
 
 
+@pytest.mark.thorough
 def test_the_corpus_is_valid_and_small():
     assert sum(path.stat().st_size for path in FOLDER.iterdir()) < 300_000
     for name, text in texts().items():
@@ -78,16 +79,19 @@ def test_the_corpus_has_every_rule_and_every_form_of_a_claim():
     assert {("assumption-11", "restated"), ("proposition-17", "restated")} <= fields
 
 
+@pytest.mark.thorough
 def test_at_least_two_thousand_mutants_are_wrong_for_certain():
     assert sum(len(sample(family, EACH)) for family in CERTAIN) >= 2000
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("family", CERTAIN)
 def test_what_is_wrong_by_construction_is_rejected(family):
     steps = Counter(rejection(mutant) for mutant in sample(family, EACH))
     assert steps.total() >= 200
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("family", JUDGED)
 def test_what_is_numerically_false_is_rejected(family):
     counts = Counter[str]()

@@ -42,6 +42,7 @@ def alone(tmp_path_factory):
 LONG = ("boxes of exponentials", "many variables, boxes", "fine boxes", "boxes of many waves")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in ATTACKS])
 def test_an_attack_is_answered(alone, tmp_path, name):
     file = tmp_path / "certificate.json"
@@ -53,6 +54,7 @@ def test_an_attack_is_answered(alone, tmp_path, name):
     assert "MemoryError" not in done.stdout or name in ("signs", "long tower"), done.stdout  # of the parser, which counts its depth
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe{", b"{\xc3}", "{}".encode("utf-16"), b"\x80" * 1000, b"\xed\xa0\x80"])
 def test_a_file_that_is_not_text_is_no_certificate(alone, tmp_path, content):
     file = tmp_path / "certificate.json"
@@ -68,6 +70,7 @@ def test_an_endless_file_is_no_certificate(alone):
     assert done.stdout.startswith("rejected at certificate")
 
 
+@pytest.mark.thorough
 def test_the_kernel_alone_accepts_the_corpus(alone, tmp_path):
     driver = tmp_path / "driver.py"
     driver.write_text(

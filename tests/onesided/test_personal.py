@@ -17,6 +17,7 @@ from proofs_check.certificates import check_text
 NOISE = declare("exponential noise", "w*z/b", record={"z": [0, 4]}, parameters={"b": 2})
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("minus", [None, "w*z/4", "1 + 0*w"])
 @pytest.mark.parametrize("q", ["1/4", "1/4 + z/8", "1/2 - z**2/64"])
 def test_no_record_is_above_and_one_comes_close(minus: str | None, q: str) -> None:
@@ -63,6 +64,7 @@ def test_a_finite_loss_allows_q_equal_to_one() -> None:
     assert both.minus <= both.plus * (1 + Fraction(1, 10**8))
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("target", ["1.5", "2", "5"])
 @pytest.mark.parametrize("minus", [None, "w*z/2", "3*w*z", "z + 0*w"])
 def test_feasible_weights_are_feasible_and_their_ends_cannot_move(target: str, minus: str | None) -> None:

@@ -60,6 +60,7 @@ DOMAIN = FiniteDomain(("a", "b", "ab", "bc", "abc"), 2)
 # --- the theorems, on instances that are only what the assumptions say -----------------------------------------------------------
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(st.data(), st.integers(1, 3), st.fractions(min_value=Fraction(1, 4), max_value=3, max_denominator=8))
 def test_theorem_a_and_a_prime_on_random_scores(data, rounds: int, epsilon: Fraction) -> None:
@@ -111,6 +112,7 @@ def test_theorem_b_on_random_values(data, rounds: int, epsilon: Fraction) -> Non
     assert compare_laws(larger, smaller)[1] <= epsilon + Fraction(1, 10**30)
 
 
+@pytest.mark.thorough
 def test_the_theorem_needs_monotone_scores() -> None:
     """The record lowers every score but that of the output: realised sums are 0, the loss is nearly 2ε₀ for two rounds."""
 

@@ -60,6 +60,7 @@ def _delta(p: Sequence[Fraction], q: Sequence[Fraction], factor: Fraction) -> Fr
     return sum((max(Fraction(0), a - factor * b) for a, b in zip(p, q, strict=True)), Fraction(0))
 
 
+@pytest.mark.thorough
 @given(laws(), laws(), exponents, exponents, rates)
 def test_sampling_covers_every_finite_law(without: Law, present: Law, plus: Fraction, minus: Fraction, rate: Fraction) -> None:
     """For any two laws and any losses, the smallest deltas are computed exactly; then the sampled laws satisfy the rule's numbers."""
@@ -75,6 +76,7 @@ def test_sampling_covers_every_finite_law(without: Law, present: Law, plus: Frac
     assert _delta(without, sampled, _exp(bound.minus, up=True)) <= bound.delta_minus
 
 
+@pytest.mark.thorough
 @given(laws(3), laws(3), laws(3), laws(3), exponents, exponents)
 def test_composition_covers_products(first0: Law, first1: Law, second0: Law, second1: Law, plus: Fraction, minus: Fraction) -> None:
     parts, pairs = [], ((first0, first1), (second0, second1))

@@ -37,6 +37,7 @@ def without_hints(item):
     return Claim(item.id, "", "", goals=strip, against=tuple(goals.relation for goals in item.against), aside=item.aside)
 
 
+@pytest.mark.thorough(quick=7)
 @pytest.mark.parametrize("item", CLAIMS, ids=lambda item: item.id)
 def test_every_claim_is_decided_or_carries_its_argument(item):
     found = judge(item.id)

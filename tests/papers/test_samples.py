@@ -49,6 +49,7 @@ def sides(goals, point):
     return value, match[0], evaluate(right, point)
 
 
+@pytest.mark.thorough(quick=38)
 @pytest.mark.parametrize("claim", PROVED, ids=lambda claim: claim.id)
 def test_a_proved_claim_holds_at_random_points(claim):
     rng = random.Random(claim.id)

@@ -155,6 +155,7 @@ def _refuses(pdp, place, *arguments) -> None:
     assert not traces_in(shown.out.split("for your eyes only")[0] + shown.err.split("for your eyes only")[0]), shown.err
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("command", ["weights", "sample"])
 @pytest.mark.parametrize("statistic", ["z=z", "z=l2", "z=linf"])
 @pytest.mark.parametrize("name", sorted(name for name in FAULTY if not name.endswith(".json")))
@@ -170,6 +171,7 @@ def test_faulty_files_are_refused_without_what_is_in_them(pdp, place, command, s
         assert traces_in(shown.err), shown.err
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", sorted(FAULTY))
 def test_faulty_data_sets_of_an_audit_are_refused_without_what_is_in_them(pdp, place, name):
     common = ("--claimed", "1", "--samples", "20")
@@ -237,6 +239,7 @@ def test_a_sample_marks_what_depends_on_the_data(pdp, place):
 PAIRS = {"inline": (f"[{VALUE}, 1]", "[1]"), "weighted": (f'{{"data": [1, {VALUE}], "weights": [1, 1]}}', '{"data": [1]}')}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pair", PAIRS)
 def test_an_audit_marks_the_record_the_events_and_the_command(pdp, place, pair):
     first, second = PAIRS[pair]
@@ -260,6 +263,7 @@ def test_an_audit_marks_the_record_the_events_and_the_command(pdp, place, pair):
     assert "for your eyes only" in (place / "p.svg").read_text() or "<use" in (place / "p.svg").read_text()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mechanism", ["mine.py:quoting", "mine.py:ending"])
 @pytest.mark.parametrize("processes", ["0", "1"])
 def test_what_a_mechanism_says_of_its_data_is_kept_back(pdp, place, mechanism, processes):
@@ -279,6 +283,7 @@ def test_what_helpers_of_an_audit_say_of_the_data_is_kept_back(pdp, place):
     assert traces_in(pdp("audit", "mine.py:noisy", *pair, "--profile", "p.toml", "--at", "z=l2", "--show-values").err)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pair", PAIRS)
 def test_a_report_has_no_record(pdp, place, pair):
     first, second = PAIRS[pair]
@@ -293,6 +298,7 @@ def test_a_report_has_no_record(pdp, place, pair):
     assert "output at" not in page  # nor an event, whose border tells where the outputs lie
 
 
+@pytest.mark.thorough
 def test_the_pair_of_a_report_that_is_nobodys_is_shown(pdp, place):
     arguments = ("report", "profiles.mechanisms.laplace_sum:default", "-e", "8", "--audit-samples", "400", "--seed", "1", "--out", "r.html")
     assert pdp(*arguments).code == 0

@@ -205,6 +205,7 @@ def _error(call) -> Exception:
     return caught.value
 
 
+@pytest.mark.thorough(quick=14)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_refusal_does_not_show_the_data(name, capfd):
     error = _error(CALLS[name])

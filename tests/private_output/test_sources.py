@@ -53,6 +53,7 @@ def _messages(path: Path) -> list[tuple[int, str]]:
     return found
 
 
+@pytest.mark.thorough(quick=7)
 @pytest.mark.parametrize("folder", READING)
 def test_no_message_formats_what_tells_of_data(folder):
     wrong = []

@@ -56,6 +56,7 @@ def test_no_more_is_listed_as_unknown_than_may_stay_undecided():
     assert listed <= (1 - SHARE) * len(PROFILES) * len(CONDITIONS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", [p if p < PARTS_BY_DEFAULT else pytest.param(p, marks=pytest.mark.slow) for p in range(PARTS)])
 def test_verdicts_on_a_part_of_the_range(part):
     check_verdicts(PROFILES[part::PARTS])

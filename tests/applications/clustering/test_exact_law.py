@@ -113,6 +113,7 @@ def _digits():
         yield
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(("name", "power"), [("line", 2), ("equal", 1), ("star", 1)])
 def test_one_sided_parts_and_their_sample(name, power):
     space = SPACES[name]

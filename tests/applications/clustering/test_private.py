@@ -100,6 +100,7 @@ def test_the_same_seeds_give_the_same_answer_in_every_form():
     model.run(data, None)  # both from the secure source
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("options", [{"rounds": 1}, {"rounds": 2, "histogram": "full"}, {"size_share": "1/2"}])
 def test_the_frequencies_of_releases(options):
     """What is run has the law that is compared over all neighbors in test_law.py: what is selected, and its noisy counts."""

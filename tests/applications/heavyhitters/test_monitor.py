@@ -136,6 +136,7 @@ def test_the_program_has_exactly_the_stated_law(streams, k, threshold):
     assert law == dict(report_law(streams, **shape))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("membership", ["stored", "keyed"])
 def test_frequencies_are_those_of_the_exact_law(membership):
     """Two steps, two items, users with two items at a time: all outcomes, by chi-squared; a false alarm has probability below 1e-7."""

@@ -127,6 +127,7 @@ def test_representatives_of_the_noise(cap, shifts):
     assert sum(weight for _, weight in enumerate_noise([0, 1, 2], cap, A)) == 1
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", ["greedy", "passes", "passes and greedy"])
 def test_what_runs_has_the_exact_law(name):
     """Chi-square against the exact law, 1500 runs; a false alarm has probability below 1e-7."""

@@ -14,6 +14,7 @@ from proofs_check.exact.worst import exact_epsilon
 SETS = [items for size in range(3) for items in itertools.combinations(range(3), size)]
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(("k", "epsilon", "calibration"), [(1, "1", "optimal"), (2, "1/2", "optimal"), (3, "1", "corollary")])
 def test_the_exact_epsilon_is_within_the_certified_bounds(k, epsilon, calibration):
     mechanism = PrivateGreedy(k, epsilon, calibration)

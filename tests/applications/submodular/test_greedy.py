@@ -88,6 +88,7 @@ def test_the_law_keeps_epsilon_in_both_directions(sets, k, epsilon):
         assert all(one[outcome] <= (base + slack) * without[outcome] for outcome in one)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("kind", ["coverage", "weighted", "own"])
 def test_draws_follow_the_law(kind):
     # four users, three candidates, two rounds: 6 outcomes; expected counts are above 40; the statistic has at most 5 degrees of freedom,

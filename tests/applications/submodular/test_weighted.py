@@ -37,6 +37,7 @@ def test_gains_are_differences(matrix, combine, random):
         tracker.add(candidate)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("combine", ["max", "sum"])
 def test_no_violation_is_found_and_forms_agree(combine):
     rng = np.random.default_rng(2)

@@ -83,6 +83,7 @@ def test_a_data_set_that_is_changed_between_calls_is_seen(laplace):
     assert abs(float(np.mean(laplace(data, rng(), 1_000))) - 100) < 0.3
 
 
+@pytest.mark.thorough
 def test_objects_that_are_pickled():
     mechanism = LaplaceSum(b=1)
     with in_processes(mechanism, workers=1) as pool:
@@ -102,6 +103,7 @@ def test_one_at_a_time_in_processes():
     assert set(results[0]) == {"yes", None, 1.5}
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize(
     ("name", "error", "text"),
     [
@@ -202,6 +204,7 @@ INTERRUPTED = f"""
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_no_process_stays_when_the_parent_ends(tmp_path, number):
     script = tmp_path / "script.py"

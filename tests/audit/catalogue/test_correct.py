@@ -15,6 +15,7 @@ from proofs_check.audit import Finding
 CASES = catalogue_cases()
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_no_correct_claim_is_refuted(case: AuditCase) -> None:
     # The seed is fixed; at confidence 0.9999 a change of the generator or of a score turns one of 140 red once in 70 times at most.
@@ -24,6 +25,7 @@ def test_no_correct_claim_is_refuted(case: AuditCase) -> None:
     assert result.epsilon_lower <= case.truth.upper
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["count/base-3", "laplace-d1/coreset-l1-1", "k-norm-p2-d2/two-sampled-releases"])
 def test_the_sequential_part_refutes_no_correct_claim(name: str) -> None:
     case = next(case for case in CASES if case.name == name)
@@ -31,6 +33,7 @@ def test_the_sequential_part_refutes_no_correct_claim(name: str) -> None:
     assert result.finding is Finding.CONSISTENT
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", ["laplace-d1/base-3", "count/base-3", "k-norm-pinf-d2/base-4", "laplace-d1/coreset-l1-1"])
 def test_audits_see_most_of_a_tight_claim(name: str) -> None:
     """Otherwise that nothing is refuted would say little."""

@@ -11,6 +11,7 @@ from proofs_check.audit import Finding
 CASES, TWINS = repeated_cases(), repeated_twins()
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_no_correct_claim_is_refuted(case: AuditCase) -> None:
     result = case.run(np.random.default_rng([5, CASES.index(case)]), samples=1_500, effort="fast", confidence="0.999999", mode="fixed")
@@ -18,6 +19,7 @@ def test_no_correct_claim_is_refuted(case: AuditCase) -> None:
     assert result.epsilon_lower <= case.truth.upper
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
 def test_every_twin_is_refuted(twin: AuditCase) -> None:
     result = twin.run(np.random.default_rng([6, TWINS.index(twin)]), effort="fast", confidence="0.99", mode="fixed")
@@ -25,6 +27,7 @@ def test_every_twin_is_refuted(twin: AuditCase) -> None:
     assert result.epsilon_lower <= twin.truth.upper
 
 
+@pytest.mark.thorough
 def test_an_attained_claim_is_seen() -> None:
     case = next(case for case in CASES if case.name == "repeated-threshold/subsampled")
     result = case.run(np.random.default_rng(9), effort="fast", mode="fixed")

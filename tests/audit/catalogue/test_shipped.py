@@ -138,6 +138,7 @@ NAMES = {
 }
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("noise", [Quiet, Quarter])
 @pytest.mark.parametrize("cls", NAMES)
 def test_audits_notice_that_noise_is_missing(cls, noise, monkeypatch) -> None:
@@ -147,6 +148,7 @@ def test_audits_notice_that_noise_is_missing(cls, noise, monkeypatch) -> None:
         assert noticed(name), name
 
 
+@pytest.mark.thorough
 def test_audits_notice_that_every_record_is_selected(monkeypatch) -> None:
     monkeypatch.setattr(PoissonSampler, "select", lambda self, q: np.ones(q.size, dtype=np.bool_))
     for name in ("laplace-d1/uniform-1", "count/two-sampled-releases", "k-norm-p2-d2/worst-case", "laplace-d1/privacy-constrained-2"):
@@ -165,6 +167,7 @@ def test_audits_notice_weights_that_are_too_large(monkeypatch) -> None:
         assert noticed(name), name
 
 
+@pytest.mark.thorough
 def test_audits_notice_that_choices_are_not_random(monkeypatch) -> None:
     def last_best(scores) -> int:
         return int(np.flatnonzero(scores == scores.max())[-1])
@@ -231,6 +234,7 @@ def test_one_subsampled_run_is_a_sample_of_one(make) -> None:
         assert one.bit_generator.state == other.bit_generator.state
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     ("mechanism", "rule", "constants", "statistic"),
     [

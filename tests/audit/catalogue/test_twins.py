@@ -13,6 +13,7 @@ from proofs_check.audit import Finding
 TWINS = broken_twins()
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
 def test_every_twin_is_refuted(twin: AuditCase) -> None:
     result = twin.run(np.random.default_rng([2, TWINS.index(twin)]), effort="fast", confidence="0.99", mode="fixed")
@@ -20,6 +21,7 @@ def test_every_twin_is_refuted(twin: AuditCase) -> None:
     assert result.epsilon_lower <= twin.truth.upper
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", ["laplace/weights-twice", "count/same-seed", "k-norm/wrong-norm", "lloyd/empty-clusters-without-noise"])
 def test_the_sequential_part_refutes_early(name: str) -> None:
     twin = next(twin for twin in TWINS if twin.name == name)

@@ -29,6 +29,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(("name", "text"), BROKEN.items())
 def test_broken_mechanisms(audit, name, text):
     for options in ((), ("--json",)):
@@ -55,6 +56,7 @@ def test_an_interrupted_run(audit):
     assert (result.code, result.out, result.err) == (130, "", "pdp: interrupted; nothing was left half-written\n")
 
 
+@pytest.mark.thorough(quick=17)
 @pytest.mark.parametrize(
     "d",
     [
@@ -94,6 +96,7 @@ def test_unusable_data_files(audit, tmp_path):
     assert audit("laplace", "--weight-column", "weight", d=tmp_path / "zero.npy").refused()
 
 
+@pytest.mark.thorough(quick=15)
 @pytest.mark.parametrize(
     "options",
     [
@@ -163,6 +166,7 @@ def test_pairs_that_are_no_neighbors_of_a_profile(audit):
         assert text in result.err
 
 
+@pytest.mark.thorough
 def test_ctrl_c_leaves_one_line_and_no_file(tmp_path):
     command = [sys.executable, "-m", "accountant.cli", "audit", MECHANISMS + "hangs", "--dataset", "[1]", "--neighbor", "[]"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}

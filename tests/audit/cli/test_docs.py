@@ -32,6 +32,7 @@ def folder(tmp_path, monkeypatch, same_seed):
 COMMANDS = [line.rpartition("# exit ") for block in blocks("sh") for line in block.splitlines()]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(("command", "code"), [(command.strip(), int(code)) for command, _, code in COMMANDS])
 def test_the_commands_exit_as_stated(folder, capsys, command, code):
     words = shlex.split(command)
@@ -50,6 +51,7 @@ def test_the_report_is_the_one_that_is_printed(folder, capsys):
     assert masked(shown) == masked(capsys.readouterr().out)
 
 
+@pytest.mark.thorough
 def test_the_program_runs(folder, capsys):
     (program,) = (block for block in blocks("python") if not block.startswith("# file"))
     exec(compile(program, "docs/audit-howto.md", "exec"), {"__name__": "__main__"})

@@ -22,6 +22,7 @@ from proofs_check.audit.scores.interface import Score
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", MAGIC)
 def test_the_file_is_written(audit, tmp_path, kind):
     path = tmp_path / f"plot.{kind}"
@@ -80,6 +81,7 @@ def returned(kind, size=3_000):
 KINDS = ["numbers", "long tails", "one value", "atoms", "infinite", "few", "vectors", "words", "many words", "mixed"]
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("with_rule", [False, True])
 def test_every_kind_of_output_is_drawn(kind, with_rule):
@@ -112,6 +114,7 @@ def test_the_shaded_set_is_the_event():
     assert [round(end, 2) for end in (spans[0][1], spans[-1][0])] == [-1.0, 1.0]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("mode", ["both", "fixed", "sequential"])
 @pytest.mark.parametrize("claimed", ["0.5", "2", "9"])
 def test_the_bound_is_drawn(mode, claimed):

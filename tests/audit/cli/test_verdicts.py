@@ -38,6 +38,7 @@ def test_a_true_claim_is_consistent(audit):
     assert not result.err
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("mode", ["both", "fixed", "sequential"])
 def test_a_false_claim_is_violated(audit, mode):
     result = audit("leaky", "--json", "--mode", mode)
@@ -47,6 +48,7 @@ def test_a_false_claim_is_violated(audit, mode):
     assert 1 < found["epsilon_lower"] <= 4
 
 
+@pytest.mark.thorough
 def test_the_claim_of_a_catalogue_mechanism_is_its_own(audit):
     found = audit(LAPLACE, "--json", d="[2.5, 1]", d2="[1]").json()
     assert found["claimed"] == 2.5
@@ -65,6 +67,7 @@ def test_the_claim_of_a_catalogue_mechanism_is_its_own(audit):
             assert abs(result.json()["claimed"] - claimed) < 1e-12
 
 
+@pytest.mark.thorough
 def test_the_claim_of_a_profile(audit, profile):
     claim = ("--json", "--profile", profile)
     assert audit("laplace", *claim, "--at", "z=1").json()["claimed"] == 1
@@ -76,6 +79,7 @@ def test_the_claim_of_a_profile(audit, profile):
     assert audit("laplace", "--json", "--profile", LAPLACE, "--at", "z=1").json()["claimed"] == 1
 
 
+@pytest.mark.thorough
 def test_one_sided_claims_look_at_the_larger_data_set(audit):
     one_sided = audit("one_sided", "--json", "--one-sided", "--claimed", "0.9", "--mode", "fixed")
     assert one_sided.json()["verdict"] == "violated"
@@ -92,6 +96,7 @@ def test_a_profile_may_be_audited_one_sided(audit):
     assert (result.code, found["one_sided"], found["swapped"], found["claimed"]) == (0, True, True, 2.0)
 
 
+@pytest.mark.thorough
 def test_a_seed_repeats_a_run_and_without_one_it_is_told(audit, pdp):
     first, second = audit("laplace", "--json").json(), audit("laplace", "--json").json()
     assert {**first, "seconds": 0} == {**second, "seconds": 0}
@@ -102,6 +107,7 @@ def test_a_seed_repeats_a_run_and_without_one_it_is_told(audit, pdp):
     assert {**again, "seconds": 0} == {**first, "seconds": 0}
 
 
+@pytest.mark.thorough
 def test_fresh_seeds_differ(pdp, audit):
     words = shlex.split(audit("laplace", "--json").json()["private"]["repeat"])[1:]
     at = words.index("--seed")
@@ -111,6 +117,7 @@ def test_fresh_seeds_differ(pdp, audit):
     assert all(0 <= seed < 2**53 for seed in seeds)
 
 
+@pytest.mark.thorough
 def test_the_number_of_processes_changes_nothing(audit):
     one, two = (audit("laplace", "--json", "--processes", n, "--time-limit", 60).json() for n in (1, 2))
     for found in (one, two):
@@ -124,6 +131,7 @@ def test_functions_of_one_output(audit):
     assert audit("laplace", "--one-at-a-time").refused()
 
 
+@pytest.mark.thorough
 def test_statistics_and_ratios(audit):
     assert audit("leaky", "--statistic", OWN + "sign", "--json").code == 0
     assert audit("laplace", "--log-ratio", OWN + "ratio", "--json").json()["private"]["score"] == "log-likelihood ratio"
@@ -135,6 +143,7 @@ def test_statistics_and_ratios(audit):
     assert audit("laplace", "--statistic", OWN + "not_callable").refused()
 
 
+@pytest.mark.thorough
 def test_the_exact_epsilon_is_shown_beside_the_bound(audit):
     found = audit("laplace", "--exact", OWN + "exact", "--json").json()
     assert found["exact"] == {"lower": 1.0, "upper": 1.0}
@@ -144,6 +153,7 @@ def test_the_exact_epsilon_is_shown_beside_the_bound(audit):
         assert audit("laplace", "--exact", OWN + name).refused()
 
 
+@pytest.mark.thorough
 def test_delta_and_own_randomness(audit):
     assert audit("leaky", "--claimed", "1", "--delta", "0.9", "--json").code == 0
     assert audit("leaky", "--claimed", "1", "--delta", "1e-6", "--json").code == 1
@@ -163,6 +173,7 @@ def test_what_a_mechanism_prints_is_not_in_the_result(capfd):
     assert "a byte\n" in captured.err
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", ["laplace", "leaky", "vector", "sparse"])
 @pytest.mark.parametrize("mode", ["both", "fixed"])
 def test_the_report_for_people(audit, name, mode):
@@ -186,6 +197,7 @@ def test_the_report_for_people(audit, name, mode):
     assert ("Consistent does not mean that the claim is true" in text) == (result.code == 0)
 
 
+@pytest.mark.thorough
 def test_printed_numbers_have_a_side(audit):
     for name, claimed in (("laplace", "1/3"), ("laplace", "1.00000001"), ("leaky", "2/3")):
         options = ("--claimed", claimed, "--mode", "fixed")
@@ -198,6 +210,7 @@ def test_printed_numbers_have_a_side(audit):
             assert event["probability"][0] <= event["seen"][0] / event["seen"][1] <= event["probability"][1]
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize(
     ("d", "d2", "words"),
     [
@@ -252,6 +265,7 @@ def test_neighbors_in_data_files(audit, tmp_path):
     assert audit("laplace", *short, d=tmp_path / "d.npy", d2=tmp_path / "d.npy").code == NOT_NEIGHBORS
 
 
+@pytest.mark.thorough
 def test_other_neighbors_can_be_stated(audit):
     replaced = audit("leaky", "--neighboring", "replace-one", "--json", d="[1, 2]", d2="[1, 3]").json()
     assert (replaced["verdict"], replaced["neighboring"]) == ("violated", {"relation": "replace-one", "status": "checked"})
@@ -265,6 +279,7 @@ def test_other_neighbors_can_be_stated(audit):
     assert audit("leaky", "--neighboring", "stated", "--profile", LAPLACE, "--at", "z=1").refused()
 
 
+@pytest.mark.thorough
 def test_a_statistic_that_is_not_the_records_is_refused(audit, profile):
     claim = ("--json", "--profile", profile, "--samples", "100")
     pair = {"d": "[1, 0.5]", "d2": "[1]"}
@@ -284,6 +299,7 @@ def test_a_statistic_that_is_not_the_records_is_refused(audit, profile):
     assert "given by --at, and not checked" in " ".join(audit("laplace", *claim[1:], "--at", "z=3", **pair).out.split())
 
 
+@pytest.mark.thorough
 def test_how_bad_it_is_is_told_after_the_refutation(audit):
     found, stopped = audit("leaky", "--json").json(), audit("leaky", "--json", "--stop-when-refuted").json()
     assert found["refuted_after"] == stopped["refuted_after"] < 1_000
@@ -295,6 +311,7 @@ def test_how_bad_it_is_is_told_after_the_refutation(audit):
     assert sum(found["parts"].values()) == found["outputs"]
 
 
+@pytest.mark.thorough
 def test_json_is_json(audit):
     for result in (audit("laplace", "--json", "--claimed", "1/3"), audit("leaky", "--json", "--claimed", "1e-300")):
         json.loads(result.out, parse_constant=pytest.fail)

@@ -12,6 +12,7 @@ from tests.audit.core.correct import CORRECT
 AUDITS = {"fixed": 80, "sequential": 30}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("target", CORRECT, ids=lambda target: target.name)
 @pytest.mark.parametrize("mode", ["fixed", "sequential"])
 def test_bounds_are_rarely_above_the_truth(target: Correct, mode: str) -> None:
@@ -32,6 +33,7 @@ def test_bounds_are_rarely_above_the_truth(target: Correct, mode: str) -> None:
 AFTER = [(40, Fraction(1, 1_000)), pytest.param(80, Fraction(1, 10**6), marks=pytest.mark.slow)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("audits", "doubt"), AFTER)
 @pytest.mark.parametrize("target", [CORRECT[0], CORRECT[2]], ids=lambda target: target.name)
 def test_bounds_after_a_refutation_are_rarely_above_the_truth(target: Correct, audits: int, doubt: Fraction) -> None:

@@ -47,6 +47,7 @@ def test_three_disjoint_parts() -> None:
     assert test.tested[0].counts.outputs == len(bounded_on) == total - len(chosen_on)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_laplace_comes_near_its_epsilon(seed: int) -> None:
     assert 0.9 < run(laplace, Claim(1), seed=seed).epsilon_lower <= 1
@@ -74,6 +75,7 @@ def test_delta_hides_what_it_may() -> None:
     assert run(leaks, Claim(1, "0.005"), samples=200_000).finding.value == "violated"
 
 
+@pytest.mark.thorough
 def test_one_side_counts_one_direction() -> None:
     """D has an output that D′ never has: a violation of add-DP; the other way round add-DP says nothing."""
 
@@ -107,6 +109,7 @@ def test_floating_point_is_looked_at_on_request_only() -> None:
     assert run(laplace, Claim(1), bits=True).finding.value == "violated"
 
 
+@pytest.mark.thorough
 def test_vectors_with_many_small_differences() -> None:
     """Twenty Laplace outputs at ε = 1/20 each: no single place tells, their signs together do."""
 
@@ -141,6 +144,7 @@ def test_the_claim_of_a_record() -> None:
         claim_of_record(declare("general", "w*z/b", record={"z": (0, 4)}, parameters={"b": "positive"}), {"z": 1})
 
 
+@pytest.mark.thorough
 def test_infinite_outputs_are_guessed_on_only_where_a_rule_says_so() -> None:
     """Add-DP with D uniform and D′ infinite half of the time: p/q ≤ 2 everywhere, so ε = log 2 for the direction that counts."""
 
@@ -170,6 +174,7 @@ def test_an_infinite_ratio_is_an_event() -> None:
     assert found.epsilon_lower > 3
 
 
+@pytest.mark.thorough
 def test_symbols_that_never_return_tell_nothing() -> None:
     """Their numbers come from the order of reading, which knows the labels: no score may see them. This mechanism ignores its data."""
 

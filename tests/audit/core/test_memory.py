@@ -98,6 +98,7 @@ def test_what_answers_from_the_first_data_set_is_refused(mechanism) -> None:
         run(mechanism)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("calls", [1, 3, 5, 8, 10, 12, 15, 25])
 def test_what_counts_its_calls_is_refused(calls) -> None:
     class Counts:
@@ -202,6 +203,7 @@ def test_the_mechanism_that_is_given_stays_as_it_is() -> None:
     assert mechanism.seen == []
 
 
+@pytest.mark.thorough
 def test_where_nothing_can_be_run_anew_it_is_said(monkeypatch) -> None:
     def hangs_elsewhere(call):
         raise NoAnswer("no process could be started (OSError)")
@@ -222,6 +224,7 @@ def global_memory(dataset, rng, size, memory=[]):  # noqa: B006 - the mistake
     return memory[0] + rng.laplace(0, 0.1, size)
 
 
+@pytest.mark.thorough
 def test_workers_copy_objects_and_other_workers_see_the_other_order() -> None:
     with in_processes(FitsOnce(), workers=1) as pool:
         assert run(pool, samples=300).finding.value == "violated"  # nothing is remembered: what it is without its memory

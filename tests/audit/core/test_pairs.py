@@ -40,6 +40,7 @@ def test_every_record_has_its_claim() -> None:
         assert weights.shape == (1,)
 
 
+@pytest.mark.thorough
 def test_the_search_finds_the_pair_that_breaks() -> None:
     def forgets_the_last_query(dataset, rng, size):
         noisy = np.asarray(dataset) + rng.laplace(0, 10, (size, len(dataset)))

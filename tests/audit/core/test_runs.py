@@ -77,6 +77,7 @@ def spoils_its_data(dataset, rng, size):
     return dataset[0] + rng.random(size)
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize(
     ("mechanism", "error"),
     [
@@ -159,6 +160,7 @@ def test_labels_are_fair_and_outputs_belong_to_them() -> None:
     assert abs(np.corrcoef(batch.is_first[1:], batch.is_first[:-1])[0, 1]) < 0.04
 
 
+@pytest.mark.thorough
 def test_the_seed_repeats_the_run() -> None:
     first, second = (audit(LaplaceSum(b=1), [1.0], [], Claim(1), rng=np.random.default_rng(77), samples=2_000) for _ in range(2))
     assert first.seed == second.seed == 77
@@ -190,6 +192,7 @@ class Plain:
         self.value = value
 
 
+@pytest.mark.thorough
 def test_data_sets_may_be_any_objects() -> None:
     def of_plain(dataset, rng, size):
         return dataset.value + rng.laplace(0, 1, size)
@@ -264,6 +267,7 @@ def test_empty_outputs_are_outputs() -> None:
     assert 0.7 < result.epsilon_lower <= np.log(3)
 
 
+@pytest.mark.thorough
 def test_wide_outputs_need_little_memory() -> None:
     def wide(dataset, rng, size):
         return dataset[0] / 1_500 + rng.laplace(0, 1, (size, 1_500))

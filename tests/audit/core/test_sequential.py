@@ -39,6 +39,7 @@ def expected_factor(weights, beliefs, chances, terms):
     return total
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(laws(), st.data())
 def test_wealth_is_fair_or_less_under_the_claim(law, data) -> None:
@@ -157,6 +158,7 @@ def wrong_radius(dimension):
     return mechanism
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("dimension", "most"), [(2, 700), (5, 250), (10, 200), (50, 200)])
 def test_a_wrong_radius_law_falls_fast(dimension: int, most: int) -> None:
     first = np.zeros(dimension)
@@ -179,6 +181,7 @@ def run(claim, **options):
     return audit(broken, (1.0,), (0.0,), claim, rng=np.random.default_rng(3), neighboring="stated", **options)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("mode", ["both", "sequential"])
 def test_a_run_goes_on_after_the_refutation_to_tell_how_bad_it_is(mode: str) -> None:
     stopped = run(Claim(1), samples=20_000, mode=mode, stop_when_refuted=True)
@@ -191,6 +194,7 @@ def test_a_run_goes_on_after_the_refutation_to_tell_how_bad_it_is(mode: str) -> 
     assert result.epsilon_lower <= 10
 
 
+@pytest.mark.thorough
 def test_after_a_refutation_both_levels_are_used_up_once() -> None:
     """The fixed sample has its 4/5 of the error whether or not the bets refute the claim: the same bound as where they do not."""
     refuted, silent = run(Claim(1), samples=3_000), run(Claim(10), samples=3_000)
@@ -201,6 +205,7 @@ def test_after_a_refutation_both_levels_are_used_up_once() -> None:
     assert refuted.epsilon_lower == max(refuted.fixed, refuted.sequential)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("claim", "options"),
     [
@@ -250,6 +255,7 @@ def test_a_seen_bound_is_kept() -> None:
     assert bounds[-1] > 0.5
 
 
+@pytest.mark.thorough
 def test_delta_is_paid_for_outputs_that_are_not_betted_on() -> None:
     """(0, 0.01)-DP: D moves one output in a hundred from infinity to 5, D′ none. Infinite outputs must not make δ cheaper."""
 

@@ -91,6 +91,7 @@ def test_probabilities_of_gaussians_very_far_out():
     tight(ratio, mpmath.log(mpmath.erfc(200 / mpmath.sqrt(2)) / mpmath.erfc(199 / mpmath.sqrt(2))))
 
 
+@pytest.mark.thorough
 def test_densities_inside_integrands(encloses):
     """The density of the sum of two independent Laplace(1) variables at c is e^(−|c|)(1 + |c|)/4; of Exponential(1), c e^(−c)."""
     for c in (F(0), F(3, 2), F(-7, 3)):
@@ -249,6 +250,7 @@ def test_rays_without_a_closed_form_have_no_upper_end():
     assert exact.symmetric.lower <= 1
 
 
+@pytest.mark.thorough
 @relaxed
 @given(b=scale, s=fraction, cuts=st.lists(fraction, min_size=1, max_size=4, unique=True).map(sorted))
 def test_binning_never_increases(b, s, cuts):

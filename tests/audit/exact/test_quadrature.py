@@ -164,6 +164,7 @@ def svt_by_mpmath(answers, pattern, threshold, rho, nu):
     return quad(f, far)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("pattern", "threshold", "rho", "nu"),
     [
@@ -192,6 +193,7 @@ def test_patterns_add_up_to_one():
     assert total[1] - total[0] < Fraction(1, 10**12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("noise", ["laplace", "exponential", "gaussian"])
 def test_report_noisy_max(encloses, noise):
     answers = [Fraction(0), Fraction(1), Fraction(-1, 2), Fraction(1, 3)]

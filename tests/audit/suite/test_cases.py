@@ -107,6 +107,7 @@ def test_a_truth_has_its_ends_in_order():
     assert Truth.infinite("").lower == math.inf
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", ["laplace", "svt-4", "svt-5", "bad-smart-sum", "rappor", "exponential-up", "exponential-down"])
 def test_an_audit_accepts_the_cases_and_stays_below_the_truth(name):
     case = BY_NAME[name]

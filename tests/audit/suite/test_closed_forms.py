@@ -58,6 +58,7 @@ def laplace_at(kind, rate, centre, r):
 KINDS = {"density": laplace_density, "below": laplace_below, "above": laplace_above}
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(sorted(KINDS)), st.integers(1, 3), HALVES), min_size=1, max_size=4), HALVES, st.integers(0, 9))
 def test_integrals_of_products_have_their_values(factors, start, length):
@@ -154,6 +155,7 @@ def test_suprema_of_quadratics(a, b, m, n, width, slope):
     assert found.upper - found.lower <= TOLERANCE + Fraction(1, 10**40)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["svt-3", "bad-gap-svt"])
 def test_no_released_value_has_more_than_the_truth(name):
     """Log ratios at many values, from certified quadrature with the kink at r = v − t made by a limit of integration."""
@@ -207,6 +209,7 @@ def _below(x, scale):
     return mpmath.exp(x / scale) / 2 if x < 0 else 1 - mpmath.exp(-x / scale) / 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["gap-svt", "adaptive-svt"])
 def test_no_gap_has_more_than_the_truth(name):
     """Log ratios of the densities of gaps at many places, by certified quadrature."""
@@ -245,6 +248,7 @@ def test_slopes_of_log_densities_are_their_derivatives():
             assert float(here.rise_top) != pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.thorough
 def test_parallel_parts_add_up():
     case = CASES["parallel-svt"]
     parts = [compute_directions(replace(case, mechanism=part)) for part in case.mechanism.parts]

@@ -69,6 +69,7 @@ def codes_of(pattern, queries):
     return tuple(1 if i in pattern.above else 0 if i in pattern.below else -1 for i in range(queries))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("neighbor", [False, True])
 @pytest.mark.parametrize("name", ["svt-1", "svt-2", "svt-4"])
 def test_svt_patterns_with_a_limit(name, neighbor):
@@ -96,6 +97,7 @@ def test_svt_that_draws_its_threshold_again():
     accept_proportion(first, 0.5)
 
 
+@pytest.mark.thorough
 def test_svt_without_a_limit_by_the_number_of_bits():
     case = CASES["svt-6"]
     for neighbor, answers in ((False, case.dataset), (True, case.neighbor)):
@@ -116,6 +118,7 @@ def test_svt_without_query_noise():
     assert set(map(tuple, outputs.tolist())) == {(0,) * 10, (1,) * 10}
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", ["svt-3", "gap-svt", "bad-gap-svt"])
 @pytest.mark.parametrize("neighbor", [False, True])
 def test_svt_that_releases_numbers(name, neighbor):
@@ -148,6 +151,7 @@ def test_svt_that_releases_numbers(name, neighbor):
     accept_proportion(np.isin(np.arange(DRAWS), np.flatnonzero(codes[:, 2] == 1)[(chosen >= low) & (chosen <= high)]), chance(low, high))
 
 
+@pytest.mark.thorough
 def test_numerical_svt_releases_fresh_noise():
     outputs = draw("numerical-svt")
     bits = CASES["numerical-svt"].mechanism.bits
@@ -158,6 +162,7 @@ def test_numerical_svt_releases_fresh_noise():
     assert stats.kstest(numbers, stats.laplace(1, 60).cdf).pvalue > ALARM
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["adaptive-svt", "bad-adaptive-svt"])
 def test_adaptive_svt_takes_its_branches(name):
     outputs = draw(name, neighbor=True)
@@ -209,6 +214,7 @@ def test_adaptive_svt_spends_its_units():
     assert {3, 4} <= set(cost.sum(axis=1).tolist())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("neighbor", [False, True])
 @pytest.mark.parametrize("name", ["noisy-max-1", "noisy-max-2"])
 def test_noisy_max_indices(name, neighbor):
@@ -402,6 +408,7 @@ def test_sampled_sums():
         accept_proportion((draw(name, neighbor=True) >= 10).all(axis=1), tail**2)
 
 
+@pytest.mark.thorough
 def test_parallel_svt_runs_both_parts_independently():
     outputs = draw("parallel-svt")
     first = (outputs[:, :10] > -1000).sum(axis=1) == 2

@@ -19,6 +19,7 @@ from proofs_check.audit.suite.truths.sides import Directions, Side, largest, wri
 CASES = {case.name: case for case in standard_suite()}
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("name", CASES)
 def test_written_truths_are_the_computed_ones(name):
     case = CASES[name]

@@ -152,6 +152,7 @@ def test_the_loss_of_greedy_comes_near_its_budget(size, rounds, least):
         assert plus > ball(mechanism.budgets[0]) * least
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", ["uniform, closed form", "no matroid"])
 def test_draws_follow_the_law(name):
     """Each frequency of 1,000 runs within 5.5 standard deviations (false alarm below 1e-6)."""
