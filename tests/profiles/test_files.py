@@ -50,6 +50,7 @@ def test_one_tenth_is_one_tenth_everywhere():
 HEAD = 'name = "p"\nepsilon = "w*z"\n'
 
 
+@pytest.mark.thorough(quick=16)
 @pytest.mark.parametrize(
     ("text", "error"),
     [
@@ -133,6 +134,7 @@ def test_every_bad_file_is_named_in_one_line(text, error):
     assert len(message) < 400
 
 
+@pytest.mark.thorough
 @settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_is_a_profile_or_a_named_error(text):

@@ -262,6 +262,7 @@ def normal(term: Term) -> Term:
     return (head, *parts)
 
 
+@pytest.mark.thorough
 @settings(max_examples=300, deadline=None)
 @given(written_terms)
 def test_printing_and_reading_gives_the_same_structure_or_value(term):

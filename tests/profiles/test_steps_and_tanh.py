@@ -85,6 +85,7 @@ def test_arrays_never_round_to_the_wrong_side(head, divisor):
     assert not np.isfinite(np.broadcast_to(errors, values.shape)).all()  # next to whole numbers nothing is claimed
 
 
+@pytest.mark.thorough
 def test_weights_of_a_step_in_the_record_are_feasible_next_to_whole_numbers():
     profile = declare("p", "w*ceiling(z/d)/50", record={"z": ["0.05", 3]}, parameters={"d": "0.1"})
     columns = np.array([0.1 * k for k in range(1, 30)])

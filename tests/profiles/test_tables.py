@@ -111,6 +111,7 @@ def test_outer_lines_may_go_on():
     assert table.value(Fraction(4)) == Fraction(15, 2)
 
 
+@pytest.mark.thorough
 def test_a_certificate_is_whole():
     profile = declare("p", "w*f(z)/2 + w/100", record={"z": [0, 3]}, tables={"f": POINTS})
     certificate = verify(profile, 2).certificate()
@@ -119,6 +120,7 @@ def test_a_certificate_is_whole():
     assert len(certificate["claims"]) >= 4
 
 
+@pytest.mark.thorough
 def test_hundreds_of_pieces_are_fast():
     profile = declare("p", "w*f(z)/2 + w/100", record={"z": [0, 3]}, tables={"f": saturating(300)})
     start = time.process_time()

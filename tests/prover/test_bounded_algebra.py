@@ -55,6 +55,7 @@ def test_the_survey_sees_calls():
     assert sorted(raw_calls(ast.parse(source))) == [(3, "expand"), (4, "factor"), (5, "subs")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("package", [profiles, proofs_check, accountant], ids=lambda package: package.__name__)
 def test_nobody_else_calls_the_algebra(package):
     found = []
@@ -81,6 +82,7 @@ CALLS = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough(quick=7)
 @pytest.mark.parametrize("expression", AWKWARD, ids=lambda expression: str(expression)[:40])
 def test_every_call_ends_soon_and_takes_little(expression):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -136,6 +138,7 @@ def test_bits_turned_into_nats_are_decided_in_every_thread():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("epsilon", ["z*w*0.6931471805599453", "z*w*log(2)/1.0000000000000002", "z*w*log(3)/log(2)*0.1234567890123456"])
 def test_records_in_bits_are_decided(epsilon):
     found = verdicts(epsilon, 2, {"z": ["0.1", "1"]})

@@ -41,6 +41,7 @@ def contains(enclosure: arb, value: mpmath.mpf) -> bool:
     return (lower is None or mpf(lower) <= value + slack) and (upper is None or value - slack <= mpf(upper))
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(text=st.sampled_from(sorted(EXPRESSIONS)), ws=st.tuples(number, number), zs=st.tuples(number, number), where=st.tuples(share, share))
 def test_values_lie_inside(text, ws, zs, where):
@@ -51,6 +52,7 @@ def test_values_lie_inside(text, ws, zs, where):
         assert contains(found, EXPRESSIONS[text](mpf(point["w"]), mpf(point["z"])))
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(text=st.sampled_from(sorted(EXPRESSIONS)), ws=st.tuples(number, number), z=number)
 def test_difference_quotients_lie_inside_the_slope(text, ws, z):

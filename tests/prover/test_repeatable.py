@@ -71,6 +71,7 @@ def test_the_cases_are_decided_but_for_the_last(plain):
     assert "the same on every machine" in plain[-1][2]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("seed", "where"), [(1, "plain"), (2, "slow"), (3, "thread"), (4, "warm")])
 def test_verdict_method_reason_witness_and_certificate_are_the_same(plain, seed, where):
     assert verdicts(seed, where) == plain

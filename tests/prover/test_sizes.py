@@ -28,6 +28,7 @@ PROFILES = {
 }
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", PROFILES)
 def test_certificate_of_one_condition_is_small(name):
     epsilon, record, parameters = PROFILES[name]
