@@ -16,10 +16,11 @@ from functools import lru_cache, partial
 import sympy
 
 from profiles.errors import PDPError
+from profiles.grammar import parse_expression
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Parameter, Profile, Statistic, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import to_text
+from profiles.terms import substitute, to_text
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept
 from proofs_check.prover import trees
@@ -57,10 +58,19 @@ def decide_by_statistic(context: Context, condition: str, decide: Callable[[Cont
             continue
         proof: Tree = {"statistic": {**abstraction.fields, "proof": found.claim["proof"]}}
         term = abstraction.fields["term"]
-        decision = accept(context, condition, Verdict.PROVED, proof, method=f"{found.method}, for all values of {term}")
+        method = f"{found.method}, for all values of {term}"
+        decision = accept(context, condition, Verdict.PROVED, proof, method=method, details=_threshold(found, abstraction.fields))
         if decision.checked:
             return decision
     return None
+
+
+def _threshold(found: Decision, fields: Tree) -> dict[str, str]:
+    """Return the weight that bounds the feasible ones, where the proof has one: it holds for every value of the part, so for that of a(x)."""
+    if "threshold" not in found.details:
+        return {}
+    term = parse_expression(found.details["threshold"], "the threshold")
+    return {"threshold": to_text(substitute(term, {fields["name"]: parse_expression(fields["term"], "the part")}))}
 
 
 def _decide_simpler(simpler: Context, decide: Callable[[Context], Decision]) -> Decision | None:
