@@ -66,7 +66,7 @@ def decide_by_statistic(context: Context, condition: str, decide: Callable[[Cont
 
 
 def _threshold(found: Decision, fields: Tree) -> dict[str, str]:
-    """Return the weight that bounds the feasible ones, where the proof has one: it holds for every value of the part, so for that of a(x)."""
+    """Return the weight that bounds the feasible ones, where the proof has one: it holds for every value of the part, so for a(x)."""
     if "threshold" not in found.details:
         return {}
     term = parse_expression(found.details["threshold"], "the threshold")
