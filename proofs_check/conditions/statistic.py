@@ -8,6 +8,7 @@ So w·((z − 1/3)² + (y − 2/5)² + 1/1000) is c·w with c in [0.001, 0.8...]
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -59,18 +60,26 @@ def decide_by_statistic(context: Context, condition: str, decide: Callable[[Cont
         proof: Tree = {"statistic": {**abstraction.fields, "proof": found.claim["proof"]}}
         term = abstraction.fields["term"]
         method = f"{found.method}, for all values of {term}"
-        decision = accept(context, condition, Verdict.PROVED, proof, method=method, details=_threshold(found, abstraction.fields))
+        decision = accept(context, condition, Verdict.PROVED, proof, method=method, details=_told(found, abstraction.fields))
         if decision.checked:
             return decision
     return None
 
 
-def _threshold(found: Decision, fields: Tree) -> dict[str, str]:
-    """Return the weight that bounds the feasible ones, where the proof has one: it holds for every value of the part, so for a(x)."""
-    if "threshold" not in found.details:
-        return {}
-    term = parse_expression(found.details["threshold"], "the threshold")
-    return {"threshold": to_text(substitute(term, {fields["name"]: parse_expression(fields["term"], "the part")}))}
+def _told(found: Decision, fields: Tree) -> dict[str, object]:
+    """Return the weight that bounds the feasible ones, and where the weight is infinite, where the proof has them.
+
+    What holds for every value of the part holds for that of a(x): in both the part is written in its place.
+    """
+    told, name, term = dict[str, object](), str(fields["name"]), str(fields["term"])
+    if "threshold" in found.details:
+        threshold = parse_expression(str(found.details["threshold"]), "the threshold")
+        told["threshold"] = to_text(substitute(threshold, {name: parse_expression(term, "the part")}))
+    if "infinite_weight" in found.details:
+        told["infinite_weight"] = [
+            re.sub(rf"\b{re.escape(name)}(?= = )", lambda _: term, text) for text in found.details["infinite_weight"]
+        ]
+    return told
 
 
 def _decide_simpler(simpler: Context, decide: Callable[[Context], Decision]) -> Decision | None:
