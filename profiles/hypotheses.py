@@ -202,10 +202,10 @@ DEFINED = Hypothesis(
 PART_DEFINED = Hypothesis("part-defined", "epsilon of {name!r} is defined and not negative on its domain", Head.CODE)
 PROBABILITY = Hypothesis(
     "probability",
-    "0 < q(x) <= 1 for every record",
+    "0 < q(x) <= 1 for every record, or q(x) = 0 and it is never selected",
     Head.CODE,
-    "The rule must give a probability above 0 and at most 1 to every record. This derivation does not discharge it: a record whose weight "
-    "may be infinite has probability 0, and is never in the sample.",
+    "The rule must give a probability to every record, and the weight 1/q(x) to every record that may be in the sample. A record of "
+    "probability 0, such as one whose weight is infinite, is never in the sample and loses nothing. This derivation does not discharge it.",
     "the claim epsilon-upper of a certificate, or the numbers that are used",
 )
 CONDITION = Hypothesis(
@@ -401,6 +401,7 @@ _FAMILIES = frozenset(item for item in REGISTRY.values() if re.search(r"\{\w+(![
 
 #: Sentences of earlier releases, and what says the same now: files that have them are still read.
 _EARLIER: dict[str, Hypothesis] = {
+    "0 < q(x) <= 1 for every record": PROBABILITY,  # said more than holds for a record of infinite weight, and than is needed
     "the statistics are functions of the record alone and of public constants (such as a public centre)": RECORD_STATISTICS.about(
         names="each statistic"
     ),
@@ -487,15 +488,21 @@ def as_hypotheses(given: Iterable[object], whose: str) -> tuple[Hypothesis, ...]
 def restore(identifier: str, sentence: str, head: str) -> Hypothesis | None:
     """Return the hypothesis that a file names, None where the id says something else, is unknown, or stands under another head.
 
-    What users state themselves, and what an application states about its data, may stand under any head.
+    What users state themselves, and what an application states about its data, may stand under any head. An earlier sentence of the
+    same id is read as the one of now.
     """
-    family = REGISTRY.get(identifier)
+    family, sentence = REGISTRY.get(identifier), _say_now(identifier, sentence)
     if family is None or not re.fullmatch(_pattern(family), sentence):
         return None
     heads = {item.value: item for item in Head}
     if head not in heads or (family != STATED and heads[head] is not family.head):
         return None
     return replace(family, sentence=sentence, head=heads[head])
+
+
+def _say_now(identifier: str, sentence: str) -> str:
+    earlier = _EARLIER.get(sentence)
+    return sentence if earlier is None or earlier != REGISTRY.get(identifier) else earlier.sentence
 
 
 def _find(sentence: str) -> Hypothesis | None:

@@ -171,7 +171,8 @@ def read_premises(found: Mapping[str, Any]) -> list[Hypothesis]:
     premises = [
         restore(item["id"], item["sentence"], item["head"]) for item in found["premises"] if set(item) == {"id", "head", "sentence"}
     ]
-    same = [item.sentence for item in premises if item is not None] == listed and len(premises) == len(found["premises"])
+    listed_now = [as_hypothesis(text).sentence for text in listed]
+    same = [item.sentence for item in premises if item is not None] == listed_now and len(premises) == len(found["premises"])
     _require(same, "premises", "they do not say what the hypotheses say, or one is unknown")
     return [item for item in premises if item is not None]
 

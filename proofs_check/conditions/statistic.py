@@ -8,6 +8,7 @@ So w·((z − 1/3)² + (y − 2/5)² + 1/1000) is c·w with c in [0.001, 0.8...]
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -16,10 +17,11 @@ from functools import lru_cache, partial
 import sympy
 
 from profiles.errors import PDPError
+from profiles.grammar import parse_expression
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Parameter, Profile, Statistic, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import to_text
+from profiles.terms import substitute, to_text
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept
 from proofs_check.prover import trees
@@ -57,10 +59,27 @@ def decide_by_statistic(context: Context, condition: str, decide: Callable[[Cont
             continue
         proof: Tree = {"statistic": {**abstraction.fields, "proof": found.claim["proof"]}}
         term = abstraction.fields["term"]
-        decision = accept(context, condition, Verdict.PROVED, proof, method=f"{found.method}, for all values of {term}")
+        method = f"{found.method}, for all values of {term}"
+        decision = accept(context, condition, Verdict.PROVED, proof, method=method, details=_told(found, abstraction.fields))
         if decision.checked:
             return decision
     return None
+
+
+def _told(found: Decision, fields: Tree) -> dict[str, object]:
+    """Return the weight that bounds the feasible ones, and where the weight is infinite, where the proof has them.
+
+    What holds for every value of the part holds for that of a(x): in both the part is written in its place.
+    """
+    told, name, term = dict[str, object](), str(fields["name"]), str(fields["term"])
+    if "threshold" in found.details:
+        threshold = parse_expression(str(found.details["threshold"]), "the threshold")
+        told["threshold"] = to_text(substitute(threshold, {name: parse_expression(term, "the part")}))
+    if "infinite_weight" in found.details:
+        told["infinite_weight"] = [
+            re.sub(rf"\b{re.escape(name)}(?= = )", lambda _: term, text) for text in found.details["infinite_weight"]
+        ]
+    return told
 
 
 def _decide_simpler(simpler: Context, decide: Callable[[Context], Decision]) -> Decision | None:

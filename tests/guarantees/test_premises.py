@@ -38,6 +38,7 @@ from accountant.guarantees import (
     TwoSidedDP,
     Unit,
     adaptive_composition,
+    amplify_by_importance_sampling,
     assume,
     base_profile,
     derive_mechanism,
@@ -47,6 +48,7 @@ from accountant.guarantees import (
     realise_draws,
     render,
     to_json,
+    worst_case,
 )
 from accountant.guarantees.statements import RULES
 from accountant.guarantees.theorem import conclude
@@ -64,8 +66,8 @@ from accountant.onesided.repeated import declare_repeated, subsampled_exponentia
 from accountant.sampler import check_certificate
 from accountant.sampling import RULES as SAMPLING
 from accountant.sampling import make_rule
-from profiles import InvalidArgument, NotReplayed, compose_adaptively, declare
-from profiles.hypotheses import REGISTRY, SECURE_BITS, Hypothesis, name_declaration
+from profiles import InvalidArgument, NotReplayed, UnreadableFile, compose_adaptively, declare
+from profiles.hypotheses import PROBABILITY, REGISTRY, SECURE_BITS, Hypothesis, name_declaration
 from profiles.mechanisms import LaplaceSum, WeightedCount, WeightedLloyd
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
 
@@ -413,3 +415,33 @@ def test_every_sampling_rule_has_a_path() -> None:
     for name in EXPLICIT:
         rule = make_rule(name, SUM, _constants(name))
         assert {item.id for item in rule.hypotheses} <= {item.id for item in told(made(f"derive_epsilon {name}"))}
+
+
+# --- the probability of a record that is never selected -------------------------------------------------------------------------------
+
+
+def test_what_is_said_of_probabilities_holds_for_a_record_without_loss() -> None:
+    """Its weight is infinite and its probability 0: no print may say that the probability of every record is above 0."""
+    found = derive_epsilon(declare("p", "w*z/2", record={"z": [0, 2]}), rule="privacy-constrained", target_epsilon=3)
+    (told_of_it,) = [item.hypothesis for item in found.guarantee.discharged if item.hypothesis.id == PROBABILITY.id]
+    assert told_of_it.sentence == "0 < q(x) <= 1 for every record, or q(x) = 0 and it is never selected"
+
+
+def test_files_with_the_earlier_sentence_about_probabilities_are_read() -> None:
+    earlier = "0 < q(x) <= 1 for every record"
+    profile = declare("p", "w*z/2", record={"z": [0, 2]})
+    closed = derive_epsilon(profile, rule="privacy-constrained", target_epsilon=3).guarantee
+    left = worst_case(
+        amplify_by_importance_sampling(derive_profile(profile), make_rule("privacy-constrained", profile, target_epsilon=3)), premises={}
+    )
+    for guarantee, place in ((closed, "discharged"), (left, "hypotheses")):
+        text = write_guarantee(guarantee)
+        assert text.count(PROBABILITY.sentence) > 0
+        old = text.replace(PROBABILITY.sentence, earlier)
+        assert old != text
+        stated = read_guarantee(old).stated
+        assert (stated.hypotheses, stated.discharged) == (guarantee.hypotheses, guarantee.discharged), place
+        assert replay(read_guarantee(old)).hypotheses == replay(read_guarantee(text)).hypotheses
+    other = write_guarantee(left).replace(f'"{PROBABILITY.sentence}"', '"0 < q(x) <= 1/2 for every record"')
+    with pytest.raises(UnreadableFile, match="probability"):
+        read_guarantee(other)
