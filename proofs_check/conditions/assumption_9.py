@@ -18,7 +18,7 @@ from profiles.errors import InvalidExpression
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import to_text
+from profiles.terms import number, substitute, to_text
 from proofs_check.certificates import checks
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import Place, accept, place_json, settle, substituted
@@ -30,7 +30,7 @@ from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.least import least_of, rational_point
+from proofs_check.prover.least import find_least, rational_point
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.prover.smooth import resolve
@@ -109,7 +109,7 @@ def _thresholds(context: Context) -> Iterator[Fraction]:
         threshold = Fraction(2**exponent)
         if exponent < least or not all(as_ball(value_at(term, {**point, "w": threshold}, 128)) > 0 for point in points):
             continue
-        lowest = least_of(_excess(context).subs(context.weight, to_rational(threshold)), context.records)
+        lowest = find_least(substitute(term, {WEIGHT: number(threshold)}), context.records)
         if lowest is not None and lowest.value > 0:
             yield threshold
             found, least = found + 1, exponent + 1 + 2 * found
