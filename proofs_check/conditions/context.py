@@ -23,7 +23,7 @@ from proofs_check.prover.smooth import resolve
 from proofs_check.results import Tree
 
 #: Work for deciding branches, in nominal seconds.
-SECONDS = 2.0
+SECONDS = 1.0
 
 MAX_TARGET = Fraction(10**6)
 MIN_TARGET = Fraction(1, 10**300)

@@ -32,8 +32,8 @@ LARGEST = 10**30
 #: Numbers that are factored, and nodes of a polynomial that is divided.
 LARGEST_FACTORED, MAX_DIVIDED = 10**12, 1500
 
-#: What a step on one node of an expression costs: one that rebuilds it, one that multiplies out, and one that factors.
-REBUILD, MULTIPLY, FACTOR = 10, 40, 100
+#: What a step on one node of an expression costs: one that rebuilds it, differentiates it, multiplies out, factors, and gathers powers.
+REBUILD, DIFFERENTIATE, MULTIPLY, FACTOR, GATHER = 10, 30, 40, 100, 120
 
 
 @lru_cache(maxsize=4096)
@@ -87,8 +87,13 @@ def gather_powers(expression: sympy.Expr) -> sympy.Expr:
     plain, back = _sheltered(expression)
     if not _is_small(plain):
         return expression
-    spend(MULTIPLY * size(plain))
-    return sympy.powsimp(plain).xreplace(back)
+    spend(GATHER * size(plain))
+    return _gather(plain).xreplace(back)
+
+
+@lru_cache(maxsize=4096)
+def _gather(expression: sympy.Expr) -> sympy.Expr:
+    return sympy.powsimp(expression)
 
 
 def split_powers(expression: sympy.Expr) -> sympy.Expr:
@@ -126,10 +131,15 @@ def cancelled(expression: sympy.Expr) -> sympy.Expr | None:
 def derivative(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
     """Return the derivative. Raises :class:`InvalidExpression` where it, or the expression, is too large."""
     _limit_size(expression)
-    spend(REBUILD * size(expression))
-    found = sympy.diff(expression, symbol)
+    spend(DIFFERENTIATE * size(expression))
+    found = _diff(expression, symbol)
     _limit_size(found)
     return found
+
+
+@lru_cache(maxsize=4096)
+def _diff(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
+    return sympy.diff(expression, symbol)
 
 
 def put_in(expression: sympy.Expr, values: Mapping[sympy.Symbol, Any]) -> sympy.Expr:
@@ -468,6 +478,7 @@ def _power_of(symbol: sympy.Symbol, summand: sympy.Expr) -> sympy.Rational:
     return sum((exponent for base, exponent in powers if base == symbol and exponent.is_Rational), sympy.S.Zero)
 
 
+@lru_cache(maxsize=4096)
 def _is_small(expression: sympy.Expr, largest: int = LARGEST) -> bool:
     if size(expression) > 3 * MAX_OPERATIONS or expression.count_ops() > MAX_OPERATIONS:
         return False
