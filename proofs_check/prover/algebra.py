@@ -33,7 +33,7 @@ LARGEST = 10**30
 LARGEST_FACTORED, MAX_DIVIDED = 10**12, 1500
 
 #: What a step on one node of an expression costs: one that rebuilds it, differentiates it, multiplies out, factors, and gathers powers.
-REBUILD, DIFFERENTIATE, MULTIPLY, FACTOR, GATHER = 10, 30, 40, 100, 120
+REBUILD, DIFFERENTIATE, MULTIPLY, FACTOR, GATHER = 10, 30, 40, 100, 400
 
 
 @lru_cache(maxsize=4096)
