@@ -48,8 +48,8 @@ TAIL_EXPONENTS = (3, 6, 10, 20, 50, 100, 200, 450, 1000)
 #: Work (nominal seconds) for the search with thresholds that are numbers.
 SLICE = 1.0
 
-#: Work (nominal seconds) for the search for one proof that it fails from a weight on.
-TAIL_SLICE = 0.8
+#: Work (nominal seconds) for the search for one proof that it fails from a weight on: little for each, then more.
+TAIL_SLICES = (0.15, 0.8)
 
 #: Records at which a refutation is tried.
 MOST_RECORDS = 60
@@ -214,12 +214,12 @@ def find_tail(context: Context, record: Place) -> Tree | None:
     if far is None:
         return None
     forms = [("log", gap), ("exp", 1 + context.growth * context.weight - sympy.exp(epsilon))]
-    for form, expression in reversed(forms) if context.bent_is_simpler else forms:
-        for start in (*TAIL_STARTS, far) if far == TAIL_STARTS[-1] else (far,):
-            goal = Goal(expression, (Variable("w", Fraction(start), None),))
-            tree = within(TAIL_SLICE, partial(prove, goal, 3))
-            if tree is not None:
-                return {"threshold": str(start), "form": form, "tail": tree}
+    starts = (*TAIL_STARTS, far) if far == TAIL_STARTS[-1] else (far,)
+    ways = [(*form, start) for form in (reversed(forms) if context.bent_is_simpler else forms) for start in starts]
+    for seconds, (form, expression, start) in itertools.product(TAIL_SLICES, ways):
+        tree = within(seconds, partial(prove, Goal(expression, (Variable("w", Fraction(start), None),)), 3))
+        if tree is not None:
+            return {"threshold": str(start), "form": form, "tail": tree}
     return None
 
 
