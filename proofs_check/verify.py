@@ -43,7 +43,7 @@ class Condition:
 
 
 #: Work for one condition, in nominal seconds; what is not decided with it is unknown.
-SECONDS_PER_CONDITION = 4.0
+SECONDS_PER_CONDITION = 2.5
 
 _log = logging.getLogger(__name__)
 _OF_CONSEQUENCES = {"proved": Verdict.PROVED, "not applicable": Verdict.REFUTED, "unknown": Verdict.UNKNOWN}

@@ -317,7 +317,7 @@ def _logarithmic_weights(bent: sympy.Expr, weight: sympy.Symbol, count: sympy.Sy
     """Yield weights at which the slowest of the decaying exponentials of w is 1/(c n)."""
     exponents = [node.args[0] for node in bent.atoms(sympy.exp)] + [sympy.log(node.base) * node.exp for node in bent.atoms(sympy.Pow)]
     rates = {-rate for exponent in exponents if exponent.has(weight) and not (rate := derivative(exponent, weight)).has(weight)}
-    positive = sorted((rate for rate in rates if rate.is_positive), key=float)
+    positive = sorted((rate for rate in rates if rate.is_positive), key=lambda rate: (float(rate), sympy.default_sort_key(rate)))
     for rate in positive[:1]:
         least = max(4, int(sympy.ceiling(sympy.exp(min(rate, 20)))))
         yield from (sympy.log(factor * count) / rate for factor in (least, 100 * least, 10_000 * least))
@@ -334,8 +334,10 @@ def _refute_in_the_limit(context: Context) -> Decision | None:
         powers = any(context.weight in node.exp.free_symbols for node in at_record.atoms(sympy.Pow))
         for along in itertools.chain(*(reversed(weights) if powers else weights)):
             flat = Goal(1 - count * put_in(at_record, {context.weight: along}), (Variable("n", Fraction(1), None),))
+            if not looks_true(flat):
+                continue
             short = Goal(gather_powers(expand(flat.expression) if along.has(sympy.log) else flat.expression), flat.box)
-            tree = prove(short, 3) if looks_true(flat) else None
+            tree = prove(short, 3)
             at_least_one = None if tree is None else prove(Goal(along - 1, flat.box), 1)
             if tree is None or at_least_one is None:
                 continue

@@ -18,7 +18,7 @@ from profiles.errors import InvalidExpression
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import to_text
+from profiles.terms import number, substitute, to_text
 from proofs_check.certificates import checks
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import Place, accept, place_json, settle, substituted
@@ -30,7 +30,7 @@ from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.least import least_of, rational_point
+from proofs_check.prover.least import find_least, rational_point
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.prover.smooth import resolve
@@ -48,8 +48,8 @@ TAIL_EXPONENTS = (3, 6, 10, 20, 50, 100, 200, 450, 1000)
 #: Work (nominal seconds) for the search with thresholds that are numbers.
 SLICE = 1.0
 
-#: Work (nominal seconds) for the search for one proof that it fails from a weight on.
-TAIL_SLICE = 0.8
+#: Work (nominal seconds) for the search for one proof that it fails from a weight on: little for each, then more.
+TAIL_SLICES = (0.15, 0.8)
 
 #: Records at which a refutation is tried.
 MOST_RECORDS = 60
@@ -109,7 +109,7 @@ def _thresholds(context: Context) -> Iterator[Fraction]:
         threshold = Fraction(2**exponent)
         if exponent < least or not all(as_ball(value_at(term, {**point, "w": threshold}, 128)) > 0 for point in points):
             continue
-        lowest = least_of(_excess(context).subs(context.weight, to_rational(threshold)), context.records)
+        lowest = find_least(substitute(term, {WEIGHT: number(threshold)}), context.records)
         if lowest is not None and lowest.value > 0:
             yield threshold
             found, least = found + 1, exponent + 1 + 2 * found
@@ -214,12 +214,12 @@ def find_tail(context: Context, record: Place) -> Tree | None:
     if far is None:
         return None
     forms = [("log", gap), ("exp", 1 + context.growth * context.weight - sympy.exp(epsilon))]
-    for form, expression in reversed(forms) if context.bent_is_simpler else forms:
-        for start in (*TAIL_STARTS, far) if far == TAIL_STARTS[-1] else (far,):
-            goal = Goal(expression, (Variable("w", Fraction(start), None),))
-            tree = within(TAIL_SLICE, partial(prove, goal, 3))
-            if tree is not None:
-                return {"threshold": str(start), "form": form, "tail": tree}
+    starts = (*TAIL_STARTS, far) if far == TAIL_STARTS[-1] else (far,)
+    ways = [(*form, start) for form in (reversed(forms) if context.bent_is_simpler else forms) for start in starts]
+    for seconds, (form, expression, start) in itertools.product(TAIL_SLICES, ways):
+        tree = within(seconds, partial(prove, Goal(expression, (Variable("w", Fraction(start), None),)), 3))
+        if tree is not None:
+            return {"threshold": str(start), "form": form, "tail": tree}
     return None
 
 

@@ -51,7 +51,7 @@ def refute_beside_kinks(
             single = substituted(Goal(context.epsilon, context.domain), record)
             if single.has(sympy.Abs, sympy.Max, sympy.Min, sympy.Piecewise):
                 continue
-            goal, at = Goal(left_side(single).subs(context.weight, 1), (), strict), {**record, WEIGHT: sympy.S.One}
+            goal, at = Goal(context.at_one(left_side(single)), (), strict), {**record, WEIGHT: sympy.S.One}
             if goal.expression == 0:
                 decision = refute_at(context, condition, goal, record if weight is not None else at, field=field)
                 if decision.checked:

@@ -23,7 +23,7 @@ from proofs_check.prover.smooth import resolve
 from proofs_check.results import Tree
 
 #: Work for deciding branches, in nominal seconds.
-SECONDS = 2.0
+SECONDS = 1.0
 
 MAX_TARGET = Fraction(10**6)
 MIN_TARGET = Fraction(1, 10**300)
@@ -102,7 +102,7 @@ class Context:
         """Exact records near the place where ε(1, x) is least, by a local search; none without variables."""
         if not self.records:
             return ()
-        return tuple(until_failure(exact_points(self.at_one(self.profile.expression()), self.records)))
+        return apart(SECONDS, lambda: tuple(until_failure(exact_points(self.at_one(self.profile.expression()), self.records)))) or ()
 
     @cached_property
     def _resolved(self) -> tuple[sympy.Expr, bool]:

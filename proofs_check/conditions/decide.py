@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import sympy
 
+from profiles.errors import InvalidExpression
 from profiles.numbers import exact_text
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
 from proofs_check.certificates import report_on
 from proofs_check.conditions.context import Context
 from proofs_check.kernel import Report
-from proofs_check.prover.algebra import expand
+from proofs_check.prover.algebra import expand, put_in
 from proofs_check.prover.explore import Outcome, candidates, explore, telling_points, violates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
@@ -83,19 +84,27 @@ def touching_point(goal: Goal, records: Sequence[Mapping[str, sympy.Expr]] = ())
         return None
     for record in records:
         exact = {variable.name: record.get(variable.name, to_rational(variable.lo)) for variable in goal.box}
-        if prove(Goal(-substituted(goal, exact), ()), 1) is not None:
+        if _is_zero_at(goal, exact):
             return rational_point(exact) or exact
     for point in telling_points(goal.expression, goal.box, 8)[:MOST_TOUCHING]:
         try:
             value = value_at(goal.term, point, 256)
         except UndefinedAtPoint:
             continue
-        if as_ball(value).contains(0) and prove(Goal(-substituted(goal, point), ()), 1) is not None:
+        if as_ball(value).contains(0) and _is_zero_at(goal, point):
             return point
     for exact in until_failure(exact_points(goal.expression, goal.box)):
-        if prove(Goal(-substituted(goal, exact), ()), 1) is not None:
+        if _is_zero_at(goal, exact):
             return rational_point(exact) or exact
     return None
+
+
+def _is_zero_at(goal: Goal, point: Place) -> bool:
+    """Tell whether a goal that is not violated at a point is proved to be at most 0 there."""
+    try:
+        return prove(Goal(-substituted(goal, point), ()), 1) is not None
+    except InvalidExpression:
+        return False
 
 
 def settle(context: Context, condition: str, fixed: Tree, goals: Mapping[str, Goal], *, verdict: str = "proved") -> Tree | None:
@@ -158,13 +167,20 @@ def refute_around(context: Context, condition: str, goal: Goal, point: Mapping[s
 
 def refute_at(context: Context, condition: str, goal: Goal, point: Place, *, field: str) -> Decision:
     """Return the refutation by a point at which the goal certainly fails."""
-    negated = Goal(-substituted(goal, point), (), not goal.strict)
-    for tree in (AT_ONCE, FINELY, *itertools.islice(proofs(negated, 1), MOST_TREES)):
+    for tree in itertools.chain((AT_ONCE, FINELY), _trees_at(goal, point)):
         proof = {"at": place_json(point), field: tree}
         decision = accept(context, condition, Verdict.REFUTED, proof, method="witness", witness=point)
         if decision.checked:
             break
     return decision
+
+
+def _trees_at(goal: Goal, point: Place) -> Iterator[Tree]:
+    try:
+        negated = Goal(-substituted(goal, point), (), not goal.strict)
+        yield from itertools.islice(proofs(negated, 1), MOST_TREES)
+    except InvalidExpression:  # a number has too many digits to be written down
+        return
 
 
 def place_json(point: Place) -> dict[str, str]:
@@ -173,9 +189,9 @@ def place_json(point: Place) -> dict[str, str]:
 
 
 def substituted(goal: Goal, point: Place) -> Any:
-    """Return the goal's expression at a point."""
+    """Return the goal's expression at a point. Raises :class:`InvalidExpression` where numbers become too long."""
     values = {name: to_rational(value) if isinstance(value, Fraction) else value for name, value in point.items()}
-    return goal.expression.subs({symbol: values[symbol.name] for symbol in goal.expression.free_symbols if symbol.name in values})
+    return put_in(goal.expression, {symbol: values[symbol.name] for symbol in goal.expression.free_symbols if symbol.name in values})
 
 
 def accept(

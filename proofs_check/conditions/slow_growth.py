@@ -18,7 +18,7 @@ from profiles.terms import to_text
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.growth import offset_name
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import cancelled, expand, put_in
+from proofs_check.prover.algebra import cancelled, expand, gather_powers, put_in
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.search import prove
@@ -59,7 +59,7 @@ def _bounds(context: Context) -> Iterator[Bound]:
     constant, growing = expand(context.epsilon).as_independent(weight, as_Add=True)
     for summand in sympy.Add.make_args(growing):
         coefficient, function = summand.as_independent(weight, as_Add=False)
-        base, exponent = function.as_base_exp()
+        base, exponent = gather_powers(function).as_base_exp()
         offsets = dict.fromkeys((constant, sympy.S.Zero))
         if isinstance(function, sympy.exp):
             logarithm = sympy.log(weight)

@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 
 import sympy
 
-from profiles.errors import PDPError
+from profiles.errors import InvalidExpression, PDPError
 from profiles.grammar import parse_expression
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Parameter, Profile, Statistic, Variable
@@ -25,8 +25,9 @@ from profiles.terms import substitute, to_text
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept
 from proofs_check.prover import trees
+from proofs_check.prover.algebra import expand, part_named, put_in
 from proofs_check.prover.attempt import looks_true
-from proofs_check.prover.effort import within
+from proofs_check.prover.effort import apart, memory, within
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.least import exact_points, fraction_below, least_of, rational_point
@@ -38,6 +39,8 @@ from proofs_check.results import Decision, Tree, Verdict
 MOST_PARTS = 3
 #: Processor seconds for one bound of a part, and for the condition of the simpler profile.
 BOUND_SLICE, SLICE = 0.7, 1.5
+#: Work for finding the parts, which all conditions share.
+PARTS_SLICE = 0.5
 MOST_DIGITS = 700
 
 
@@ -100,7 +103,14 @@ def abstractions(profile: Profile) -> Iterator[Abstraction]:
 @lru_cache(maxsize=64)
 def parts(profile: Profile) -> tuple[sympy.Expr, ...]:
     """Return the parts of a profile that may become statistics."""
-    return tuple(itertools.islice(until_failure(_parts(with_weight_outside(profile.expression()))), MOST_PARTS))
+    return apart(PARTS_SLICE, lambda: _first_parts(profile)) or ()
+
+
+def _first_parts(profile: Profile) -> tuple[sympy.Expr, ...]:
+    try:
+        return tuple(itertools.islice(until_failure(_parts(with_weight_outside(profile.expression()))), MOST_PARTS))
+    except InvalidExpression:
+        return ()
 
 
 def with_weight_outside(expression: sympy.Expr) -> sympy.Expr:
@@ -108,7 +118,7 @@ def with_weight_outside(expression: sympy.Expr) -> sympy.Expr:
 
     def factored(kind: type[sympy.Max] | type[sympy.Min], *args: sympy.Expr) -> sympy.Expr:
         weight = next((symbol for a in args for symbol in a.free_symbols if symbol.name == WEIGHT), None)
-        rest = None if weight is None else [sympy.expand(argument / weight) for argument in args]
+        rest = None if weight is None else [expand(argument / weight) for argument in args]
         return kind(*args) if weight is None or rest is None or any(a.has(weight) for a in rest) else weight * kind(*rest)
 
     return expression.replace(sympy.Max, partial(factored, sympy.Max)).replace(sympy.Min, partial(factored, sympy.Min))
@@ -137,7 +147,7 @@ def _parts(expression: sympy.Expr) -> Iterator[sympy.Expr]:
             continue
         if not names and (part in (sympy.pi, sympy.E) or not expression.has(part)):
             continue
-        if names and expression.subs(part, sympy.Dummy(real=True)).free_symbols & part.free_symbols:
+        if names and part_named(expression, part, sympy.Dummy("c", real=True)).free_symbols & part.free_symbols:
             continue
         suited.append(part)
     yield from sorted(suited, key=lambda part: (-len(part.free_symbols), bool(part.free_symbols) * part.count_ops() or -part.count_ops()))
@@ -167,8 +177,15 @@ def _is_plain(part: sympy.Expr) -> bool:
     return part.is_Mul and len(part.args) == 2 and part.args[0].is_Number and part.args[1].is_Symbol
 
 
-@lru_cache(maxsize=256)
 def _abstract(profile: Profile, part: sympy.Expr) -> Abstraction | None:
+    known, key = memory("abstractions"), (profile, part)
+    if key not in known:
+        known[key] = _made_abstract(profile, part)
+    found: Abstraction | None = known[key]
+    return found
+
+
+def _made_abstract(profile: Profile, part: sympy.Expr) -> Abstraction | None:
     expression, name = with_weight_outside(profile.expression()), "c"
     while name in {symbol.name for symbol in expression.free_symbols} | {p.name for p in profile.parameters} | {
         s.name for s in profile.record
@@ -182,7 +199,7 @@ def _abstract(profile: Profile, part: sympy.Expr) -> Abstraction | None:
         return None
     low, is_open, below = lower
     high = None if upper is None else -upper[0]
-    shape = expression.subs(part, sympy.Symbol(name, real=True))
+    shape = part_named(expression, part, sympy.Symbol(name, real=True))
     used = {symbol.name for symbol in shape.free_symbols}
     fields: Tree = {"name": name, "term": to_text(from_sympy(part)), "low": exact_text(low), "lower": below}
     parameter: tuple[Parameter, ...] = ()
@@ -191,7 +208,7 @@ def _abstract(profile: Profile, part: sympy.Expr) -> Abstraction | None:
         fields |= {"high": exact_text(high), "upper": upper[2]}
         statistic = (Statistic(name, low, high),)
         if low == high:
-            shape = shape.subs(sympy.Symbol(name, real=True), to_rational(low))
+            shape = put_in(shape, {sympy.Symbol(name, real=True): to_rational(low)})
     elif low > 0 or is_open:
         parameter = (Parameter(name),)
         fields |= {"low": "0", "open": "1", "lower": below if low == 0 else _positive(part, box) or below}

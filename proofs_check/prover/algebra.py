@@ -29,9 +29,11 @@ MAX_TERMS, MAX_FACTORED = 1500, 400
 #: Nodes of an expression that is differentiated or substituted in, and of a derivative.
 MAX_SIZE = 20_000
 LARGEST = 10**30
+#: Numbers that are factored, and nodes of a polynomial that is divided.
+LARGEST_FACTORED, MAX_DIVIDED = 10**12, 1500
 
-#: What a step on one node of an expression costs: one that rebuilds it, one that multiplies out, and one that factors.
-REBUILD, MULTIPLY, FACTOR = 10, 40, 100
+#: What a step on one node of an expression costs: one that rebuilds it, differentiates it, multiplies out, factors, and gathers powers.
+REBUILD, DIFFERENTIATE, MULTIPLY, FACTOR, GATHER = 10, 30, 40, 100, 400
 
 
 @lru_cache(maxsize=4096)
@@ -69,9 +71,12 @@ def _expand(expression: sympy.Expr) -> sympy.Expr:
     return sympy.expand(expression) if _terms(expression) <= MAX_TERMS else expression
 
 
-def expand_plainly(expression: sympy.Expr, *, powers: bool = True) -> sympy.Expr:
-    """Return the expression multiplied out but for logarithms, and for sums in exponents unless ``powers``; or as it is."""
-    if not _is_small(expression):
+def expand_plainly(expression: sympy.Expr, *, powers: bool = True, largest: int = LARGEST) -> sympy.Expr:
+    """Return the expression multiplied out but for logarithms, and for sums in exponents unless ``powers``; or as it is.
+
+    So it stays with a number above ``largest``.
+    """
+    if not _is_small(expression, largest):
         return expression
     spend(MULTIPLY * size(expression))
     return sympy.expand(expression, log=False, power_exp=powers) if _terms(expression) <= MAX_TERMS else expression
@@ -82,8 +87,13 @@ def gather_powers(expression: sympy.Expr) -> sympy.Expr:
     plain, back = _sheltered(expression)
     if not _is_small(plain):
         return expression
-    spend(MULTIPLY * size(plain))
-    return sympy.powsimp(plain).xreplace(back)
+    spend(GATHER * size(plain))
+    return _gather(plain).xreplace(back)
+
+
+@lru_cache(maxsize=4096)
+def _gather(expression: sympy.Expr) -> sympy.Expr:
+    return sympy.powsimp(expression)
 
 
 def split_powers(expression: sympy.Expr) -> sympy.Expr:
@@ -121,10 +131,15 @@ def cancelled(expression: sympy.Expr) -> sympy.Expr | None:
 def derivative(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
     """Return the derivative. Raises :class:`InvalidExpression` where it, or the expression, is too large."""
     _limit_size(expression)
-    spend(REBUILD * size(expression))
-    found = sympy.diff(expression, symbol)
+    spend(DIFFERENTIATE * size(expression))
+    found = _diff(expression, symbol)
     _limit_size(found)
     return found
+
+
+@lru_cache(maxsize=4096)
+def _diff(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
+    return sympy.diff(expression, symbol)
 
 
 def put_in(expression: sympy.Expr, values: Mapping[sympy.Symbol, Any]) -> sympy.Expr:
@@ -152,6 +167,65 @@ def put_in(expression: sympy.Expr, values: Mapping[sympy.Symbol, Any]) -> sympy.
         return found
 
     return replaced(expression)
+
+
+def part_named(expression: sympy.Expr, part: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
+    """Return the expression with a symbol for a part of it, also for some of the summands or factors of one."""
+    _limit_size(expression)
+    spend(REBUILD * size(expression))
+    return expression.subs(part, symbol)
+
+
+def even_power_replaced(expression: sympy.Expr, symbol: sympy.Symbol, square: sympy.Expr) -> sympy.Expr:
+    """Return a small polynomial multiplied out with an expression for the square of a symbol."""
+    return expand(remainder(expression, symbol**2 - square, symbol))
+
+
+def remainder(expression: sympy.Expr, modulus: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
+    """Return what is left of a small polynomial divided by another one. Raises :class:`InvalidExpression` where one is too large."""
+    spend(FACTOR * (_limit_polynomial(expression) + _limit_polynomial(modulus)))
+    return sympy.rem(sympy.expand(expression), modulus, symbol)
+
+
+def inverse(expression: sympy.Expr, modulus: sympy.Expr, symbol: sympy.Symbol) -> sympy.Expr:
+    """Return p with p·expression = 1 up to multiples of the other polynomial, as a numerator.
+
+    Raises :class:`InvalidExpression` where one is too large.
+    """
+    spend(10 * FACTOR * (_limit_polynomial(expression) + _limit_polynomial(modulus)))
+    return numerator_and_denominator(sympy.gcdex(expression, modulus, symbol)[0])[0]
+
+
+def prime_powers(number: sympy.Rational) -> list[tuple[sympy.Expr, int]]:
+    """Return primes and exponents whose product is a positive rational number; the number itself where its primes may be hard to find."""
+    if max(int(number.p), int(number.q)) > LARGEST_FACTORED:
+        return [(number, 1)]
+    spend(FACTOR)
+    return [(sympy.Integer(prime), int(n)) for prime, n in sympy.factorrat(number).items()]
+
+
+def approximate(number: sympy.Expr, digits: int) -> sympy.Expr:
+    """Return a small number to some digits. Raises :class:`InvalidExpression` for one that may take any time."""
+    _limit_size(number)
+    if _towers(number):
+        raise InvalidExpression("a number is too nested to be computed; simplify epsilon")
+    spend(FACTOR * size(number))
+    return sympy.N(number, digits)
+
+
+def polynomial(expression: sympy.Expr, *symbols: sympy.Symbol) -> sympy.Poly | None:
+    """Return a small expression as a polynomial in symbols, None where it is none."""
+    if _high_powers(expression) or not _is_small(expression) or _terms(expression) > MAX_TERMS or not expression.is_polynomial(*symbols):
+        return None
+    spend(MULTIPLY * size(expression))
+    return sympy.Poly(expression, *symbols)
+
+
+def _limit_polynomial(expression: sympy.Expr) -> int:
+    """Return the size of a polynomial. Raises :class:`InvalidExpression` where it is too large to be divided."""
+    if size(expression) > MAX_DIVIDED or _terms(expression) > MAX_TERMS or _high_powers(expression):
+        raise InvalidExpression("a number has too many roots in it to be compared by their conjugates; simplify epsilon")
+    return size(expression)
 
 
 def vanishes(expression: sympy.Expr) -> bool:
@@ -348,26 +422,18 @@ def rational_roots(expression: sympy.Expr, symbol: sympy.Symbol) -> list[Fractio
         return []
     if not expression.is_rational_function(symbol):
         return []
-    numerator = _polynomial(numerator_and_denominator(expression)[0], symbol)
+    numerator = polynomial(numerator_and_denominator(expression)[0], symbol)
     if numerator is None or numerator.is_zero or not all(coefficient.is_Rational for coefficient in numerator.all_coeffs()):
         return []
     return sorted(Fraction(int(root.p), int(root.q)) for root in numerator.ground_roots())
 
 
-def _polynomial(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Poly | None:
-    """Return a small expression as a polynomial, None where it is none."""
-    if _high_powers(expression) or not _is_small(expression) or _terms(expression) > MAX_TERMS or not expression.is_polynomial(symbol):
-        return None
-    spend(MULTIPLY * size(expression))
-    return sympy.Poly(expression, symbol)
-
-
 def critical_centres(expression: sympy.Expr, symbol: sympy.Symbol, degree: int) -> Iterator[Fraction]:
     """Yield zeros and extrema, rational ones or else short numbers near them, of a polynomial with rational coefficients up to a degree."""
-    polynomial = _polynomial(expression, symbol)
-    if polynomial is None or not 1 <= polynomial.degree() <= degree or not all(c.is_Rational for c in polynomial.all_coeffs()):
+    found = polynomial(expression, symbol)
+    if found is None or not 1 <= found.degree() <= degree or not all(c.is_Rational for c in found.all_coeffs()):
         return
-    for one in (polynomial, polynomial.diff()):
+    for one in (found, found.diff()):
         yield from _real_roots(one)
 
 
@@ -412,10 +478,11 @@ def _power_of(symbol: sympy.Symbol, summand: sympy.Expr) -> sympy.Rational:
     return sum((exponent for base, exponent in powers if base == symbol and exponent.is_Rational), sympy.S.Zero)
 
 
-def _is_small(expression: sympy.Expr) -> bool:
+@lru_cache(maxsize=4096)
+def _is_small(expression: sympy.Expr, largest: int = LARGEST) -> bool:
     if size(expression) > 3 * MAX_OPERATIONS or expression.count_ops() > MAX_OPERATIONS:
         return False
-    if any(number.is_Rational and abs(number) > LARGEST for number in expression.atoms(sympy.Number)):
+    if any(number.is_Rational and abs(number) > largest for number in expression.atoms(sympy.Number)):
         return False
     powers = (abs(power.exp) for power in expression.atoms(sympy.Pow) if power.exp.is_Rational)
     return all(exponent <= MAX_DEGREE for exponent in powers)

@@ -10,7 +10,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
 import sympy
 from flint import arb
@@ -20,6 +19,7 @@ from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_precision
+from proofs_check.prover.effort import memory, spend
 from proofs_check.prover.explore import candidates
 
 #: Values looked at, places that the search starts from, and its last step, as a share of the range.
@@ -27,6 +27,8 @@ MOST_VALUES, MOST_STARTS, LAST_STEP = 1000, 3, 1e-11
 #: Of variables for which slanted directions are tried, and of these directions.
 MOST_AXES, MOST_SLANTED = 3, 32
 BITS = 192
+#: What looking at one value costs, beside two units for each step of the term.
+POINT = 15
 #: Steps of Newton's method, for at most so many coordinates, and the difference in a coordinate, as a share of what is left of its range.
 NEWTON_STEPS, MOST_NEWTON, DIFFERENCE = 4, 4, Fraction(1, 2**30)
 #: A coordinate this near to a short number (as a share of one) is taken for it.
@@ -45,15 +47,23 @@ class Least:
     value: arb
 
 
-@lru_cache(maxsize=1024)
 def find_least(term: Term, box: tuple[Variable, ...]) -> Least | None:
     """Return where a term is smallest, as far as a local search from several places sees; None where no value is finite."""
+    known, key = memory("least"), (term, box)
+    if key not in known:
+        known[key] = _search_least(term, box)
+    found: Least | None = known[key]
+    return found
+
+
+def _search_least(term: Term, box: tuple[Variable, ...]) -> Least | None:
     names, enclosure = [variable.name for variable in box], Enclosure(term)
     count = 0
 
     def at(point: Sequence[Fraction]) -> arb:
         nonlocal count
         count += 1
+        spend(POINT + 2 * enclosure.steps)
         return enclosure.evaluate({name: ball(value) for name, value in zip(names, point, strict=True)})
 
     with working_precision(BITS):

@@ -19,10 +19,11 @@ from proofs_check.verify import verify
 
 DOOR = Path(algebra.__file__)
 FUNCTIONS = {
-    "Poly", "apart", "cancel", "collect", "degree", "diff", "div", "expand", "expand_func", "expand_log", "expand_mul", "expand_power_base",
-    "expand_power_exp", "expand_trig", "factor", "factor_list", "factor_terms", "factorint", "gcd", "groebner", "integrate", "lcm", "limit",
-    "logcombine", "minimal_polynomial", "nroots", "nsimplify", "powdenest", "powsimp", "radsimp", "ratsimp", "real_roots", "refine",
-    "resultant", "roots", "series", "simplify", "solve", "solveset", "sqf_list", "sqrtdenest", "summation", "together", "trigsimp",
+    "Poly", "apart", "cancel", "collect", "degree", "diff", "div", "expand", "expand_func", "expand_log", "expand_mul",
+    "expand_power_base", "expand_power_exp", "expand_trig", "factor", "factor_list", "factor_terms", "factorint", "factorrat", "gcd",
+    "gcdex", "groebner", "integrate", "lcm", "limit", "logcombine", "minimal_polynomial", "nroots", "nsimplify", "powdenest", "powsimp",
+    "radsimp", "ratsimp", "real_roots", "refine", "rem", "resultant", "roots", "series", "simplify", "solve", "solveset", "sqf_list",
+    "sqrtdenest", "summation", "together", "trigsimp",
 }  # fmt: skip
 METHODS = {
     "apart", "as_numer_denom", "as_poly", "aseries", "cancel", "doit", "equals", "evalf", "factor_list", "ground_roots", "integrate",
@@ -122,6 +123,7 @@ def verdicts(epsilon, target=1, record=None):
 BITS = {
     "assumption-8": "proved",
     "assumption-9": "proved",
+    "assumption-9-nonzero": "proved",
     "assumption-11": "proved",
     "proposition-16": "refuted",
     "proposition-17": "proved",

@@ -11,6 +11,18 @@ import sympy
 from profiles.symbolic import from_sympy
 from profiles.terms import Term, number, substitute, to_text
 from proofs_check.prover import trees
+from proofs_check.prover.algebra import (
+    approximate,
+    even_power_replaced,
+    expand,
+    expand_plainly,
+    inverse,
+    numerator_and_denominator,
+    polynomial,
+    prime_powers,
+    put_in,
+    remainder,
+)
 from proofs_check.prover.attempt import Attempt, fresh_name
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.tactics.sums import add_up
@@ -18,6 +30,8 @@ from proofs_check.results import Tree
 
 PRECISIONS = (256, 1024)
 MOST_ROOTS, MOST_EXPONENTS = 6, 4
+#: Beyond the numbers that a computer calculates with.
+LARGEST = 10**320
 
 
 def decide_constant(attempt: Attempt) -> Iterator[Tree]:
@@ -48,7 +62,7 @@ def _exponential(exponent: sympy.Expr, coefficient: sympy.Expr, rest: Tree) -> T
 
 def _by_tangents(attempt: Attempt) -> Iterator[Tree]:
     """Take c·(exp(m) − 1 − m) off for the coefficient c ≥ 0 of some exp(m); what is left is zero, or (exp(m/2) − 1)² > 0."""
-    expression = sympy.expand(attempt.goal.expression, power_exp=False)
+    expression = expand_plainly(attempt.goal.expression, powers=False, largest=LARGEST)
     for exponential in sorted(expression.atoms(sympy.exp), key=sympy.default_sort_key)[:MOST_EXPONENTS]:
         coefficient, m = expression.coeff(exponential), exponential.args[0]
         if not coefficient.is_positive:
@@ -77,7 +91,7 @@ class _Roots:
         return expression.func(*map(self.read, expression.args)) if expression.args else expression
 
     def _bases(self, base: sympy.Expr) -> list[tuple[sympy.Expr, int]]:
-        return [(sympy.Integer(prime), n) for prime, n in sympy.factorrat(base).items()] if base.is_Rational else [(base, 1)]
+        return prime_powers(base) if base.is_Rational else [(base, 1)]
 
     def _root(self, base: sympy.Expr, q: int) -> sympy.Symbol:
         for symbol, order, known in self.found:
@@ -89,15 +103,15 @@ class _Roots:
     def reduce(self, expression: sympy.Expr) -> sympy.Expr:
         """Return a polynomial with each root below its order."""
         for symbol, q, base in reversed(self.found):
-            expression = sympy.rem(sympy.expand(expression), symbol**q - base, symbol) if expression.has(symbol) else expression
-        return sympy.expand(expression)
+            expression = remainder(expression, symbol**q - base, symbol) if expression.has(symbol) else expression
+        return expand_plainly(expression, largest=LARGEST)
 
     def value(self, expression: sympy.Expr) -> sympy.Expr:
         """Return a number for a polynomial in the symbols."""
         known: dict[sympy.Symbol, sympy.Expr] = {}
         for symbol, q, base in self.found:
-            known[symbol] = sympy.N(base.subs(known), 60) ** sympy.Rational(1, q)
-        return sympy.N(expression.subs(known), 60)
+            known[symbol] = approximate(put_in(base, known), 60) ** sympy.Rational(1, q)
+        return approximate(put_in(expression, known), 60)
 
     def term(self, expression: sympy.Expr) -> Term:
         """Return a polynomial in the symbols as a term, each root as it is."""
@@ -112,14 +126,13 @@ def _by_conjugates(attempt: Attempt) -> Iterator[Tree]:
     if attempt.goal.expression.has(sympy.Function, sympy.pi, sympy.E):
         return
     roots = _Roots()
-    numerator, denominator = sympy.fraction(sympy.together(roots.read(attempt.goal.expression)))
+    numerator, denominator = numerator_and_denominator(roots.read(attempt.goal.expression))
     factor, rest = denominator, roots.reduce(numerator)
     for symbol, q, base in list(reversed(roots.found))[:MOST_ROOTS]:
         if rest == 0 or not rest.has(symbol):
             continue
         minimal = symbol**q - base
-        conjugate = rest.subs(symbol, -symbol) if q == 2 else sympy.gcdex(rest, minimal, symbol)[0]
-        conjugate = sympy.fraction(sympy.together(conjugate))[0]
+        conjugate = put_in(rest, {symbol: -symbol}) if q == 2 else inverse(rest, minimal, symbol)
         if abs(roots.value(conjugate)) < 1e-20:
             return
         factor, rest = factor * conjugate, roots.reduce(rest * conjugate)
@@ -135,28 +148,28 @@ def use_circle(attempt: Attempt) -> Iterator[Tree]:
     if attempt.depth == 0 or not goal.expression.has(sympy.sin, sympy.cos) or not attempt.plausible:
         return
     for angle in sorted({wave.args[0] for wave in goal.expression.atoms(sympy.sin, sympy.cos)}, key=sympy.default_sort_key)[:3]:
-        s, c = sympy.Dummy(), sympy.Dummy()
+        s, c = sympy.Dummy("s"), sympy.Dummy("c")
         general = goal.expression.xreplace({sympy.sin(angle): s, sympy.cos(angle): c})
-        if not general.is_polynomial(s, c):
+        form, name = polynomial(general, s, c), fresh_name(goal)
+        if form is None:
             continue
-        polynomial, name = sympy.Poly(general, s, c), fresh_name(goal)
         waves = {s: sympy.sin(angle), c: sympy.cos(angle)}
-        if polynomial.degree(s) == 2 and polynomial.degree(c) == 2:
-            share = polynomial.as_expr().coeff(s, 2)
-            reduced = sympy.expand(general.subs(s**2, 1 - c**2)).xreplace(waves)
+        if form.degree(s) == 2 and form.degree(c) == 2:
+            share = form.as_expr().coeff(s, 2)
+            reduced = even_power_replaced(general, s, 1 - c**2).xreplace(waves)
             if not share.has(s, c):
                 proof = attempt.prove(reduced)
                 if proof is not None:
                     yield add_up(attempt, [reduced, share * (waves[s] ** 2 + waves[c] ** 2 - 1)], [proof, _circle(angle, share, name)])
-        if polynomial.total_degree() == 1:
-            yield from _below_amplitude(attempt, angle, [polynomial.coeff_monomial(m) for m in (1, s, c)], name)
+        if form.total_degree() == 1:
+            yield from _below_amplitude(attempt, angle, [form.coeff_monomial(m) for m in (1, s, c)], name)
 
 
 def _below_amplitude(attempt: Attempt, angle: sympy.Expr, coefficients: list[sympy.Expr], name: str) -> Iterator[Tree]:
     """2a·(a + b·sin + c·cos) = (a·sin + b)² + (a·cos + c)² + (a² − b² − c²) − a²·(sin² + cos² − 1)."""
     a, b, c = coefficients
     sine, cosine, strict = sympy.sin(angle), sympy.cos(angle), attempt.goal.strict
-    rest = sympy.expand(a**2 - b**2 - c**2)
+    rest = expand(a**2 - b**2 - c**2)
     positive = attempt.prove(a, strict=True)
     proof = None if positive is None else attempt.prove(rest, strict=strict)
     if positive is None or proof is None:

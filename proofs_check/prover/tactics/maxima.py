@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 import sympy
 
 from profiles.errors import InvalidExpression
-from profiles.symbolic import from_sympy
+from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
 from proofs_check.prover import trees
+from proofs_check.prover.algebra import derivative, expand, polynomial, put_in
 from proofs_check.prover.attempt import Attempt, looks_true
+from proofs_check.prover.effort import spend
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.tactics.sums import add_up
 from proofs_check.results import Tree
 
 MOST_CHOICES, MOST_MEANS = 8, 40
+#: What a step with a row of linear equations costs.
+SOLVE = 5
 
 
 def weigh(attempt: Attempt) -> Iterator[Tree]:
@@ -24,10 +29,10 @@ def weigh(attempt: Attempt) -> Iterator[Tree]:
     goal = attempt.goal
     if attempt.depth == 0 or not attempt.plausible:
         return
-    for node in sorted(goal.expression.atoms(sympy.Max, sympy.Min), key=lambda node: -node.count_ops())[:3]:
-        fresh = sympy.Dummy(real=True)
+    for node in sorted(goal.expression.atoms(sympy.Max, sympy.Min), key=lambda node: (-node.count_ops(), sympy.default_sort_key(node)))[:3]:
+        fresh = sympy.Dummy("y", real=True)
         shape = goal.expression.xreplace({node: fresh})
-        slope = sympy.diff(shape, fresh)
+        slope = derivative(shape, fresh)
         if slope.has(fresh) or len(node.args) > MOST_CHOICES:
             continue
         sign = 1 if isinstance(node, sympy.Max) else -1
@@ -37,8 +42,8 @@ def weigh(attempt: Attempt) -> Iterator[Tree]:
         terms = [sign * argument for argument in node.args]
         for weights in _weights(terms):
             mean = sum((weight * term for weight, term in zip(weights, terms, strict=True)), sympy.S.Zero)
-            rest = shape.subs(fresh, sign * mean)
-            rest = sympy.expand(rest) if not rest.has(sympy.Function) else rest
+            rest = put_in(shape, {fresh: sign * mean})
+            rest = expand(rest) if not rest.has(sympy.Function) else rest
             if not looks_true(Goal(rest, goal.box, goal.strict)):
                 continue
             proof = attempt.prove(rest)
@@ -103,9 +108,9 @@ def _weights(terms: Sequence[sympy.Expr]) -> Iterator[list[sympy.Rational]]:
     symbols = sorted({symbol for term in terms for symbol in term.free_symbols}, key=str)
     subsets = [subset for size in range(1, 5) for subset in itertools.combinations(range(len(terms)), size)]
     found = 0
-    linear = all(term.is_polynomial(*symbols) and sympy.Poly(term, *symbols).total_degree() <= 1 for term in terms) if symbols else False
-    for subset in subsets if linear else ():
-        solved = _balanced([terms[i] for i in subset], symbols)
+    slopes = [_slopes(term, symbols) for term in terms] if symbols else []
+    for subset in subsets if slopes and None not in slopes else ():
+        solved = _balanced([slope for slope in (slopes[i] for i in subset) if slope is not None])
         if solved is not None:
             yield [solved[subset.index(i)] if i in subset else sympy.S.Zero for i in range(len(terms))]
             found += 1
@@ -113,15 +118,30 @@ def _weights(terms: Sequence[sympy.Expr]) -> Iterator[list[sympy.Rational]]:
         yield [sympy.Rational(1, len(subset)) if i in subset else sympy.S.Zero for i in range(len(terms))]
 
 
-def _balanced(terms: Sequence[sympy.Expr], symbols: Sequence[sympy.Symbol]) -> list[sympy.Rational] | None:
-    """Return positive weights with the sum 1 for which the mean of linear terms does not depend on the symbols, None if there are none."""
-    rows = [[sympy.diff(term, symbol) for term in terms] for symbol in symbols] + [[sympy.S.One] * len(terms)]
-    matrix, right = sympy.Matrix(rows), sympy.Matrix([0] * len(symbols) + [1])
-    if matrix.rank() < len(terms):
+def _slopes(term: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> list[Fraction] | None:
+    """Return the slopes of a term in the symbols, None where it is not linear in them with rational numbers."""
+    form = polynomial(term, *symbols)
+    if form is None or form.total_degree() > 1:
         return None
-    try:
-        solution = (matrix.T * matrix).LUsolve(matrix.T * right)
-    except (ValueError, ZeroDivisionError):
+    found = [form.coeff_monomial(symbol) for symbol in symbols]
+    return [Fraction(int(slope.p), int(slope.q)) for slope in found] if all(slope.is_Rational for slope in found) else None
+
+
+def _balanced(slopes: Sequence[Sequence[Fraction]]) -> list[sympy.Rational] | None:
+    """Return positive weights with the sum 1 for which the mean of linear terms has slopes of zero; None if there are none, or many."""
+    count = len(slopes)
+    rows = [[*column, Fraction(0)] for column in zip(*slopes, strict=True)] + [[Fraction(1)] * (count + 1)]
+    spend(SOLVE * count * len(rows))
+    for i in range(count):
+        pivot = next((k for k in range(i, len(rows)) if rows[k][i] != 0), None)
+        if pivot is None:
+            return None
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [value / rows[i][i] for value in rows[i]]
+        for k in range(len(rows)):
+            if k != i and rows[k][i] != 0:
+                rows[k] = [a - rows[k][i] * b for a, b in zip(rows[k], rows[i], strict=True)]
+    weights = [row[-1] for row in rows[:count]]
+    if any(row[-1] != 0 for row in rows[count:]) or min(weights) <= 0:
         return None
-    exact = all(value == 0 for value in matrix * solution - right)
-    return list(solution) if exact and all(value.is_Rational and value > 0 for value in solution) else None
+    return [to_rational(weight) for weight in weights]

@@ -11,39 +11,42 @@ import sympy
 
 from profiles.symbolic import to_rational
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import is_modest
+from proofs_check.prover.algebra import derivative, expand, is_modest, polynomial, put_in
 from proofs_check.prover.attempt import Attempt
+from proofs_check.prover.effort import spend
 from proofs_check.prover.tactics.sums import add_up
 from proofs_check.results import Tree
 
 MOST_DEGREE, MOST_VARIABLES, MOST_PARTS = 6, 4, 60
+#: What a product of a coefficient costs.
+STEP = 10
 
 
 def _polynomial(attempt: Attempt) -> sympy.Poly | None:
     """Return the goal as a polynomial with rational coefficients in its variables, None where it is not a small one."""
     symbols = [attempt.goal.symbol(variable.name) for variable in attempt.used]
     expression = attempt.goal.expression
-    if not 1 <= len(symbols) <= MOST_VARIABLES or not is_modest(expression) or not expression.is_polynomial(*symbols):
+    if not 1 <= len(symbols) <= MOST_VARIABLES or not is_modest(expression):
         return None
-    polynomial = sympy.Poly(expression, *symbols)
-    return polynomial if polynomial.total_degree() <= 2 * MOST_DEGREE and all(c.is_Rational for c in polynomial.coeffs()) else None
+    form = polynomial(expression, *symbols)
+    return form if form is not None and form.total_degree() <= 2 * MOST_DEGREE and all(c.is_Rational for c in form.coeffs()) else None
 
 
 def add_squares(attempt: Attempt) -> Iterator[Tree]:
     """Write a polynomial of degree two as a sum of squares of lines and a number."""
-    polynomial = _polynomial(attempt) if attempt.depth else None
-    if polynomial is None or polynomial.total_degree() != 2 or not attempt.plausible:
+    form = _polynomial(attempt) if attempt.depth else None
+    if form is None or form.total_degree() != 2 or not attempt.plausible:
         return
-    for order in itertools.islice(itertools.permutations(polynomial.gens), 6):
-        rest, squares = polynomial.as_expr(), list[sympy.Expr]()
+    for order in itertools.islice(itertools.permutations(form.gens), 6):
+        rest, squares = form.as_expr(), list[sympy.Expr]()
         for symbol in order:
-            leading = sympy.diff(rest, symbol, 2) / 2
+            leading = derivative(derivative(rest, symbol), symbol) / 2
             if leading == 0:
                 continue
             if leading < 0:
                 break
-            square = leading * (symbol + sympy.diff(rest, symbol).subs(symbol, 0) / (2 * leading)) ** 2
-            rest = sympy.expand(rest - square)
+            square = leading * (symbol + put_in(derivative(rest, symbol), {symbol: 0}) / (2 * leading)) ** 2
+            rest = expand(rest - square)
             squares.append(square)
         if rest.is_Rational and (rest > 0 or (rest == 0 and not attempt.goal.strict)):
             yield add_up(attempt, [rest, *squares], [trees.MANIFEST, *(trees.boxes(20) for _ in squares)])
@@ -52,20 +55,20 @@ def add_squares(attempt: Attempt) -> Iterator[Tree]:
 
 def expand_from_ends(attempt: Attempt) -> Iterator[Tree]:
     """Write a polynomial on finite ranges in Bernstein's form, if its coefficients there are ≥ 0."""
-    polynomial = _polynomial(attempt) if attempt.depth else None
-    if polynomial is None or any(variable.hi is None or variable.lo == variable.hi for variable in attempt.used) or not attempt.plausible:
+    form = _polynomial(attempt) if attempt.depth else None
+    if form is None or any(variable.hi is None or variable.lo == variable.hi for variable in attempt.used) or not attempt.plausible:
         return
-    degrees = polynomial.degree_list()
+    degrees = form.degree_list()
     if max(degrees) > MOST_DEGREE or prod(degree + 1 for degree in degrees) > MOST_PARTS:
         return
-    coefficients = bernstein(polynomial, [(variable.lo, variable.hi or variable.lo) for variable in attempt.used])
-    least = min(coefficients.values())
+    coefficients = bernstein(form, [(variable.lo, variable.hi or variable.lo) for variable in attempt.used])
+    least = min(coefficients.values(), default=Fraction(-1))
     if least < 0 or (least == 0 and attempt.goal.strict):
         return
     parts = [to_rational(least)]
     for powers, coefficient in coefficients.items():
         factors = [to_rational(coefficient - least)]
-        for symbol, variable, degree, i in zip(polynomial.gens, attempt.used, degrees, powers, strict=True):
+        for symbol, variable, degree, i in zip(form.gens, attempt.used, degrees, powers, strict=True):
             lo, hi = to_rational(variable.lo), to_rational(variable.hi or variable.lo)
             factors += [comb(degree, i) / (hi - lo) ** degree, (symbol - lo) ** i, (hi - symbol) ** (degree - i)]
         part = sympy.Mul(*factors)
@@ -73,14 +76,18 @@ def expand_from_ends(attempt: Attempt) -> Iterator[Tree]:
     yield add_up(attempt, parts, [trees.MANIFEST, *(trees.boxes(20) for _ in parts[1:])])
 
 
-def bernstein(polynomial: sympy.Poly, ranges: list[tuple[Fraction, Fraction]]) -> dict[tuple[int, ...], Fraction]:
-    """Return the Bernstein coefficients of a polynomial on a box: b(i) = Σ C(i, j)/C(d, j) a(j), j <= i, in x = lo + (hi - lo) t."""
-    unit = polynomial.as_expr().subs(
-        {symbol: to_rational(lo) + to_rational(hi - lo) * symbol for symbol, (lo, hi) in zip(polynomial.gens, ranges, strict=True)},
-        simultaneous=True,
-    )
-    monomials = dict(sympy.Poly(unit, *polynomial.gens).terms())
-    degrees, result = polynomial.degree_list(), dict[tuple[int, ...], Fraction]()
+def bernstein(form: sympy.Poly, ranges: list[tuple[Fraction, Fraction]]) -> dict[tuple[int, ...], Fraction]:
+    """Return the Bernstein coefficients of a polynomial on a box: b(i) = Σ C(i, j)/C(d, j) a(j), j <= i, in x = lo + (hi - lo) t.
+
+    None where it becomes too large.
+    """
+    moved = {symbol: to_rational(lo) + to_rational(hi - lo) * symbol for symbol, (lo, hi) in zip(form.gens, ranges, strict=True)}
+    unit = polynomial(put_in(form.as_expr(), moved), *form.gens)
+    monomials = {} if unit is None else dict(unit.terms())
+    degrees, result = form.degree_list(), dict[tuple[int, ...], Fraction]()
+    if unit is None:
+        return result
+    spend(STEP * prod((degree + 1) * (degree + 2) // 2 for degree in degrees))
     for i in itertools.product(*(range(degree + 1) for degree in degrees)):
         total = Fraction(0)
         for j, coefficient in monomials.items():

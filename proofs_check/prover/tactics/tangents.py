@@ -9,7 +9,7 @@ import sympy
 from profiles.symbolic import from_sympy
 from profiles.terms import to_text
 from proofs_check.prover import trees
-from proofs_check.prover.algebra import cancelled, derivative, expand, is_modest, put_in
+from proofs_check.prover.algebra import cancelled, derivative, expand, expand_plainly, is_modest, put_in
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
@@ -18,6 +18,8 @@ POWERS = (1, 2, 3, 4, 6)
 MOST = 3
 MOST_SLOPES = 4
 MOST_TERMS = 8
+#: Beyond the numbers that a computer calculates with.
+LARGEST = 10**320
 
 
 def at_tangent(attempt: Attempt) -> Iterator[Tree]:
@@ -32,7 +34,7 @@ def at_tangent(attempt: Attempt) -> Iterator[Tree]:
             continue
         inner = node.args[0]
         excess = node - 1 - inner if exponential else inner - 1 - node
-        rest = sympy.expand(expression - coefficient * excess)
+        rest = expand_plainly(expression - coefficient * excess, powers=False, largest=LARGEST)
         if not looks_true(Goal(rest, attempt.goal.box, attempt.goal.strict)):
             continue
         shown = {"nonnegative": trees.MANIFEST, "coefficient": to_text(from_sympy(coefficient))}

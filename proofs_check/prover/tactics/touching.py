@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
 
 import sympy
 
@@ -16,11 +15,14 @@ from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import to_text
 from proofs_check.enclosures import Enclosure, interval, working_precision
 from proofs_check.prover import trees
+from proofs_check.prover.algebra import approximate, derivative, put_in
 from proofs_check.prover.attempt import Attempt, fresh_name
+from proofs_check.prover.effort import memory
 from proofs_check.prover.explore import Outcome, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.least import exact_points, fraction_below, least_of
 from proofs_check.prover.oracle import accepts
+from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.tactics.sums import add_up
 from proofs_check.results import Tree
 
@@ -55,8 +57,8 @@ def _from_point(attempt: Attempt, variable: Variable, point: sympy.Expr) -> Iter
     """Measure the variable from a point that is no rational number: x = point + u, over a range of u with rational ends."""
     goal, name = attempt.goal, fresh_name(attempt.goal)
     shift = sympy.Symbol(name, real=True)
-    general = goal.expression.subs(goal.symbol(variable.name), point + shift)
-    about = Fraction(str(sympy.N(point, 40)))
+    general = put_in(goal.expression, {goal.symbol(variable.name): point + shift})
+    about = Fraction(str(approximate(point, 40)))
     low, high = (Fraction(round((end - about) * 10**6) + step, 10**6) for end, step in ((variable.lo, -1), (variable.hi or about, 1)))
     moved = Variable(name, low, high)
     proof = next(_around(replace(attempt, goal=Goal(general, (moved,))), moved, Fraction(0)), None)
@@ -98,9 +100,16 @@ def _around(attempt: Attempt, variable: Variable, at: Fraction) -> Iterator[Tree
     yield tree
 
 
-@lru_cache(maxsize=2048)
 def _rising(expression: sympy.Expr, name: str, side: tuple[Fraction, Fraction], at: Fraction, order: int) -> Tree | None:
     """Prove an expression ≥ 0 on a range at one end of which it is zero: its slope away from there is ≥ 0, in the same way."""
+    known, key = memory("rising"), (expression, name, side, at, order)
+    if key not in known:
+        known[key] = _shown_rising(expression, name, side, at, order)
+    found: Tree | None = known[key]
+    return found
+
+
+def _shown_rising(expression: sympy.Expr, name: str, side: tuple[Fraction, Fraction], at: Fraction, order: int) -> Tree | None:
     variable = Variable(name, *side)
     symbol = next((symbol for symbol in expression.free_symbols if symbol.name == name), None)
     if symbol is None:
@@ -114,21 +123,20 @@ def _rising(expression: sympy.Expr, name: str, side: tuple[Fraction, Fraction], 
     if not accepts(goal.at(name, at), trees.ZERO):
         return None
     increasing = at == side[0]
-    slope = sympy.diff(_branch(expression, symbol, (side[0] + side[1]) / 2), symbol)
+    slope = derivative(_branch(expression, symbol, (side[0] + side[1]) / 2), symbol)
     shown = _rising(slope if increasing else -slope, name, side, at, order - 1)
     return None if shown is None else trees.monotone(name, shown, trees.ZERO, increasing=increasing)
 
 
 def _branch(expression: sympy.Expr, symbol: sympy.Symbol, at: Fraction) -> sympy.Expr:
     """Return the expression with the branch of each Abs, Max and Min that is taken at a point (whether beside it is not said)."""
-    number = to_rational(at)
 
-    def signed(gap: sympy.Expr) -> bool:
-        return bool(gap.subs(symbol, number).evalf(30) >= 0)
+    def value(part: sympy.Expr) -> float:
+        return float(as_ball(value_at(from_sympy(part), {symbol.name: at})).mid())
 
-    replaced = expression.replace(sympy.Abs, lambda inner: inner if signed(inner) else -inner)
+    replaced = expression.replace(sympy.Abs, lambda inner: inner if value(inner) >= 0 else -inner)
     for kind, sign in ((sympy.Max, 1), (sympy.Min, -1)):
-        replaced = replaced.replace(kind, lambda *args, sign=sign: max(args, key=lambda a: sign * a.subs(symbol, number).evalf(30)))
+        replaced = replaced.replace(kind, lambda *args, sign=sign: max(args, key=lambda argument: sign * value(argument)))
     return replaced
 
 
@@ -150,7 +158,7 @@ def subtract_least(attempt: Attempt) -> Iterator[Tree]:
     if attempt.depth < 1 or not attempt.used or not attempt.plausible or any(variable.hi is None for variable in attempt.used):
         return
     for point in exact_points(goal.expression, attempt.used):
-        value = goal.expression.subs({goal.symbol(name): number for name, number in point.items()})
+        value = put_in(goal.expression, {goal.symbol(name): number for name, number in point.items()})
         if value.free_symbols or value == 0 or value.has(sympy.zoo, sympy.nan, sympy.oo):
             continue
         positive = attempt.search(Goal(value, (), goal.strict), 1)
@@ -194,7 +202,7 @@ def separate(attempt: Attempt) -> Iterator[Tree]:
 def _above_least(attempt: Attempt, expression: sympy.Expr, box: tuple[Variable, ...]) -> tuple[sympy.Expr, Tree] | None:
     for point in exact_points(expression, box):
         values = {symbol: point[symbol.name] for symbol in expression.free_symbols}
-        least = expression.subs(values)
+        least = put_in(expression, values)
         if not least.has(sympy.zoo, sympy.nan, sympy.oo):
             proof = attempt.prove(expression - least, strict=False, box=box)
             if proof is not None:
