@@ -29,6 +29,7 @@ from proofs_check.prover import trees
 from proofs_check.prover.algebra import cancelled, derivative, expand, gather_powers, numerator_and_denominator, put_in
 from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.heuristics import one_way
 from proofs_check.prover.oracle import accepts
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
@@ -125,7 +126,7 @@ def enclose_infimum(context: Context, seconds: float) -> TightFloor | None:
         return None
     whole = Piece(context.epsilon, sympy.S.One, None, context.weight, context.domain)
     pieces = Pieces((), (whole,)) if context.smooth else find_pieces(context)
-    return None if pieces is None else within(seconds, partial(_enclose, context, pieces))
+    return None if pieces is None else one_way(seconds, partial(_enclose, context, pieces))
 
 
 def _enclose(context: Context, pieces: Pieces) -> TightFloor | None:

@@ -27,6 +27,7 @@ from proofs_check.conditions.context import Context, to_target
 from proofs_check.conditions.statistic import decide_by_statistic, is_hard
 from proofs_check.consequences import NEEDS, THEOREM_10, Consequence, derive_consequences
 from proofs_check.prover.effort import within_saying_why
+from proofs_check.prover.heuristics import one_way
 from proofs_check.results import Decision, Tree, Verdict
 from proofs_check.strong_convexity import Bounds, bound_constant, strong_convexity_json
 
@@ -153,7 +154,7 @@ def decide_in_time(
 
     def decide() -> tuple[Decision, StrongConvexity | None]:
         hard = is_hard(context.profile)
-        simpler = decide_by_statistic(context, name, CONDITIONS[name].decide) if hard else None
+        simpler = one_way(seconds, lambda: decide_by_statistic(context, name, CONDITIONS[name].decide)) if hard else None
         if simpler is not None:
             return simpler, None
         if name == assumption_11.ID:

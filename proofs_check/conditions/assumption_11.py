@@ -24,10 +24,9 @@ from proofs_check.conditions.decide import accept, refute_by_point, unknown
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
 from proofs_check.prover.attempt import looks_true
-from proofs_check.prover.effort import within
 from proofs_check.prover.explore import explore, telling_points
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.heuristics import one_way, until_failure
 from proofs_check.prover.least import fraction_below, least_of
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove, prove_by
@@ -102,7 +101,7 @@ def _floors(context: Context) -> Iterator[Floor]:
         attempts += [partial(_from_term, context, expression, to_rational(number), form) for number in numbers]
     for slice_ in (QUICK, SLICE):
         for attempt in attempts:
-            found = within(slice_, attempt)
+            found = one_way(slice_, attempt)
             if found is not None:
                 yield found
 
@@ -279,7 +278,7 @@ def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | 
     if refutation is not None:
         return refutation, None
     if context.smooth and _fades(context):
-        limit = within(2 * SLICE, lambda: _refute_in_the_limit(context))
+        limit = one_way(2 * SLICE, lambda: _refute_in_the_limit(context))
         if limit is not None:
             return limit, None
     found = derive_strong_convexity(context)

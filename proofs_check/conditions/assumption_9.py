@@ -7,14 +7,14 @@ F′ ≥ 1/w − E/(1 + E w) > 0, so F > 0 from v on. It is refuted at a record 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
 import sympy
 
-from profiles.errors import InvalidExpression
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
@@ -30,6 +30,7 @@ from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
+from proofs_check.prover.heuristics import one_way
 from proofs_check.prover.least import find_least, rational_point
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
@@ -47,6 +48,8 @@ TAIL_EXPONENTS = (3, 6, 10, 20, 50, 100, 200, 450, 1000)
 
 #: Work (nominal seconds) for the search with thresholds that are numbers.
 SLICE = 1.0
+#: For powers of w below it, whose proof may need several steps.
+SLOW_SLICE = 1.6
 
 #: Work (nominal seconds) for the search for one proof that it fails from a weight on: little for each, then more.
 TAIL_SLICES = (0.15, 0.8)
@@ -58,14 +61,14 @@ MOST_RECORDS = 60
 def decide(context: Context) -> Decision:
     """Prove it with one threshold for all records, else refute it at a record, else say unknown."""
     return (
-        _within_its_share(lambda: _prove_at_once(context))
+        one_way(SLICE, lambda: _prove_at_once(context))
         or _refute(context, [rational_point(record) or record for record in context.least_records])
-        or _within_its_share(lambda: _prove_directly(context, ["exp"]) if context.bent_is_simpler else None)
-        or _within_its_share(lambda: _prove_uniformly(context))
-        or _within_its_share(lambda: _prove_slow_growth(context))
+        or one_way(SLICE, lambda: _prove_directly(context, ["exp"]) if context.bent_is_simpler else None)
+        or one_way(SLICE, lambda: _prove_uniformly(context))
+        or one_way(SLOW_SLICE, lambda: _prove_slow_growth(context))
         or _refute(context, telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS])
-        or _prove_by_growth(context)
-        or _prove_directly(context)
+        or one_way(math.inf, lambda: _prove_by_growth(context))
+        or one_way(math.inf, lambda: _prove_directly(context))
         or Decision(
             ID, Verdict.UNKNOWN, "none", reason="no threshold v could be proved for all records, and no record was found where none exists"
         )
@@ -74,15 +77,11 @@ def decide(context: Context) -> Decision:
 
 def prove_growth_somehow(context: Context) -> Decision | None:
     """Prove it for the records of a context, some of which may come as close as one likes to records without any loss."""
-    return _prove_by_growth(context) or _within_its_share(lambda: _prove_uniformly(context)) or _prove_directly(context)
-
-
-def _within_its_share(attempt: Callable[[], Decision | None]) -> Decision | None:
-    """Return what one way of proving it finds; numbers that are too long for it end this one only."""
-    try:
-        return within(SLICE, attempt)
-    except InvalidExpression:
-        return None
+    return (
+        one_way(math.inf, lambda: _prove_by_growth(context))
+        or one_way(SLICE, lambda: _prove_uniformly(context))
+        or _prove_directly(context)
+    )
 
 
 def _excess(context: Context) -> sympy.Expr:

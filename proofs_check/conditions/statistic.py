@@ -150,7 +150,10 @@ def _parts(expression: sympy.Expr) -> Iterator[sympy.Expr]:
         if names and part_named(expression, part, sympy.Dummy("c", real=True)).free_symbols & part.free_symbols:
             continue
         suited.append(part)
-    yield from sorted(suited, key=lambda part: (-len(part.free_symbols), bool(part.free_symbols) * part.count_ops() or -part.count_ops()))
+    named = [part for part in suited if part.free_symbols]
+    numbers = [part for part in reversed(suited) if not part.free_symbols]  # the whole 1 - exp(-c) before its parts
+    yield from sorted(named, key=lambda part: (-len(part.free_symbols), part.count_ops()))
+    yield from sorted(numbers, key=lambda part: -part.count_ops())
 
 
 def _groups(node: sympy.Expr) -> Iterator[sympy.Expr]:

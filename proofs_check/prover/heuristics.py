@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from profiles.errors import PDPError
+from profiles.errors import InvalidExpression, PDPError
+from proofs_check.prover.effort import within
 
 Found = TypeVar("Found")
 
@@ -27,3 +28,12 @@ def until_failure(steps: Iterable[Found]) -> Iterator[Found]:
             _log.debug("a heuristic failed", exc_info=True)
             return
         yield found
+
+
+def one_way(seconds: float, search: Callable[[], Found | None]) -> Found | None:
+    """Return what one of several ways finds with its share of the work; an expression too large to be dealt with ends this way only."""
+    try:
+        return within(seconds, search)
+    except InvalidExpression:
+        _log.debug("one way ended at an expression", exc_info=True)
+        return None

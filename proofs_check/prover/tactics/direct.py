@@ -14,6 +14,9 @@ from proofs_check.results import Tree
 
 SMALL_BUDGET = 400
 LARGE_BUDGET = 6000
+FEW = 4
+
+_BRANCHING = (sympy.Abs, sympy.Max, sympy.Min, sympy.Piecewise)
 
 
 def identity(attempt: Attempt) -> Iterator[Tree]:
@@ -36,6 +39,8 @@ def subdivide(attempt: Attempt) -> Iterator[Tree]:
         yield trees.boxes(min(4 * exploration.boxes + 50, LARGE_BUDGET))
     elif attempt.plausible and attempt.goal.expression.has(TableFunction, sympy.floor, sympy.ceiling):
         yield trees.boxes(SMALL_BUDGET)  # the kernel's intervals end at 0 where a ball around [0, x] reaches below
+    elif attempt.plausible and not attempt.goal.strict and all(variable.hi is not None for variable in attempt.used):
+        yield trees.boxes(FEW)  # so where it is 0 at a corner, and nowhere less on the whole
 
 
 def subdivide_more(attempt: Attempt) -> Iterator[Tree]:
@@ -43,7 +48,8 @@ def subdivide_more(attempt: Attempt) -> Iterator[Tree]:
     if not attempt.plausible or not attempt.used or attempt.depth == 0:
         return
     if all(variable.hi is not None for variable in attempt.used):
-        yield trees.boxes(SMALL_BUDGET, centred=True)
+        if not attempt.goal.expression.has(*_BRANCHING) or attempt.depth >= MAX_DEPTH:  # those have no derivative until they are resolved
+            yield trees.boxes(SMALL_BUDGET, centred=True)
         if attempt.depth >= MAX_DEPTH and explore(attempt.goal, budget=LARGE_BUDGET).outcome is Outcome.HOLDS:
             yield trees.boxes(4 * LARGE_BUDGET)
     elif attempt.depth >= MAX_DEPTH:
