@@ -17,7 +17,7 @@ _MAX_TERMS, _MAX_EXPANSION, _BASES = 5_000, 12, ("add", "mul", "pow", "num")
 _UNIT = Fraction(1)
 _ONE: Poly = {(): _UNIT}
 _COSINES = {Fraction(k, 12): Fraction(s, 4) for k, s in ((6, 0), (4, 1), (3, 2), (2, 3), (0, 4))}  # the squares of cos(pi k/12)
-_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
+_PRIMES, _LONGEST = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31), 2_500  # bits of the numbers that are divided by them: 1e-300 has 997
 
 
 class Normaliser:
@@ -232,9 +232,9 @@ def _choices(a: Term) -> list[Term]:
 
 
 def _prime_powers(k: Fraction) -> list[tuple[Fraction, int]]:
-    # factors (b, e) of k > 0: small primes, and what is left; so that sqrt(6) is sqrt(2) sqrt(3)
+    # factors (b, e) of k > 0: small primes, unless it is long, and what is left; so that sqrt(6) is sqrt(2) sqrt(3)
     found, upper, lower = list[tuple[Fraction, int]](), k.numerator, k.denominator
-    for b in _PRIMES:
+    for b in _PRIMES if bits(k) <= _LONGEST else ():
         e = 0
         while upper % b == 0:
             upper, e = upper // b, e + 1
