@@ -154,16 +154,14 @@ class Normaliser:
         # log(exp(m) r) = m + log r
         require(p, "log of zero is not defined")
         result: Poly = {}
-        if p.keys() == {()} and p[()] > 0:
-            self.meter.spend(bits(p[()]) // 8)
-            logs = (self._times({(): Fraction(e)}, self._atom(log(self.term({(): b})))) for b, e in _prime_powers(p[()]))
-            return reduce(self._plus, logs, result)
         for a, e in self._content(p, whole=False)[1]:
             if a.op == "exp":
                 p, result = self._times(p, {((a, -e),): _UNIT}), self._plus(result, self._times({(): Fraction(e)}, self.forms[a.args[0]]))
-        sign = -1 if p.keys() == {()} and 0 < p[()] < 1 else 1  # of a number below 1 it is minus that of its inverse
-        p = p if sign > 0 else {(): 1 / p[()]}
-        return result if p == _ONE else self._plus(result, self._times({(): Fraction(sign)}, self._atom(log(self.term(p)))))
+        if p.keys() != {()} or p[()] < 0:
+            return self._plus(result, self._atom(log(self.term(p))))
+        self.meter.spend(bits(p[()]) // 8)
+        logs = (self._times({(): Fraction(e)}, self._atom(log(self.term({(): b})))) for b, e in _prime_powers(p[()]))
+        return reduce(self._plus, logs, result)
 
     def _absolute(self, p: Poly) -> Poly:
         # |p| = p for p >= 0, |k m r| = k m |r| for k, m > 0, and |-r| = |r|
@@ -241,7 +239,7 @@ def _prime_powers(k: Fraction) -> list[tuple[Fraction, int]]:
         while lower % b == 0:
             lower, e = lower // b, e - 1
         found += [(Fraction(b), e)] if e else []
-    return [*found, (Fraction(upper, lower), 1)] if upper != lower else found
+    return [*found, *((Fraction(b), e) for b, e in ((upper, 1), (lower, -1)) if b != 1)]
 
 
 def _arithmetic(p: Poly, q: Poly) -> int:
