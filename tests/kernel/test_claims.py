@@ -615,7 +615,12 @@ STEP = "Piecewise((1, ceiling(w) < {}), (100*w, True))"
         ("proposition-16", "proved", "Piecewise((1, floor(-w) > -3/2), (100*w, True))", {"bound": B}),
         ("proposition-17", "refuted", STEP.format("5/2"), {"at": {"z": "1", "w": "2"}, "bound": B}),
         ("assumption-11", "refuted", STEP.format("5/2"), {"at": {"z": "1", "w": "2"}, "curvature": B}),
-        ("assumption-11", "refuted", "Abs(Piecewise((w, Max(ceiling(w), 0) < 5/2), (-9, True)))", {"at": {"z": "1", "w": "2"}, "curvature": B}),
+        (
+            "assumption-11",
+            "refuted",
+            "Abs(Piecewise((w, Max(ceiling(w), 0) < 5/2), (-9, True)))",
+            {"at": {"z": "1", "w": "2"}, "curvature": B},
+        ),
     ],
 )
 def test_the_sign_of_a_step_at_a_point_says_nothing_about_the_points_beside_it(run, name, verdict, epsilon, fields):

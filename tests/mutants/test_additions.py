@@ -51,7 +51,10 @@ def closed_terms() -> Made:
                 inside = not point.startswith("-") and (value is None or value < float(Fraction(ends[1])))
                 if point.startswith("log"):
                     inside = ends[1] == "4"
-                yield inside and target == "199/100", _document(f"w*(2 + 0*z + (z - {point})**2)", "assumption-8", "refuted", proof, ends, target)
+                yield (
+                    inside and target == "199/100",
+                    _document(f"w*(2 + 0*z + (z - {point})**2)", "assumption-8", "refuted", proof, ends, target),
+                )
 
 
 def exponents() -> Made:
