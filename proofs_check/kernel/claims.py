@@ -86,8 +86,13 @@ def _at(session: Session, s: Statement, at: Json, box: Box) -> tuple[Statement, 
 
 def _slope(session: Session, s: Statement, box: Box) -> tuple[Term, Term]:
     # a branch-free term that equals epsilon near the points of a box, and its derivative in w (one-sided at w = 1): branches are resolved
-    # on the whole domain, or by strict signs, which persist in a neighborhood of each point; so do the signs that differentiability needs
-    resolved = session.resolve(_branch_free(session, s, "w"), "w", lambda gap, _: session.shows(Goal(gap, box, strict=True)))
+    # on the whole domain, or by strict signs of what is continuous (smoothness rejects a ceiling), which persist in a neighborhood of each
+    # point; so do the signs that differentiability needs
+    def persists(gap: Term) -> bool:
+        smoothness(gap, "w")
+        return session.shows(Goal(gap, box, strict=True))
+
+    resolved = session.resolve(_branch_free(session, s, "w"), "w", lambda gap, _: persists(gap))
     session.check_smooth(resolved, "w", box)
     return resolved, differentiate(resolved, "w")
 

@@ -17,7 +17,7 @@ _MAX_TERMS, _MAX_EXPANSION, _BASES = 5_000, 12, ("add", "mul", "pow", "num")
 _UNIT = Fraction(1)
 _ONE: Poly = {(): _UNIT}
 _COSINES = {Fraction(k, 12): Fraction(s, 4) for k, s in ((6, 0), (4, 1), (3, 2), (2, 3), (0, 4))}  # the squares of cos(pi k/12)
-_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31)
+_PRIMES, _LONGEST = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31), 2_500  # bits of the numbers that are divided by them: 1e-300 has 997
 
 
 class Normaliser:
@@ -154,16 +154,14 @@ class Normaliser:
         # log(exp(m) r) = m + log r
         require(p, "log of zero is not defined")
         result: Poly = {}
-        if p.keys() == {()} and p[()] > 0:
-            self.meter.spend(bits(p[()]) // 8)
-            logs = (self._times({(): Fraction(e)}, self._atom(log(self.term({(): b})))) for b, e in _prime_powers(p[()]))
-            return reduce(self._plus, logs, result)
         for a, e in self._content(p, whole=False)[1]:
             if a.op == "exp":
                 p, result = self._times(p, {((a, -e),): _UNIT}), self._plus(result, self._times({(): Fraction(e)}, self.forms[a.args[0]]))
-        sign = -1 if p.keys() == {()} and 0 < p[()] < 1 else 1  # of a number below 1 it is minus that of its inverse
-        p = p if sign > 0 else {(): 1 / p[()]}
-        return result if p == _ONE else self._plus(result, self._times({(): Fraction(sign)}, self._atom(log(self.term(p)))))
+        if p.keys() != {()} or p[()] < 0:
+            return self._plus(result, self._atom(log(self.term(p))))
+        self.meter.spend(bits(p[()]) // 8)
+        logs = (self._times({(): Fraction(e)}, self._atom(log(self.term({(): b})))) for b, e in _prime_powers(p[()]))
+        return reduce(self._plus, logs, result)
 
     def _absolute(self, p: Poly) -> Poly:
         # |p| = p for p >= 0, |k m r| = k m |r| for k, m > 0, and |-r| = |r|
@@ -232,16 +230,16 @@ def _choices(a: Term) -> list[Term]:
 
 
 def _prime_powers(k: Fraction) -> list[tuple[Fraction, int]]:
-    # factors (b, e) of k > 0: small primes, and what is left; so that sqrt(6) is sqrt(2) sqrt(3)
+    # factors (b, e) of k > 0: small primes, unless it is long, and what is left; so that sqrt(6) is sqrt(2) sqrt(3)
     found, upper, lower = list[tuple[Fraction, int]](), k.numerator, k.denominator
-    for b in _PRIMES:
+    for b in _PRIMES if bits(k) <= _LONGEST else ():
         e = 0
         while upper % b == 0:
             upper, e = upper // b, e + 1
         while lower % b == 0:
             lower, e = lower // b, e - 1
         found += [(Fraction(b), e)] if e else []
-    return [*found, (Fraction(upper, lower), 1)] if upper != lower else found
+    return [*found, *((Fraction(b), e) for b, e in ((upper, 1), (lower, -1)) if b != 1)]
 
 
 def _arithmetic(p: Poly, q: Poly) -> int:

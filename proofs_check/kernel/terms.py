@@ -86,6 +86,7 @@ def make(op: str, *args: Term, value: Any = None) -> Term:
         if op == "pow" and (b is None or (long and b.denominator > 1)):
             return exp(args[1] * log(args[0]))
         require(not long, "an exponent is too large")
+        _table.spend(((bits(a) if a else 0) + (bits(b) if b else 0)) // 50)  # also for what turns out to be too large
         folded = _fold(op, a, b) if a is not None and b is not None else None
         if folded is not None:
             _table.spend(1 + bits(folded) // 50)
@@ -93,6 +94,7 @@ def make(op: str, *args: Term, value: Any = None) -> Term:
     whole = number(args[0]) if op == "ceiling" else None
     if whole is not None:
         op, args, value = "num", (), Fraction(ceil(whole))
+    _table.spend(bits(value) // 50 if op == "num" else 0)
     key = (op, args, value)
     if key not in _shared:
         _shared[key] = term = Term(op, args, value)

@@ -259,8 +259,8 @@ def count(path):
 
 def test_the_kernel_does_not_grow():
     lines, texts = map(sum, zip(*map(count, sources()), strict=True))
-    assert lines - texts <= 1295  # neither blank, nor comments, nor docstrings
-    assert lines <= 1405
+    assert lines - texts <= 1430  # neither blank, nor comments, nor docstrings
+    assert lines <= 1545
 
 
 def test_every_rule_and_claim_says_what_it_rests_on():

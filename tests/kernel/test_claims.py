@@ -603,3 +603,33 @@ def test_a_closed_witness_keeps_off_an_open_end_and_a_weight_is_a_number(run):
     assert at({"z": "1", "w": "3/2"}, "proposition-17", epsilon="w + 1")
     for w in ("sqrt(2)", "1/2"):
         assert not at({"z": "1", "w": w}, "proposition-17", epsilon="w + 1")
+
+
+STEP = "Piecewise((1, ceiling(w) < {}), (100*w, True))"
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "epsilon", "fields"),
+    [
+        ("proposition-16", "proved", STEP.format("3/2"), {"bound": B}),
+        ("proposition-16", "proved", "Piecewise((1, floor(-w) > -3/2), (100*w, True))", {"bound": B}),
+        ("proposition-17", "refuted", STEP.format("5/2"), {"at": {"z": "1", "w": "2"}, "bound": B}),
+        ("assumption-11", "refuted", STEP.format("5/2"), {"at": {"z": "1", "w": "2"}, "curvature": B}),
+        (
+            "assumption-11",
+            "refuted",
+            "Abs(Piecewise((w, Max(ceiling(w), 0) < 5/2), (-9, True)))",
+            {"at": {"z": "1", "w": "2"}, "curvature": B},
+        ),
+    ],
+)
+def test_the_sign_of_a_step_at_a_point_says_nothing_about_the_points_beside_it(run, name, verdict, epsilon, fields):
+    # ceiling(w) is 1 at w = 1 and 2 right beside it
+    report = run({"claim": name, "verdict": verdict, "proof": fields}, epsilon=epsilon, nonnegative=B)
+    assert (report.accepted, report.step) == (False, "claims[1].proof")
+
+
+def test_a_step_whose_sign_is_the_same_for_all_weights_is_resolved(run):
+    value = run(bounded("proposition-16", B), epsilon="Piecewise((w, ceiling(w) > 0), (100*w, True))", nonnegative=B)
+    assert (value.accepted, value.step) == (False, "claims[1].proof.bound")  # 1 - exp(-1) - 1 < 0
+    assert run(bounded("proposition-17", B), epsilon="Piecewise((w**2, ceiling(w) > 0), (100*w, True))", nonnegative=B).accepted

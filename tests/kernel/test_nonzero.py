@@ -110,7 +110,7 @@ def test_parameters_without_a_number_and_ranges_without_an_end(report):
         (sides(on=ZERO, above=[]), None, ".sides.above"),
         (sides(on=ZERO, above=sides(at="1/2", on=LINE, above=LINE, below=LINE)), None, ".sides.above"),
         ({"cases": {"variable": "z", "at": "1", "below": ZERO, "above": LINE}}, None, ".cases.below.vanishing"),
-        ({"cases": {"variable": "z", "at": "1", "closed": None, "below": ZERO, "above": LINE}}, None, ""),
+        ({"cases": {"variable": "z", "at": "1", "closed": None, "below": ZERO, "above": LINE}}, None, ".cases"),
     ],
 )
 def test_all_records_are_covered_and_each_part_is_proved(report, proof, record, step):

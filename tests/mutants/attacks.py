@@ -162,6 +162,14 @@ TREES: dict[str, Callable[[], str]] = {
         *[{"claim": "assumption-11", "verdict": "proved", "proof": {"floor": "1/2", "positive": M, "form": "log", "curvature": WIDE}}]
         * 200,
     ),
+    "roots of long numbers": lambda: document("w + " + "+".join(f"sqrt(1e{9999 - i})*z" for i in range(480)), M),
+    "logarithms of long numbers": lambda: document("w + " + "+".join(f"log(1e{9999 - i})**2*z" for i in range(480)), M),
+    "long numbers in many obligations": lambda: document(
+        "w", obligations={f"({i}+" + "+".join(f"1e{9999 - i - j}" for j in range(600)) + ")*1": M for i in range(190)}
+    ),
+    "products of long numbers": lambda: _parts("+".join(["a*b"] * 1_200), 180).replace(
+        '"parameters": {}', '"parameters": {"a": "1e9999/7", "b": "3e9998/11"}'
+    ),
     "denominators": lambda: document("w + " + "+".join(f"z/(z + w + {i})" for i in range(1, 40)), M),
     "logarithms": lambda: document("w*(" + "+".join(f"log(1 + z*w + {i})" for i in range(1, 400)) + ")", M),
 }
