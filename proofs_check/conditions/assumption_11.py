@@ -72,7 +72,7 @@ class StrongConvexity:
 
 def derive_strong_convexity(context: Context) -> StrongConvexity | None:
     """Return a proved lower bound of μ_x, positive for every record; the exact formula where the infimum is at w = 1; else None."""
-    if not context.smooth:
+    if not context.smooth_from_one:
         return _floor_in_pieces(context)
     for floor, proof, exact in until_failure(_floors(context)):
         claim = context.claim("strong-convexity", "proved", proof)
@@ -278,7 +278,7 @@ def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | 
     refutation = _refute_early(context)
     if refutation is not None:
         return refutation, None
-    if context.smooth and _fades(context):
+    if context.smooth_from_one and _fades(context):
         limit = within(2 * SLICE, lambda: _refute_in_the_limit(context))
         if limit is not None:
             return limit, None
