@@ -230,7 +230,7 @@ def _floor_in_pieces(context: Context) -> StrongConvexity | None:
     tight = enclose_infimum(context, SLICE)
     if tight is not None:
         return StrongConvexity(to_rational(tight.lower), tight.proof, exact=False, checked=True)
-    return _floor_of(context, found, 4 * SLICE)
+    return within(4 * SLICE, lambda: _floor_of(context, found, 2 * SLICE))
 
 
 def _floor_of(context: Context, found: Pieces, seconds: float) -> StrongConvexity | None:
