@@ -268,7 +268,7 @@ class _Search:
     def _stays_below(self, at: Point, lower: Fraction, upper: Fraction) -> bool:
         """Prove ψ ≤ upper by the largest weighted ε, where q is a number; it is kept for the certificate."""
         rate, value = exact_value(self.q.term, {}) if not free_symbols(self.q.term) else None, lower_fraction(self.weighted.at(at))
-        if rate is None or value is None or not 0 < rate <= 1 or not 0 < value:
+        if rate is None or value is None or not 0 < rate <= 1 or not value > 0:
             return False
         from accountant.worst_case.largest import bound_weighted_epsilon  # noqa: PLC0415 - the prover is slow to load
 

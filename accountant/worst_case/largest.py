@@ -1,8 +1,8 @@
 """The supremum of ψ where q is constant, by the largest weighted ε: for suprema on an edge or a curve, which subdivision does not clear.
 
-Statement: for a number q in (0, 1] ψ = log(1 + q (e^e − 1)) rises with e = ε(1/q, x), so e ≤ E for all records gives ψ ≤ log(1 + q (e^E − 1)).
-That e ≤ E is the prover's to show, with a tree that the kernel accepts: where e comes close to E on a whole edge, its boxes would have to
-be smaller than the root of the gap, but a factor (1 − z1) (1 − z2) of E − e is seen at once.
+Statement: for a number q in (0, 1] ψ = log(1 + q (e^e − 1)) rises with e = ε(1/q, x), so that ψ ≤ log(1 + q (e^E − 1)) for all records
+where e ≤ E for all records. That is the prover's to show, with a tree that the kernel accepts: where e comes close to E on a whole edge,
+boxes would have to be smaller than the root of the gap, but a factor (1 − z1) (1 − z2) of E − e is seen at once.
 """
 
 from __future__ import annotations

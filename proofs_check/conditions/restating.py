@@ -1,7 +1,7 @@
 """ε written in another way: roots of squares as absolute values, Max and Min by absolute values, so that what cancels is gone.
 
-Statement: (r²)^c = |r|^(2c), r·r^c = r^(1 + c), max(a, b) = (a + b + |a − b|)/2, |r|^(2k) = r^(2k), |−r| = |r|. SymPy does some of this on construction; the
-kernel, which reads ε as it was written, is told the other term, and shows that it equals ε.
+Statement: (r²)^c = |r|^(2c), r·r^c = r^(1 + c), max(a, b) = (a + b + |a − b|)/2, |r|^(2k) = r^(2k), |−r| = |r|. SymPy does some of this
+on construction; the kernel, which reads ε as it was written, is told the other term, and shows that it equals ε.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def true_infimum(text):
     bent = sympy.diff(sympy.exp(profile.expression().subs(profile.symbols()["w"], w)), w, 2)
     with mpmath.workdps(60):
         at = sympy.lambdify(w, bent, modules=["mpmath"])
-        grid = [mpmath.mpf(10) ** (mpmath.mpf(k) / 60) for k in range(-900, 70)]
+        grid = [mpmath.mpf(10) ** (mpmath.mpf(k) / 20) for k in range(-900, 24)]
         values = [at(1 + s) for s in grid]
         index = min(range(len(grid)), key=lambda k: values[k])
         lo, hi = grid[max(index - 1, 0)], grid[min(index + 1, len(grid) - 1)]
