@@ -183,7 +183,8 @@ class _Search:
                 f"it ({checked.reason}); simplify q or keep it away from 0 and 1"
             )
         return EpsilonBound(
-            lower, upper, {**at, **self.fixed}, _BY_BALLS if self.largest is None else _BY_LARGEST, reached=reached, proved_by_balls=probability,
+            lower, upper, {**at, **self.fixed}, _BY_BALLS if self.largest is None else _BY_LARGEST,
+            reached=reached, proved_by_balls=probability,
             checked_by_kernel=checked.accepted, kernel_reason=checked.reason, boxes=outcome.boxes,
             hypotheses=() if checked.accepted else (DEFINED,), certificate=checked.certificate,
         )  # fmt: skip
