@@ -125,7 +125,7 @@ def enclose_infimum(context: Context, seconds: float) -> TightFloor | None:
     if any(variable.hi is None for variable in context.records):
         return None
     whole = Piece(context.epsilon, sympy.S.One, None, context.weight, context.domain)
-    pieces = Pieces((), (whole,)) if context.smooth else find_pieces(context)
+    pieces = Pieces((), (whole,)) if context.smooth_from_one else find_pieces(context)
     return None if pieces is None else one_way(seconds, partial(_enclose, context, pieces))
 
 
@@ -146,9 +146,9 @@ def _enclose(context: Context, pieces: Pieces) -> TightFloor | None:
             continue
         goals = [Goal(expression - to_rational(lower), box) for expression, _, box in bent]
         for chosen in (found, [trees.restated(goal, tree) for goal, tree in zip(goals, found, strict=True)]):
-            curvature = chosen if pieces.cuts else chosen[0]
+            curvature = chosen[0] if context.smooth_from_one else chosen
             proof: Tree = {"floor": exact_text(lower), "positive": trees.MANIFEST, "form": "exp", "curvature": curvature}
-            proof |= pieces.fields() if pieces.cuts else {}
+            proof |= {} if context.smooth_from_one else pieces.fields()
             if checks(context.profile, [context.claim("strong-convexity", "proved", proof)]):
                 return TightFloor(lower, upper, proof)
     return None
@@ -195,7 +195,10 @@ def _symbol(expression: sympy.Expr, context: Context) -> sympy.Symbol:
 
 
 def _with_weights(box: tuple[Variable, ...], lo: Fraction, hi: Fraction | None) -> tuple[Variable, ...]:
-    return tuple(Variable(WEIGHT, lo, hi) if variable.name == WEIGHT else variable for variable in box)
+    """Return the box with the weights from ``lo`` to ``hi``, and without ``lo`` where that is the end of a range that excludes it."""
+    return tuple(
+        Variable(WEIGHT, lo, hi, variable.open_below and lo == variable.lo) if variable.name == WEIGHT else variable for variable in box
+    )
 
 
 def _by_boxes(goal: Goal) -> Iterator[Tree]:

@@ -7,12 +7,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
 from accountant.sampled import odds_term, sampled_term, weighted_epsilon
-from accountant.sampling import SamplingRule, refuse_oracle, show_record
+from accountant.sampling import SamplingRule, exact_value, refuse_oracle, show_record
 from accountant.sampling.feasibility import domains, refuse_improper
 from accountant.worst_case import constrained
 from accountant.worst_case.branch import Box, Objective, Outcome, Point, prove_at_most
@@ -35,8 +35,12 @@ from profiles.hypotheses import DEFINED, Hypothesis
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 
+if TYPE_CHECKING:
+    from accountant.worst_case.largest import Largest
+
 DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_BUDGET = 50_000
+_BY_BALLS, _BY_LARGEST = "branch and bound in ball arithmetic", "a proved upper bound of the weighted epsilon"
 _MOST_BITS = 1_000
 _ROUNDS = 30
 _FIRST_TRY = 1_000
@@ -129,12 +133,13 @@ def bound_epsilon(
 class _Search:
     """One computation of a bound: the terms, the box they range over, and the precision they are evaluated with."""
 
-    __slots__ = ("bits", "box", "budget", "fixed", "gap", "log", "names", "odds", "profile", "q", "weighted", "worst")
+    __slots__ = ("bits", "box", "budget", "fixed", "gap", "largest", "log", "names", "odds", "profile", "q", "weighted", "worst")
 
     def __init__(self, profile: Profile, q: Term, gap: Fraction, budget: int) -> None:
         self.profile, self.gap, self.budget = profile, gap, budget
         self.bits = 128
         self.worst: Point = {}
+        self.largest: tuple[Fraction, Largest] | None = None
         psi = sampled_term(profile, q)
         self.box, self.fixed = _ranges(profile, free_symbols(psi))
         self.names = tuple(self.box)
@@ -152,13 +157,18 @@ class _Search:
         with working_precision(self.bits):
             probability = self._prove_probability()
             lower, upper, at, outcome, order = self._enclose(at)
-            if lower is None or upper is None:
-                raise Undecided(self._failure(lower, None))
+            claim, checked = self._claim(lower, upper, at), None
+            if self.largest is not None:
+                checked = self._certify(claim, outcome.boxes, order, well_defined)
+                if not checked.accepted:  # what rests on an expression of SymPy's only is not said
+                    self.largest, checked = None, None
+                    lower, upper, at, outcome, order = self._enclose(at, by_largest=False)
+                    claim = self._claim(lower, upper, at)
+            lower, upper = claim.lower, claim.upper
             reached = upper - lower <= self.gap * upper
             if not reached and not accept_wider:
                 raise Undecided(self._failure(lower, upper))
-            claim = Claim(lower, upper, {**at, **self.fixed})
-            checked = self._certify(claim, outcome.boxes, order, well_defined)
+            checked = checked or self._certify(claim, outcome.boxes, order, well_defined)
             for share in (
                 () if reached or checked.accepted else _WIDENINGS
             ):  # what our own search barely proves is more than the kernel does
@@ -173,10 +183,16 @@ class _Search:
                 f"it ({checked.reason}); simplify q or keep it away from 0 and 1"
             )
         return EpsilonBound(
-            lower, upper, {**at, **self.fixed}, "branch and bound in ball arithmetic", reached=reached, proved_by_balls=probability,
+            lower, upper, {**at, **self.fixed}, _BY_BALLS if self.largest is None else _BY_LARGEST,
+            reached=reached, proved_by_balls=probability,
             checked_by_kernel=checked.accepted, kernel_reason=checked.reason, boxes=outcome.boxes,
             hypotheses=() if checked.accepted else (DEFINED,), certificate=checked.certificate,
         )  # fmt: skip
+
+    def _claim(self, lower: Fraction | None, upper: Fraction | None, at: Point) -> Claim:
+        if lower is None or upper is None:
+            raise Undecided(self._failure(lower, None))
+        return Claim(lower, upper, {**at, **self.fixed})
 
     def _bits(self, at: Point) -> int:
         """Enough bits for the gap relative to ψ, although form ``log`` adds numbers of the size of e and of 1."""
@@ -219,7 +235,7 @@ class _Search:
     def _digits(self) -> int:
         return max(12, len(str(self.gap.denominator // self.gap.numerator)) + 4)
 
-    def _enclose(self, at: Point) -> tuple[Fraction | None, Fraction | None, Point, Outcome, tuple[str, ...]]:
+    def _enclose(self, at: Point, *, by_largest: bool = True) -> tuple[Fraction | None, Fraction | None, Point, Outcome, tuple[str, ...]]:
         """Return lower, upper, the record of lower, the outcome that proves upper, and the forms in the order in which they did best."""
         digits = self._digits
         objectives = {"log": self.log, "exp": self.odds}
@@ -231,7 +247,10 @@ class _Search:
             if lower is None:
                 break
             upper = rounded_up(lower * (1 + self.gap * Fraction(9, 10)), digits)
-            for share in sorted({min(_FIRST_TRY, self.budget), self.budget}):
+            shares = sorted({min(_FIRST_TRY, self.budget), self.budget})
+            for share in shares:
+                if by_largest and share != shares[0] and self._stays_below(at, lower, upper):
+                    return lower, upper, at, Outcome(proved=True, bound=None, counterexample=None, boxes=outcome.boxes), order
                 for form in order:
                     outcome = prove_at_most(objectives[form], self.box, _target(form, upper), share)
                     if outcome.proved:
@@ -247,6 +266,20 @@ class _Search:
             lower = max(lower, self._lower(at, digits) or lower)
         return lower, best, at, outcome, order
 
+    def _stays_below(self, at: Point, lower: Fraction, upper: Fraction) -> bool:
+        """Prove ψ ≤ upper by the largest weighted ε, where q is a number; it is kept for the certificate."""
+        rate, value = exact_value(self.q.term, {}) if not free_symbols(self.q.term) else None, lower_fraction(self.weighted.at(at))
+        if rate is None or value is None or not 0 < rate <= 1 or not value > 0:
+            return False
+        from accountant.worst_case.largest import bound_weighted_epsilon  # noqa: PLC0415 - the prover is slow to load
+
+        found = bound_weighted_epsilon(self.profile, rate, value, Fraction(decimal_text(value + (upper - lower) / 2, 30, round_up=False)))
+        odds = None if found is None else ball(rate) * ball(found.value).expm1()
+        if found is None or odds is None or not odds <= ball(upper).expm1():
+            return False
+        self.largest = rate, found
+        return True
+
     def _lower(self, at: Point, digits: int) -> Fraction | None:
         """Return ψ(at) rounded down: a proven lower bound of the supremum; None if the value is not finite."""
         ends = [lower_fraction(value) for value in (self.odds.at(at).log1p(), self.log.at(at))]
@@ -259,10 +292,16 @@ class _Search:
         trees = Candidates(
             probability_trees(self.q, self.box, slope=1, worst=self.worst),
             probability_trees(self.q, self.box, slope=-1, worst=self.worst),
-            bound_trees(goals, self.box, precision=precision, estimate=boxes_used),
+            [*self._by_largest(claim.upper), *bound_trees(goals, self.box, precision=precision, estimate=boxes_used)],
             [boxes(1, min(1_024, precision + 64)), ZERO, MANIFEST],
         )
         return certify(self.profile, self.q.term, claim, trees, well_defined)
+
+    def _by_largest(self, upper: Fraction) -> list[tuple[str, dict[str, Any]]]:
+        if self.largest is None:
+            return []
+        rate, found = self.largest
+        return [("exp", found.bound_tree(rate, upper, frozenset(self.names) | {p.name for p in self.profile.parameters}, self.bits))]
 
     def _failure(self, lower: Fraction | None, upper: Fraction | None) -> str:
         if lower is None or upper is None:

@@ -71,7 +71,7 @@ class StrongConvexity:
 
 def derive_strong_convexity(context: Context) -> StrongConvexity | None:
     """Return a proved lower bound of μ_x, positive for every record; the exact formula where the infimum is at w = 1; else None."""
-    if not context.smooth:
+    if not context.smooth_from_one:
         return _floor_in_pieces(context)
     for floor, proof, exact in until_failure(_floors(context)):
         claim = context.claim("strong-convexity", "proved", proof)
@@ -219,10 +219,21 @@ def _slope_of_bent(context: Context) -> Tree | None:
 
 
 def _floor_in_pieces(context: Context) -> StrongConvexity | None:
-    """Return a number, or a term, below K or K·e^ε on all pieces of an ε whose pieces meet smoothly."""
+    """Return a number, or a term, below K or K·e^ε on all pieces of an ε whose pieces meet smoothly, or that is one piece."""
     found = find_pieces(context)
     if found is None:
         return None
+    quick = _floor_of(context, found, QUICK)
+    if quick is not None:
+        return quick
+    tight = enclose_infimum(context, SLICE)
+    if tight is not None:
+        return StrongConvexity(to_rational(tight.lower), tight.proof, exact=False, checked=True)
+    return within(4 * SLICE, lambda: _floor_of(context, found, 2 * SLICE))
+
+
+def _floor_of(context: Context, found: Pieces, seconds: float) -> StrongConvexity | None:
+    """Return the first floor that is proved with some work (in nominal seconds) for each piece."""
     for form in ("log", "exp"):
         sides = []
         for piece in found.pieces:
@@ -231,8 +242,15 @@ def _floor_in_pieces(context: Context) -> StrongConvexity | None:
         for floor in _floors_of_pieces(context, found, sides):
             goals = [replace(side, expression=expand(side.expression - floor)) for side in sides]
             positive = prove(context.for_records(floor, strict=True)) if all(map(looks_true, goals)) else None
-            proofs = [] if positive is None else [prove(goal) for goal in goals]
-            if positive is None or None in proofs:
+            if positive is None:
+                continue
+            proofs: list[Tree] = []
+            for goal in goals:
+                tree = within(seconds, partial(prove, goal))
+                if tree is None:
+                    break
+                proofs.append(tree)
+            if len(proofs) < len(goals):
                 continue
             proof: Tree = {"floor": to_text(from_sympy(floor)), "positive": positive, "form": form, "curvature": proofs}
             proof |= found.fields()
@@ -277,7 +295,7 @@ def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | 
     refutation = _refute_early(context)
     if refutation is not None:
         return refutation, None
-    if context.smooth and _fades(context):
+    if context.smooth_from_one and _fades(context):
         limit = one_way(2 * SLICE, lambda: _refute_in_the_limit(context))
         if limit is not None:
             return limit, None

@@ -92,7 +92,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """ε on the pieces of [1, ∞) between ``cuts``, which may move with the record; whether they meet smoothly is the kernel's to say."""
+    """ε on the pieces of [1, ∞) between ``cuts``, which may move with the record; whether they meet smoothly is the kernel's to say.
+
+    Without cuts there is one piece, all of [1, ∞), where ε is one expression that may be smooth for w > 1 only.
+    """
 
     cuts: tuple[sympy.Expr, ...]
     pieces: tuple[Piece, ...]
@@ -108,7 +111,7 @@ def find_pieces(context: Context) -> Pieces | None:
     if not cuts:
         fixed = (border for border in borders(context.epsilon, (), context.weight) if border.exact)
         cuts = tuple(to_rational(cut) for cut in sorted({border.weight for border in fixed}))
-    if not 1 <= len(cuts) <= MAX_CUTS:
+    if len(cuts) > MAX_CUTS or (not cuts and not context.smooth):
         return None
     pieces = [_piece(context, lo, hi) for lo, hi in zip((sympy.S.One, *cuts), (*cuts, None), strict=True)]
     return Pieces(cuts, tuple(piece for piece in pieces if piece is not None)) if None not in pieces else None

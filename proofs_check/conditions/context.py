@@ -19,6 +19,7 @@ from proofs_check.prover.effort import apart
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.least import exact_points
+from proofs_check.prover.search import prove
 from proofs_check.prover.smooth import resolve
 from proofs_check.results import Tree
 
@@ -128,6 +129,21 @@ class Context:
     def smooth(self) -> bool:
         """Whether ε is built from operations that are differentiable in w."""
         return self._resolved[1]
+
+    @cached_property
+    def smooth_from_one(self) -> bool:
+        """Whether ε is ``smooth``, and so at w = 1 too: no power with a fraction as its exponent has a base that may be 0 there.
+
+        Where it is not, ε as (w − 1)^(3/2) may be differentiable on [1, ∞), and arbitrarily often on (1, ∞).
+        """
+        if not self.smooth:
+            return False
+        bases = {
+            self.at_one(power.base)
+            for power in self.epsilon.atoms(sympy.Pow)
+            if power.exp.is_Rational and not power.exp.is_Integer and self.weight in power.base.free_symbols
+        }
+        return all(base.is_positive or prove(self.for_records(base, strict=True), 1) is not None for base in bases)
 
     @cached_property
     def first(self) -> sympy.Expr:

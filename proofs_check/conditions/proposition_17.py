@@ -27,7 +27,10 @@ def decide(context: Context) -> Decision:
         return context.weight * derivative(epsilon, context.weight) - epsilon
 
     if context.smooth:
-        return decide_for_all(context, ID, context.for_all(gap(context.epsilon)), field="bound")
+        decision = decide_for_all(context, ID, context.for_all(gap(context.epsilon)), field="bound")
+        if context.smooth_from_one or decision.verdict is not Verdict.UNKNOWN:
+            return decision
+        return _prove_in_pieces(context, gap) or decision
     return (
         refute_by_kink(context, ID)
         or refute_beside_kinks(context, ID, gap, strict=False, field="bound")

@@ -1,13 +1,14 @@
 """ε written in another way: roots of squares as absolute values, Max and Min by absolute values, so that what cancels is gone.
 
-Statement: (r²)^c = |r|^(2c), max(a, b) = (a + b + |a − b|)/2, |r|^(2k) = r^(2k), |−r| = |r|. SymPy does some of this on construction; the
-kernel, which reads ε as it was written, is told the other term, and shows that it equals ε.
+Statement: (r²)^c = |r|^(2c), r·r^c = r^(1 + c), max(a, b) = (a + b + |a − b|)/2, |r|^(2k) = r^(2k), |−r| = |r|. SymPy does some of this
+on construction; the kernel, which reads ε as it was written, is told the other term, and shows that it equals ε.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import sympy
 
@@ -15,7 +16,7 @@ from profiles.errors import InvalidExpression
 from profiles.profile import WEIGHT, Profile
 from profiles.symbolic import from_sympy, to_sympy
 from profiles.terms import Term, children, constant_value, free_symbols, to_text
-from proofs_check.prover.algebra import expand, is_modest, tidy
+from proofs_check.prover.algebra import expand, is_modest, put_in, tidy
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.oracle import equals
 from proofs_check.results import Tree
@@ -50,7 +51,7 @@ def _restatements(profile: Profile) -> Iterator[Restatement]:
     roots = dict.fromkeys(root for node in written for root in _roots(node, values))
     simpler = _levelled(_without_roots(expression, weight), weight)
     branching = {node for node in written if node[0] in _BRANCHING}
-    if not roots and _count(simpler, weight) >= len(branching):
+    if not roots and _count(simpler, weight) >= len(branching) and not _without_steep_roots(written, simpler, values):
         return
     found = Restatement(simpler, tuple(roots))
     if equals(profile, found.field()):
@@ -73,6 +74,22 @@ def _roots(node: Term, values: dict[str, sympy.Expr]) -> Iterator[sympy.Expr]:
             return
         if root is not None:
             yield root
+
+
+def _without_steep_roots(written: set[Term], simpler: sympy.Expr, values: dict[str, sympy.Expr]) -> bool:
+    """Tell whether roots that are infinitely steep at w = 1, as in (w − 1)·√(w − 1), are gone in (w − 1)^(3/2)."""
+    weight = values[WEIGHT]
+
+    def is_steep(base: sympy.Expr, exponent: sympy.Expr) -> bool:
+        return bool(exponent.is_Rational and 0 < exponent < 1) and put_in(base, {weight: 1}).is_zero is True
+
+    def is_written(node: Term) -> bool:
+        exponent = Fraction(1, 2) if node[0] == "sqrt" else constant_value(node[2]) if node[0] == "pow" else None
+        return exponent is not None and 0 < exponent < 1 and is_steep(to_sympy(node[1], values), sympy.Rational(1, 2))
+
+    if not any(map(is_written, written)):
+        return False
+    return not any(is_steep(power.base, power.exp) for power in simpler.atoms(sympy.Pow) if weight in power.free_symbols)
 
 
 def square_root(base: sympy.Expr) -> sympy.Expr | None:

@@ -52,6 +52,32 @@ def test_over_records_too():
     assert float(found.upper) == pytest.approx(0.2137493352861)  # at z = 1/2
 
 
+@pytest.mark.parametrize(
+    ("text", "record"),
+    [("Max(w-2,0)**2 + w", {}), ("Max(w-z,0)**2 + w/4", {"z": [2, 3]}), ("w + Max(w-z,0)**3/5", {"z": ["3/2", 2]})],
+)
+def test_in_pieces_with_cuts_that_may_move(text, record):
+    profile = declare("p", text, record=record)
+    found = enclose_infimum(Context(profile), 20)
+    assert found is not None
+    assert found.upper - found.lower <= found.upper / 10**6
+    assert checks(profile, [Context(profile).claim("strong-convexity", "proved", found.proof)])
+    floats = [float(end) for end in (found.lower, found.upper)]
+    lo, hi = (sympy.Rational(end) for end in record.get("z", (2, 2)))
+    least = min(_second(text, lo + (hi - lo) * k / 4) for k in range(5))
+    assert floats[0] <= least * (1 + 1e-9)
+    assert floats[1] <= least * (1 + 1e-3)
+
+
+def _second(text, z):
+    """The least second difference quotient of e^ε on a grid, which is between the least and the largest (e^ε)″ near its points."""
+    term = sympy.lambdify("w", sympy.sympify(text).subs("z", z), modules=["mpmath"])
+    with mpmath.workdps(40):
+        h = mpmath.mpf(10) ** -12
+        points = (1 + h + mpmath.mpf(k) / 64 for k in range(300))
+        return min((mpmath.exp(term(w + h)) - 2 * mpmath.exp(term(w)) + mpmath.exp(term(w - h))) / h**2 for w in points)
+
+
 def test_an_infimum_that_is_not_reached_is_enclosed():
     found = enclose_infimum(Context(declare("p", "log(w**2 + 1/w)")), 20)  # (e^ε)″ = 2 + 2/w³
     assert found is not None
