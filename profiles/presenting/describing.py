@@ -35,7 +35,8 @@ def describe_shares(profile: Profile) -> list[str]:
     ['In proofs and witnesses z stands as 2*R*z_share, with z_share in [0, 1].']
     """
     return [
-        f"In proofs and witnesses {item.name} stands as {_cut(to_text(item.value))}, with {item.share} in [0, 1]." for item in profile.shares
+        f"In proofs and witnesses {item.name} stands as {_cut(to_text(item.value))}, with {item.share} in [0, 1]."
+        for item in profile.shares
     ]
 
 
