@@ -110,7 +110,8 @@ def _print(found: dict[str, Any], beside: Sequence[str], lines: list[str]) -> No
     runs = ", then ".join(found["runs"])
     print_line(f"sample for one analysis ({runs}) written to {found['out']}")
     print_line(f"epsilon               {found['epsilon']['upper']} nats, add/remove of one record; checked by kernel: {_yes(found)}")
-    print_as_it_is("\n".join(beside))
+    for line in beside:
+        print_line(line)
     print_line(f"rule                  {found['rule']['name']}" + ("" if found["rule"]["q"] is None else f", q = {found['rule']['q']}"))
     print_line(f"draws                 {found['sampler']['draws']}, {found['sampler']['randomness']}")
     print_line("use it as it is       also if it is empty or small: a sample that is drawn again has no guarantee")
