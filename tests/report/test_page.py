@@ -131,9 +131,18 @@ def test_a_bound_that_the_kernel_rejects_is_nowhere_called_accepted(report, monk
     assert "<td>yes</td>" not in page.html.split('<section id="conditions"')[1].split('id="well-defined"')[0]
 
 
-def test_a_theorem_whose_condition_is_refuted_is_not_stated_as_a_fact(report):
-    page = report("profiles.mechanisms.laplace_sum:default", "-e", 8)
-    assert "Not concluded, because a condition of it is refuted: Privacy-constrained sampling has a unique" in page.text
+@pytest.mark.parametrize(
+    ("profile", "statement"),
+    [
+        ("profiles.mechanisms.laplace_sum:default", "The optimal weight is the largest root in a derived bracket"),
+        ('name = "p"\nepsilon = "z*Min(w, 2)"\n[record]\nz = [1, 2]\n', "Privacy-constrained sampling has a unique"),
+    ],
+    ids=["proposition-12", "theorem-10"],
+)
+def test_a_theorem_whose_condition_is_refuted_is_not_stated_as_a_fact(report, profile, statement):
+    page = report(profile, "-e", 8, "--q", "1/2")
+    assert f"Not concluded, because a condition of it is refuted: {statement}" in page.text
+    assert f" {statement}" not in page.text.replace(f"because a condition of it is refuted: {statement}", "")
     assert "Discharged by: proved" not in page.text
 
 
