@@ -146,6 +146,15 @@ def test_a_theorem_whose_condition_is_refuted_is_not_stated_as_a_fact(report, pr
     assert "Discharged by: proved" not in page.text
 
 
+def test_a_range_with_parameters_is_shown_as_it_was_written(report):
+    page = report('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, "2*R"]\n[parameters]\nR = [1, 2]\n', "-e", 8, "--q", "1/2")
+    promise = page.html.split('id="profile"')[1].split("</section>")[0]
+    assert "<code>epsilon = w*z</code>" in promise
+    assert "<code>2*R</code>" in promise
+    assert "In proofs and witnesses z stands as 2*R*z_share, with z_share in [0, 1]." in promise
+    assert promise.count("share") == 2
+
+
 def test_the_loss_without_sampling_is_drawn_where_the_one_after_it_cannot_be(report):
     page = report('name = "p"\nepsilon = "z*log(1 + w)"\n[record]\nz = ["0.25", "0.5"]\n', "-e", 3)
     assert "without sampling: ε(1, x)" in page.text
