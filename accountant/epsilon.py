@@ -109,9 +109,12 @@ class DerivedEpsilon:
             "checked_by_kernel": evidence.checked_by_kernel or self._conditions_checked(),
             "gap_reached": self.gap_reached,
             "relative_gap": decimal_text(evidence.relative_gap, 3, round_up=True),
-            "without_sampling": self._unsampled_json(),
-            "smaller": self.smaller,
+            **self.compare_with_unsampled(),
         }
+
+    def compare_with_unsampled(self) -> dict[str, Any]:
+        """Return ε without sampling and which of the two is smaller as JSON: the keys ``without_sampling`` and ``smaller``."""
+        return {"without_sampling": self._unsampled_json(), "smaller": self.smaller}
 
     def _unsampled_json(self) -> dict[str, Any] | None:
         found = self.unsampled

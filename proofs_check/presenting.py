@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from profiles.numbers import decimal_text, exact_text
 from profiles.presenting import cards
-from profiles.presenting.describing import equation
+from profiles.presenting.describing import describe_shares, equation
 from profiles.presenting.elements import Child, make
 from profiles.private import EYES_ONLY
 
@@ -35,6 +35,9 @@ def _why(told: dict[str, object]) -> list[Child]:
     if isinstance(witness, dict) and witness:
         shown = ", ".join(f"{name} = {value}" for name, value in witness.items())
         made = ["witness: " if made[0] == "witness" else f"{made[0]}; witness: ", make("code", shown)]
+    declared = told.get("declared_statistics")
+    if isinstance(declared, dict) and declared:
+        made += [", that is ", make("code", ", ".join(f"{name} = {value}" for name, value in declared.items()))]
     return made
 
 
@@ -51,14 +54,15 @@ def _short(value: Fraction) -> str:
 
 def verification_html(found: Verification) -> str:
     """Return the verdicts, the constant μ and what follows as a card; each theorem with what it needs that nobody has discharged."""
+    told = found.to_json()
     rows = [
-        (name, cards.badge(decision.verdict.value), "yes" if decision.checked else "no", _why(decision.to_json()))
+        (name, cards.badge(decision.verdict.value), "yes" if decision.checked else "no", _why(told["conditions"][name]))
         for name, decision in found.decisions.items()
     ]
-    told = found.to_json()
     return cards.card(
         cards.line(cards.name(found.profile.name), f" – verdicts for the target ε* = {_short(found.target)} nats"),
         make("div", make("p", equation(found.profile)), class_="pdp-scroll", tabindex="0", role="group", aria_label="formula"),
+        [cards.line(sentence) for sentence in describe_shares(found.profile)],
         cards.table(("condition", "verdict", "checked by kernel", "method, witness or reason"), rows),
         _convexity(told["strong_convexity"]),
         [_consequence(name, item) for name, item in told["consequences"].items()],

@@ -45,6 +45,8 @@ class Condition:
 
 #: Work for one condition, in nominal seconds; what is not decided with it is unknown.
 SECONDS_PER_CONDITION = 2.5
+#: Work for the constant of a profile whose strong convexity was proved without one.
+CONSTANT = 1.0
 
 _log = logging.getLogger(__name__)
 _OF_CONSEQUENCES = {"proved": Verdict.PROVED, "not applicable": Verdict.REFUTED, "unknown": Verdict.UNKNOWN}
@@ -156,7 +158,8 @@ def decide_in_time(
         hard = is_hard(context.profile)
         simpler = one_way(seconds, lambda: decide_by_statistic(context, name, CONDITIONS[name].decide)) if hard else None
         if simpler is not None:
-            return simpler, None
+            wanted = name == assumption_11.ID and simpler.verdict is Verdict.PROVED
+            return simpler, one_way(CONSTANT, lambda: assumption_11.derive_strong_convexity(context)) if wanted else None
         if name == assumption_11.ID:
             decision, convexity = assumption_11.decide_with_constant(context)
         elif name == assumption_9_nonzero.ID:

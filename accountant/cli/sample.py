@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +26,7 @@ from profiles.private import EYES_ONLY
 NAME = "sample"
 HELP = (
     "Draw a Poisson importance sample of a data set (CSV, Parquet, NPY): the selected rows with weight and q, whole or not at all, and a "
-    "certificate of the epsilon of one analysis of it."
+    "certificate of the epsilon of one analysis of it. Beside that epsilon stands the one without sampling."
 )
 EXAMPLE = """\b
 Examples:
@@ -92,15 +93,16 @@ def main(
         **{name: value for name, value in found.items() if name != "proof"},
         "out": str(summary.out),
         "certificate": str(summary.certificate),
+        **summary.plan.derived.compare_with_unsampled(),
     }
     if json:
         print_json(found)
     else:
-        _print(found, render_premises(summary.guarantee, everything=everything))
+        _print(found, summary.plan.derived.describe_unsampled(), render_premises(summary.guarantee, everything=everything))
     return 0
 
 
-def _print(found: dict[str, Any], lines: list[str]) -> None:
+def _print(found: dict[str, Any], beside: Sequence[str], lines: list[str]) -> None:
     from profiles import decimal_text, to_exact  # noqa: PLC0415
 
     private = found["private"]
@@ -108,6 +110,8 @@ def _print(found: dict[str, Any], lines: list[str]) -> None:
     runs = ", then ".join(found["runs"])
     print_line(f"sample for one analysis ({runs}) written to {found['out']}")
     print_line(f"epsilon               {found['epsilon']['upper']} nats, add/remove of one record; checked by kernel: {_yes(found)}")
+    for line in beside:
+        print_line(line)
     print_line(f"rule                  {found['rule']['name']}" + ("" if found["rule"]["q"] is None else f", q = {found['rule']['q']}"))
     print_line(f"draws                 {found['sampler']['draws']}, {found['sampler']['randomness']}")
     print_line("use it as it is       also if it is empty or small: a sample that is drawn again has no guarantee")

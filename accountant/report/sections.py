@@ -13,9 +13,10 @@ from accountant.report.plainly import explain_discharge
 from accountant.report.wording import badge, down, exactly, factor, facts, fold, point, section, table, up
 from accountant.sampling import describe_rules
 from profiles.hypotheses import Head, Hypothesis
+from profiles.presenting.describing import as_declared, describe_shares
 from profiles.presenting.elements import Child, Element, make
 from profiles.profile import Parameter
-from profiles.terms import Term, free_symbols, number, symbol
+from profiles.terms import Term, free_symbols, number, symbol, to_text
 from proofs_check.audit.report import bound_texts, confidence_text
 from proofs_check.papers.registry import find_claim
 from proofs_check.results import Verdict
@@ -192,20 +193,18 @@ def _hypothesis(item: Hypothesis) -> Element:
 def promise(evidence: Evidence) -> Element:
     """Return the profile: formula, statistics, parameters, where it is proved."""
     profile = evidence.profile
-    statistics = [
-        (make("code", item.name), exactly(item.lo), exactly(item.hi), "yes" if item.name in free_symbols(profile.epsilon) else "no")
-        for item in profile.record
-    ]
+    epsilon, ranges = as_declared(profile)
+    statistics = [(make("code", name), _end(lo), _end(hi), "yes" if name in free_symbols(epsilon) else "no") for name, lo, hi in ranges]
     parameters = [(make("code", item.name), _parameter(item)) for item in profile.parameters]
     return section(
         "profile",
         "The mechanism's promise",
         make("p", "For all data sets, adding or removing one record x with weight w changes the probability of every event of the output "
              "by a factor of at most ", term_math(("pow", symbol("e"), symbol("epsilon(w, x)"))), ", with"),
-        make("p", equation(symbol("epsilon(w, x)"), "=", profile.epsilon), class_="display"),
+        make("p", equation(symbol("epsilon(w, x)"), "=", epsilon), class_="display"),
         facts(
             [
-                ("In the profile grammar", make("code", f"epsilon = {profile.text}")),
+                ("In the profile grammar", make("code", f"epsilon = {to_text(epsilon)}")),
                 ("Its source, as declared", profile.source or "none is named"),
             ]
         ),
@@ -213,10 +212,15 @@ def promise(evidence: Evidence) -> Element:
         table("Statistics through which a record enters, with their closed ranges", ("statistic", "from", "to", "in ε"), statistics)
         if statistics
         else make("p", "None: the loss is the same for every record."),
+        [make("p", sentence) for sentence in describe_shares(profile)],
         make("h3", "Parameters"),
         table("Constants of the mechanism", ("parameter", "value"), parameters) if parameters else make("p", "None."),
         _source(evidence),
     )  # fmt: skip
+
+
+def _end(end: Term) -> Child:
+    return exactly(end[1]) if end[0] == "num" else make("code", to_text(end))
 
 
 def _parameter(parameter: Parameter) -> str:

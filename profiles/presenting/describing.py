@@ -10,7 +10,7 @@ from profiles.presenting import cards
 from profiles.presenting.elements import Child, Element, make
 from profiles.presenting.latex import term_latex
 from profiles.presenting.mathml import lay_out, operator, term_math
-from profiles.terms import number, symbol
+from profiles.terms import Term, number, symbol, to_text
 
 if TYPE_CHECKING:
     from profiles.profile import Parameter, Profile
@@ -18,12 +18,42 @@ if TYPE_CHECKING:
 _LONGEST = 400
 
 
+def as_declared(profile: Profile) -> tuple[Term, tuple[tuple[str, Term, Term], ...]]:
+    """Return ε and the statistics (name, lower end, upper end) as they were declared, also where the ends of a range are expressions in
+    the parameters, for which the profile itself has shares of [0, 1] (:mod:`profiles.ranges`).
+    """
+    written = {item.share: (item.name, item.lo, item.hi) for item in profile.shares}
+    ranges = tuple(written.get(s.name, (s.name, number(s.lo), number(s.hi))) for s in profile.record)
+    return profile.written.epsilon if written and profile.written is not None else profile.epsilon, ranges
+
+
+def describe_shares(profile: Profile) -> list[str]:
+    """Return what stands in proofs, witnesses and certificates for each statistic whose range has expressions as ends.
+
+    >>> from profiles import declare
+    >>> describe_shares(declare("sum", "w*z", record={"z": [0, "2*R"]}, parameters={"R": "positive"}))
+    ['In proofs and witnesses z stands as 2*R*z_share, with z_share in [0, 1].']
+    """
+    return [
+        f"In proofs and witnesses {item.name} stands as {_cut(to_text(item.value))}, with {item.share} in [0, 1]."
+        for item in profile.shares
+    ]
+
+
 def describe(profile: Profile) -> str:
-    """Return a profile on one line: its name, ε, the ranges of the statistics, and the parameters. A long ε is cut."""
-    text = profile.text
-    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-    told = [f"{s.name} in [{exact_text(s.lo)}, {exact_text(s.hi)}]" for s in profile.record]
+    """Return a profile on one line: its name, ε, the ranges of the statistics, and the parameters, as declared. A long text is cut."""
+    epsilon, ranges = as_declared(profile)
+    shown = _cut(to_text(epsilon))
+    told = [f"{name} in [{_end(lo)}, {_end(hi)}]" for name, lo, hi in ranges]
     return ", ".join([f"{json.dumps(profile.name, ensure_ascii=False)}: epsilon = {shown}", *told, *map(_text_of, profile.parameters)])
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _end(end: Term) -> str:
+    return exact_text(end[1]) if end[0] == "num" else _cut(to_text(end))
 
 
 def _text_of(parameter: Parameter) -> str:
@@ -39,8 +69,9 @@ def to_latex(profile: Profile) -> str:
     >>> print(to_latex(declare("sum", "w*z/b", record={"z": [0, 2]}, parameters={"b": 3})))
     $\displaystyle \varepsilon(w, z) = \frac{w\,z}{b}, \quad w \geq 1, \; z \in [0, 2], \; b = 3$
     """
-    arguments = ", ".join(["w", *(term_latex(symbol(s.name)) for s in profile.record)])
-    told = [rf"{term_latex(symbol(s.name))} \in [{term_latex(number(s.lo))}, {term_latex(number(s.hi))}]" for s in profile.record]
+    epsilon, ranges = as_declared(profile)
+    arguments = ", ".join(["w", *(term_latex(symbol(name)) for name, _, _ in ranges)])
+    told = [rf"{term_latex(symbol(name))} \in [{term_latex(lo)}, {term_latex(hi)}]" for name, lo, hi in ranges]
     for parameter in profile.parameters:
         shown = term_latex(symbol(parameter.name))
         if parameter.bounds is not None:
@@ -48,7 +79,7 @@ def to_latex(profile: Profile) -> str:
         else:
             told.append(f"{shown} > 0" if parameter.value is None else f"{shown} = {term_latex(number(parameter.value))}")
     over = r", \; ".join([r"w \geq 1", *told])
-    return rf"$\displaystyle \varepsilon({arguments}) = {term_latex(profile.epsilon)}, \quad {over}$"
+    return rf"$\displaystyle \varepsilon({arguments}) = {term_latex(epsilon)}, \quad {over}$"
 
 
 def to_html(profile: Profile) -> str:
@@ -77,22 +108,27 @@ def describe_in_html(profile: Profile) -> list[Child]:
 
 
 def equation(profile: Profile) -> Element:
-    """Return ε(w, x) = ... as one ``math`` element."""
+    """Return ε(w, x) = ..., as it was declared, as one ``math`` element."""
+    epsilon, ranges = as_declared(profile)
     arguments: list[Element] = [make("mi", "w")]
-    for statistic in profile.record:
-        arguments += [make("mo", ",", separator="true"), *lay_out(symbol(statistic.name))[0]]
+    for name, _, _ in ranges:
+        arguments += [make("mo", ",", separator="true"), *lay_out(symbol(name))[0]]
     left = make("mrow", make("mo", "("), arguments, make("mo", ")"))
-    return make("math", make("mi", "ε"), left, operator("="), lay_out(profile.epsilon)[0], display="block")
+    return make("math", make("mi", "ε"), left, operator("="), lay_out(epsilon)[0], display="block")
 
 
 def _over(profile: Profile) -> list[Child]:
     told: list[Child] = [make("code", "w ≥ 1")]
-    for statistic in profile.record:
-        told += [", ", term_math(symbol(statistic.name)), f" in [{exact_text(statistic.lo)}, {exact_text(statistic.hi)}]"]
+    for name, lo, hi in as_declared(profile)[1]:
+        told += [", ", term_math(symbol(name)), " in [", _end_in_html(lo), ", ", _end_in_html(hi), "]"]
     for parameter in profile.parameters:
         relation = _text_of(parameter).removeprefix(parameter.name)
         told += ["; " if parameter is profile.parameters[0] else ", ", term_math(symbol(parameter.name)), relation]
     return told
 
 
-__all__ = ["describe", "describe_in_html", "equation", "to_html", "to_latex"]
+def _end_in_html(end: Term) -> Child:
+    return exact_text(end[1]) if end[0] == "num" else term_math(end)
+
+
+__all__ = ["as_declared", "describe", "describe_in_html", "describe_shares", "equation", "to_html", "to_latex"]

@@ -229,7 +229,7 @@ def _floor_in_pieces(context: Context) -> StrongConvexity | None:
     tight = enclose_infimum(context, SLICE)
     if tight is not None:
         return StrongConvexity(to_rational(tight.lower), tight.proof, exact=False, checked=True)
-    return within(4 * SLICE, lambda: _floor_of(context, found, 2 * SLICE))
+    return one_way(4 * SLICE, lambda: _floor_of(context, found, 2 * SLICE))
 
 
 def _floor_of(context: Context, found: Pieces, seconds: float) -> StrongConvexity | None:
@@ -246,7 +246,7 @@ def _floor_of(context: Context, found: Pieces, seconds: float) -> StrongConvexit
                 continue
             proofs: list[Tree] = []
             for goal in goals:
-                tree = within(seconds, partial(prove, goal))
+                tree = one_way(seconds, partial(prove, goal))
                 if tree is None:
                     break
                 proofs.append(tree)

@@ -286,8 +286,8 @@ def _on_pieces(session: Session, s: Statement, step: str, tree: Json, cuts: Json
 
 
 def _smooth_pieces(session: Session, s: Statement, cuts: list[Term]) -> list[tuple[Term, Term, Term, Box]]:
-    # (term, derivative, weight, box) for each piece of [1, oo): the values and derivatives of neighbours agree at the cut between them, so
-    # epsilon is continuously differentiable
+    # (term, derivative, weight, box) for each piece of [1, oo): values and derivatives of pieces that meet agree at the cut between them,
+    # so epsilon is continuously differentiable
     pieces, ends = list[tuple[Term, Term, Term, Box]](), [_ONE, *cuts]
     for i, lo in enumerate(ends):
         pieces.append(_piece(session, s, lo, ends[i + 1] if i < len(cuts) else None))

@@ -26,6 +26,8 @@ MAX_OPERATIONS = 300
 MAX_DEGREE = 24
 #: Terms that a sum may have when it is multiplied out, and numerators may have before they are factored.
 MAX_TERMS, MAX_FACTORED = 1500, 400
+#: Of a coefficient of what is factored, after the content is divided out.
+MAX_BITS = 256
 #: Nodes of an expression that is differentiated or substituted in, and of a derivative.
 MAX_SIZE = 20_000
 LARGEST = 10**30
@@ -321,10 +323,17 @@ def _denominators(summand: sympy.Expr) -> Iterator[sympy.Expr]:
 def _factor(expression: sympy.Expr) -> sympy.Expr:
     """Return a small rational function factored, or as it is."""
     terms = _terms_of_fraction(expression)
-    if terms > MAX_FACTORED:
+    if terms > MAX_FACTORED or _has_long_ratios(expression):
         return expression
     spend(FACTOR * (size(expression) + terms))
     return _factor_at_once(expression)
+
+
+def _has_long_ratios(expression: sympy.Expr) -> bool:
+    """Tell whether coefficients are long beside each other, so that factoring looks for large primes: 1e-300*z - 1, not 1e-300*(z - 1)."""
+    parts = (part.primitive()[1] for part in sympy.Mul.make_args(expression))
+    longest = (max(abs(int(c.p)), int(c.q)).bit_length() for part in parts for c in part.atoms(sympy.Rational))
+    return max(longest, default=0) > MAX_BITS
 
 
 @lru_cache(maxsize=4096)

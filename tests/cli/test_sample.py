@@ -95,6 +95,22 @@ def test_for_people(pdp, lloyd, data, tmp_path):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("epsilon", "smaller"), [("w*z", "without sampling"), ("1 + z + w/1000", "with sampling"), ("Min(w*z, 2)", "neither")]
+)
+def test_epsilon_without_sampling_stands_beside_the_bound(pdp, data, tmp_path, epsilon, smaller):
+    profile, rate = tmp_path / "p.toml", "1" if smaller == "neither" else "1/10"
+    profile.write_text(f'name = "p"\nepsilon = "{epsilon}"\n\n[record]\nz = [0, 3]\n')
+    arguments = ["sample", profile, "--q", rate, "--data", data, "--out", tmp_path / "sample.csv", "-s", "z=l2"]
+    found = pdp(*arguments, "--json").json()
+    beside = pdp("epsilon", profile, "--q", rate, "--json").json()
+    assert (found["without_sampling"], found["smaller"]) == (beside["without_sampling"], smaller)
+    text = " ".join(pdp(*arguments).out.split())
+    assert f"without sampling, every record with weight 1: epsilon <= {found['without_sampling']['epsilon']['upper']} (and" in text
+    assert ("without sampling epsilon is smaller" in text) is (smaller == "without sampling")
+
+
+@pytest.mark.thorough
 def test_a_seed_repeats_a_sample_and_the_secure_source_does_not(pdp, lloyd, data, tmp_path):
     def rows(*options):
         out = tmp_path / "sample.parquet"

@@ -12,6 +12,7 @@ import sympy
 
 from accountant import audit, compose, declare, derive_epsilon, optimal_weight, verify
 from accountant.guarantees import base_profile
+from profiles.composition import compose_adaptively
 from proofs_check.audit import Claim, claim_of_record
 
 _VOID = {"img"}
@@ -77,6 +78,20 @@ def test_a_profile_is_written_as_people_write_it(profile):
     long = declare("long", " + ".join(f"w*z**{k}" for k in range(2, 200)), record={"z": [0, 1]})
     assert len(repr(long)) < 600
     assert "..." in repr(long)
+
+
+def test_ranges_with_parameters_are_shown_as_they_were_written():
+    made = declare("s", "w*z/b", record={"z": [0, "2*R"], "y": [1, 2]}, parameters={"R": "positive", "b": 3})
+    assert repr(made) == 'Profile("s": epsilon = w*z/b, z in [0, 2*R], y in [1, 2], R > 0, b = 3)'
+    latex = made._repr_latex_()
+    assert r"\varepsilon(w, z, y) = \frac{w\,z}{b}" in latex
+    assert r"z \in [0, 2\,R], \; y \in [1, 2], \; R > 0" in latex
+    shown = made._repr_html_()
+    assert "for all w ≥ 1, z in [0, 2R], y in [1, 2]; R > 0, b = 3" in read(shown).words()
+    assert "share" not in repr(made) + latex + shown
+    assert repr(made.with_parameters(R=2)) == 'Profile("s": epsilon = w*z/b, z in [0, 4], y in [1, 2], R = 2, b = 3)'
+    other = declare("t", "w*x", record={"x": ["-1", "c"]}, parameters={"c": "positive"})
+    assert "epsilon = w*z/b + w*x, z in [0, 2*R], y in [1, 2], x in [-1, c]" in repr(compose_adaptively("both", [made, other]))
 
 
 @pytest.mark.parametrize(
@@ -164,6 +179,14 @@ def test_a_verdict_shows_its_word_witness_and_check(profile):
     assert "z = 0.5" in words
     assert "accepted by the proof checker" in read(found.decisions["assumption-8"]._repr_html_()).words()
     assert repr(found).startswith("Verification('noisy sum', target epsilon 2: assumption-8 proved")
+
+
+def test_a_verdict_about_shares_says_what_they_stand_for():
+    found = verify(declare("s", "w*z", record={"z": [0, "2*R"]}, parameters={"R": "positive"}), 2, ["assumption-8"])
+    words = read(found._repr_html_()).words()
+    assert "In proofs and witnesses z stands as 2*R*z_share, with z_share in [0, 1]." in words
+    share, largest, meant = re.search(r"witness: z_share = (\S+), R = (\S+), that is z = (\S+?)(?= |$)", words).groups()
+    assert 2 * Fraction(largest) * Fraction(share) == Fraction(meant)
 
 
 def test_a_weight_is_rounded_down(profile):

@@ -145,3 +145,12 @@ def test_bits_turned_into_nats_are_decided_in_every_thread():
 def test_records_in_bits_are_decided(epsilon):
     found = verdicts(epsilon, 2, {"z": ["0.1", "1"]})
     assert found == BITS
+
+
+def test_long_coefficients_are_not_factored_but_a_long_content_is():
+    y, z = sympy.symbols("y z", positive=True)
+    tiny = sympy.Rational(6777, 5 * 10**330)
+    start = time.process_time()
+    algebra.factored(-tiny + z**2 / (4 * y**2) - z**2 / (4 * y**3))
+    assert time.process_time() - start < 2
+    assert algebra.factored(tiny * z**2 - 2 * tiny * z + tiny) == tiny * (z - 1) ** 2

@@ -131,10 +131,28 @@ def test_a_bound_that_the_kernel_rejects_is_nowhere_called_accepted(report, monk
     assert "<td>yes</td>" not in page.html.split('<section id="conditions"')[1].split('id="well-defined"')[0]
 
 
-def test_a_theorem_whose_condition_is_refuted_is_not_stated_as_a_fact(report):
-    page = report("profiles.mechanisms.laplace_sum:default", "-e", 8)
-    assert "Not concluded, because a condition of it is refuted: Privacy-constrained sampling has a unique" in page.text
+@pytest.mark.parametrize(
+    ("profile", "statement"),
+    [
+        ("profiles.mechanisms.laplace_sum:default", "The optimal weight is the largest root in a derived bracket"),
+        ('name = "p"\nepsilon = "z*Min(w, 2)"\n[record]\nz = [1, 2]\n', "Privacy-constrained sampling has a unique"),
+    ],
+    ids=["proposition-12", "theorem-10"],
+)
+def test_a_theorem_whose_condition_is_refuted_is_not_stated_as_a_fact(report, profile, statement):
+    page = report(profile, "-e", 8, "--q", "1/2")
+    assert f"Not concluded, because a condition of it is refuted: {statement}" in page.text
+    assert f" {statement}" not in page.text.replace(f"because a condition of it is refuted: {statement}", "")
     assert "Discharged by: proved" not in page.text
+
+
+def test_a_range_with_parameters_is_shown_as_it_was_written(report):
+    page = report('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, "2*R"]\n[parameters]\nR = [1, 2]\n', "-e", 8, "--q", "1/2")
+    promise = page.html.split('id="profile"')[1].split("</section>")[0]
+    assert "<code>epsilon = w*z</code>" in promise
+    assert "<code>2*R</code>" in promise
+    assert "In proofs and witnesses z stands as 2*R*z_share, with z_share in [0, 1]." in promise
+    assert promise.count("share") == 2
 
 
 def test_the_loss_without_sampling_is_drawn_where_the_one_after_it_cannot_be(report):
