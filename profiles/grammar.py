@@ -94,6 +94,10 @@ class _Reader:
         shown = _shorten(ast.get_source_segment(self._text, node) or self._text)
         return InvalidExpression(f"{self._what} contains {shown}, which is {reason}")
 
+    def _refuse_sign(self, node: ast.AST, sign: str, advice: str) -> InvalidExpression:
+        shown = _shorten(ast.get_source_segment(self._text, node) or self._text)
+        return InvalidExpression(f"{self._what} contains the sign {sign} in {shown}, which is not read; {advice}")
+
     def _term(self, node: ast.expr, depth: int) -> Term:
         self._nodes += 1
         if self._nodes > MAX_NODES:
@@ -114,9 +118,9 @@ class _Reader:
             case ast.Call():
                 return self._call(node, depth)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
-            raise self._refuse(node, "the sign ^, which means no power here; powers are written **, as in w**2")
+            raise self._refuse_sign(node, "^", "powers are written **, as in w**2")
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
-            raise self._refuse(node, "the sign //, which is not read; write floor(a/b)")
+            raise self._refuse_sign(node, "//", "write floor(a/b)")
         raise self._refuse(node, "not allowed in a profile; use + - * / **, names and the listed functions")
 
     def _too_deep(self) -> Term:

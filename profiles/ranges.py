@@ -104,8 +104,8 @@ def _end(end: Any, what: str) -> Fraction | Term:
     except InvalidNumber as error:
         try:
             term = parse_expression(end, what)
-        except InvalidExpression:
-            raise error from None
+        except InvalidExpression as unreadable:
+            raise (unreadable if "^" in end or "//" in end else error) from None
         if not free_symbols(term):
             raise
         return term
