@@ -206,7 +206,7 @@ def _forms(expression: sympy.Expr) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
     Functions of constants are masked by the caller: SymPy may evaluate sin(exp(10**9)) at any cost.
     """
     yield expression, sympy.S.One
-    if not is_modest(expression):
+    if expression.has(sympy.Function) and not is_modest(expression):
         return
     yield expand_plainly(expression, powers=False), sympy.S.One
     merging = any(isinstance(node, sympy.exp) or not node.exp.is_Integer for node in expression.atoms(sympy.Pow, sympy.exp))

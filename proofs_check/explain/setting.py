@@ -68,10 +68,11 @@ def claim(goal: Goal, *, name: Term | None = None) -> Formula:
 
 @lru_cache(maxsize=1024)
 def neat(expression: sympy.Expr) -> sympy.Expr:
-    """Return the shortest of the expression as it is, factored, and multiplied out."""
+    """Return the shortest of the expression as it is, factored, multiplied out, and factored then."""
     if expression.count_ops() > _MOST or is_huge(expression):
         return expression
-    return min((expression, tidy(expression), expand(expression)), key=lambda form: (form.count_ops(), len(str(form))))
+    sum_ = expand(expression)
+    return min((expression, tidy(expression), sum_, tidy(sum_)), key=lambda form: (form.count_ops(), len(str(form))))
 
 
 def is_huge(expression: sympy.Expr) -> bool:
