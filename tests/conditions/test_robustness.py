@@ -91,3 +91,9 @@ def test_the_bounds_of_the_constant_are_on_their_sides(epsilon, known):
     assert lower <= least * (1 + mpmath.mpf(10) ** -9)
     assert least <= upper * (1 + mpmath.mpf(10) ** -9)
     assert not known or upper <= lower * mpmath.mpf("1.01")
+
+
+def test_an_expression_that_is_too_large_for_one_way_ends_that_way_only():
+    found = verify(declare("nearly w", "sqrt(w**2 + 1e-300)"), 2)
+    assert found.decisions["assumption-9"].verdict is Verdict.PROVED
+    assert found.decisions["assumption-11"].verdict is Verdict.PROVED
