@@ -38,6 +38,7 @@ def test_examples():
     assert doctest.testmod(toml_text).failed == 0
 
 
+@pytest.mark.thorough(quick=5)
 @pytest.mark.parametrize("target", ["1e-6", "0.5", "30"])
 @pytest.mark.parametrize("how", [{"rate": "0.1"}, {"target_size": 10, "constants": {"n": 100}}, {"constants": {"rate": "1/10"}}])
 def test_uniform_sampling_is_the_closed_form(target, how):
@@ -50,6 +51,7 @@ def test_uniform_sampling_is_the_closed_form(target, how):
     assert choice.found.parameters == {"b": choice.found.scale}
 
 
+@pytest.mark.thorough
 def test_rules_are_compared_with_their_own_constants_and_in_order():
     constants = {
         "n": 1000,
@@ -76,6 +78,7 @@ def test_rules_are_compared_with_their_own_constants_and_in_order():
     assert any("mean" in item.sentence for item in by["coreset-l1"].public)
 
 
+@pytest.mark.thorough
 def test_constants_of_the_file_but_never_its_mean_are_shared(tmp_path):
     path = tmp_path / "p.toml"
     path.write_text(

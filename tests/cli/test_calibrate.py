@@ -52,6 +52,7 @@ def test_the_premises_are_those_of_pdp_epsilon(pdp, place):
     assert "--all" not in pdp("calibrate", "p.toml", "-e", "1", *UNIFORM, "--rate", "0.1", "--all").out
 
 
+@pytest.mark.thorough
 def test_several_rules_are_rows_of_one_table(pdp, place):
     options = ("--target-size", "10", "--constant", "n=100,lam=0.5,coreset-l1.mean=1.2", "--rule", "uniform", "--rule", "coreset-l1")
     found = pdp("calibrate", "p.toml", "-e", "1", *options, "--json").json()
@@ -76,6 +77,7 @@ EXITS = {
 }
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", EXITS)
 def test_exit_codes(pdp, place, name):
     epsilon, target, code = EXITS[name]
@@ -120,6 +122,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.thorough(quick=18)
 @pytest.mark.parametrize("arguments", REFUSED, ids=" ".join)
 def test_what_cannot_be_used_is_one_line_and_leaves_no_file(pdp, place, arguments):
     before = {path.name: path.read_bytes() for path in place.iterdir()}
@@ -129,6 +132,7 @@ def test_what_cannot_be_used_is_one_line_and_leaves_no_file(pdp, place, argument
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before
 
 
+@pytest.mark.thorough
 def test_what_depends_on_the_data_is_private_and_in_no_file(pdp, place):
     both = ("--rule", "uniform", "--rule", "privacy-constrained", "--target-size", "40", "--constant", "n=237", "--data", "d.csv")
     found = pdp("calibrate", "p.toml", "-e", "2", *both, "--json").json()

@@ -207,6 +207,7 @@ def test_a_condition_that_was_not_asked_is_not_called_unknown(pdp, lloyd):
     assert (found["verdict"], found["not_discharged"]) == ("unknown", ["assumption-9-nonzero (not asked)"])
 
 
+@pytest.mark.thorough(quick=5)
 @pytest.mark.parametrize(
     ("epsilon", "target", "asked", "code"),
     [

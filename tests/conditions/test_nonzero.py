@@ -51,6 +51,7 @@ PROFILES = [  # epsilon, record, parameters, target, verdict
 ]
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize(("epsilon", "record", "parameters", "target", "expected"), PROFILES)
 def test_decided_and_certified(epsilon, record, parameters, target, expected):
     profile = declare("p", epsilon, record=record, parameters=parameters)
@@ -65,6 +66,7 @@ def test_decided_and_certified(epsilon, record, parameters, target, expected):
         assert find_loss(profile, decision.witness or {}) is not None, at
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize(("epsilon", "record", "parameters", "target", "expected"), PROFILES[:7])
 def test_the_published_condition_stays_refuted_and_the_theorem_follows(epsilon, record, parameters, target, expected):
     found = verify(declare("p", epsilon, record=record, parameters=parameters), target, ["assumption-9", ID])
@@ -97,6 +99,7 @@ def test_a_jump_in_the_weight_leaves_the_theorem_open():
     assert found.verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.thorough
 def test_a_derivative_is_continuity():
     profile = declare("p", "w*z + z*Piecewise((0, w < 2), ((w - 2)**2, True))", record={"z": [1, 2]})
     found = verify(profile, 5)

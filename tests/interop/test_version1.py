@@ -65,6 +65,7 @@ def test_what_cannot_be_replayed_still_has_the_premises_of_its_rules() -> None:
             replay(read_guarantee(_old(name)))
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize("name", NAMES)
 def test_replaying_a_file_of_version_1_gives_what_a_file_of_now_gives(name: str) -> None:
     old, new = read_guarantee(_old(name)), read_guarantee(text(name))

@@ -273,6 +273,7 @@ HUBER = "Piecewise((w**2/2, w < 2), (2*w - 2, True))"
 PIECES = {"floor": "1", "positive": M, "form": "log"}
 
 
+@pytest.mark.thorough(quick=7)
 @pytest.mark.parametrize(
     ("epsilon", "cuts", "accepted"),
     [
@@ -311,6 +312,7 @@ def test_pieces_each_need_their_proof(run):
 MOVING = "20 + Piecewise((w**2/2, w <= 1 + z), ((1 + z)*w - (1 + z)**2/2, True))"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("epsilon", "cuts", "accepted"),
     [

@@ -76,6 +76,7 @@ def steps() -> Made:
         yield True, _document(f"Piecewise((1, ceiling(w) > {1 - n}), (100*w, True))", "proposition-17", "refuted", at)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("family", [statistics, closed_terms, exponents, steps])
 def test_what_is_true_is_accepted_and_no_false_mutant_is(family):
     counts = {True: 0, False: 0}

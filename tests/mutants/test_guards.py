@@ -140,6 +140,7 @@ def test_ranges_are_not_empty(hi, is_open):
         Range(Fraction(1), Fraction(hi), is_open)
 
 
+@pytest.mark.thorough
 def test_sizes_are_limited_one_by_one():
     assert report("Max(" + ",".join(["w"] * 6_000) + ")").reason == "an expression is too large"
     wide = report("w*(1 + a + b + c + d + f + g + h)**11", nonnegative=M, parameters=dict.fromkeys("abcdfgh", "positive"))

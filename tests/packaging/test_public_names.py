@@ -63,6 +63,7 @@ def test_names_are_listed_in_one_place(name: str) -> None:
     }
 
 
+@pytest.mark.thorough
 def test_the_names_that_people_look_for_are_at_the_top() -> None:
     accountant = importlib.import_module("accountant")
     assert set(FIRST) <= set(accountant.__all__) & set(dir(accountant))
@@ -71,6 +72,7 @@ def test_the_names_that_people_look_for_are_at_the_top() -> None:
     assert run(program).split() == ["True"] * 8
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("name", FIRST)
 def test_each_has_a_docstring_with_an_example_that_runs(name: str) -> None:
     found = getattr(importlib.import_module("accountant"), name)
@@ -87,6 +89,7 @@ def test_importing_is_light() -> None:
         assert not {"sympy", "numpy", "scipy", "flint", "mpmath", "pyarrow", "matplotlib", "typer"} & set(loaded), name
 
 
+@pytest.mark.thorough
 def test_the_packages_of_proofs_check_complete_too() -> None:
     shown = run(
         "import proofs_check; print(*dir(proofs_check)); print(proofs_check.audit.audit.__name__, proofs_check.verify.verify.__name__)"
@@ -98,6 +101,7 @@ def test_the_packages_of_proofs_check_complete_too() -> None:
     assert not {"profiles", "accountant"} & set(loaded)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "before",
     [

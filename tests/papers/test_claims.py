@@ -46,6 +46,7 @@ def test_every_claim_is_decided_or_carries_its_argument(item):
     assert (found.status is Status.REFUTED) == (found.witness is not None) == (item.consequence is not None)
 
 
+@pytest.mark.thorough(quick=11)
 @pytest.mark.parametrize("item", REFUTED, ids=lambda item: item.id)
 def test_a_refuted_claim_has_a_consequence_and_a_proved_correction(item):
     assert judge(item.id).status is Status.REFUTED
@@ -112,6 +113,7 @@ def test_unknown_ids_and_papers_are_refused_with_a_hint():
         all_claims("fay")
 
 
+@pytest.mark.thorough
 def test_json_has_exactly_the_stable_keys():
     for item in CLAIMS:
         found = judge(item.id).to_json()

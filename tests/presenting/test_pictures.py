@@ -95,6 +95,7 @@ def test_an_audit():
     assert len(picture.figure.axes) == 1  # no outputs
 
 
+@pytest.mark.thorough
 def test_a_notebook_shows_an_image_with_words(profile, tmp_path):
     picture = profile.plot()
     shown = picture._repr_html_()
@@ -117,6 +118,7 @@ def test_matplotlib_is_an_extra(profile, monkeypatch):
     assert verify(profile, 2, ["assumption-8"])._repr_html_()
 
 
+@pytest.mark.thorough
 def test_cards_load_no_matplotlib():
     program = (
         "import sys; from accountant import declare, derive_epsilon, verify\n"

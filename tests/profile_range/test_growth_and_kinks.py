@@ -33,6 +33,7 @@ def some(profiles):
     ]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("profile", [*some(KNOWN), *some(FRESH)])
 def test_verdicts(profile):
     declared = declare("range", profile["epsilon"], record=profile.get("record"), parameters=profile.get("parameters"))

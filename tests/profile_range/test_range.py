@@ -62,6 +62,7 @@ def test_verdicts_on_a_part_of_the_range(part):
     check_verdicts(PROFILES[part::PARTS])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "part", [p if p < BORDER_PARTS_BY_DEFAULT else pytest.param(p, marks=pytest.mark.slow) for p in range(BORDER_PARTS)]
 )

@@ -179,6 +179,7 @@ def failures(profile):
     return failed
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize("index", range(len(PROFILES)), ids=lambda index: f"{PROFILES[index]['kind']}-{index}")
 def test_a_sample_agrees_with_the_derivation(index):
     profile = PROFILES[index]

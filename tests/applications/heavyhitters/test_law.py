@@ -68,6 +68,7 @@ def test_all_neighbors(steps, domain_size, k, threshold, most):
     assert minus is None  # one-sided: an item that reaches the threshold is surely reported
 
 
+@pytest.mark.thorough(quick=7)
 @pytest.mark.parametrize(("steps", "domain_size", "k", "threshold", "most"), CASES[:6])
 @pytest.mark.parametrize("p", [Fraction(1, 3), Fraction(2, 3)])
 def test_all_neighbors_sampled(steps, domain_size, k, threshold, most, p):

@@ -27,6 +27,7 @@ def profile(tmp_path):
     return path
 
 
+@pytest.mark.thorough
 def test_a_true_claim_is_consistent(audit):
     result = audit("laplace", "--json")
     found = result.json()

@@ -90,6 +90,7 @@ def test_one_side_counts_one_direction() -> None:
     assert exchanged.finding.value == "violated"
 
 
+@pytest.mark.thorough
 def test_a_statistic_replaces_the_output() -> None:
     def noisy(dataset, rng, size):
         return np.stack((dataset[0] + rng.laplace(0, 1, size), *rng.normal(size=(8, size))), axis=1)

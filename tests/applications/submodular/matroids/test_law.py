@@ -84,6 +84,7 @@ def laws_of(name):
     return {data: finish_law(mechanism, mechanism.function.read(list(data)), law) for data, law in greedy_laws_of(name).items()}
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", CASES)
 def test_add_dp_on_all_neighbors(name):
     mechanism = CASES[name][0]
@@ -140,6 +141,7 @@ def test_without_sampling_it_is_not_private():
         assert minus < 2 * ball(mechanism.plan.epsilon0)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(("size", "rounds", "least"), [(400, 1, 0.98), (40, 2, 0.9)])
 def test_the_loss_of_greedy_comes_near_its_budget(size, rounds, least):
     """One user with one of many items, which is chosen in every round: an exponent that is a tenth too large would show."""
