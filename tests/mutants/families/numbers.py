@@ -11,9 +11,10 @@ from tests.mutants.corpus import Json, Mutant, Place, changed, get, is_tree, pla
 
 _NUMBERS = {"target_epsilon", "low", "high", "bound"}
 _MALFORMED = (
-    "nan", "inf", "-inf", "Infinity", "1e10001", "1e99999999999", "1/0", "0x10", "1_0", "１", "", "+-1", "--1", "1e", "1.5.2", "1/2/3",
-    " 1", "1 ", "1j", "1,5", "9" * 5000, f"1/{'9' * 5000}", "1e-10001", "-", ".", "/2", "1/", "1+1", "pi", "exp(1)", "1e5/1e99999",
+    "nan", "inf", "-inf", "Infinity", "1e10001", "1e99999999999", "1/0", "0x10", "1_0", "１", "", "1e", "1.5.2",
+    "1j", "1,5", "9" * 5000, f"1/{'9' * 5000}", "1e-10001", "-", ".", "/2", "1/", "1e5/1e99999",
 )  # fmt: skip
+_TERMS = ("1+1", "pi", "exp(1)", "+-1", "--1", "1/2/3", " 1", "1 ")  # no numbers, but closed terms, as a point or a cut may be
 _OUTSIDE = {"budget": (0, -1, 50_001, 10**18), "precision": (52, 0, 1025, -64), "version": (0, 2, -1), "strict": (-1, 1000)}
 
 
@@ -24,14 +25,23 @@ def number_places(whole: Json) -> Iterator[tuple[Place, str]]:
         inner = isinstance(value, str) and value != "positive" and parent not in ("claims", "parts")
         tail = isinstance(key, int) or key in _NUMBERS or (key == "at" and is_tree(get(whole, path[:-1]))) or parent in ("at", "parameters")
         refuted = path[:1] == ("claims",) and key == "threshold" and whole["claims"][path[1]]["verdict"] == "refuted"
-        if inner and (tail or refuted):
+        if inner and (tail or refuted) and _is_number(value):
             yield path, value
+
+
+def _is_number(value: str) -> bool:
+    try:
+        Fraction(value)
+    except ValueError:
+        return False
+    return True
 
 
 def malformed(name: str, whole: Json, source: random.Random) -> Iterator[Mutant]:
     """Numbers that are not finite, not exact, or not numbers."""
     for path, _ in number_places(whole):
-        for word in source.sample(_MALFORMED, 6):
+        term = path[-2:-1] in (("cuts",), ("at",))
+        for word in source.sample((*_MALFORMED, *(() if term else _TERMS)), 6):
             yield Mutant(name, f"{word[:20]!r} at {path}", write(changed(whole, path, word)))
 
 
