@@ -48,6 +48,8 @@ TAIL_EXPONENTS = (3, 6, 10, 20, 50, 100, 200, 450, 1000)
 
 #: Work (nominal seconds) for the search with thresholds that are numbers.
 SLICE = 1.0
+#: Work for the growth of a power whose threshold is short, before that of slower ones is looked at.
+QUICK_SLICE = 0.4
 #: For powers of w below it, whose proof may need several steps.
 SLOW_SLICE = 1.6
 
@@ -65,6 +67,7 @@ def decide(context: Context) -> Decision:
         or _refute(context, [rational_point(record) or record for record in context.least_records])
         or one_way(SLICE, lambda: _prove_directly(context, ["exp"]) if context.bent_is_simpler else None)
         or one_way(SLICE, lambda: _prove_uniformly(context))
+        or one_way(QUICK_SLICE, lambda: _prove_by_growth(context))
         or one_way(SLOW_SLICE, lambda: _prove_slow_growth(context))
         or _refute(context, telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS])
         or one_way(math.inf, lambda: _prove_by_growth(context))

@@ -68,11 +68,20 @@ def claim(goal: Goal, *, name: Term | None = None) -> Formula:
 
 @lru_cache(maxsize=1024)
 def neat(expression: sympy.Expr) -> sympy.Expr:
-    """Return the shortest of the expression as it is, factored, multiplied out, and factored then."""
+    """Return the shortest of the expression as it is, factored, multiplied out, factored then, and factored from the inside."""
     if expression.count_ops() > _MOST or is_huge(expression):
         return expression
     sum_ = expand(expression)
-    return min((expression, tidy(expression), sum_, tidy(sum_)), key=lambda form: (form.count_ops(), len(str(form))))
+    forms = (expression, tidy(expression), sum_, tidy(sum_), _tidy_inside(expression))
+    return min(forms, key=lambda form: (form.count_ops(), len(str(form))))
+
+
+def _tidy_inside(expression: sympy.Expr) -> sympy.Expr:
+    """Return the expression with each sum in it factored, the innermost first, so that no fraction has to be put together at once."""
+    if not expression.args:
+        return expression
+    made = expression.func(*(_tidy_inside(part) for part in expression.args))
+    return tidy(made) if made.is_Add else made
 
 
 def is_huge(expression: sympy.Expr) -> bool:

@@ -302,9 +302,15 @@ def _terms(expression: sympy.Basic) -> int:
 
 
 def _terms_of_fraction(expression: sympy.Expr) -> int:
-    """Return a bound on the summands of the numerator over one denominator: each summand is multiplied by the other denominators."""
+    """Return a bound on the summands of the numerator over one denominator: each summand is multiplied by the other denominators.
+
+    Of powers of one base, the common denominator has the highest.
+    """
     if expression.is_Add:
-        below = math.prod(_terms(d) for part in expression.args for d in _denominators(part))
+        highest: dict[sympy.Expr, sympy.Expr] = {}
+        for base, power in (d.as_base_exp() for part in expression.args for d in _denominators(part)):
+            highest[base] = max(highest.get(base, power), power)
+        below = math.prod(_terms(base**power) for base, power in highest.items())
         return below * sum(_terms_of_fraction(part) for part in expression.args)
     if expression.is_Mul:
         return math.prod(_terms_of_fraction(part) for part in expression.args)
