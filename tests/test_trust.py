@@ -13,6 +13,7 @@ def test_the_page_is_current():
     assert PAGE.read_text(encoding="utf-8") == trust_text(), "run: python -m proofs_check.trust > docs/trust.md"
 
 
+@pytest.mark.thorough
 def test_every_rule_and_claim_states_its_axiom():
     for function in (*RULES.values(), *CLAIMS.values()):
         assert function.__doc__.strip().endswith("."), function

@@ -113,6 +113,7 @@ def test_a_parameter_with_a_number_is_found_anew_and_several_in_proportion():
         calibrate(two, 1, rules="uniform", rate=1, parameters="b")
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize(
     ("epsilon", "parameters", "said"),
     [
@@ -129,6 +130,7 @@ def test_a_parameter_that_is_no_noise_is_refused_with_the_reason(epsilon, parame
         calibrate(declare("p", epsilon, record={"z": ["0.5", 1]}, parameters=parameters), 2, rules="uniform", rate=1)
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     ("epsilon", "target", "verdict"),
     [
@@ -208,6 +210,7 @@ def test_the_noise_for_a_size_under_privacy_constrained_sampling_is_private():
         fill_profile(choice, parse_file(write_toml(parse_file('name="p"\nepsilon="w*z"\n[record]\nz=[0,1]\n'))))
 
 
+@pytest.mark.thorough
 def test_the_error_is_that_of_noisy_sums_of_samples():
     """The mean of (S^ - S)^2 over draws, with Laplace noise of the scale that was found."""
     table = POINTS.reshape(-1, 1)
@@ -237,6 +240,7 @@ def test_noise_of_each_norm(norm, dimension, energy):
     assert Noise(norm, dimension).variance(Fraction(2)) == pytest.approx(4 * energy)
 
 
+@pytest.mark.thorough
 def test_the_norms_of_a_file_give_noise_and_coordinates():
     table = np.random.default_rng(2).uniform(0, 1, (50, 2))
     profile = declare("sum", "w*z/b", record={"z": [0, 2]}, parameters={"b": "positive"})

@@ -120,6 +120,7 @@ def test_sizes_that_are_not_feasible_are_refused():
         calibrate_noise(LLOYD, "coreset-l2", 3, constants={**CORESET, "m": 48_000}, proportions=RATIO)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(("target", "size"), [(3, 200), (100, 1000)])
 def test_noise_for_a_target_and_a_size(target, size):
     found = calibrate_noise_for_size(LLOYD, target, size, batches, proportions=RATIO, tolerance="1e-4")
@@ -157,6 +158,7 @@ def test_a_size_that_no_target_reaches():
         constrained_rule_for_size(LLOYD.with_parameters(beta_sum=20, beta_count=33), 2_999, batches)
 
 
+@pytest.mark.thorough
 def test_a_parameter_with_a_range_stays_one():
     """psi <= 1 for every c in [1, 2], with q = 1: 2/b <= 1 at the worst c = 2."""
     ranged = declare("ranged", "w*z*c/b", record={"z": [0, 1]}, parameters={"b": "positive", "c": [1, 2]})

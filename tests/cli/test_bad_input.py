@@ -44,6 +44,7 @@ def test_unusable_profiles(pdp, profile_file, epsilon, record, parameters):
     assert pdp("epsilon", path, "--q", "1/2", "--json").refused()
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize("target", ["0", "-1", "nan", "inf", "three", "", "1e9999", "1/0"])
 def test_unusable_targets(pdp, lloyd, target):
     assert pdp("verify", lloyd, "--target-epsilon", target).refused()
@@ -134,6 +135,7 @@ BAD_DATA = {
 }
 
 
+@pytest.mark.thorough(quick=8)
 @pytest.mark.parametrize("text", BAD_DATA.values(), ids=BAD_DATA.keys())
 def test_unusable_data_leaves_the_old_output_alone(pdp, lloyd, tmp_path, text):
     data, out = tmp_path / "data.csv", tmp_path / "out.csv"
@@ -145,6 +147,7 @@ def test_unusable_data_leaves_the_old_output_alone(pdp, lloyd, tmp_path, text):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "lloyd.toml", "out.csv"]
 
 
+@pytest.mark.thorough
 def test_other_unusable_data(pdp, lloyd, tmp_path):
     data = tmp_path / "data.npy"
     for array in (np.array(["a"]), np.array([[1 + 2j]]), np.array([{}], dtype=object), np.zeros((0, 2)), np.array(3.0)):

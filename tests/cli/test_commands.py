@@ -107,6 +107,7 @@ def test_epsilon_bounds_enclose_the_supremum_and_carry_hypotheses(pdp, lloyd, tm
     assert pdp("check", path).code == 0
 
 
+@pytest.mark.thorough
 def test_epsilon_of_named_rules(pdp, lloyd):
     uniform = pdp("epsilon", lloyd, "--rule", "uniform", "--constant", "m=100,n=1000", "--json")
     assert uniform.code == 0
@@ -165,6 +166,7 @@ def test_weights_are_shown_on_the_feasible_side(pdp, profile_file, tmp_path):
     assert all(float(shown) > exact * (1 - 1e-5) for shown, exact in ((least, min(rows)), (most, max(rows))))
 
 
+@pytest.mark.thorough
 def test_mechanisms_lists_the_catalogue_and_references_that_verify_accepts(pdp):
     entries = pdp("mechanisms", "--json").json()
     assert len(entries) >= 4

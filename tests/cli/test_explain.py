@@ -50,6 +50,7 @@ def test_latex_without_explain_is_refused_before_anything_is_read(pdp, tmp_path)
     assert "--latex" in pdp("verify", tmp_path / "missing.toml", "-e", "20", "--latex").err
 
 
+@pytest.mark.thorough
 def test_a_failing_explanation_changes_neither_verdicts_nor_exit_code(pdp, lloyd, monkeypatch):
     plain = pdp("verify", lloyd, "-e", "20")
 

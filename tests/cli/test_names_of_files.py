@@ -8,6 +8,7 @@ import pytest
 LONG = "x" * 5_000
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("out", [f"{LONG}.csv", ""])
 def test_names_that_no_file_can_have(pdp, lloyd, tmp_path, monkeypatch, out):
     monkeypatch.chdir(tmp_path)

@@ -48,16 +48,19 @@ def test_a_full_disk_is_told_once(descriptor):
     assert stream.write(b"ab") == 2
 
 
+@pytest.mark.thorough
 def test_a_result_that_cannot_be_written_is_no_success(tmp_path):
     found = run("--version", tmp_path, ">/dev/full")
     assert (found.returncode, found.stderr) == (2, FULL)
 
 
+@pytest.mark.thorough
 def test_closed_streams_are_no_failure_and_no_place_for_files(tmp_path):
     found = run("--version", tmp_path, "<&- >&- 2>&-")
     assert (found.returncode, found.stdout, found.stderr) == (0, "", "")
 
 
+@pytest.mark.thorough
 def test_a_reader_that_goes_away_early_changes_no_exit_code(tmp_path):
     found = run("--help", tmp_path, script="{} | true; exit ${{PIPESTATUS[0]}}")
     assert (found.returncode, found.stderr) == (0, "")

@@ -93,6 +93,7 @@ def test_the_bounds_of_the_constant_are_on_their_sides(epsilon, known):
     assert not known or upper <= lower * mpmath.mpf("1.01")
 
 
+@pytest.mark.thorough
 def test_an_expression_that_is_too_large_for_one_way_ends_that_way_only():
     found = verify(declare("nearly w", "sqrt(w**2 + 1e-300)"), 2)
     assert found.decisions["assumption-9"].verdict is Verdict.PROVED

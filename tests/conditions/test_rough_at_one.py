@@ -5,13 +5,13 @@ import pytest
 import sympy
 
 from profiles import declare
-from proofs_check import verify
 from proofs_check.certificates import checks
 from proofs_check.conditions.assumption_11 import decide, derive_strong_convexity
 from proofs_check.conditions.context import Context
 from proofs_check.results import Verdict
 from proofs_check.strong_convexity import bound_constant
 from proofs_check.tight_floor import enclose_infimum
+from proofs_check.verify import verify
 
 PROVED = [
     "1 + (w-1)**(3/2)", "w/2 + (w-1)**(3/2)", "1/2 + 2*(w-1)**(5/4)", "1 + (w**2-1)**(3/2)", "w + (w-1)**(5/2)", "(w-1)**(9/5) + 1/10",
@@ -36,6 +36,7 @@ def true_infimum(text):
         return min(at(1 + lo), *values)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("text", PROVED)
 def test_the_constant_exists_and_is_tight(text):
     profile = declare("p", text)
@@ -53,6 +54,7 @@ def test_the_constant_exists_and_is_tight(text):
     assert checks(profile, [claim])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "record"),
     [("z*(1 + (w-1)**(3/2))", {"z": ["1/2", 2]}), ("1 + z*(w-1)**(3/2)", {"z": [1, 3]})],
@@ -78,17 +80,19 @@ def test_without_curvature_at_one_there_is_no_constant():
     assert enclose_infimum(Context(declare("p", "1 + (w-1)**(5/2)")), 5) is None
 
 
+@pytest.mark.thorough
 def test_beside_smooth_cuts():
     decision = decide(Context(declare("p", "1 + (w-1)**(3/2) + Max(w-2, 0)**2")))
     assert decision.verdict is Verdict.PROVED
 
 
+@pytest.mark.thorough
 def test_where_the_second_derivative_fades_nothing_is_proved():
     """(e^ε)″ = 3/4·(w−1)^(−1/2) tends to 0 as w grows."""
     assert decide(Context(declare("p", "log(1 + w + (w-1)**(3/2))"))).verdict is not Verdict.PROVED
 
 
 def test_proposition_17_beyond_one():
-    verdicts = {decision.condition: decision.verdict for decision in verify(declare("p", "w + (w-1)**(3/2)"), target_epsilon=2).decisions}
+    verdicts = {decision.condition: decision.verdict for decision in verify(declare("p", "w + (w-1)**(3/2)"), 2).decisions.values()}
     assert verdicts["proposition-17"] is Verdict.PROVED
     assert verdicts["assumption-11"] is Verdict.PROVED

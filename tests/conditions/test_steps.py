@@ -40,6 +40,7 @@ def test_nothing_that_needs_a_derivative_is_proved_of_a_step_in_w(epsilon, condi
     assert verify(profile, 6, [condition]).decisions[condition].verdict.value != "proved"
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize(
     ("epsilon", "target", "verdict"),
     [
@@ -57,6 +58,7 @@ def test_the_largest_value_of_a_step_in_the_record(epsilon, target, verdict):
     assert found.decisions["assumption-8"].verdict.value == verdict
 
 
+@pytest.mark.thorough
 def test_a_step_in_the_record_alone_leaves_the_weight_smooth():
     found = verify(declare("p", "w*ceiling(z/3)/2", record={"z": ["0.1", 6]}), 1)
     assert found.proved("assumption-11")

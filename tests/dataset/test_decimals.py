@@ -161,6 +161,7 @@ def test_every_way_to_write_a_number_is_read_as_on_the_command_line(tmp_path):
         assert (close == 0) == (exact == 0)
 
 
+@pytest.mark.thorough(quick=22)
 @pytest.mark.parametrize("text", REFUSED)
 @pytest.mark.parametrize("spec", ["z=x", "z=l2(x)"])
 def test_what_is_no_decimal_is_refused_with_its_row_and_not_shown(tmp_path, text, spec):

@@ -47,6 +47,7 @@ def test_the_example_runs_and_prints_lines(tmp_path: Path, monkeypatch: pytest.M
         assert f" {name} " in released, "each file is explained"
 
 
+@pytest.mark.thorough
 def test_the_centres_are_clusters_and_a_picture(tmp_path: Path) -> None:
     """The job is k-means: the released centres are nearer to the images than the figures, in every run, and one can look at them."""
     example = load_example()
@@ -64,6 +65,7 @@ def test_the_centres_are_clusters_and_a_picture(tmp_path: Path) -> None:
     assert picture[..., :3].std() > 0.1  # it is not blank
 
 
+@pytest.mark.thorough
 def test_a_rejected_certificate_is_said_in_the_last_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -80,6 +80,7 @@ def test_the_unit_of_the_data_does_not_matter_here_but_does_in_the_paper():
     assert errors_of_the_paper(1510, 22) / ours > 500  # ijcnn1 in another unit
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("p", [1, 2, math.inf])
 def test_initial_centres_are_inside_and_apart(p):
     for clusters, dimension in ((1, 1), (5, 1), (25, 2), (25, 22), (600, 3)):

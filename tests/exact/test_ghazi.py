@@ -240,6 +240,7 @@ def test_random_repeated_above_threshold_mechanisms():
     assert attained > AT / 10
 
 
+@pytest.mark.thorough
 def test_random_coverage():
     for seed in range(COVERAGE):
         rng = RandomInstance(seed, rounds=0, budget=1)

@@ -41,6 +41,7 @@ def by_brute_force(p, q, d):
     return best
 
 
+@pytest.mark.thorough
 @settings(max_examples=150, deadline=None)
 @given(tables=pairs(), d=delta)
 def test_all_events_agree(tables, d):
@@ -86,6 +87,7 @@ def test_post_processing_never_increases(tables, d, image):
         assert one.ratio is None or (other.ratio is not None and other.ratio <= one.ratio)
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(tables=pairs(), d=delta)
 def test_bounds_contain_the_logarithm(tables, d):
@@ -189,6 +191,7 @@ def test_enclosures_are_printed_short():
     assert repr(Enclosed(-tiny, tiny)) == "<Enclosed between -3.7575572547380306e-9543 and 3.7575572547380306e-9543>"
 
 
+@pytest.mark.thorough
 @settings(max_examples=300, deadline=None)
 @given(st.fractions())
 def test_rounding_is_outward_and_tight(value):

@@ -301,6 +301,7 @@ RULES_AND_FIELDS = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough(quick=7)
 @pytest.mark.parametrize("what", RULES_AND_FIELDS)
 def test_rules_and_fields_by_examples_that_the_kernel_accepts(what, check_all):
     profile, claim, phrase = RULES_AND_FIELDS[what]

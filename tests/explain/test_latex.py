@@ -88,12 +88,14 @@ def test_a_step_that_cannot_be_written_says_so():
         assert "Fine." in lines[2]
 
 
+@pytest.mark.thorough
 def test_the_theory_is_written_in_its_symbols(explained):
     text = to_latex(explained("lloyd", "proposition-16"))
     assert r"\varepsilon'(1, x) < 1 - \exp\left(-\varepsilon(1, x)\right)" in text
     assert r"\mathit{beta\_count}" in text
 
 
+@pytest.mark.thorough
 def test_the_fragment_compiles(shown, tmp_path):
     engine = shutil.which("pdflatex") or shutil.which("tectonic")
     if engine is None:

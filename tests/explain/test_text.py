@@ -67,11 +67,13 @@ SAYS = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "condition", "phrase"), SAYS)
 def test_what_an_explanation_says(explained, name, condition, phrase):
     assert phrase in text_of(explained(name, condition))
 
 
+@pytest.mark.thorough
 def test_an_explanation_begins_with_statement_and_profile_and_stays_readable(shown):
     for name, explanation in shown.explanations.items():
         lines = to_lines(explanation)

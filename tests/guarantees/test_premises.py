@@ -272,6 +272,7 @@ def test_each_premise_of_each_rule_is_open_or_discharged(name: str) -> None:
         assert closed.subject.strip(), closed
 
 
+@pytest.mark.thorough
 def test_every_rule_is_on_one_of_the_paths() -> None:
     assert {node.rule for name in PATHS for node in nodes(made(name).derivation)} == set(RULES)
 

@@ -43,6 +43,7 @@ def _rules_in_code() -> set[str]:
     return found
 
 
+@pytest.mark.thorough
 def test_every_rule_is_in_the_table_and_no_other() -> None:
     assert _rules_in_code() == set(RULES)
 

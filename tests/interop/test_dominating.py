@@ -94,6 +94,7 @@ def test_the_worst_pair_keeps_the_guarantee(plus: Fraction, minus: Fraction | No
             assert (curves[1].epsilon(delta_minus) or Fraction(0)) <= minus
 
 
+@pytest.mark.thorough
 @settings(max_examples=80, deadline=None)
 @given(*[st.lists(_MASS, min_size=4, max_size=4)] * 2, _LOSSES, _LOSSES, st.lists(_LOSSES, min_size=1, max_size=3))
 def test_no_pair_with_the_same_guarantee_is_worse(

@@ -142,6 +142,7 @@ def _grow(inner: Any) -> Any:
     return st.one_of(one, two, power, several, piecewise)
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 @given(st.recursive(_LEAVES, _grow, max_leaves=8), st.fractions(), st.fractions(min_value=0, max_value=9), st.text(max_size=20))
 def test_random_profiles_come_back(term: Any, lo: Fraction, width: Fraction, source: str) -> None:

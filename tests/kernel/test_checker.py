@@ -190,6 +190,7 @@ def standalone(tmp_path):
     return tmp_path / "kernel" / "__main__.py"
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("flags", [(), ("-I",), ("-I", "-O"), ("-I", "-OO", "-S")])
 def test_the_command_stands_alone(make, standalone, tmp_path, flags):
     value = make({"claim": "assumption-8", "verdict": "proved", "proof": {"bound": B}})

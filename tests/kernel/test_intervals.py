@@ -52,12 +52,14 @@ def contains_image(function, true, a, b, t, p):
 FRACTION = st.fractions(min_value=0, max_value=1, max_denominator=64)
 
 
+@pytest.mark.thorough
 @given(NUMBERS, NUMBERS, FRACTION, PRECISION)
 @example(Fraction(10) ** 30, Fraction(-(10**30)), Fraction(1, 2), 53)
 def test_exponential(a, b, t, p):
     assert contains_image(iv.exp, mpmath.exp, min(a, 10**6), min(b, 10**6), t, p)
 
 
+@pytest.mark.thorough
 @given(POSITIVE, POSITIVE, FRACTION, PRECISION)
 @example(Fraction(1), 1 + Fraction(1, 2**200), Fraction(1, 2), 64)
 @example(1 - Fraction(1, 2**200), Fraction(1), Fraction(1, 2), 64)
@@ -75,6 +77,7 @@ def test_cosine_and_sine(a, b, t, p):
     assert contains_image(iv.sin, mpmath.sin, a, b, t, p)
 
 
+@pytest.mark.thorough
 @given(NUMBERS, NUMBERS, FRACTION, EXPONENTS, PRECISION)
 def test_constant_powers(a, b, t, c, p):
     if c.denominator > 1:

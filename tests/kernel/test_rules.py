@@ -265,6 +265,7 @@ def test_deep_trees_are_rejected(prove):
 UNDEFINED = ["1/z", "log(z)", "1/(z - 2)", "0*(1/(z - 2))", "sqrt(z - 1)", "(z - 1)**(-2)", "z**(-1/2)", "(z - 1)**(1/3)", "z**z", "tan(z)"]
 
 
+@pytest.mark.thorough(quick=9)
 @pytest.mark.parametrize("term", [*UNDEFINED, "Piecewise((1/z, z > 1), (1, True))", "Piecewise((1, 1/z > 1), (1, True))", "Max(1, log(z))"])
 def test_a_term_that_is_not_defined_everywhere_is_rejected(prove, run, term):
     accepted, report = prove(f"1 + 0*({term})", M)

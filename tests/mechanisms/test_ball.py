@@ -34,6 +34,7 @@ def cases(draw):
     return points, p, Fraction(draw(st.sampled_from(["1", "1/3", "0.001", "1e200"])))
 
 
+@pytest.mark.thorough
 @settings(max_examples=100, deadline=None)
 @given(cases())
 def test_projected_records_are_inside_over_the_reals(case):

@@ -32,6 +32,7 @@ def as_cdf(grid, density):
     return lambda t: np.interp(t, grid, total / total[-1])
 
 
+@pytest.mark.thorough(quick=14)
 @pytest.mark.parametrize("p", GEOMETRIES)
 @pytest.mark.parametrize(("dimension", "draws"), [(1, DRAWS), (2, DRAWS), (3, DRAWS), (50, 5000), (1000, 500)])
 def test_radius_is_gamma_of_the_dimension(p, dimension, draws):

@@ -17,6 +17,7 @@ ENTRIES = st.one_of(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_norm_is_that_of_its_row_in_any_place_layout_and_block(data: st.DataObject) -> None:

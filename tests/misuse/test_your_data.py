@@ -50,6 +50,7 @@ def test_the_statistic_is_a_rank(pdp, profile, table):
         assert "the statistic z (the column 'rank'): computed from the record alone" in printed
 
 
+@pytest.mark.thorough
 def test_a_target_from_the_data_is_passed_on_by_hand(pdp, premises, profile, table, tmp_path):
     """--target-size, then the target that it printed as -e, so that the premise would be gone."""
     file, data, out = profile(), table(z=np.linspace(0, 4, 30)), tmp_path / "s.csv"
@@ -71,6 +72,7 @@ def test_noise_from_the_data_is_passed_on_by_hand():
     assert "fixed-in-advance" in ids(again.guarantee)
 
 
+@pytest.mark.thorough
 def test_a_person_has_several_rows(premises, pdp, profile, table, tmp_path):
     """One row a visit: the epsilon that is printed is for a visit."""
     said = "nobody has more than one record: epsilon is for one record, and k records of one person cost up to k times as much"

@@ -43,6 +43,7 @@ def test_the_first_direction_is_the_larger_one_for_equal_losses(loss: Fraction, 
     assert minus <= amplify_plus(loss, rate) * (1 + Fraction(1, 2**200))
 
 
+@pytest.mark.thorough
 @given(st.fractions(1, 20, max_denominator=50), st.fractions(1, 20, max_denominator=50), st.fractions(0, 1, max_denominator=20))
 def test_both_are_attained_by_a_mechanism_with_rational_probabilities(up: Fraction, down: Fraction, rate: Fraction) -> None:
     """e^plus = up, e^minus = down. Without the record A has t = (1 − 1/down)/(up − 1/down), with it t·up: the ratios of the sampled laws at

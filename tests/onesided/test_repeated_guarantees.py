@@ -288,6 +288,7 @@ def test_floating_point_keeps_its_hypothesis() -> None:
 # --- running on a sample ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("kind", ["exponential", "threshold"])
 def test_outputs_on_a_sample_have_the_mixed_law(kind: str) -> None:
     if kind == "exponential":

@@ -113,6 +113,7 @@ def test_a_profile_in_latex(text, latex):
     assert shown.count("{") == shown.count("}")
 
 
+@pytest.mark.thorough
 def test_every_card_is_whole_and_loads_and_runs_nothing(results):
     for item in results:
         reader = read(item._repr_html_())
@@ -201,6 +202,7 @@ def test_a_weight_is_rounded_down(profile):
     assert "infinite" in repr(infinite)
 
 
+@pytest.mark.thorough
 def test_an_audit_tells_nothing_of_its_data_sets():
     profile = declare("noisy sum", "w*z/b", record={"z": [0, 4]}, parameters={"b": 3})
     claim = claim_of_record(profile, {"z": "1.2345"})

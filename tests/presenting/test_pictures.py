@@ -109,6 +109,7 @@ def test_a_notebook_shows_an_image_with_words(profile, tmp_path):
         picture.save(tmp_path / "a.exe")
 
 
+@pytest.mark.thorough
 def test_matplotlib_is_an_extra(profile, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     found = audit(noisy_sum, [1.0], [], Claim(1), rng=np.random.default_rng(1), samples=500)

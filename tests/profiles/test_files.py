@@ -142,6 +142,7 @@ def test_any_text_is_a_profile_or_a_named_error(text):
         assert isinstance(parse_file(text).profile, Profile)
 
 
+@pytest.mark.thorough
 @settings(deadline=None)
 @given(st.text(max_size=60), st.text(max_size=20), st.text(max_size=20))
 def test_any_strings_in_the_fields_are_a_profile_or_a_named_error(epsilon, statistic, value):

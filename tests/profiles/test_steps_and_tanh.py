@@ -52,6 +52,7 @@ def test_latex(text, shown):
     assert shown in term_latex(parse_expression(text))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("head", ["tanh", "sinh", "cosh"])
 @given(x=st.fractions(-20, 20))
 def test_hyperbolic_functions(head, x):
@@ -61,6 +62,7 @@ def test_hyperbolic_functions(head, x):
         assert abs(mpmath.mpf(float(value.mid())) - true) <= mpmath.mpf(10) ** -13 * max(1, abs(true))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("head", ["floor", "ceiling"])
 @given(lo=st.fractions(-50, 50, max_denominator=12), width=st.fractions(0, 3, max_denominator=12))
 def test_balls_contain_all_values_of_a_step(head, lo, width):

@@ -81,6 +81,7 @@ def test_points_that_make_no_function_are_refused(points):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.thorough(quick=5)
 @pytest.mark.parametrize(
     ("epsilon", "record", "fits"),
     [

@@ -130,6 +130,7 @@ BITS = {
 }
 
 
+@pytest.mark.thorough
 def test_bits_turned_into_nats_are_decided_in_every_thread():
     before, found = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, []
     thread = threading.Thread(target=lambda: found.append(verdicts("w*log(2)*1.4426950408889634")))

@@ -128,6 +128,7 @@ def test_errors_go_through():
         within(5, lambda: 1 // 0)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.usefixtures("short")
 @pytest.mark.parametrize("where", [lambda action: action(), in_a_thread], ids=["main", "thread"])
 def test_a_search_that_counts_nothing_is_interrupted_in_every_thread(where):
@@ -169,6 +170,7 @@ def test_the_limit_ends_the_outermost_search_even_where_it_is_swallowed_once():
     assert swallowed
 
 
+@pytest.mark.thorough
 def test_searches_that_end_just_at_the_limit_leave_nothing_behind(monkeypatch):
     monkeypatch.setattr(effort, "LIMIT", 0.01)
     monkeypatch.setattr(effort, "AGAIN", 0.001)

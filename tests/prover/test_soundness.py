@@ -53,6 +53,7 @@ def truth(condition, f, w, z):
     return w * first - f(w, z)
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(chosen=profiles, ends=ranges, data=st.data())
 def test_points_never_contradict_a_verdict(chosen, ends, data):
@@ -77,6 +78,8 @@ def test_points_never_contradict_a_verdict(chosen, ends, data):
             for _ in range(12)
         ]
         for condition, decision in found.decisions.items():
+            if condition == "assumption-9-nonzero":  # where nothing is lost it holds, whatever the tail: tests/conditions/test_nonzero.py
+                continue
             if condition == "assumption-9":
                 _check_tail(decision, f, lo, hi)
                 continue

@@ -33,6 +33,7 @@ def leaky(monkeypatch):
     return "leaky_mechanism:default"
 
 
+@pytest.mark.thorough
 def test_a_violated_promise_is_told(report, leaky):
     page = report(leaky, "-e", 2, "--audit-samples", 500, "--seed", 5, code=1)
     assert "violated" in page.text
@@ -44,6 +45,7 @@ def test_a_violated_promise_is_told(report, leaky):
     assert report(leaky, "-e", 2, "--audit-samples", 500, "--seed", 5, code=1).html == page.html
 
 
+@pytest.mark.thorough
 def test_a_pair_can_be_given(report):
     options = ("--audit-samples", 200, "--seed", 1, "--dataset", "[3, 1]", "--neighbor", "[1]")
     page = report("profiles.mechanisms.laplace_sum:default", "-e", 8, *options)
@@ -59,6 +61,7 @@ def test_half_a_pair_is_refused(pdp, tmp_path):
     assert not (tmp_path / "r.html").exists()
 
 
+@pytest.mark.thorough
 def test_the_report_tells_how_bad_it_is_and_its_counts_add_up(report, leaky):
     page = report(leaky, "-e", 2, "--audit-samples", 500, "--seed", 5, code=1)
     assert re.search(r"refuted after \d+ outputs; ε\(D, D′\) is at least [\d.]+ nats with 99% confidence", page.text)

@@ -13,6 +13,7 @@ PAGE = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line) for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[-1])
 def test_the_commands_run(pdp, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)

@@ -48,6 +48,7 @@ def _harmless(page):
     assert "@import" not in style
 
 
+@pytest.mark.thorough
 def test_a_report_of_a_profile_file(report, tmp_path, monkeypatch):
     page = report(LLOYD, "--target-epsilon", 20)
     _harmless(page)
@@ -86,6 +87,7 @@ def test_a_report_of_a_profile_file(report, tmp_path, monkeypatch):
     assert len(page.all("figure")) == 3
 
 
+@pytest.mark.thorough
 def test_hostile_text_stays_text(report):
     page = report(HOSTILE, "--target-epsilon", "0.3", "--title", "<script>window.pwned = 1</script>\"'", name="x.toml")
     _harmless(page)
@@ -104,6 +106,7 @@ def test_what_is_infeasible_is_told(report):
     assert "nats" not in page.text.split("Hypotheses still open")[1].split("Plots")[0]
 
 
+@pytest.mark.thorough
 def test_parameters_without_numbers_have_no_plots(report):
     page = report('name = "p"\nepsilon = "w*z/b"\n[record]\nz = [0, 1]\n[parameters]\nb = [1, 2]\n', "-e", 2)
     assert "any number from 1 to 2" in page.text
@@ -123,6 +126,7 @@ def test_what_the_kernel_rejects_is_told(report, monkeypatch):
     assert "rejected at claims[0]: <it> does not follow" in page.text
 
 
+@pytest.mark.thorough
 def test_a_bound_that_the_kernel_rejects_is_nowhere_called_accepted(report, monkeypatch):
     monkeypatch.setattr(evidence_module, "check", lambda text: Report(accepted=False, step="budget", reason="time is over"))
     page = report(LLOYD, "-e", 20, code=1)
@@ -131,6 +135,7 @@ def test_a_bound_that_the_kernel_rejects_is_nowhere_called_accepted(report, monk
     assert "<td>yes</td>" not in page.html.split('<section id="conditions"')[1].split('id="well-defined"')[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("profile", "statement"),
     [
@@ -146,6 +151,7 @@ def test_a_theorem_whose_condition_is_refuted_is_not_stated_as_a_fact(report, pr
     assert "Discharged by: proved" not in page.text
 
 
+@pytest.mark.thorough
 def test_a_range_with_parameters_is_shown_as_it_was_written(report):
     page = report('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, "2*R"]\n[parameters]\nR = [1, 2]\n', "-e", 8, "--q", "1/2")
     promise = page.html.split('id="profile"')[1].split("</section>")[0]
@@ -155,12 +161,14 @@ def test_a_range_with_parameters_is_shown_as_it_was_written(report):
     assert promise.count("share") == 2
 
 
+@pytest.mark.thorough
 def test_the_loss_without_sampling_is_drawn_where_the_one_after_it_cannot_be(report):
     page = report('name = "p"\nepsilon = "z*log(1 + w)"\n[record]\nz = ["0.25", "0.5"]\n', "-e", 3)
     assert "without sampling: ε(1, x)" in page.text
     assert "The loss after sampling could not be drawn: " in page.text
 
 
+@pytest.mark.thorough
 def test_several_statistics(report):
     page = report('name = "p"\nepsilon = "w*a + 0*b"\n[record]\na = [0.25, 1]\nb = [0, 1]\n', "-e", 2, "--q", "1/2")
     assert "The loss of a record against a (others held at b = " in page.text
@@ -168,6 +176,7 @@ def test_several_statistics(report):
     assert len(page.all("figure")) == 5
 
 
+@pytest.mark.thorough(quick=5)
 @pytest.mark.parametrize(
     "options",
     [
@@ -189,6 +198,7 @@ def test_unusable_options_leave_no_file(pdp, tmp_path, options):
     assert not out.exists()
 
 
+@pytest.mark.thorough
 def test_a_range_without_a_binary_number_has_no_plots(report):
     page = report('name = "p"\nepsilon = "w*(a + b)"\n[record]\na = [0, 1]\nb = ["0.1", "0.1"]\n', "-e", 2)
     assert "could not be drawn" in page.text
@@ -201,6 +211,7 @@ def test_the_profile_is_not_overwritten(pdp, tmp_path):
     assert profile.read_text().startswith("name")
 
 
+@pytest.mark.thorough
 def test_huge_numbers_have_a_report(report):
     page = report('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, 1e300]\n', "-e", "1e6", "--q", "1/2", code=3)
     assert "No ε is certified" in page.text

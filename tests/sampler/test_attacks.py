@@ -254,6 +254,7 @@ def edited(certificate):
         yield f"no {key}", {name: value for name, value in found.items() if name != key}
 
 
+@pytest.mark.thorough
 def test_no_edit_of_a_certificate_is_accepted(certificate):
     assert check_certificate(certificate).accepted
     for what, changed in edited(certificate):
@@ -262,6 +263,7 @@ def test_no_edit_of_a_certificate_is_accepted(certificate):
         assert report.reason
 
 
+@pytest.mark.thorough
 def test_no_premise_of_a_certificate_is_lost(certificate):
     """Each one removed, reworded, renamed, put under another head, or said to be discharged."""
     assert check_certificate(certificate).accepted
@@ -282,6 +284,7 @@ def test_what_is_weaker_is_accepted(certificate):
 FIRST = sorted((Path(__file__).parent / "version1").glob("*.json"))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("path", FIRST, ids=lambda path: path.stem)
 def test_certificates_of_the_first_version_are_still_checked(path):
     """They were written by the last release before premises had ids: accepted, told what they leave out, and no easier to edit."""
@@ -334,6 +337,7 @@ def largest_loss(q, weights, costs, without, base):
     return max(abs(mpmath.log(more / less)), abs(mpmath.log((1 - more) / (1 - less))))
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -402,6 +406,7 @@ BOTH = Z.append_column("y", Z["z"])
 WIDE = {"relative_gap": "1e-3"}
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("profiles", "options"),
     [
@@ -415,6 +420,7 @@ def test_what_is_written_is_accepted(profiles, options, tmp_path):
     assert check_certificate(read_certificate(summary.certificate.read_text())).accepted
 
 
+@pytest.mark.thorough
 def test_the_hypotheses_of_a_mechanism_are_in_the_certificate(tmp_path):
     lloyd = WeightedLloyd(initial_centres=[[-1.0], [1.0]], iterations=1, beta_count=10, beta_sum=10, p=2, radius=4)
     found = json.loads(sample_file(lloyd, Z, tmp_path / "out.parquet", q="1/2").certificate.read_text())

@@ -90,6 +90,7 @@ def is_selected(q: float, u: Fraction) -> tuple[bool, int]:
     return bool(PoissonSampler(source).select(np.array([q]))[0]), source.used
 
 
+@pytest.mark.thorough
 @given(ANY_Q, st.integers(-3, 3), st.sampled_from([53, 64, 80, 1074, 1100]), st.integers(0, 2**1100 - 1))
 @settings(deadline=None, max_examples=300)
 def test_a_record_is_selected_iff_the_uniform_number_of_the_digits_is_below_q(q: float, offset: int, place: int, anything: int) -> None:

@@ -139,6 +139,7 @@ RULES = {
 }
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("options", RULES.values(), ids=RULES.keys())
 def test_the_certificate_is_checked_by_the_kernel(tmp_path, options):
     sample_file(SUM, pa.table({"z": Z[:20]}), tmp_path / "out.parquet", **options)
@@ -266,6 +267,7 @@ for path in sys.argv[2:]:
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of a process alone is read from /proc")
 def test_memory_does_not_grow_with_the_file(tmp_path):
     rng, paths = np.random.default_rng(5), []

@@ -82,6 +82,7 @@ PROFILES = {
 }
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(("text", "method"), PROFILES.values(), ids=PROFILES.keys())
 def test_psi_of_the_numbers_used_is_below_the_certified_bound(text, method):
     profile = declare("p", text, record={"z": [0, 1]})
@@ -121,6 +122,7 @@ def test_infinite_epsilon_bounds_select_nobody():
     assert ((pairs.probabilities == 0) | (pairs.probabilities <= 0.2)).all()
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("q", ["1/30 + z**2/70", "exp(-z)/3 + log(1 + z)/10", RULES["cancellation"]])
 @pytest.mark.parametrize("bound", [None, 20, "1/2"])
 def test_pairs_do_not_depend_on_the_other_records(q, bound):

@@ -47,6 +47,7 @@ def test_a_record_below_the_least_probability_is_never_selected(q, chance):
     assert found.weights.tolist() == [2.0**900]
 
 
+@pytest.mark.thorough
 def test_a_rule_that_reaches_below_the_least_probability_has_a_plan():
     plan = plan_sample(declare("p", "z/w", record={"z": ["1e-300", 1]}), q="z**4", relative_gap="1/10")
     found = plan.selector.select({"z": [1e-300, 0.5, 1.0]})
@@ -115,6 +116,7 @@ def test_minus_zero_is_zero():
     assert both.probabilities.tolist() == [0.5, 0.5]
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("options", [{"target_epsilon": 2}, {"q": "1/9 + z**(4/3)/9"}, {"q": "1/3"}])
 @pytest.mark.parametrize("text", ["w*z", "w*z + log(1 + w*z)/9"])
 def test_plans_can_be_sent_to_other_processes(text, options):

@@ -34,6 +34,7 @@ def test_examples():
     assert doctest.testmod(closed_form).failed == 0
 
 
+@pytest.mark.thorough
 @settings(max_examples=5, deadline=None)
 @given(
     m=st.integers(200, 30_000), lam=st.integers(2, 100), spread=st.integers(30, 100), bc=st.integers(2, 60), bs=st.integers(2, 60),

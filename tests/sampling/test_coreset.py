@@ -80,6 +80,7 @@ def test_more_than_n_uniform_records_are_refused():
         make_rule("uniform", SUM, {"m": 5, "n": 4})
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("exponent", ["1/3", "1/2", "3/2", "5/2"])
 def test_suprema_of_any_exponent_are_certified_and_kernel_checked(exponent):
     constants = {"m": 100, "n": 1000, "lam": "0.5", "mean": 2, "exponent": exponent}
@@ -96,6 +97,7 @@ def test_suprema_of_any_exponent_are_certified_and_kernel_checked(exponent):
             assert mpmath.log(1 + q * mpmath.expm1(10 / q * (1 / mpmath.mpf("20.5") + z / 30))) <= upper
 
 
+@pytest.mark.thorough
 def test_two_norms_are_bounded_on_their_box_and_closer_by_their_relation():
     """Profile in z = ||x||_1, rule in y = ||x||_2^2: the box allows z = 4 with y = 0. In R^4, z^2/4 <= y <= z^2: y = t z^2."""
     constants = {"m": 100, "n": 1000, "lam": "0.5", "mean": 8, "exponent": 1, "statistic": "y"}

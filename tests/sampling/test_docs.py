@@ -10,6 +10,7 @@ from accountant.sampling import RULES
 PAGE = (Path(__file__).parents[2] / "docs" / "sampling.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_the_examples_run():
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     names: dict[str, object] = {}

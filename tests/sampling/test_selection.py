@@ -138,6 +138,7 @@ def test_records_that_cost_nothing_are_never_selected():
     assert math.isinf(found.weights[0])
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize(
     ("epsilon", "proved"),
     [

@@ -44,6 +44,7 @@ def test_feasible_and_never_improvable(a, share, data):
         assert sampling_variance(a, np.clip(moved, 0, 1)) >= best * (1 - 1e-9) - 1e-12
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize("seed", range(4))
 def test_an_independent_optimiser_finds_the_same(seed):
     rng = np.random.default_rng(seed)

@@ -117,6 +117,7 @@ TINY = [
 ]
 
 
+@pytest.mark.thorough
 def test_the_program_makes_tables_and_figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(program, "make_tasks", lambda part, chosen: [task for task in TINY if task.study in plans.STUDIES[part]])
     arguments = ["--out", str(tmp_path), "--jobs", "1"]

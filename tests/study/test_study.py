@@ -75,6 +75,7 @@ def test_unknown_data_and_missing_data_are_refused(monkeypatch: pytest.MonkeyPat
             load(name)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(("method", "epsilon"), [("uniform", 0.5), ("coreset", 200.0), ("full", 3.0)])
 def test_noise_is_certified_and_not_larger_than_needed(method: str, epsilon: float) -> None:
     found = adapters.select(method, FACTS, NORMS, 100, epsilon, ratio=Fraction(7, 10), iterations=10)
@@ -135,6 +136,7 @@ def test_lloyd_by_hand() -> None:
     assert adapters.mean_cost(points, np.array([[1.0], [12.0]])) == (1 + 0 + 4 + 4) / 4
 
 
+@pytest.mark.thorough
 def test_runs_are_determined_by_their_seed_not_by_their_block() -> None:
     def rows(first: int, last: int) -> list[dict[str, object]]:
         key = {"dataset": "digits", "protocol": "private", "method": "coreset", "m": 100, "epsilon": 30.0, "seeds": [first, last]}
@@ -185,6 +187,7 @@ def test_the_authors_code_is_not_looked_for_elsewhere(monkeypatch: pytest.Monkey
         authors.find_code(str(tmp_path))
 
 
+@pytest.mark.thorough
 def test_the_program_makes_tables_and_figures_and_refuses_damaged_parts(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -51,6 +51,7 @@ def checker(notes):
     return ClaimChecker(Budget(Fraction(1, 10_000), 5, "test", 1), Settings(samples=3_000, pairs=3), note=notes.append)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mechanism", [LaplaceSum(b=10), WeightedCount(beta_count=10), KNormSum(beta_sum=10), LLOYD], ids=lambda m: m.name)
 def test_the_catalogue_passes(checker, notes, mechanism):
     found = checker.assert_satisfies(mechanism)
@@ -59,6 +60,7 @@ def test_the_catalogue_passes(checker, notes, mechanism):
     assert max(result.epsilon_lower / float(pair.claim.epsilon) for pair, result in found.audits if pair.claim.epsilon) > 0.1
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("mechanism", "declared"),
     [
@@ -87,6 +89,7 @@ def test_broken_implementations_fail_on_generated_pairs(checker, notes, mechanis
 TWINS = {twin.name: twin for twin in broken_twins()}
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     "name",
     [
@@ -102,6 +105,7 @@ def test_broken_twins_fail_on_their_pairs(checker, name):
         )
 
 
+@pytest.mark.thorough
 def test_plain_callables_and_their_statistics(checker):
     assert len(checker.assert_satisfies(noisy_sum, PROFILE).audits) == 3
     checker.assert_satisfies(
@@ -112,6 +116,7 @@ def test_plain_callables_and_their_statistics(checker):
         checker.assert_satisfies(noisy_sum, declare("too good", "w*z/4", record={"z": [0, 3]}))
 
 
+@pytest.mark.thorough
 def test_claims_that_could_not_be_refuted_are_told_apart(checker, notes):
     with pytest.warns(
         ClaimTooLarge, match=r"\(12 nats or more\) could not .* 200 outputs .* show 2\.88 nats at most; give samples="
@@ -204,6 +209,7 @@ def test_a_pair_where_both_are_silent_says_nothing_about_the_others(checker, not
     assert len(checker.assert_satisfies(silent_on_few, PROFILE).audits) == 2
 
 
+@pytest.mark.thorough
 def test_false_profiles_and_refuted_conditions_fail_with_the_witness(checker, notes):
     with pytest.raises(ClaimRefuted, match=r"must not be negative, but it is at .*w = "):
         checker.assert_satisfies(noisy_sum, declare("negative", "w*z - 1", record={"z": [0, 3]}))
@@ -219,12 +225,14 @@ def test_false_profiles_and_refuted_conditions_fail_with_the_witness(checker, no
         checker.assert_satisfies(noisy_sum, PROFILE, target_epsilon=3, conditions=["assumption-9"])
 
 
+@pytest.mark.thorough
 def test_a_record_without_any_loss_is_no_exception(checker):
     assert PROFILE.record[0].lo == 0
     found = checker.assert_satisfies(noisy_sum, PROFILE, target_epsilon=3)
     assert [decision.verdict for decision in found.decisions] == [Verdict.PROVED] * 2
 
 
+@pytest.mark.thorough
 def test_unknown_is_reported_and_fails_where_that_is_asked_for(monkeypatch, checker, notes):
     found = SimpleNamespace(decisions={"assumption-9": Decision("assumption-9", Verdict.UNKNOWN, "none", reason="too hard")})
     monkeypatch.setattr(module, "verify", lambda *_: found)
@@ -284,6 +292,7 @@ def test_a_marker_never_loosens(confidence, at_least, tests):
     assert divide(confidence, tests, at_least=at_least) <= min(divide(confidence, tests), 1 - at_least)
 
 
+@pytest.mark.thorough
 def test_each_audit_gets_its_share_and_its_own_randomness(monkeypatch):
     seen = []
 

@@ -6,6 +6,8 @@ import re
 import shlex
 from pathlib import Path
 
+import pytest
+
 import accountant.testing as package
 from accountant.testing import plugin
 
@@ -23,6 +25,7 @@ def masked(text):
     return re.sub(r"\d[\d.]*", "#", " ".join(text.split()))
 
 
+@pytest.mark.thorough
 def test_the_test_file_gives_the_table_that_is_shown(pytester, plugin_arguments):
     file, *_ = blocks("python")
     (name,) = re.findall(r"\A# file: (\S+)\n", file)
@@ -39,6 +42,7 @@ def test_the_test_file_gives_the_table_that_is_shown(pytester, plugin_arguments)
     assert masked(table) in masked(printed), printed
 
 
+@pytest.mark.thorough
 def test_the_programs_run():
     programs = [block for block in blocks("python") if not block.startswith("# file")]
     assert len(programs) == 2

@@ -29,6 +29,7 @@ def test_the_plugin_imports_pytest_and_nothing_else():
     assert out == "[]\n"
 
 
+@pytest.mark.thorough
 def test_types_are_registered_when_their_modules_are_imported():
     program = f"""
 import sys

@@ -38,6 +38,7 @@ def run(pytester, plugin_arguments):
     return of
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("ci", ["", "true"])
 def test_a_failure_tells_pair_event_bound_and_how_to_repeat_it(run, pytester, plugin_arguments, monkeypatch, ci):
     monkeypatch.setenv("CI", ci)  # where it is set, pytest repeats whole messages in its summary
@@ -169,6 +170,7 @@ def test_the_marker_is_documented(run):
     assert "@pytest.mark.pdp(samples=N" in run(FILE, "--markers").stdout.str()
 
 
+@pytest.mark.thorough
 def test_a_failure_is_repeated_from_the_folder_where_pytest_was_started(pytester, plugin_arguments, monkeypatch):
     pytester.makeini("[pytest]\npdp_samples = 2000\n")
     folder = pytester.mkdir("inner") / "with space"
@@ -185,6 +187,7 @@ def test_a_failure_is_repeated_from_the_folder_where_pytest_was_started(pytester
     assert message in pytester.runpytest_inprocess(*plugin_arguments, *shlex.split(command)).stdout.str()
 
 
+@pytest.mark.thorough
 def test_claims_too_large_are_a_warning_or_a_failure(run):
     text = FILE.replace("count, 1,", "count, 50,")
     found = run(text, "-k", "right", "--pdp-samples", "100", "-W", "default")
@@ -207,6 +210,7 @@ def pytest_runtest_protocol(item, nextitem):
 """
 
 
+@pytest.mark.thorough
 def test_a_test_that_is_run_again_is_in_the_table_once(run, pytester):
     pytester.makeconftest(AGAIN)
     found = run(FILE, "-k", "right", "--pdp-samples", "500")
@@ -282,6 +286,7 @@ def test_right(pdp):
 """
 
 
+@pytest.mark.thorough
 def test_a_refuted_claim_fails_the_run_whatever_became_of_the_assertion(run):
     found = run(CAUGHT, "--pdp-seed", "1")
     found.assert_outcomes(failed=6)
@@ -297,6 +302,7 @@ def test_what_a_fixture_catches_after_the_test_is_an_error(run):
     run(late, "--pdp-seed", "1").assert_outcomes(passed=1, errors=1)
 
 
+@pytest.mark.thorough
 def test_an_expected_refutation_is_no_failure(run):
     found = run(EXPECTED, "--pdp-seed", "1")
     found.assert_outcomes(passed=2, xfailed=1)
@@ -380,6 +386,7 @@ def test_blind(pdp):
 """
 
 
+@pytest.mark.thorough
 def test_pairs_that_are_none_and_what_nobody_looked_at(run):
     found = run(PAIRS, "--pdp-seed", "1", "--pdp-samples", "500")
     found.assert_outcomes(passed=3, failed=4)

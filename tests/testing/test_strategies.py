@@ -74,6 +74,7 @@ def test_unchecked_profiles_are_sometimes_refused():
     assert refused(find_small(unchecked_profiles(), refused, settings=FIRST))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("wanted", "text"),
     [
@@ -182,6 +183,7 @@ def test_pairs_differ_by_the_record_that_they_name(pair):
     assert rows == rest
 
 
+@pytest.mark.thorough
 def test_pairs_shrink_and_can_be_pasted():
     found = find_small(neighboring_pairs(KNormSum(beta_sum=1)), lambda _: True, settings=SMALL)
     assert repr(found) == "NeighboringPair(([[0.0, 0.0]], [1.0]), row=0, removed=True)"

@@ -100,6 +100,7 @@ NON_CONVEX = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("text", "make", "z", "target", "top"), NON_CONVEX)
 def test_non_convex_profiles_give_the_largest_root(text, make, z, target, top):
     profile = declare("p", text, record={"z": ["0.05", 3]})
@@ -115,6 +116,7 @@ def test_no_feasible_weight_is_infeasible_and_names_the_condition():
         optimal_weight(SUM, 1, {"z": 2})
 
 
+@pytest.mark.thorough
 def test_a_feasible_weight_may_exist_although_assumption_8_fails_at_the_record():
     # ε = 2/w + w/10: ε(1) = 2.1 > 2, but ψ falls first: w = 2 gives log(1 + (e^{1.2} − 1)/2) = 0.77.
     profile = declare("falls", "2/w + w/10")
@@ -141,6 +143,7 @@ def test_unusable_calls():
 positive = st.fractions(min_value=Fraction(1, 1000), max_value=20, max_denominator=10**6)
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 @given(a=positive, extra=positive, power=st.sampled_from([1, 2, Fraction(3, 2)]), digits=st.integers(3, 40))
 def test_weights_are_feasible_and_cannot_be_improved_by_more_than_a_unit(a, extra, power, digits):
@@ -171,6 +174,7 @@ def test_nothing_beyond_the_derived_bracket_is_feasible(a, extra, share):
             assert f(mpf(top * stretch)) >= 0
 
 
+@pytest.mark.thorough
 def test_a_root_that_only_touches_zero_is_refused_and_never_replaced_by_another():
     # F = (w − 5.1)²/100 ≥ 0 touches zero at 5.1, which is no dyadic number: no certified sign exists there.
     profile = declare("touches", "log(1 + (exp(1) - 1)*w) + (w - 5.1)**2/100")
@@ -188,6 +192,7 @@ COUNTED = [
 ]
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize(("epsilon", "target", "start", "slope", "mu"), COUNTED)
 @pytest.mark.parametrize("digits", [1, 8, 60, 200])
 def test_the_evaluations_stay_below_the_corrected_proposition_12(epsilon, target, start, slope, mu, digits):

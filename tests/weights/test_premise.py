@@ -22,6 +22,7 @@ def decide(profile: profiles.Profile, target: Fraction) -> bool:
         return False
 
 
+@pytest.mark.thorough
 @settings(max_examples=15, deadline=None)
 @given(c=NUMBERS, d=NUMBERS, falls=st.booleans(), shift=st.sampled_from([Fraction(-1, 10**9), Fraction(0), Fraction(1, 10**9)]))
 def test_the_short_proof_and_the_prover_decide_alike(c: Fraction, d: Fraction, falls: bool, shift: Fraction) -> None:

@@ -88,6 +88,7 @@ def numbers_of_the_selector() -> bytes:
     return b"".join(item.probabilities.tobytes() + item.weights.tobytes() for item in chosen)
 
 
+@pytest.mark.thorough
 def test_numbers_of_a_sampler_do_not_depend_on_numpys_kernels() -> None:
     """Without AVX-512, AVX2 and FMA NumPy's exp and log give other last bits, and so do the solver's weights; not so the selector's."""
     code = "import sys; from test_record_by_record import numbers_of_the_selector as f; sys.stdout.buffer.write(f())"

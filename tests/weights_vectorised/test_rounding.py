@@ -31,6 +31,7 @@ def points(function: str, count: int) -> np.ndarray:
     return np.concatenate([sign * wide, borders, -borders, rng.uniform(-5, 5, count)])
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("function", ["exp", "expm1", "log", "log1p", "sqrt"])
 def test_numpy_keeps_the_assumed_accuracy(function: str) -> None:
     x = points(function, 12_000)
@@ -57,6 +58,7 @@ TERMS = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @settings(max_examples=300, deadline=None)
 @given(text=st.sampled_from(TERMS), w=st.floats(1, 1e6) | st.floats(1, 1.001), z=st.floats(0, 50) | st.floats(0, 1e-300))
 def test_running_errors_enclose_the_exact_value(text: str, w: float, z: float) -> None:
@@ -74,6 +76,7 @@ def test_running_errors_enclose_the_exact_value(text: str, w: float, z: float) -
         assert not abs(exact - arb(value)) > arb(error)
 
 
+@pytest.mark.thorough
 @given(st.fractions(min_value=0, max_value=10**6), st.fractions(min_value=0, max_value=10**6), st.floats(0, 1e6))
 def test_double_double_coefficients_are_within_their_bound(constant: Fraction, slope: Fraction, z: float) -> None:
     if min(value for value in (constant, slope, Fraction(z), Fraction(1)) if value) < Fraction(1, 2**200):

@@ -98,6 +98,7 @@ def gap(a: Fraction, weight: float, target: Fraction) -> tuple[bool, mpmath.mpf]
         return inside is True, max(root, mpmath.mpf(1)) / mpmath.mpf(weight) - 1
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_weights_of_the_table_are_feasible_and_within_the_tolerance(data: st.DataObject) -> None:

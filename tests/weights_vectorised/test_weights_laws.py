@@ -75,6 +75,7 @@ def check(profile: profiles.Profile, target: Fraction, z: float, w: float) -> No
         assert sampled_excess(profile, target, exact * (1 + Fraction(11, 10**13)), z) > 0
 
 
+@pytest.mark.thorough
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     text=st.sampled_from(FORMS),

@@ -80,6 +80,7 @@ def test_the_l1_rule_has_its_maximum_at_an_end(slope, end):
         assert to_mpf(bound.lower) <= formula <= to_mpf(bound.upper)
 
 
+@pytest.mark.thorough
 @settings(max_examples=12, deadline=None)
 @given(
     m=st.integers(1_000, 20_000), lam=st.integers(5, 100), power=st.sampled_from([1, 2]), spread=st.integers(20, 100),
@@ -117,12 +118,14 @@ CASES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CASES)
 def test_profiles_and_rules_of_many_kinds(name):
     epsilon, q, record, parameters = CASES[name]
     assert_sound(bound_of(epsilon, q, record, parameters))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("q", ["1-(z-1)**2/2", "Min(1, 1/20 + z**2/2)"])
 def test_a_probability_that_touches_one_inside_the_range_is_left_to_the_kernel(q):
     bound = bound_of("w*z", q, {"z": [0, 2]})
@@ -142,6 +145,7 @@ def test_a_profile_that_is_zero_has_the_bound_zero():
     assert bound.checked_by_kernel
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("gap", ["1e-3", "1e-6", "1e-12", "1e-20"])
 def test_the_gap_is_as_promised(gap):
     assert_sound(bound_epsilon(LLOYD, rule_from_expression("1/20 + z**2/50", LLOYD), gap), Fraction(gap))
@@ -158,6 +162,7 @@ def test_the_kernel_rejects_a_bound_nudged_to_the_wrong_side():
         assert report.step.startswith(f"claims[{index}]")
 
 
+@pytest.mark.thorough
 def test_the_kernel_rejects_another_rule_or_profile():
     bound = bound_epsilon(LLOYD, rule_from_expression("1/20 + z**2/50", LLOYD))
     for change in (lambda c: c["sampling"].update(q="1/20 + z**2/60"), lambda c: c["profile"]["parameters"].update(T="11")):
@@ -194,6 +199,7 @@ def test_a_parameter_without_a_number_has_no_numeric_supremum():
         bound_of("w*z*b", "1/2", {"z": [0, 1]}, {"b": "positive"})
 
 
+@pytest.mark.thorough
 def test_an_exhausted_budget_is_undecided_or_an_honest_wider_bound():
     with pytest.raises(Undecided, match="only"):
         bound_of("w*(z/3+y/2)", "1/20+z**2/10+y**2/8", {"z": [0, 2], "y": [0, 1]}, budget=200, accept_wider=False)

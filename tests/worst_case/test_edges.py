@@ -25,6 +25,7 @@ EDGES = [
 ]
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(("epsilon", "q", "record", "largest"), EDGES)
 def test_the_supremum_on_an_edge_is_decided(epsilon, q, record, largest):
     profile = declare("p", epsilon, record=record)

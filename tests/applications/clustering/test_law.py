@@ -49,6 +49,7 @@ def test_it_is_the_law_of_the_definition():
         assert sum(law.values(), arb(0)).contains(arb(1))
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize(
     "options",
     [

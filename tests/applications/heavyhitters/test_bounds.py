@@ -35,6 +35,7 @@ def test_probabilities_by_direct_summation(k, threshold, users):
             assert quick == pytest.approx(float(wanted), rel=1e-9)
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("choice", ["optimal", "corollary"])
 @pytest.mark.parametrize(("k", "epsilon", "level"), [(1, "1", None), (3, "0.1", None), (20, "0.5", 0), (2, "3", 50)])
 def test_plans_keep_their_promise_and_are_nearly_least(k, epsilon, level, choice):

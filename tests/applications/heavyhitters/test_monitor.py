@@ -126,6 +126,7 @@ def law_of_the_program(streams, *, k, threshold, steps, domain_size, tail):
 STREAMS = st.lists(st.tuples(*[st.frozensets(st.integers(0, 1))] * 2), max_size=3)
 
 
+@pytest.mark.thorough
 @settings(max_examples=12, deadline=None)
 @given(STREAMS, st.integers(1, 2), st.integers(1, 3))
 def test_the_program_has_exactly_the_stated_law(streams, k, threshold):

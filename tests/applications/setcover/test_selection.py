@@ -23,6 +23,7 @@ def state_of(rows, taken=()):
     return Uncovered(system, np.arange(system.users), marked)
 
 
+@pytest.mark.thorough
 @given(SYSTEMS, NOISE, st.integers(0, 6), st.permutations(range(6)), st.integers(0, 3))
 @settings(deadline=None, max_examples=150)
 def test_greedy_and_passes(rows, noise, level, order, before):

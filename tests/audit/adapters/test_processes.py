@@ -93,6 +93,7 @@ def test_objects_that_are_pickled():
         assert pool([1.0], rng(), 70).shape == (70, 1)
 
 
+@pytest.mark.thorough
 def test_one_at_a_time_in_processes():
     results = []
     for workers in (1, 2):
@@ -134,6 +135,7 @@ def test_copies_within_a_call_are_seen():
         LabelledStream(pool, ([1.0], []), rng()).check()
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", ["hangs", "hangs_with_a_child"])
 def test_a_hanging_mechanism_is_killed_with_all_that_it_started(name):
     seconds = unique_seconds()
@@ -185,6 +187,7 @@ def test_one_at_a_time_copies_a_reused_buffer():
     assert len({tuple(output) for output in outputs}) == 3
 
 
+@pytest.mark.thorough
 def test_chunks_depend_on_the_size_alone():
     assert adapters._cut(10, one_at_a_time=False) == [10]
     assert adapters._cut(64 * 32 + 1, one_at_a_time=False) == [65] * 31 + [34]

@@ -10,6 +10,7 @@ def test_the_page_is_up_to_date() -> None:
     assert page.read_text(encoding="utf-8") == make_page(), "run python -m accountant.audits.page > docs/audit-catalogue.md"
 
 
+@pytest.mark.thorough
 def test_the_example_runs() -> None:
     code = make_page().split("```python\n")[1].split("```")[0]
     exec(compile(code, "docs/audit-catalogue.md", "exec"), {})

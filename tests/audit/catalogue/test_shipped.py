@@ -155,6 +155,7 @@ def test_audits_notice_that_every_record_is_selected(monkeypatch) -> None:
         assert noticed(name), name
 
 
+@pytest.mark.thorough
 def test_audits_notice_weights_that_are_too_large(monkeypatch) -> None:
     original = Selector.select
 

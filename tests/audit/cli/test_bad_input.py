@@ -38,6 +38,7 @@ def test_broken_mechanisms(audit, name, text):
         assert text in result.err
 
 
+@pytest.mark.thorough
 def test_broken_mechanisms_in_processes(audit):
     for name in ("raises", "of_numpy", "leaves"):
         result = audit(name, "--processes", "1")
@@ -70,6 +71,7 @@ def test_unusable_data_sets(audit, d):
     assert audit("laplace", d=d).refused()
 
 
+@pytest.mark.thorough
 def test_unusable_data_files(audit, tmp_path):
     made = {
         "nan.csv": b"x\n1\nnan\n",
@@ -116,6 +118,7 @@ def test_unusable_options(audit, options, tmp_path):
     assert audit("laplace", *options, **data).refused()
 
 
+@pytest.mark.thorough
 def test_what_is_needed_and_missing(pdp, audit):
     reference = MECHANISMS + "laplace"
     assert pdp("audit", reference, "--dataset", "[1]", "--neighbor", "[]").refused()
@@ -131,6 +134,7 @@ def test_what_is_needed_and_missing(pdp, audit):
     assert audit("laplace", "--profile", "profiles.mechanisms.laplace_sum:general", "--at", "z=1").refused()
 
 
+@pytest.mark.thorough
 def test_references_that_lead_nowhere(pdp, tmp_path):
     rest = ("--dataset", "[1]", "--neighbor", "[]", "--claimed", "1")
     (tmp_path / "leaves.py").write_text("raise SystemExit(0)")

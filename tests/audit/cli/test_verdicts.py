@@ -126,6 +126,7 @@ def test_the_number_of_processes_changes_nothing(audit):
     assert one == two
 
 
+@pytest.mark.thorough
 def test_functions_of_one_output(audit):
     result = audit("one", "--one-at-a-time", "--json")
     assert (result.code, result.json()["verdict"]) == (0, "consistent")
@@ -251,6 +252,7 @@ def test_how_many_records_differ_is_shown_on_request(audit, d, d2, told):
     assert f"(for your eyes only: {told})" in shown.err
 
 
+@pytest.mark.thorough
 def test_neighbors_in_data_files(audit, tmp_path):
     (tmp_path / "d.csv").write_text("x,w\n1,2\n5,3\n1,2\n")
     (tmp_path / "less.csv").write_text("x,w\n5,3\n1,2\n")

@@ -66,6 +66,7 @@ def test_rare_events_are_found() -> None:
     assert result.events[0].seen_second == 0
 
 
+@pytest.mark.thorough
 def test_delta_hides_what_it_may() -> None:
     def leaks(dataset, rng, size):
         return np.where(rng.random(size) < 0.01 * dataset[0], 7.0, rng.integers(0, 3, size))
@@ -105,6 +106,7 @@ def test_a_statistic_replaces_the_output() -> None:
     assert exact.rule.score.name == "log-likelihood ratio"
 
 
+@pytest.mark.thorough
 def test_floating_point_is_looked_at_on_request_only() -> None:
     assert run(laplace, Claim(1)).finding.value == "consistent"
     assert run(laplace, Claim(1), bits=True).finding.value == "violated"
@@ -120,6 +122,7 @@ def test_vectors_with_many_small_differences() -> None:
     assert 0.15 < run(parallel, Claim(1), samples=100_000).epsilon_lower <= 1
 
 
+@pytest.mark.thorough
 def test_symbols_and_ragged_outputs() -> None:
     def ragged(dataset, rng, size):
         tops = rng.random((size, 3)) < (0.6 if dataset[0] else 0.2)
@@ -157,6 +160,7 @@ def test_infinite_outputs_are_guessed_on_only_where_a_rule_says_so() -> None:
         assert run(half_infinite, Claim("0.7", one_sided=True), seed=seed, samples=5_000).finding.value == "consistent"
 
 
+@pytest.mark.thorough
 def test_delta_is_paid_on_both_sides_of_infinity() -> None:
     """(0, 0.05)-DP: D is infinite and D′ is −5 with probability 1/20, else both are 0."""
 

@@ -20,6 +20,7 @@ def tail_at_least(successes: int, trials: int, chance: float) -> mpmath.mpf:
         return mpmath.fsum(mpmath.binomial(trials, k) * r**k * (1 - r) ** (trials - k) for k in range(successes, trials + 1))
 
 
+@pytest.mark.thorough
 @settings(max_examples=80, deadline=None)
 @given(
     st.integers(1, 120), st.data(), st.sampled_from([Fraction(1, 2), Fraction(1, 20), ONE_PERCENT, Fraction(1, 10**6), Fraction(1, 10**12)])

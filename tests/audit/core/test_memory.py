@@ -153,6 +153,7 @@ def test_a_cache_that_changes_nothing_is_no_memory() -> None:
     assert result.to_json()["memory"] == "checked"
 
 
+@pytest.mark.thorough
 def test_what_was_fitted_before_the_audit_is_told() -> None:
     fitted = FitsOnce()
     fitted([7.0], np.random.default_rng(0), 1)
@@ -164,6 +165,7 @@ def test_what_was_fitted_before_the_audit_is_told() -> None:
     assert "before the audit" not in render(honest, Setting("honest"))
 
 
+@pytest.mark.thorough
 def test_own_randomness_is_compared_by_its_law() -> None:
     own = np.random.default_rng(5)
     memory = []

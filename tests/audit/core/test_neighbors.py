@@ -172,6 +172,7 @@ def test_an_audit_gives_no_verdict_about_such_a_pair() -> None:
     assert issubclass(NotNeighbors, PDPError)
 
 
+@pytest.mark.thorough
 def test_a_result_says_what_is_known_of_its_pair() -> None:
     def noisy(dataset, rng, size):
         return getattr(dataset, "value", 0) + rng.laplace(0, 1, size)

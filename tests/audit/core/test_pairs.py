@@ -62,6 +62,7 @@ def test_a_search_needs_pairs() -> None:
         search_pairs(lambda d, r, n: r.random(n), [], rng=np.random.default_rng(1))
 
 
+@pytest.mark.thorough
 def test_a_search_multiplies_tests_and_passes_over_constant_pilots() -> None:
     def mostly_nothing(dataset, rng, size):
         return (rng.random(size) < 0.2 * dataset[0]).astype(float)
@@ -73,6 +74,7 @@ def test_a_search_multiplies_tests_and_passes_over_constant_pilots() -> None:
     assert found.finding.value == "violated"
 
 
+@pytest.mark.thorough
 def test_a_search_does_not_lose_the_pair_without_noise() -> None:
     def exact_on_few(dataset, rng, size):
         return np.full(size, sum(dataset)) if len(dataset) < 2 else sum(dataset) + rng.laplace(0, 1, size)

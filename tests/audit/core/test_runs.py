@@ -112,6 +112,7 @@ def test_the_mechanism_s_own_errors_pass() -> None:
         audit(LaplaceSum(b=1), np.array([9.0]), np.array([]), Claim(1), rng=np.random.default_rng(1), samples=100)
 
 
+@pytest.mark.thorough
 def test_own_randomness_can_be_allowed() -> None:
     assert run(hidden_generator, own_randomness=True).epsilon_lower <= 1
 
@@ -275,6 +276,7 @@ def test_wide_outputs_need_little_memory() -> None:
     assert audit(wide, (1.0,), (0.0,), Claim(1), rng=np.random.default_rng(1), samples=200, neighboring="stated").epsilon_lower <= 1
 
 
+@pytest.mark.thorough
 def test_the_seed_is_given_only_where_it_repeats_the_run() -> None:
     used = np.random.default_rng(7)
     assert audit(LaplaceSum(b=1), [1.0], [], Claim(1), rng=used, samples=100).seed == 7
@@ -284,6 +286,7 @@ def test_the_seed_is_given_only_where_it_repeats_the_run() -> None:
     assert audit(LaplaceSum(b=1), [1.0], [], Claim(1), rng=drawn, samples=100).seed is None
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("options", [{"confidence": "1e-5"}, {"tests": np.int64(3)}, {"samples": np.int64(50)}])
 def test_numbers_of_numpy_and_odd_levels_are_fine(options) -> None:
     assert audit(LaplaceSum(b=1), [1.0], [], Claim(1), rng=np.random.default_rng(1), **{"samples": 100, **options}).samples > 0
@@ -320,6 +323,7 @@ def test_floating_point_settings_of_a_mechanism_end_with_it() -> None:
     assert np.geterr() == before
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize("effort", ["fast", "normal"])
 @pytest.mark.parametrize("shape", [(), (1,), (3,)])
 def test_constant_outputs_of_any_shape_are_refused_by_name(shape, effort):

@@ -53,6 +53,7 @@ def tight(bounds, value):
         assert bounds.upper - bounds.lower <= 1e-11 * max(1, abs(value))
 
 
+@pytest.mark.thorough
 @relaxed
 @given(b=scale, s=fraction, ends=st.lists(fraction, min_size=2, max_size=2, unique=True).map(sorted))
 def test_probabilities_of_intervals_and_of_their_complements(encloses, b, s, ends):
@@ -114,6 +115,7 @@ def test_events_are_unions(encloses):
     assert whole.lower > 1 - F(1, 10**12)
 
 
+@pytest.mark.thorough
 @relaxed
 @given(b=scale, s=fraction, t=fraction)
 def test_laplace_is_exactly_distance_over_scale(b, s, t):
@@ -291,6 +293,7 @@ def test_unusable_declarations_are_named(call):
         call()
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("law", [LogQuadratic(F(1), F(0), F(1)), LogQuadratic(F(1)), LogQuadratic(F(1), F(0), F(-1), F(1))])
 def test_a_density_without_a_finite_tail_is_refused(law):
     with pytest.raises(Undecided, match="tail"):

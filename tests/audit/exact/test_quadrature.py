@@ -123,6 +123,7 @@ def test_branch_cuts_take_the_flag(encloses):
     encloses(integrate(lambda r: r.value.sqrt(analytic=r.analytic), 1, 4), mpmath.mpf(14) / 3)
 
 
+@pytest.mark.thorough
 @relaxed
 @given(rho=scale, nu=scale, c=fraction)
 def test_difference_of_two_laplace_variables(encloses, rho, nu, c):

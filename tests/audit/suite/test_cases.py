@@ -63,6 +63,7 @@ def test_claim_and_truth_agree_with_what_is_called_correct(case):
         assert case.note, "what is wrong must be said"
 
 
+@pytest.mark.thorough(quick=129)
 @pytest.mark.parametrize("case", CASES, ids=IDS)
 @pytest.mark.parametrize("size", [0, 1, 7])
 def test_outputs_have_the_shape_and_are_usable(case, size):
@@ -92,6 +93,7 @@ def test_finite_truths_are_about_numbers_on_the_grid(case):
     assert (np.rint(outputs * GRID) == outputs * GRID).all() != unrounded
 
 
+@pytest.mark.thorough
 def test_blocks_draw_as_many_outputs_as_asked_for():
     wide = Blocks(ExponentialRadiusSum(Fraction(10), 200_000), rounded=True)
     outputs = wide(np.zeros((0, 200_000)), np.random.default_rng(1), 25)
@@ -117,6 +119,7 @@ def test_an_audit_accepts_the_cases_and_stays_below_the_truth(name):
     assert result.epsilon_lower <= case.truth.upper
 
 
+@pytest.mark.thorough
 def test_an_audit_with_the_statistic_of_the_case_finds_the_low_bits():
     case = BY_NAME["floating-point-laplace"]
     rng = np.random.default_rng(6)

@@ -61,6 +61,7 @@ def test_a_users_value_is_that_of_the_user_alone(seed):
         assert np.array_equal(function.evaluate(other, sets), whole)
 
 
+@pytest.mark.thorough
 def test_scores_of_a_run_keep_what_privacy_needs():
     """Gains of D are at least those of D', and those of what is chosen exceed them by a unit in all at most, for steps as well."""
     rng = np.random.default_rng(5)

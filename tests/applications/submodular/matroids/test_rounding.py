@@ -60,6 +60,7 @@ def test_without_the_axioms_results_stay_independent_and_marginals_exact(size, s
     assert set(law) <= family
 
 
+@pytest.mark.thorough
 def test_draws_follow_the_law():
     """Each frequency of 5,000 draws within 5.5 standard deviations: a false alarm has a probability below 1e-6 for 16 sets."""
     matroid = MATROIDS[7]

@@ -77,6 +77,7 @@ def contributions(function, data, rounds, bins, path):
     return np.array(every), gained, scores.unit
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 2**32), st.booleans(), st.integers(1, 3))
 def test_assumptions_4_1_and_4_2_hold_for_the_computed_scores(seed, arbitrary, rounds):

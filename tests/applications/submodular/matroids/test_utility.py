@@ -100,6 +100,7 @@ def test_unusable_arguments_are_refused(alpha):
         bound_expectation(PrivateMatroidGreedy(matroid=UniformMatroid(3, 1), epsilon=1, draws=1), users=1)
 
 
+@pytest.mark.thorough
 def test_what_is_found_is_as_good_as_the_bounds_say():
     """Ten runs on a graph of 10 edges with 3,000 users, with fixed seeds: every one above the bound that fails with 0.01, and their
     mean above the bound in expectation."""
