@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from proofs_check.kernel.claims import CLAIMS
 from proofs_check.kernel.rules import RULES
 from proofs_check.trust import count_lines, trust_text

@@ -1,6 +1,7 @@
 """What runs fast does what the definition says: against plain loops over sets of Python."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from accountant.audits.page import make_page
 
 
