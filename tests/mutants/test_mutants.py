@@ -71,9 +71,10 @@ def test_the_corpus_has_every_rule_and_every_form_of_a_claim():
                 given = value["proof"].keys() | ({"claimed", "at"} if value["claim"].startswith("epsilon-") else set())
                 named = [key for key in CLAIMS if key.split(" ")[:2] == [value["claim"], value["verdict"]]]
                 claims.add(next(key for key in named if fields_of(CLAIMS[key])[1] <= given))
-    assert rules == set(RULES) - {"ceiling"}  # the judge knows no steps: tests/mutants/test_additions.py and tests/kernel have them
+    without_steps = {name: rule for name, rule in RULES.items() if name != "ceiling"}  # the judge knows no steps: tests/kernel has them
+    assert rules == set(without_steps)
     assert claims == set(CLAIMS)
-    for name, function in RULES.items():
+    for name, function in without_steps.items():
         assert {(name, key) for key in fields_of(function)[0]} <= fields
     assert {("proposition-17", "cases"), ("assumption-11", "cuts"), ("proposition-17", "cuts"), ("well-defined", "obligations")} <= fields
     assert {("assumption-11", "restated"), ("proposition-17", "restated")} <= fields
