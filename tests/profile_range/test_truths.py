@@ -32,7 +32,8 @@ CONDITIONS = {8, 9, 11, 16, 17}
 
 
 def step():
-    return mpf(10) ** -(mpmath.mp.dps * 3 // 10)
+    """A power of two near 10**(-0.3 digits): what cancels does so without rounding."""
+    return mpf(2) ** -mpmath.mp.dps
 
 
 def level():
