@@ -55,12 +55,17 @@ class _Exact(ast.NodeTransformer):
         return ast.Call(ast.Name("number", ast.Load()), [ast.Constant(str(node.value))], [])
 
 
+def exp(x):
+    """e^x, and 0 far below what any number of digits here can hold: there mpmath raises e to a power of 10,000 digits, for minutes."""
+    return mpf(0) if x < -(10**9) else mpmath.exp(x)
+
+
 def piecewise(*branches):
     return next(value for value, condition in branches if condition)
 
 
 NAMES = {
-    "number": number, "pi": mpmath.pi, "exp": mpmath.exp, "log": mpmath.log, "sqrt": mpmath.sqrt, "sin": mpmath.sin, "cos": mpmath.cos,
+    "number": number, "pi": mpmath.pi, "exp": exp, "log": mpmath.log, "sqrt": mpmath.sqrt, "sin": mpmath.sin, "cos": mpmath.cos,
     "Max": max, "Min": min, "Abs": abs, "Piecewise": piecewise,
 }  # fmt: skip
 
