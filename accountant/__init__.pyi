@@ -1,13 +1,14 @@
 """The public names of accountant, each with the module that it is at home in: the one list (profiles/lazy.py)."""
 
+from accountant.amplification import amplify as amplify
+from accountant.applications.kmeans import DPKMeans as DPKMeans
 from accountant.calibration import calibrate as calibrate
 from accountant.calibration import calibrate_noise as calibrate_noise
 from accountant.calibration import calibrate_noise_for_size as calibrate_noise_for_size
 from accountant.checking import check as check
-from accountant.dataset import compute_weights_file as compute_weights_file
-from accountant.epsilon import derive_epsilon as derive_epsilon
-from accountant.estimators import DPKMeans as DPKMeans
+from accountant.data import compute_weights_file as compute_weights_file
 from accountant.guarantees import render as render
+from accountant.guarantees.derive import derive_epsilon as derive_epsilon
 from accountant.interop import read_guarantee as read_guarantee
 from accountant.interop import replay as replay
 from accountant.interop import suppose as suppose
@@ -18,16 +19,15 @@ from accountant.onesided import feasible_weights as feasible_weights
 from accountant.onesided import subsample as subsample
 from accountant.onesided import worst_case_directions as worst_case_directions
 from accountant.report.writing import report as report
-from accountant.sampled import amplify as amplify
-from accountant.sampler import amplify_once as amplify_once
-from accountant.sampler import draw_sample as draw_sample
-from accountant.sampler import plan_sample as plan_sample
-from accountant.sampler import sample_file as sample_file
-from accountant.sampling import make_rule as make_rule
-from accountant.sampling.selection import prepare_selection as prepare_selection
+from accountant.rules import make_rule as make_rule
+from accountant.samples import amplify_once as amplify_once
+from accountant.samples import draw_sample as draw_sample
+from accountant.samples import plan_sample as plan_sample
+from accountant.samples import sample_file as sample_file
+from accountant.selection.select import prepare_selection as prepare_selection
+from accountant.weights.fast import optimal_weights as optimal_weights
 from accountant.weights.precise import optimal_weight as optimal_weight
 from accountant.weights.premise import prove_premise as prove_premise
-from accountant.weights.vectorised import optimal_weights as optimal_weights
 from profiles.files import load as load
 from profiles.profile import declare as declare
 from proofs_check.admission import admit as admit

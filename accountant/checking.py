@@ -41,7 +41,7 @@ def check(certificate: str | PathLike[str] | Mapping[str, Any]) -> Report:
 def check_text(text: str) -> Report:
     """Return the report on the text of a certificate, or of that of a sample."""
     if SAMPLE in text:
-        from accountant.sampler.checking import check_certificate, read_certificate  # noqa: PLC0415 - slow to load, and rarely needed
+        from accountant.samples.checking import check_certificate, read_certificate  # noqa: PLC0415 - slow to load, and rarely needed
 
         sample = read_certificate(text)
         if sample is not None:

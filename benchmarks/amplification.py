@@ -16,7 +16,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 
-from accountant.sampled import amplify, amplify_array
+from accountant.amplification import amplify, amplify_array
 
 EPSILONS = ("1e-12", "1e-6", "1", "50", "800", "5000")
 PROBABILITIES = ("1e-12", "1e-3", "0.999999999999", "1")

@@ -23,8 +23,8 @@ import scipy.sparse as sp
 from accountant.applications.submodular import CoverageInstance, PrivateGreedy, epsilon0_for, lazy_greedy, selection_value, utility_bound
 from accountant.applications.submodular.greedy import OneSidedGreedy
 from accountant.applications.submodular.rounds import PlainRounds
-from accountant.sampler import open_bits
-from profiles.draws import ExponentialDraws
+from profiles.randomness import ExponentialDraws
+from profiles.randomness.bits import open_bits
 
 DEGREE = 7
 SIZES = [

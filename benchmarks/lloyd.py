@@ -28,8 +28,8 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_svmlight_file
 from threadpoolctl import threadpool_limits
 
+from accountant.weights.fast import prepare_solver
 from accountant.weights.premise import prove_premise
-from accountant.weights.vectorised import prepare_solver
 from profiles import exact_text
 from profiles.mechanisms import WeightedLloyd
 

@@ -32,8 +32,8 @@ from accountant.applications.clustering.records import Records
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import UNITS, MetricSpace
-from accountant.sampler import open_bits
-from profiles.draws import ExponentialDraws, draw_discrete_laplace
+from profiles.randomness import ExponentialDraws, draw_discrete_laplace
+from profiles.randomness.bits import open_bits
 
 DELTA = 1e-6
 

@@ -13,9 +13,9 @@ from functools import partial
 
 import numpy as np
 
-from profiles.draws import ExponentialChoice, RandomDigits, draw_exp, open_digits
 from profiles.mechanisms.repeated import draw_gumbel
 from profiles.mechanisms.repeated.interface import read_scores
+from profiles.randomness import ExponentialChoice, RandomDigits, draw_exp, open_digits
 
 RATE = Fraction(1313261687, 10**9)
 

@@ -28,7 +28,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import profiles
-from accountant.dataset import arrow_weights, compute_weights_file, parse_statistic
+from accountant.data import compute_weights_file, parse_statistic
+from accountant.engines import arrow_weights
 from accountant.weights.premise import prove_premise
 
 SPEC = "z=l2(x,y)"

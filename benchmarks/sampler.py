@@ -20,9 +20,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from accountant.sampler import PoissonSampler, plan_sample
+from accountant.samples import plan_sample
 from benchmarks.weights import best_time
 from profiles import declare
+from profiles.randomness.bernoulli import PoissonSampler
 
 PROFILE = declare("sum", "w*(z + 1/100)", record={"z": [0, 1]})
 COLUMNS = 8

@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 from accountant import make_rule, prepare_selection
-from accountant.sampling import variance_optimal
+from accountant.rules import variance_optimal
 from profiles import declare
 
 ROWS = 1_000_000

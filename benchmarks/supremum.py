@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 
-from accountant.sampling import SamplingRule, make_rule, rule_from_expression
+from accountant.rules import SamplingRule, make_rule, rule_from_expression
 from accountant.worst_case import bound_epsilon
 from profiles import Profile, declare
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import profiles
-from accountant.dataset import open_dataset, parse_statistic
-from accountant.weights.vectorised import ConvexityPremise, optimal_weights
+from accountant.data import open_dataset, parse_statistic
+from accountant.weights.fast import ConvexityPremise, optimal_weights
 
 LINEAR = [
     ("w*z", "1"),

@@ -27,17 +27,17 @@ from sklearn.datasets import load_digits
 
 from accountant import draw_sample, plan_sample
 from accountant.cli.output import print_line, print_table
-from accountant.dataset import compute_weights_file, parse_statistic
-from accountant.epsilon import DerivedEpsilon, derive_epsilon
+from accountant.data import compute_weights_file, parse_statistic
 from accountant.files import write_whole
-from accountant.sampler import SamplingPlan
-from accountant.sampler.bits import SecureBits
-from accountant.sampler.certificate import to_certificate_text
-from accountant.sampler.checking import check_certificate, read_certificate
+from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
+from accountant.samples import SamplingPlan
+from accountant.samples.certificate import to_certificate_text
+from accountant.samples.checking import check_certificate, read_certificate
 from accountant.weights.premise import prove_premise
 from profiles import Declaration, Profile, exact_text
 from profiles.hypotheses import Head
 from profiles.mechanisms import WeightedLloyd
+from profiles.randomness.bits import SecureBits
 from proofs_check.certificates import to_file_text
 from proofs_check.kernel import check
 from proofs_check.verify import Verification, verify
@@ -186,7 +186,7 @@ def draw_plot(profile: Profile, bounds: dict[str, DerivedEpsilon], norms: Floats
     mpl.use("Agg")
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
-    from accountant.sampled import amplify_array  # noqa: PLC0415
+    from accountant.amplification import amplify_array  # noqa: PLC0415
 
     values = {p.name: float(p.value or 0) for p in profile.parameters}
     order = np.argsort(norms)

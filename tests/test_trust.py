@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from proofs_check.explain.trust import count_lines, trust_text
 from proofs_check.kernel.claims import CLAIMS
 from proofs_check.kernel.rules import RULES
-from proofs_check.trust import count_lines, trust_text
 
 PAGE = Path(__file__).parents[1] / "docs" / "trust.md"
 
 
 def test_the_page_is_current():
-    assert PAGE.read_text(encoding="utf-8") == trust_text(), "run: python -m proofs_check.trust > docs/trust.md"
+    assert PAGE.read_text(encoding="utf-8") == trust_text(), "run: python -m proofs_check.explain.trust > docs/trust.md"
 
 
 @pytest.mark.thorough

@@ -11,15 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accountant.audits.running import SelectionMap
-from accountant.sampling.selection import Selection
-from accountant.weights.vectorised import probabilities
+from accountant.selection.select import Selection
+from accountant.weights.fast import probabilities
+from profiles.arrays import Floats
 from profiles.mechanisms import WeightedCount, WeightedLloyd
 from profiles.mechanisms.datasets import compute_norms, read_dataset
 from profiles.mechanisms.lloyd import assign_nearest, total_clusters
 from profiles.mechanisms.noise import draw_directions
 from proofs_check.audit.suite import Sampler
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from accountant.amplification import amplify
 from accountant.audits.running import exact_probability, exact_statistics, prepare
 from accountant.guarantees import EpsilonDP, amplify_by_importance_sampling, derive_profile, worst_case
-from accountant.sampled import amplify
-from accountant.sampling import SamplingRule
+from accountant.rules import SamplingRule
 from accountant.worst_case import EpsilonBound
 from profiles.errors import InvalidArgument
 from profiles.mechanisms import Mechanism

@@ -9,19 +9,17 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.audits.case import AuditCase, ClaimKind
 from accountant.audits.claims import sampled_claim, times_claim, worst_case_claim
 from accountant.audits.running import PoissonSampled, ShippedSelection, Together, repeat
-from accountant.sampling import SamplingRule, make_rule
+from accountant.rules import SamplingRule, make_rule
+from profiles.arrays import Floats
 from profiles.composition import compose_adaptively
 from profiles.mechanisms import KNormSum, LaplaceSum, Mechanism, WeightedCount, WeightedLloyd
 from proofs_check.audit import Claim, extreme_records, record_pairs
 from proofs_check.audit.suite import Sampler, Truth
 from proofs_check.audit.suite.noise import Blocks
-
-Floats = NDArray[np.float64]
 
 #: Weights of the added record: none, a small one and a large one.
 WEIGHTS = (1.0, 2.0, 10.0)

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from accountant.applications.repeated import SubsampledRepeated, subsampled_exponential, subsampled_threshold
 from accountant.audits.broken import Subtracted
 from accountant.audits.case import AuditCase, ClaimKind
-from accountant.onesided.repeated import SubsampledRepeated, subsampled_exponential, subsampled_threshold
-from accountant.sampler import PoissonSampler
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
+from profiles.randomness.bernoulli import PoissonSampler
 from proofs_check.audit import Claim
 from proofs_check.audit.suite import Truth
-from proofs_check.repeated import compare_laws, mix_laws
+from proofs_check.exact.repeated import compare_laws, mix_laws
 
 RepeatedMechanism = RepeatedExponential | RepeatedThreshold
 Law = dict[tuple[int, ...], tuple[Fraction, Fraction]]

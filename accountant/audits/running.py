@@ -13,18 +13,16 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from accountant.sampler import PoissonSampler
-from accountant.sampling import SamplingRule, exact_value
-from accountant.sampling.selection import Selection, Selector, prepare_selection
+from accountant.rules import SamplingRule, exact_value
+from accountant.selection.select import Selection, Selector, prepare_selection
+from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidSampling
 from profiles.mechanisms import Mechanism
 from profiles.mechanisms.datasets import read_points
 from profiles.profile import Profile
+from profiles.randomness.bernoulli import PoissonSampler
 from proofs_check.audit.suite import Sampler
-
-Floats = NDArray[np.float64]
 
 #: Largest data set that is sampled: outputs are grouped by the records that were selected.
 MOST_RECORDS = 12
@@ -73,7 +71,7 @@ class ShippedSelection:
 class PoissonSampled:
     """Claim: M after Poisson importance sampling, where M is ε-PDP, has the PDP profile ψ(x) = log(1 + q(x)(e^ε(1/q(x), x) − 1)).
 
-    For every output each record is selected afresh, independently, by :class:`accountant.sampler.PoissonSampler`, with probability
+    For every output each record is selected afresh, independently, by :class:`accountant.samples.PoissonSampler`, with probability
     q̂ ≤ q(x), and gets the weight ŵ ≤ 1/q̂, for which the claim is an upper bound; ``mechanism`` runs on the weighted subsample.
 
     A data set is an array of records without weights, shape (n, d), n ≤ 12. Outputs that selected the same records are drawn together, by
@@ -130,7 +128,7 @@ def repeat(mechanism: Sampler, times: int) -> Together:
     return Together((mechanism,) * times)
 
 
-_SHIPPED = ("profiles.mechanisms", "accountant.onesided", "accountant.sampling")
+_SHIPPED = ("profiles.mechanisms", "accountant.onesided", "accountant.rules")
 _DRAWS = f"{PoissonSampler.__module__}:{PoissonSampler.__qualname__}.select"
 
 

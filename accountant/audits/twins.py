@@ -8,21 +8,19 @@ from fractions import Fraction
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from accountant.amplification import amplify
 from accountant.audits import broken
 from accountant.audits.case import AuditCase, ClaimKind
 from accountant.audits.claims import base_claim, sampled_claim, times_claim
 from accountant.audits.correct import release, select_constrained
 from accountant.audits.running import PoissonSampled, ShippedSelection, repeat
-from accountant.sampled import amplify
-from accountant.sampling import make_rule
+from accountant.rules import make_rule
+from profiles.arrays import Floats
 from profiles.mechanisms import KNormSum, LaplaceSum, Mechanism, WeightedCount, WeightedLloyd
 from profiles.mechanisms.datasets import compute_norms
 from proofs_check.audit import Claim
 from proofs_check.audit.suite import Sampler, Truth
-
-Floats = NDArray[np.float64]
 
 #: Noise that is 5 % too small: the smallest mistake that is looked for, with ε = 2.2, where the fewest outputs show it.
 _SHARE = Fraction(19, 20)

@@ -12,9 +12,9 @@ from accountant.calibration.rule_constants import RuleConstants
 from accountant.calibration.sizes import calibrate_noise_for_size
 from accountant.calibration.sum_error import Noise, Records, SumError, choose_noise, error_of_any, error_on_data, read_records
 from accountant.calibration.template import Template, make_template, open_parameters
-from accountant.dataset import StatisticSpec, check_range, open_dataset, parse_statistic
+from accountant.data import StatisticSpec, check_range, open_dataset, parse_statistic
 from accountant.guarantees import to_json
-from accountant.sampling import SamplingRule, make_rule, refuse_oracle, rule_from_expression
+from accountant.rules import SamplingRule, make_rule, refuse_oracle, rule_from_expression
 from profiles import (
     Declaration,
     Infeasible,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from accountant.sampling import RULES
+from accountant.rules import RULES
 from profiles import Declaration, InvalidArgument, InvalidSampling, exact_text, to_exact
 from profiles.suggestions import suggest
 from profiles.terms import Term, free_symbols

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from accountant.calibration.lloyd import noise_energy
-from accountant.dataset import StatisticSpec, complete_specs, open_dataset
-from accountant.sampling import SamplingRule
-from accountant.sampling.selection import Selector, prepare_selection
-from accountant.weights.vectorised.columns import Column
+from accountant.data import StatisticSpec, complete_specs, open_dataset
+from accountant.rules import SamplingRule
+from accountant.selection.select import Selector, prepare_selection
+from accountant.weights.fast.columns import Column
 from accountant.worst_case.branch import Objective, prove_at_most
 from accountant.worst_case.search import guess_maximiser, rounded_up
 from profiles import InvalidArgument, Profile, decimal_text

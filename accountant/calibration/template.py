@@ -9,7 +9,6 @@ from itertools import pairwise, product
 
 import sympy
 
-from accountant.sampled import numeric_epsilon
 from profiles import InvalidArgument, Parameter, PDPError, Profile, exact_text, to_exact
 from profiles.profile import WEIGHT, Part
 from profiles.suggestions import suggest
@@ -22,6 +21,7 @@ from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.search import prove
 from proofs_check.prover.trees import describe
+from proofs_check.suprema.terms import numeric_epsilon
 
 _SECONDS = 10.0
 _SCALE = "noise_scale"

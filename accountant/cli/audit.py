@@ -21,9 +21,9 @@ from profiles.private import locate_failure, quote_failure
 if TYPE_CHECKING:
     from proofs_check.audit.claims import Claim
     from proofs_check.audit.differences import Difference
-    from proofs_check.audit.exact import Bounds, ExactEpsilon
     from proofs_check.audit.report import Setting
     from proofs_check.audit.results import AuditResult
+    from proofs_check.exact import Bounds, ExactEpsilon
 
 NAME = "audit"
 HELP = "Run an implementation on two neighboring data sets and compare a lower confidence bound on epsilon with what is claimed."
@@ -275,7 +275,7 @@ def _load_function(reference: str, what: str) -> Callable[..., Any]:
 
 
 def _compute_exact(function: Callable[..., Any], pair: tuple[Any, Any]) -> Bounds | ExactEpsilon:
-    from proofs_check.audit.exact import Bounds, ExactEpsilon  # noqa: PLC0415
+    from proofs_check.exact import Bounds, ExactEpsilon  # noqa: PLC0415
 
     try:
         found = function(*pair)

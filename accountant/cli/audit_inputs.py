@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidData, PDPError, UnreadableFile
 from profiles.files import read_text
 from profiles.mechanisms.datasets import read_weights
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from proofs_check.audit.claims import Claim
     from proofs_check.audit.differences import WeightedRecord
 
-Array = NDArray[np.float64]
 
 _MAX_BYTES = 100_000_000
 _EXACT_INTEGERS = 2**53
@@ -36,8 +35,8 @@ _NEAR = Fraction(1, 10**9)
 class Table:
     """A data set as it was given: records along the first axis, and weights or None."""
 
-    records: Array
-    weights: Array | None
+    records: Floats
+    weights: Floats | None
 
 
 def read_table(text: str, what: str, columns: Sequence[str] = (), weight_column: str | None = None) -> Table:
@@ -138,8 +137,8 @@ def _ask(statistic: Callable[[Any], Any], records: Any) -> dict[str, Any]:
 
 
 def _norm_or_number(name: str, value: str, record: WeightedRecord) -> Any:
-    from accountant.dataset import open_dataset, parse_statistic  # noqa: PLC0415
-    from accountant.dataset.specs import NORMS  # noqa: PLC0415
+    from accountant.data import open_dataset, parse_statistic  # noqa: PLC0415
+    from accountant.data.specs import NORMS  # noqa: PLC0415
 
     if value not in NORMS:
         return value
@@ -180,7 +179,7 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _as_array(found: object, what: str) -> Array:
+def _as_array(found: object, what: str) -> Floats:
     try:
         array = np.asarray(found) if isinstance(found, (list, np.ndarray)) else None
     except ValueError:
@@ -193,14 +192,14 @@ def _as_array(found: object, what: str) -> Array:
         raise InvalidData(f"{what} must hold numbers only, but entries of type {name_type(array.dtype)} were found; encode them as numbers")
     if array.dtype.kind in "iu" and max(abs(int(array.min())), abs(int(array.max()))) > _EXACT_INTEGERS:
         raise InvalidData(f"{what} has integers above 2^53, which floats do not hold; scale them")
-    values: Array = array.astype(np.float64)
+    values: Floats = array.astype(np.float64)
     if not np.isfinite(values).all():
         row = int(np.argmax(~np.isfinite(values).reshape(len(values), -1).all(axis=1)))
         raise InvalidData(f"{what} must hold finite numbers, but row {row} (from 0) has {NOT_FINITE}; correct or remove those records")
     return values
 
 
-def _read_npy(path: Path) -> Array:
+def _read_npy(path: Path) -> Floats:
     try:
         return _as_array(np.load(str(path), allow_pickle=False), path.name)
     except FileNotFoundError:
@@ -213,7 +212,7 @@ def _read_npy(path: Path) -> Array:
 
 
 def _read_columns(path: Path, columns: Sequence[str], weight_column: str | None) -> Table:
-    from accountant.dataset import StatisticSpec, open_dataset  # noqa: PLC0415
+    from accountant.data import StatisticSpec, open_dataset  # noqa: PLC0415
 
     source = open_dataset(str(path))
     names = list(columns)

@@ -83,7 +83,7 @@ def main(
     from accountant.checking import LARGEST, check_text  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from profiles.files import read_text  # noqa: PLC0415
-    from proofs_check.trust import axioms_behind  # noqa: PLC0415
+    from proofs_check.explain.trust import axioms_behind  # noqa: PLC0415
 
     text = read_text(file, LARGEST)
     with show_progress("checking"):

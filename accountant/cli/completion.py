@@ -29,7 +29,7 @@ def complete_condition(incomplete: str) -> list[str]:
 
 def complete_rule(incomplete: str) -> list[str]:
     """The sampling rules."""
-    from accountant.sampling import RULES  # noqa: PLC0415
+    from accountant.rules import RULES  # noqa: PLC0415
 
     return _starting(incomplete, RULES)
 

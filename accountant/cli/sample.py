@@ -66,9 +66,9 @@ def main(
     """Run the command."""
     from accountant.cli.foreign import quiet_output  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
-    from accountant.dataset import parse_statistic  # noqa: PLC0415
+    from accountant.data import parse_statistic  # noqa: PLC0415
     from accountant.guarantees import render_premises  # noqa: PLC0415
-    from accountant.sampler import sample_file, to_certificate  # noqa: PLC0415
+    from accountant.samples import sample_file, to_certificate  # noqa: PLC0415
 
     with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report:
         summary = sample_file(

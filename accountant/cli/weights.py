@@ -36,8 +36,8 @@ def main(
     """Run the command."""
     from accountant.cli.foreign import load_quietly  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
-    from accountant.dataset import compute_weights_file, parse_statistic  # noqa: PLC0415
-    from accountant.dataset.premises import list_weight_premises  # noqa: PLC0415
+    from accountant.data import compute_weights_file, parse_statistic  # noqa: PLC0415
+    from accountant.data.premises import list_weight_premises  # noqa: PLC0415
     from accountant.guarantees import premises_json, render_hypotheses  # noqa: PLC0415
     from accountant.weights.premise import prove_premise  # noqa: PLC0415
     from profiles import decimal_text, exact_text, to_exact  # noqa: PLC0415

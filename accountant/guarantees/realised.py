@@ -72,7 +72,7 @@ def realise_pairs(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[str],
 def realise_draws(guarantee: AnyGuarantee, bits: Hypothesis | str) -> AnyGuarantee:
     """Exact Bernoulli draws select every record independently with probability exactly p, if the random bits are uniform and independent.
 
-    ``bits`` is the hypothesis about the source of the bits (``hypothesis`` of a :class:`accountant.sampler.bits.BitSource`).
+    ``bits`` is the hypothesis about the source of the bits (``hypothesis`` of a :class:`profiles.randomness.bits.BitSource`).
     Source: docs/poisson-sampler.md, Theorem 1. Raises :class:`InvalidArgument` where no sample is drawn.
     """
     require_guarantee(guarantee)

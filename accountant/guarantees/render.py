@@ -19,7 +19,7 @@ from accountant.guarantees.theorem import (
     TwoSidedDP,
     Unit,
 )
-from accountant.sampling import show_record
+from accountant.rules import show_record
 from profiles import decimal_text
 from profiles.hypotheses import REGISTRY, Head, Hypothesis
 from profiles.terms import to_text

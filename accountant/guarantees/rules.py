@@ -18,7 +18,7 @@ from accountant.guarantees.theorem import (
     require_guarantee,
     settle,
 )
-from accountant.sampling import SamplingRule, refuse_oracle
+from accountant.rules import SamplingRule, refuse_oracle
 from accountant.worst_case import EpsilonBound, bound_epsilon, recheck_epsilon
 from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, Undecided, exact_text, to_exact
 from profiles.hypotheses import (

@@ -106,10 +106,10 @@ FUNCTIONS: dict[str, Basis] = {
             "fay-2024-theorem-10-existence-corrected",
         )
     ),
-    "accountant.sampling.closed_form:end_point_epsilon": Basis(
+    "accountant.rules.closed_form:end_point_epsilon": Basis(
         ("fay-2023-proposition-6-convex", "fay-2023-proposition-6-end-points"), "docs/sampling.md, Theorem 1"
     ),
-    "accountant.sampling.closed_form:coreset_l1_epsilon": Basis(
+    "accountant.rules.closed_form:coreset_l1_epsilon": Basis(
         (
             "fay-2023-proposition-6-second-derivative",
             "fay-2023-proposition-6-convex",
@@ -119,7 +119,7 @@ FUNCTIONS: dict[str, Basis] = {
             "fay-2023-proposition-6-bounded-corrected",
         )
     ),
-    "accountant.sampling.coreset:coreset_term": Basis(
+    "accountant.rules.coreset:coreset_term": Basis(
         (
             "fay-2024-section-4-expected-size",
             "fay-2024-section-4-proper-probabilities-sufficient",
@@ -127,14 +127,14 @@ FUNCTIONS: dict[str, Basis] = {
         )
     ),
     "accountant.calibration.lloyd:least_error_ratio": Basis(("fay-2023-section-2-noise-split-corrected",)),
-    "accountant.onesided.calibration:calibrate_one_sided": Basis(
+    "accountant.calibration.one_sided:calibrate_one_sided": Basis(
         ("ghazi-2024-corollary-3.2", "ghazi-2024-corollary-3.2-largest", "ghazi-2024-corollary-3.2-best-rate"),
         "docs/one-sided.md, Theorem 3",
     ),
-    "accountant.onesided.rounds:calibrate_rounds": Basis(
+    "accountant.calibration.rounds:calibrate_rounds": Basis(
         ("ghazi-2024-calibration-for-rounds", "ghazi-2024-corollary-3.2-best-rate"), "docs/repeated-mechanisms.md, Theorem C"
     ),
-    "accountant.onesided.repeated:declare_repeated": Basis(
+    "accountant.applications.repeated:declare_repeated": Basis(
         ("ghazi-2024-theorem-4.3", "ghazi-2024-theorem-4.3-other-direction", "ghazi-2024-theorem-5.3-rounds"),
         "docs/repeated-mechanisms.md, Theorems A, A' and B",
     ),

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.guarantees.statements import RULES, Basis
-from accountant.sampling import SamplingRule
+from accountant.rules import SamplingRule
 from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, Profile
 from profiles.hypotheses import ONE_RECORD_EACH, ONE_USER, Hypothesis, as_hypothesis

@@ -12,8 +12,8 @@ from accountant.guarantees.rules import list_premises
 from accountant.guarantees.theorem import TwoSidedDP, conclude
 from accountant.interop.reading import FORMAT, read_guarantee, suppose
 from accountant.interop.replaying import replay
-from accountant.sampler.checking import check_certificate, declare_stated, name_unstated, read_certificate, read_premises
-from accountant.sampling import rule_from_expression
+from accountant.rules import rule_from_expression
+from accountant.samples.checking import check_certificate, declare_stated, name_unstated, read_certificate, read_premises
 from profiles import NotReplayed, UnreadableFile, to_exact
 from profiles.hypotheses import FILE_IS_RIGHT, PUBLIC_CONSTANTS, Hypothesis, as_hypothesis
 from proofs_check.kernel import check

@@ -7,7 +7,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from accountant.epsilon import BOUNDING, CONSTRAINED
 from accountant.guarantees import (
     AnyGuarantee,
     EpsilonDP,
@@ -19,11 +18,12 @@ from accountant.guarantees import (
     post_processing,
     worst_case,
 )
+from accountant.guarantees.derive import BOUNDING, CONSTRAINED
 from accountant.guarantees.theorem import Bound, SampledBound, Step, TwoSidedDP, Unit, require_guarantee
 from accountant.interop.reading import ReadGuarantee, Statement
 from accountant.onesided import both_directions, compose_directions, declare_directions, subsample, worst_case_directions
-from accountant.sampling import SamplingRule, make_rule, rule_from_expression
-from accountant.sampling.rules import constants_are_public
+from accountant.rules import SamplingRule, make_rule, rule_from_expression
+from accountant.rules.named import constants_are_public
 from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, NotReplayed, PDPError, Profile, exact_text
 from profiles.hypotheses import IN_RANGE, RECORD_STATISTICS, STATED, WORD_OF_FILE, Hypothesis

@@ -21,7 +21,7 @@ from accountant.guarantees import (
     premises_json,
 )
 from accountant.guarantees.theorem import Bound, Step
-from accountant.sampling import SamplingRule
+from accountant.rules import SamplingRule
 from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, Profile, UnreadableFile
 from profiles.hypotheses import as_hypothesis, restore

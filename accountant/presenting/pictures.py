@@ -7,14 +7,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from accountant.report.curves import Curve, enclose_curve, loss_curves, sampled_curves, shown_statistics
-from accountant.sampled import numeric_epsilon, sampled_term
 from profiles import InvalidArgument, Profile, decimal_text
 from profiles.presenting.pictures import COLOURS, DASHES, FAINT, Picture, new_figure
 from profiles.profile import WEIGHT
 from profiles.terms import number, symbol
+from proofs_check.suprema.terms import numeric_epsilon, sampled_term
 
 if TYPE_CHECKING:
-    from accountant.epsilon import DerivedEpsilon
+    from accountant.guarantees.derive import DerivedEpsilon
     from accountant.weights.precise import OptimalWeight
 
 _POINTS = 160

@@ -16,15 +16,15 @@ from typing import Protocol
 import numpy as np
 from flint import arb
 
-from accountant.epsilon import DerivedEpsilon
-from accountant.sampled import numeric_epsilon, sampled_term
+from accountant.guarantees.derive import DerivedEpsilon
+from accountant.weights.fast import prepare_solver
+from accountant.weights.fast.size import measure_size
 from accountant.weights.premise import prove_premise
-from accountant.weights.vectorised import prepare_solver
-from accountant.weights.vectorised.size import measure_size
 from profiles import Profile, Statistic
 from profiles.profile import WEIGHT
 from profiles.terms import Term, number, substitute, symbol
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.suprema.terms import numeric_epsilon, sampled_term
 
 POINTS = 128
 TARGETS = 24

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.epsilon import DerivedEpsilon, derive_epsilon
+from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from profiles import Declaration, Infeasible, Profile, Undecided, load, parse_expression
 from profiles.hypotheses import CONDITION
 from profiles.terms import Term

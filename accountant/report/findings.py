@@ -17,8 +17,8 @@ from profiles.presenting.elements import Child, Element, make
 from profiles.terms import symbol
 from proofs_check.audit.report import bound_texts, confidence_text, outputs_text, remarks
 from proofs_check.audit.results import Finding
+from proofs_check.conditions.strong_convexity import strong_convexity_json
 from proofs_check.results import Decision
-from proofs_check.strong_convexity import strong_convexity_json
 from proofs_check.verify import CONDITIONS
 
 _WELL_DEFINED = "well-defined"

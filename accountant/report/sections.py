@@ -11,16 +11,16 @@ from accountant.report.evidence import BOUNDS, CONDITIONS, EmbeddedCertificate, 
 from accountant.report.mathml import equation, term_math
 from accountant.report.plainly import explain_discharge
 from accountant.report.wording import badge, down, exactly, factor, facts, fold, point, section, table, up
-from accountant.sampling import describe_rules
+from accountant.rules import describe_rules
 from profiles.hypotheses import Head, Hypothesis
 from profiles.presenting.describing import as_declared, describe_shares
 from profiles.presenting.elements import Child, Element, make
 from profiles.profile import Parameter
 from profiles.terms import Term, free_symbols, number, symbol, to_text
 from proofs_check.audit.report import bound_texts, confidence_text
+from proofs_check.explain.trust import axioms_behind
 from proofs_check.papers.registry import find_claim
 from proofs_check.results import Verdict
-from proofs_check.trust import axioms_behind
 
 _MOST_SHOWN = 60_000
 _PSI: Term = symbol("psi(x)")

@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.testing.domains import find_dimension
+from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.mechanisms.datasets import compute_norms
 from profiles.mechanisms.interface import require_dimension
@@ -19,7 +19,6 @@ from profiles.profile import Profile
 from proofs_check.audit.claims import Claim, claim_of_record
 from proofs_check.audit.pairs import Pair
 
-Floats = NDArray[np.float64]
 #: From records, shape (n, d), to the statistics of each, shape (n,).
 StatisticMap = Callable[[Floats], Mapping[str, Any]]
 

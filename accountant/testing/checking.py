@@ -48,7 +48,7 @@ from proofs_check.audit.neighbors import Relation
 from proofs_check.audit.pairs import Pair
 from proofs_check.audit.report import Setting, bound_texts, render
 from proofs_check.audit.results import AuditResult, Finding
-from proofs_check.consequences import NEEDS, THEOREM_10
+from proofs_check.conditions.consequences import NEEDS, THEOREM_10
 from proofs_check.results import Decision, Verdict
 from proofs_check.verify import verify
 

@@ -17,7 +17,7 @@ from typing import Any
 TYPES: dict[str, dict[str, str]] = {
     "profiles.profile": {"Profile": "profiles", "Parameter": "parameters", "Statistic": "statistics"},
     "profiles.mechanisms.datasets": {"WeightedData": "_weighted_data"},
-    "accountant.sampling.rules": {"SamplingRule": "_any_rule"},
+    "accountant.rules.named": {"SamplingRule": "_any_rule"},
     "accountant.testing.domains": {"RecordBall": "_balls"},
     "accountant.testing.neighbors": {"NeighboringPair": "neighboring_pairs"},
 }

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
 from profiles.mechanisms.datasets import read_points, read_weights
 from profiles.profile import Profile
 from proofs_check.audit.claims import Claim, claim_of_record
 
-Floats = NDArray[np.float64]
 Weighted = tuple[Floats, Floats]
 
 

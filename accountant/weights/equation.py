@@ -15,7 +15,7 @@ import mpmath
 import sympy
 from flint import arb
 
-from accountant.weights.vectorised.exact import may_jump
+from accountant.weights.fast.exact import may_jump
 from profiles.symbolic import from_sympy
 from profiles.terms import Term
 from proofs_check.conditions.context import Context

@@ -27,10 +27,10 @@ from profiles.symbolic import from_sympy
 from proofs_check.admission import admit
 from proofs_check.conditions import assumption_9, assumption_11
 from proofs_check.conditions.context import Context, to_target
+from proofs_check.conditions.strong_convexity import bound_constant
 from proofs_check.enclosures import Enclosure, upper_fraction, working_precision
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.results import Verdict
-from proofs_check.strong_convexity import bound_constant
 from proofs_check.verify import decide_in_time
 
 if TYPE_CHECKING:

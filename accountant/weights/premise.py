@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from accountant.weights.vectorised import ConvexityPremise
-from accountant.weights.vectorised.exact import affine_in_one, split_weight
+from accountant.weights.fast import ConvexityPremise
+from accountant.weights.fast.exact import affine_in_one, split_weight
 from profiles.errors import Infeasible, InvalidProfile, Undecided
 from profiles.numbers import decimal_text, exact_text
 from profiles.profile import Profile

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
-from accountant.sampled import odds_term, sampled_term, weighted_epsilon
-from accountant.sampling import SamplingRule, exact_value, refuse_oracle, show_record
-from accountant.sampling.feasibility import domains, refuse_improper
+from accountant.rules import SamplingRule, exact_value, refuse_oracle, show_record
+from accountant.rules.feasibility import domains, refuse_improper
 from accountant.worst_case import constrained
 from accountant.worst_case.branch import Box, Objective, Outcome, Point, prove_at_most
 from accountant.worst_case.certify import (
@@ -34,6 +33,7 @@ from profiles import InvalidArgument, InvalidSampling, Profile, Undecided, decim
 from profiles.hypotheses import DEFINED, Hypothesis
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.suprema.terms import odds_term, sampled_term, weighted_epsilon
 
 if TYPE_CHECKING:
     from accountant.worst_case.largest import Largest

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from accountant.sampling import exact_value
+from accountant.rules import exact_value
 from accountant.worst_case.gradients import Dual, Gradient
 from accountant.worst_case.steps import find_steps
 from profiles.terms import Term

@@ -11,8 +11,8 @@ from typing import Any
 
 from flint import arb
 
-from accountant.sampling import exact_value
-from accountant.sampling.feasibility import domains
+from accountant.rules import exact_value
+from accountant.rules.feasibility import domains
 from accountant.worst_case.branch import Box, Objective, Point, prove_at_most
 from accountant.worst_case.kinks import Kink, find_kinks
 from profiles import Profile, exact_text

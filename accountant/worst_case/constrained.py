@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.weights.vectorised.exact import may_jump
+from accountant.weights.fast.exact import may_jump
 from profiles import Infeasible, Profile
 from profiles.hypotheses import CONDITION, Hypothesis
 from profiles.numbers import exact_text

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.sampling import exact_value
+from accountant.rules import exact_value
 from accountant.worst_case.branch import Box
 from profiles.terms import Term, children, free_symbols
 from proofs_check.enclosures import Enclosure, ball

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from accountant.sampling import SamplingRule
+from accountant.rules import SamplingRule
 from accountant.worst_case.bound import EpsilonBound
 from profiles import NotReplayed, PDPError, Profile, to_exact
 from profiles.terms import to_text

@@ -15,11 +15,12 @@ from accountant.applications.submodular import (
     selection_value,
     utility_bound,
 )
+from accountant.calibration.rounds import calibrate_rounds
 from accountant.onesided import calibrate_one_sided
-from accountant.onesided.rounds import calibrate_rounds
-from accountant.sampler import PoissonSampler, open_bits
 from benchmarks.onesided.instances import best_coverage, coverage, hide
 from benchmarks.study.store import Row, Task
+from profiles.randomness.bernoulli import PoissonSampler
+from profiles.randomness.bits import open_bits
 
 DELTA, BETA = "1e-6", "0.05"
 ETAS = ("0.02", "0.05", "0.1", "0.2", "0.3", "0.4", "0.5")

@@ -10,11 +10,11 @@ from accountant.applications.submodular import CoverageInstance, epsilon0_for
 from accountant.applications.submodular.matroids import Coverage, Matroid, PartitionMatroid, PrivateMatroidGreedy, swap_round
 from accountant.applications.submodular.matroids.greedy import open_choose, run_continuous_greedy
 from accountant.applications.submodular.matroids.utility import bound_expectation, bound_utility, choose_parameters
-from accountant.sampler import open_bits
 from benchmarks.matroids import make_decoys, mark, plain_greedy, value_of
 from benchmarks.onesided.instances import coverage, maximise
 from benchmarks.study.store import Row, Task
 from profiles import InvalidArgument
+from profiles.randomness.bits import open_bits
 
 DELTA, BETA = "1e-6", "0.05"
 ETAS = ("0.1", "0.2", "0.3", "0.4", "0.5")

@@ -17,8 +17,8 @@ from scipy.spatial.distance import cdist
 
 from accountant import derive_epsilon, optimal_weights, prove_premise
 from accountant.calibration import calibrate_noise, calibrate_noise_for_size, least_error_ratio, published_ratio
-from accountant.epsilon import DerivedEpsilon
-from accountant.weights.vectorised import probabilities
+from accountant.guarantees.derive import DerivedEpsilon
+from accountant.weights.fast import probabilities
 from benchmarks.study.table1 import Facts
 from profiles import InvalidArgument, Profile, decimal_text, declare
 from profiles.mechanisms.clusters import open_passes

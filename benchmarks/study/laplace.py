@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from accountant import optimal_weights, prove_premise
-from accountant.sampling import variance_optimal
-from accountant.weights.vectorised import epsilon_for_size, probabilities
+from accountant.rules import variance_optimal
+from accountant.weights.fast import epsilon_for_size, probabilities
 from benchmarks.study.adapters import sampled_loss
 from benchmarks.study.store import Row, Task
 from profiles import InvalidTarget, Profile, declare

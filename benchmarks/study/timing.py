@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from accountant import optimal_weights, prove_premise
-from accountant.weights.vectorised import ConvexityPremise, probabilities
+from accountant.weights.fast import ConvexityPremise, probabilities
 from benchmarks.study import adapters
 from benchmarks.study.data import Data, load
 from benchmarks.study.kmeans import CLUSTERS, ITERATIONS, public_centres

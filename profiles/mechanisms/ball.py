@@ -20,7 +20,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from profiles.mechanisms.datasets import Array, find_reach, float_at_most
+from profiles.arrays import Floats
+from profiles.mechanisms.datasets import find_reach, float_at_most
 
 _ROWS = 2**12
 SLACK = Fraction(1, 2**30)
@@ -31,7 +32,7 @@ def widen(radius: Fraction) -> Fraction:
     return radius * (1 + SLACK)
 
 
-def measure_records(points: Array, p: float) -> tuple[Array, Array, Array]:
+def measure_records(points: Floats, p: float) -> tuple[Floats, Floats, Floats]:
     """Return x/m, s^(1/p) and m of each row, by elementwise operations: the norm is their product m·s^(1/p).
 
     >>> ratios, lengths, largest = measure_records(np.array([[3.0, -4.0]]), 2)
@@ -51,7 +52,7 @@ def measure_records(points: Array, p: float) -> tuple[Array, Array, Array]:
     return ratios, total if p == 1 else np.sqrt(total) if p == 2 else total ** (1 / p), largest
 
 
-def record_norms(points: Array, p: float) -> Array:
+def record_norms(points: Floats, p: float) -> Floats:
     """Return ‖x‖_p of each row as this page defines it in floating point."""
     norms = np.empty(len(points))
     with np.errstate(over="ignore", under="ignore"):
@@ -61,7 +62,7 @@ def record_norms(points: Array, p: float) -> Array:
     return norms
 
 
-def project_records(points: Array, p: float, radius: Fraction) -> Array:
+def project_records(points: Floats, p: float, radius: Fraction) -> Floats:
     """Return the records with those outside the l_p ball of ``radius`` moved onto it along the ray to 0; see the claim above.
 
     The result shares memory with ``points`` where nothing moves.
@@ -85,7 +86,7 @@ def project_records(points: Array, p: float, radius: Fraction) -> Array:
     return result
 
 
-def _clearly_inside(points: Array, p: float, bound: float) -> bool:
+def _clearly_inside(points: Floats, p: float, bound: float) -> bool:
     """Tell whether a bound that is cheap and clear of rounding settles it: ‖x‖_p ≤ d^max(0, 1/p − 1/2) ‖x‖₂."""
     wider: float = math.sqrt(points.shape[1]) ** max(0.0, 2 / p - 1)
     return find_reach(points) * wider <= bound

@@ -20,7 +20,8 @@ import numpy as np
 from scipy.sparse import csc_array
 from threadpoolctl import ThreadpoolController
 
-from profiles.mechanisms.datasets import Array, WeightedData, find_reach, require_finite
+from profiles.arrays import Floats
+from profiles.mechanisms.datasets import WeightedData, find_reach, require_finite
 from profiles.mechanisms.nearest import CentreSearch, Labels, prepare_search
 
 _MOST_SPANS = 64
@@ -36,7 +37,7 @@ class ClusterPasses:
     threads: int
     pool: ThreadPoolExecutor | None
 
-    def total(self, centres: Array) -> tuple[Array, Array]:
+    def total(self, centres: Floats) -> tuple[Floats, Floats]:
         """Return the counts Σ w, shape (k,), and the sums Σ w x, shape (k, d), of the clusters of ``centres``.
 
         Raises :class:`InvalidData` where a sum is beyond the range of floats.
@@ -44,7 +45,7 @@ class ClusterPasses:
         search = prepare_search(centres, self.reach)
         spans = _cut(len(self.data.points))
 
-        def work(first: int) -> list[Array]:
+        def work(first: int) -> list[Floats]:
             members = _Membership(len(search.kept))
             return [_total_span(self.data, search, members, *span) for span in spans[first :: self.threads]]
 
@@ -64,7 +65,7 @@ class _Membership:
     clusters: int
     matrix: Any = None
 
-    def fill(self, labels: Labels, weights: Array) -> Any:
+    def fill(self, labels: Labels, weights: Floats) -> Any:
         """Return the matrix with ``weights[i]`` in row ``labels[i]`` of column i; it is valid until the next call."""
         rows = len(labels)
         if self.matrix is None or self.matrix.shape[1] != rows:
@@ -73,7 +74,7 @@ class _Membership:
         return self.matrix
 
 
-def _total_span(data: WeightedData, search: CentreSearch, members: _Membership, start: int, stop: int) -> Array:
+def _total_span(data: WeightedData, search: CentreSearch, members: _Membership, start: int, stop: int) -> Floats:
     """Return (Σ w x, Σ w) of the clusters of the kept centres over some rows, shape (k', d + 1)."""
     totals = np.zeros((len(search.kept), data.points.shape[1] + 1))
     block = -(-(stop - start) // -(-(stop - start) // search.block))  # equal blocks

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.numbers import ExactLike, exact_text, to_exact
 from profiles.private import hide_length, list_values, name_type
-
-Array = NDArray[np.float64]
 
 _COLUMNS = 2**12  # terms of one of NumPy's sums of products: longer ones are cut at places that depend on the other rows
 _ROWS = 2**12  # rows a block: temporary arrays of this length stay in a core's cache, and do not grow with the data set
@@ -29,8 +27,8 @@ _WIDER = 1 + 2.0**-20  # what a computed norm is multiplied with to be an upper 
 class WeightedData:
     """A checked weighted data set: ``points`` of shape (n, d), finite; ``weights`` of shape (n,), finite and at least 1."""
 
-    points: Array = field(repr=False)
-    weights: Array = field(repr=False)
+    points: Floats = field(repr=False)
+    weights: Floats = field(repr=False)
 
 
 def read_dataset(dataset: object, dimension: int | None, radius: ExactLike | None = None, p: float = 2) -> WeightedData:
@@ -46,7 +44,7 @@ def read_dataset(dataset: object, dimension: int | None, radius: ExactLike | Non
     return checked
 
 
-def read_points(data: object, dimension: int | None, what: str = "the data set") -> Array:
+def read_points(data: object, dimension: int | None, what: str = "the data set") -> Floats:
     """Return records as an array of shape (n, d), n ≥ 0; ``dimension`` None accepts any d.
 
     Raises :class:`InvalidData` for entries that are not finite real numbers and for a wrong shape.
@@ -65,7 +63,7 @@ def read_points(data: object, dimension: int | None, what: str = "the data set")
     return points
 
 
-def read_weights(weights: object, count: int) -> Array:
+def read_weights(weights: object, count: int) -> Floats:
     """Return the weights of ``count`` records as an array of shape (count,); None stands for weights 1.
 
     Raises :class:`InvalidData` for a wrong length and for weights that are NaN, infinite or below 1.
@@ -90,7 +88,7 @@ def read_weights(weights: object, count: int) -> Array:
     return checked
 
 
-def _as_floats(values: object, what: str) -> Array:
+def _as_floats(values: object, what: str) -> Floats:
     try:
         found = np.asarray(values)
     except (ValueError, TypeError):
@@ -109,7 +107,7 @@ def _as_floats(values: object, what: str) -> Array:
         return np.asarray(found, dtype=np.float64)
 
 
-def compute_norms(points: Array, p: float) -> Array:
+def compute_norms(points: Floats, p: float) -> Floats:
     """Return ‖x‖_p of each row, 1 ≤ p ≤ ∞, without overflow or underflow of the powers: m · ‖x/m‖_p with m = ‖x‖_∞.
 
     For p = 2 the root of the sum of squares is taken where that sum is in a safe range. Which of the two is used, and every bit of the
@@ -120,12 +118,12 @@ def compute_norms(points: Array, p: float) -> Array:
     """
     if len(points) > _ROWS:
         return np.concatenate([compute_norms(points[start : start + _ROWS], p) for start in range(0, len(points), _ROWS)])
-    rows: Array = np.require(points, requirements=["C", "A"])
+    rows: Floats = np.require(points, requirements=["C", "A"])
     if p != 2:
         return _scaled_norms(rows, p)
     with np.errstate(over="ignore", under="ignore"):
         parts = [rows[:, start : start + _COLUMNS] for start in range(0, rows.shape[1], _COLUMNS)]
-        squares: Array = sum(np.einsum("ij,ij->i", part, part) for part in parts)
+        squares: Floats = sum(np.einsum("ij,ij->i", part, part) for part in parts)
         norms = np.sqrt(squares)
     extreme = np.flatnonzero(~((squares >= _LEAST_SQUARE) & (squares <= _MOST_SQUARE)))
     if extreme.size:
@@ -133,9 +131,9 @@ def compute_norms(points: Array, p: float) -> Array:
     return norms
 
 
-def _scaled_norms(points: Array, p: float) -> Array:
+def _scaled_norms(points: Floats, p: float) -> Floats:
     magnitudes = np.abs(points)
-    largest: Array = magnitudes.max(axis=1)
+    largest: Floats = magnitudes.max(axis=1)
     if math.isinf(p):
         return largest
     with np.errstate(over="ignore", under="ignore"):
@@ -147,7 +145,7 @@ def _scaled_norms(points: Array, p: float) -> Array:
         return np.asarray(largest * (ratios**p).sum(axis=1) ** (1.0 / p))
 
 
-def find_reach(points: Array) -> float:
+def find_reach(points: Floats) -> float:
     """Return an upper bound of ‖x‖₂ over the rows, tight up to a relative 2⁻¹⁹ for norms above 2⁻⁴⁸⁰; inf where a square overflows."""
     largest = 0.0
     with np.errstate(over="ignore", under="ignore"):
@@ -157,7 +155,7 @@ def find_reach(points: Array) -> float:
     return math.sqrt(largest) * _WIDER + 2.0**-500
 
 
-def require_norms(points: Array, p: float, radius: ExactLike) -> None:
+def require_norms(points: Floats, p: float, radius: ExactLike) -> None:
     """Refuse records outside the declared domain like :func:`norms_within`, without keeping their norms."""
     bound = float_at_most(to_exact(radius, "the radius"))
     for start in range(0, len(points), _ROWS):
@@ -166,7 +164,7 @@ def require_norms(points: Array, p: float, radius: ExactLike) -> None:
             norms_within(rows, p, radius, first_row=start)
 
 
-def norms_within(points: Array, p: float, radius: ExactLike, *, first_row: int = 0) -> Array:
+def norms_within(points: Floats, p: float, radius: ExactLike, *, first_row: int = 0) -> Floats:
     """Return ‖x‖_p of each row where all of them are at most ``radius``; ``first_row`` is added to the row number of an error.
 
     Nothing is clipped: projecting a record is part of the mechanism's input preparation and belongs to whoever owns the data. The
@@ -195,14 +193,14 @@ def float_at_most(value: Fraction) -> float:
     return rounded if Fraction(rounded) <= value else math.nextafter(rounded, -math.inf)
 
 
-def require_finite(values: Array, what: str) -> Array:
+def require_finite(values: Floats, what: str) -> Floats:
     """Return ``values`` unless a sum left the range of floats, which is an :class:`InvalidData` error."""
     if not np.isfinite(values).all():
         raise InvalidData(f"{what} is beyond the range of floats; rescale the data and the radius by a public constant")
     return values
 
 
-def add_up(compute: Callable[[], Array], what: str) -> Array:
+def add_up(compute: Callable[[], Floats], what: str) -> Floats:
     """Return a computed sum, refusing overflow by name instead of by a warning."""
     with np.errstate(over="ignore", invalid="ignore"):
         return require_finite(compute(), what)

@@ -9,12 +9,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from profiles.arrays import Floats
 from profiles.composition import compose_adaptively
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis
 from profiles.mechanisms.ball import project_records
 from profiles.mechanisms.clusters import ClusterPasses, open_passes
-from profiles.mechanisms.datasets import Array, WeightedData, add_up, check_radius, norms_within, read_dataset, read_points
+from profiles.mechanisms.datasets import WeightedData, add_up, check_radius, norms_within, read_dataset, read_points
 from profiles.mechanisms.interface import (
     EXACT_ARITHMETIC,
     POSITIVE,
@@ -41,8 +42,8 @@ _LARGE = 2**18  # n·k·d from which on passes over the data, one run at a time,
 class LloydNoise:
     """The noise of s independent runs: ``counts`` ξ of shape (s, T, k) and ``sums`` ζ of shape (s, T, k, d)."""
 
-    counts: Array
-    sums: Array
+    counts: Floats
+    sums: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class PostProcessing:
     min_count: float | None = 1.0
     ball: tuple[float, Fraction] | None = None
 
-    def move(self, previous: Array, counts: Array, sums: Array) -> Array:
+    def move(self, previous: Floats, counts: Floats, sums: Floats) -> Floats:
         """Return sums / counts where the noisy count is large enough and the quotient finite, else the previous centre: (..., k, d)."""
         with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
             quotients = sums / counts[..., np.newaxis]
@@ -135,7 +136,7 @@ class WeightedLloyd:
             noise_scale(self.min_count, "min_count")
 
     @property
-    def centres(self) -> Array:
+    def centres(self) -> Floats:
         """The initial centres as an array of shape (k, d)."""
         return np.array(self.initial_centres, dtype=np.float64)
 
@@ -220,7 +221,7 @@ def require_feasible_run(rounds: int, entries: int) -> None:
         )
 
 
-def move_centres(data: WeightedData, centres: Array, noise: LloydNoise, post_processing: PostProcessing) -> Array:
+def move_centres(data: WeightedData, centres: Floats, noise: LloydNoise, post_processing: PostProcessing) -> Floats:
     """Return the final centres, shape (s, k, d), of the s runs whose noise is given: the deterministic part of Algorithm 2."""
     runs, rounds, _ = noise.counts.shape
     current = np.broadcast_to(centres, (runs, *centres.shape)).copy()
@@ -230,7 +231,7 @@ def move_centres(data: WeightedData, centres: Array, noise: LloydNoise, post_pro
     return current
 
 
-def follow_run(passes: ClusterPasses, centres: Array, noise: LloydNoise, post_processing: PostProcessing) -> Array:
+def follow_run(passes: ClusterPasses, centres: Floats, noise: LloydNoise, post_processing: PostProcessing) -> Floats:
     """Return the final centres, shape (k, d), of one run: those of :func:`move_centres` up to the rounding of sums, fast on large data."""
     current = centres
     for noisy_count, noisy_sum in zip(noise.counts[0], noise.sums[0], strict=True):
@@ -239,7 +240,7 @@ def follow_run(passes: ClusterPasses, centres: Array, noise: LloydNoise, post_pr
     return current
 
 
-def assign_nearest(points: Array, centres: Array) -> NDArray[np.intp]:
+def assign_nearest(points: Floats, centres: Floats) -> NDArray[np.intp]:
     """Return the index of the nearest centre, the first one of a tie: (n, d) and (s, k, d) → (s, n).
 
     The label of a record is the one that :mod:`profiles.mechanisms.nearest` defines: a function of that record and the centres alone, also
@@ -260,12 +261,12 @@ def assign_nearest(points: Array, centres: Array) -> NDArray[np.intp]:
     return labels
 
 
-def total_clusters(data: WeightedData, labels: NDArray[np.intp], clusters: int) -> tuple[Array, Array]:
+def total_clusters(data: WeightedData, labels: NDArray[np.intp], clusters: int) -> tuple[Floats, Floats]:
     """Return the weighted counts Σ w, shape (s, k), and the weighted sums Σ w x, shape (s, k, d), of labelled clusters."""
     runs, rows = labels.shape
     bins = (labels + clusters * np.arange(runs)[:, np.newaxis]).ravel()
 
-    def total(values: Array) -> Array:
+    def total(values: Floats) -> Floats:
         repeated = np.broadcast_to(values, (runs, rows)).ravel()
         totals = np.bincount(bins, weights=repeated, minlength=runs * clusters)
         return np.asarray(totals, dtype=np.float64).reshape(runs, clusters)

@@ -41,7 +41,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.mechanisms.datasets import Array, find_reach
+from profiles.arrays import Floats
+from profiles.mechanisms.datasets import find_reach
 
 Labels = NDArray[np.int32]
 
@@ -66,7 +67,7 @@ class Screen:
     matrix: NDArray[np.floating[Any]]
     slack: float
 
-    def label(self, points: Array) -> tuple[Labels, NDArray[np.intp]]:
+    def label(self, points: Floats) -> tuple[Labels, NDArray[np.intp]]:
         """Return labels of rows and which rows are left open (their labels mean nothing)."""
         rows, columns = points.shape
         extended = np.empty((rows, columns + 1), dtype=self.matrix.dtype)
@@ -90,7 +91,7 @@ class CentreSearch:
     ``kept``: the numbers of the centres that can be nearest to such a record, in ascending order; ``centres``: these, shape (k', d).
     """
 
-    centres: Array
+    centres: Floats
     kept: NDArray[np.intp]
     screens: tuple[Screen, ...]
 
@@ -100,7 +101,7 @@ class CentreSearch:
         clusters, dimension = self.centres.shape
         return max(_LEAST_ROWS, _ENTRIES // int(max(clusters, dimension)))
 
-    def label(self, points: Array) -> Labels:
+    def label(self, points: Floats) -> Labels:
         """Return for each row the position in ``kept`` of its label."""
         if len(self.kept) == 1:
             return np.zeros(len(points), dtype=np.int32)
@@ -122,7 +123,7 @@ class CentreSearch:
         return labels
 
 
-def prepare_search(centres: Array, reach: float) -> CentreSearch:
+def prepare_search(centres: Floats, reach: float) -> CentreSearch:
     """Return the search for records x with ‖x‖₂ ≤ ``reach``; centres have shape (k, d).
 
     Centres that cannot be nearest to any such record are left out: noise throws centres far away, and their norms would widen τ.
@@ -149,7 +150,7 @@ def prepare_search(centres: Array, reach: float) -> CentreSearch:
     return CentreSearch(remaining, kept, tuple(screens))
 
 
-def label_by_definition(points: Array, centres: Array) -> Labels:
+def label_by_definition(points: Floats, centres: Floats) -> Labels:
     """Return label(x, c) of each row, by the definition on this page: (n, d) and (k, d) → (n,)."""
     labels = np.empty(len(points), dtype=np.int32)
     block = max(1, _ENTRIES // centres.size)
@@ -163,7 +164,7 @@ def label_by_definition(points: Array, centres: Array) -> Labels:
     return labels
 
 
-def find_nearest(points: Array, centres: Array) -> Labels:
+def find_nearest(points: Floats, centres: Floats) -> Labels:
     """Return label(x, c) of each row, fast and in bounded extra memory: (n, d) and (k, d) → (n,).
 
     >>> find_nearest(np.array([[0.9], [-2.0], [0.0]]), np.array([[1.0], [-1.0]])).tolist()

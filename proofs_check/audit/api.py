@@ -16,7 +16,6 @@ from profiles.errors import InvalidArgument
 from profiles.numbers import ExactLike, decimal_text, to_exact
 from profiles.suggestions import suggest
 from proofs_check.audit.claims import Claim
-from proofs_check.audit.exact import Bounds, ExactEpsilon
 from proofs_check.audit.fixed import FixedAudit, Tested
 from proofs_check.audit.guesses import Plan, choose_rules
 from proofs_check.audit.limits import lower_limit, upper_limit
@@ -27,6 +26,7 @@ from proofs_check.audit.runs import AuditedMechanism, Kind, LabelledStream, spli
 from proofs_check.audit.scores import Effort, Learner, Score
 from proofs_check.audit.scores.interface import number_text
 from proofs_check.audit.sequential import SequentialAudit, next_batch
+from proofs_check.exact import Bounds, ExactEpsilon
 
 _LARGEST_BATCH, _LARGEST_TABLE = 1 << 16, 1 << 24
 _LEAST_ERROR = Fraction(1, 10**300)
@@ -80,7 +80,7 @@ def audit(
     to the exact log-likelihood ratio, and nothing is learned then. ``time_limit`` is in seconds for one call; ``own_randomness`` accepts
     a mechanism that does not draw from ``rng``; ``bits`` also looks for what floating point gives away. ``tests`` is the number of
     audits that are reported together: the error is divided by it. ``exact`` is the exact ε of the pair where it is known (see
-    :mod:`proofs_check.audit.exact`): it is shown beside the bound and changes nothing.
+    :mod:`proofs_check.exact`): it is shown beside the bound and changes nothing.
 
     ``neighboring`` says what the claim calls neighbors: one record more or less (checked), ``"replace-one"`` (checked), or ``"stated"``,
     another relation on your word; see :func:`~proofs_check.audit.neighbors.judge_neighbors`. All outputs that were asked for are drawn,

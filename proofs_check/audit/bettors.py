@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proofs_check.audit.scores.interface import Floats
+from profiles.arrays import Floats
 
 #: Labels of either kind that a bettor pretends to have seen in every cell.
 _PRIOR = 0.5

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from profiles.arrays import Floats
 from profiles.errors import NotNeighbors
-from profiles.mechanisms.datasets import Array, read_weights
+from profiles.mechanisms.datasets import read_weights
 from profiles.numbers import exact_text
 from proofs_check.audit.neighbors import Relation, count_apart, describe_distance
 
@@ -19,7 +20,7 @@ from proofs_check.audit.neighbors import Relation, count_apart, describe_distanc
 class WeightedRecord:
     """One weighted record (w, x): ``values`` is x, a number or an array, ``weight`` is w."""
 
-    values: Array = field(repr=False)
+    values: Floats = field(repr=False)
     weight: float = field(repr=False)
 
     def text(self) -> str:
@@ -82,8 +83,8 @@ def find_difference(dataset: Any, neighbor: Any) -> Difference:
 class _Rows:
     """A data set with one key for each weighted record, the same for equal ones."""
 
-    points: Array
-    weights: Array
+    points: Floats
+    weights: Floats
     keys: list[bytes]
 
     @classmethod

@@ -10,9 +10,10 @@ from fractions import Fraction
 import numpy as np
 from scipy.stats import norm
 
+from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.runs import Batch
-from proofs_check.audit.scores.interface import Floats, Score, evaluate, evaluate_all
+from proofs_check.audit.scores.interface import Score, evaluate, evaluate_all
 
 #: Cuts tried along a score.
 _CUTS = 64

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from proofs_check.audit.errors import UnusableOutputs
 
-Floats = NDArray[np.float64]
 Symbols = NDArray[np.int32]
 
 #: The symbol of a place that a shorter output does not have.

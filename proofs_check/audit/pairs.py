@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
 from profiles.numbers import ExactLike
 from profiles.profile import Profile
@@ -19,8 +19,6 @@ from proofs_check.audit.errors import ConstantOutputs, DifferentConstants
 from proofs_check.audit.neighbors import Relation
 from proofs_check.audit.results import AuditResult, Finding
 from proofs_check.audit.runs import AuditedMechanism, split
-
-Floats = NDArray[np.float64]
 
 #: The share of the outputs that the search may use, and the confidence at which it compares pairs; neither matters for soundness.
 _SEARCH_SHARE, _SEARCH_CONFIDENCE = 0.3, "0.5"

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
 from profiles.presenting.pictures import Picture, new_figure
 from profiles.private import EYES_ONLY
@@ -21,8 +22,6 @@ from proofs_check.audit.outputs import ABSENT, Outputs, Reader, join
 from proofs_check.audit.report import bound_texts, confidence_text
 from proofs_check.audit.results import AuditResult, Finding
 from proofs_check.audit.scores.interface import Score, evaluate
-
-Floats = NDArray[np.float64]
 
 #: Okabe and Ito's colours, which people with any kind of colour blindness tell apart: D, D′; sequential and fixed bound; the claim.
 FIRST, SECOND = "#0072B2", "#D55E00"

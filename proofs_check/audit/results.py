@@ -9,11 +9,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from proofs_check.audit.claims import Claim
-from proofs_check.audit.exact import Bounds
 from proofs_check.audit.guesses import GuessingRule
 from proofs_check.audit.neighbors import Neighboring, Relation
 from proofs_check.audit.outputs import Reader
 from proofs_check.audit.sequential import Checkpoint
+from proofs_check.exact import Bounds
 
 if TYPE_CHECKING:
     from profiles.presenting.pictures import Picture

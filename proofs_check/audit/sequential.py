@@ -8,11 +8,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from profiles.arrays import Floats
 from proofs_check.audit.bettors import CellBettor, SigmoidBettor, SlopeBettor, Terms
 from proofs_check.audit.outputs import join
 from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores import Learner, Score, learn_quick_scores
-from proofs_check.audit.scores.interface import Floats, evaluate
+from proofs_check.audit.scores.interface import evaluate
 from proofs_check.audit.threads import quietly
 
 #: Scores are learned anew after every batch up to here, later when the number of outputs has doubled; and on so many outputs at most.

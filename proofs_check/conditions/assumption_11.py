@@ -21,6 +21,7 @@ from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.branches import Pieces, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept, refute_by_point, unknown
+from proofs_check.conditions.tight_floor import enclose_infimum
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
 from proofs_check.prover.attempt import looks_true
@@ -32,7 +33,6 @@ from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove, prove_by
 from proofs_check.prover.tactics.generalisation import through_logarithm
 from proofs_check.results import Decision, Tree, Verdict
-from proofs_check.tight_floor import enclose_infimum
 
 ID = "assumption-11"
 MEANING = "exp(ε) strongly convex"

@@ -16,7 +16,7 @@ from proofs_check.conditions.branches import Pieces, find_pieces
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.growth import offset_name
 from proofs_check.explain.document import EPSILON, MU, SLOPE, THRESHOLD, Formula, Prose, Step
-from proofs_check.explain.rules import explain_default, explain_tree
+from proofs_check.explain.kernel_rules import explain_default, explain_tree
 from proofs_check.explain.setting import ZERO, Setting, claim, definition, for_all, listed, neat, range_formula, step
 from proofs_check.explain.statements import (
     AT_ONE,

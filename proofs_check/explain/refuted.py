@@ -13,8 +13,8 @@ from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, number, symbol
 from proofs_check.conditions.context import Context
 from proofs_check.explain.document import EPSILON, EPSILON_AT_ONE, MU, SLOPE, SLOPE_AT_ONE, TARGET, Formula, Prose, Step
+from proofs_check.explain.kernel_rules import explain_tree
 from proofs_check.explain.rounding import compare
-from proofs_check.explain.rules import explain_tree
 from proofs_check.explain.setting import ZERO, at_point, claim, definition, fix, neat, read_point, step
 from proofs_check.explain.statements import (
     AT_ONE,

@@ -9,8 +9,8 @@ from profiles.numbers import to_exact
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.terms import Term, number
 from proofs_check.explain.document import PSI, RATE, SAMPLED, WEIGHTED, Formula, Step
+from proofs_check.explain.kernel_rules import explain_tree
 from proofs_check.explain.rounding import down, enclose
-from proofs_check.explain.rules import explain_tree
 from proofs_check.explain.setting import at_point, claim, definition, fix, for_all, read_point, step
 from proofs_check.explain.statements import ONE, Case, setting_over
 from proofs_check.prover.algebra import put_in

@@ -3,8 +3,8 @@
 A verdict is never written down: :func:`judge` computes it from the claim's goals. See ``docs/errata.md`` for what turned out wrong.
 """
 
-from proofs_check.papers.judge import Finding, Judgement, judge
-from proofs_check.papers.registry import PAPERS, all_claims, find_claim
-from proofs_check.papers.statements import Claim, Consequence, Goals, Paper, Status
+from proofs_check.papers.registry import PAPERS, all_claims, find_claim, judge
+from proofs_check.statements.judge import Finding, Judgement
+from proofs_check.statements.sentences import Claim, Consequence, Goals, Paper, Status
 
 __all__ = ["PAPERS", "Claim", "Consequence", "Finding", "Goals", "Judgement", "Paper", "Status", "all_claims", "find_claim", "judge"]

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from profiles.grammar import parse_expression
 from profiles.numbers import exact_text
-from proofs_check.papers.judge import Finding, Judgement, judge
-from proofs_check.papers.reading import read, split_reals
-from proofs_check.papers.registry import PAPERS, all_claims
-from proofs_check.papers.statements import Consequence, Status
+from proofs_check.papers.registry import PAPERS, all_claims, judge
 from proofs_check.prover.pointwise import value_at
+from proofs_check.statements.judge import Finding, Judgement
+from proofs_check.statements.reading import read, split_reals
+from proofs_check.statements.sentences import Consequence, Status
 
 _HEAD = """# Errata: what is wrong in the papers
 

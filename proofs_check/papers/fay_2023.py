@@ -5,7 +5,7 @@ Notation: a = T/beta_count, t = T/beta_sum, b = lam m/n, s = (1 - lam) m/(n xbar
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Consequence, Goals, tangent
+from proofs_check.statements.sentences import Claim, Consequence, Goals, tangent
 
 _THETA = "(exp((a + t*z)/(b + s*z)) - 1)*(b + s*z)"
 _SECOND = "(a*s - b*t)**2*exp((a + t*z)/(b + s*z))/(b + s*z)**3"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Consequence, Goals, Status, tangent
+from proofs_check.statements.sentences import Claim, Consequence, Goals, Status, tangent
 
 _E = "e in [0, oo)"
 

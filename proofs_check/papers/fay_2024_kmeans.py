@@ -5,7 +5,7 @@ Notation: bc = beta_count, bs = beta_sum, z = ||x||, lam = lambda, xbar = the me
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Consequence, Goals, tangent
+from proofs_check.statements.sentences import Claim, Consequence, Goals, tangent
 
 _RATE = "(1/bc + z/bs)"
 _SCALES = "T in (0, oo); bc in (0, oo); bs in (0, oo); z in [0, oo)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Consequence, Goals, Status, tangent
+from proofs_check.statements.sentences import Claim, Consequence, Goals, Status, tangent
 
 _MIXTURE = (
     "with P0 = Pr[M^(D') in A] and P1 = E[P(S_q(D)) | x in S_q(D)], Equation (6) reads Pr[M^(D) in A] = (1 - q) P0 + q P1, and the profile "

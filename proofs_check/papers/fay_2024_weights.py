@@ -5,7 +5,7 @@ Notation: G = e^g(1), p = g'(1) e^g(1), mu the constant of strong convexity, E =
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Consequence, Goals, Status, tangent
+from proofs_check.statements.sentences import Claim, Consequence, Goals, Status, tangent
 
 _LINEAR = "the profile is eps = a w with its exact mu = a^2 e^a, and eps* = a + d; "
 _MU, _VBAR = "(a**2*exp(a))", "Min(exp(a) + a**2*exp(a)/2, a*exp(a) + 1)"

@@ -5,7 +5,7 @@ Symbols: e^ε = 1 + h; g = m − L candidates that x likes; k = L − i + 1 dumm
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Consequence, Goals
+from proofs_check.statements.sentences import Claim, Consequence, Goals
 
 _ROUND = "((1 + h)*g + k)/(g + k)"
 _COUNTS = "h in (0, oo); g in [1, oo); k in [1, oo)"

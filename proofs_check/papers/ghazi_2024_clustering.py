@@ -5,7 +5,7 @@ Notation: r = a record's cost before a choice, in [0, 1] (1 while nothing is cho
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Consequence, Goals, Status
+from proofs_check.statements.sentences import Claim, Consequence, Goals, Status
 
 CLAIMS = (
     Claim(

@@ -5,7 +5,7 @@ Logarithms without a base are to the base 2, as tau_r = n~/2^r and "log(6m/beta_
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Consequence, Goals
+from proofs_check.statements.sentences import Claim, Consequence, Goals
 
 _ROUND = "q in [100, oo); t in (0, oo)"
 

@@ -5,7 +5,7 @@ Notation: m = T|Y|/beta, t = tau*, e = epsilon, p = 1 - exp(-e). What holds inst
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Consequence, Goals
+from proofs_check.statements.sentences import Claim, Consequence, Goals
 
 _TRUE = "the theorem holds: 12 k log(2 T|Y|/beta)/eps suffices for tau* (docs/heavy-hitters.md, Theorem 2)"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Consequence, Goals
+from proofs_check.statements.sentences import Claim, Consequence, Goals
 
 _MARKOV = "o in (0, oo); d in [0, oo); h in (0, 1]"
 

@@ -6,7 +6,7 @@ matters both readings are here.
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Consequence, Goals
+from proofs_check.statements.sentences import Claim, Consequence, Goals
 
 CLAIMS = (
     Claim(

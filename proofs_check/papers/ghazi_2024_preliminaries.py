@@ -5,7 +5,7 @@ Notation: Z is a sum of independent Z_i in [0, 1] with mean mu; s is the paramet
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Consequence, Goals, Status
+from proofs_check.statements.sentences import Claim, Consequence, Goals, Status
 
 _ALPHA = "a in [0, 1]"
 _MARKOV = "Markov's inequality for e^(sZ) and E e^(sZ) <= exp(mu (e^s - 1))"

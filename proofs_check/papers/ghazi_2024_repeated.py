@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Goals
+from proofs_check.statements.sentences import Claim, Goals
 
 CLAIMS = (
     Claim(

@@ -5,7 +5,7 @@ Notation: l = log m and b = log(1/beta), to one base in each line; e = epsilon; 
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Consequence, Goals
+from proofs_check.statements.sentences import Claim, Consequence, Goals
 
 _ANY = "x in [0, 1]"
 _OURS = "docs/set-cover.md, Theorem 4"

@@ -5,7 +5,7 @@ Notation: l + b = log(m/beta) with l = log m and b = log(1/beta); z = zeta, a = 
 
 from __future__ import annotations
 
-from proofs_check.papers.statements import Claim, Goals
+from proofs_check.statements.sentences import Claim, Goals
 
 _SETS = "m in [2, oo); k in [1, oo); b in [0, oo)"
 

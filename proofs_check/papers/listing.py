@@ -6,9 +6,9 @@ import sys
 from collections import Counter
 
 from profiles.numbers import exact_text
-from proofs_check.papers.judge import Judgement, judge
-from proofs_check.papers.registry import PAPERS, all_claims
-from proofs_check.papers.statements import Status
+from proofs_check.papers.registry import PAPERS, all_claims, judge
+from proofs_check.statements.judge import Judgement
+from proofs_check.statements.sentences import Status
 
 _HEAD = """# What the papers state, and what became of it
 

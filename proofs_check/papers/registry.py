@@ -24,7 +24,8 @@ from proofs_check.papers import (
     ghazi_2024_setcover,
     ghazi_2024_submodular,
 )
-from proofs_check.papers.statements import Claim, Paper
+from proofs_check.statements.judge import Judgement, decide
+from proofs_check.statements.sentences import Claim, Paper
 
 PAPERS = (
     Paper("fay-2024", "Fay et al. 2024", "Personalized Privacy Amplification via Importance Sampling (TMLR 12/2024)"),
@@ -80,3 +81,9 @@ def _by_id() -> dict[str, Claim]:
                 raise InvalidArgument(f"the claim id {claim.id!r} is used twice; ids are unique")
             found[claim.id] = claim
     return found
+
+
+@lru_cache(maxsize=4096)
+def judge(claim_id: str) -> Judgement:
+    """Return the judgement of a claim; made once a process. Raises :class:`profiles.InvalidArgument` for an unknown id."""
+    return decide(find_claim(claim_id))

@@ -13,8 +13,8 @@ from accountant import calibrate, derive_epsilon
 from accountant.calibration import choices
 from accountant.calibration.choices import fill_profile
 from accountant.calibration.sum_error import Noise, error_of_any
-from accountant.sampler import draw_sample, plan_sample
-from accountant.sampling import make_rule
+from accountant.rules import make_rule
+from accountant.samples import draw_sample, plan_sample
 from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidSampling, InvalidTarget, NotPrivate, declare, toml_text
 from profiles.files import parse_file
 from profiles.hypotheses import DECLARED_PROFILE, NOISE_FROM_DATA

@@ -9,7 +9,7 @@ import pytest
 
 from accountant import calibrate_noise, calibrate_noise_for_size, derive_epsilon, make_rule, prepare_selection
 from accountant.calibration import constrained_rule_for_size, lloyd, noise, published_ratio
-from accountant.sampling import rule_from_expression
+from accountant.rules import rule_from_expression
 from profiles import Infeasible, InvalidArgument, InvalidSampling, InvalidTarget, Undecided, declare
 from profiles.hypotheses import NOISE_FROM_DATA, PUBLIC_CONSTANTS, TARGET_FROM_DATA
 from profiles.mechanisms import lloyd as mechanism

@@ -8,9 +8,9 @@ from profiles import declare
 from proofs_check.certificates import checks
 from proofs_check.conditions.assumption_11 import decide, derive_strong_convexity
 from proofs_check.conditions.context import Context
+from proofs_check.conditions.strong_convexity import bound_constant
+from proofs_check.conditions.tight_floor import enclose_infimum
 from proofs_check.results import Verdict
-from proofs_check.strong_convexity import bound_constant
-from proofs_check.tight_floor import enclose_infimum
 from proofs_check.verify import verify
 
 PROVED = [

@@ -7,7 +7,7 @@ import sympy
 from profiles import declare
 from proofs_check.certificates import checks
 from proofs_check.conditions.context import Context
-from proofs_check.tight_floor import enclose_infimum
+from proofs_check.conditions.tight_floor import enclose_infimum
 
 PROFILES = [
     "1.3*w", "w**2/(1+w)", "log(exp(w)+exp(2*w))", "w+sin(w)/10", "w**2", "w+1/w", "log(1+w**3)+w", "w+exp(-w)", "2*w-log(1+w)",

@@ -14,7 +14,7 @@ import pytest
 from matplotlib.pyplot import imread
 
 from accountant import plan_sample
-from accountant.sampler.checking import check_certificate, read_certificate
+from accountant.samples.checking import check_certificate, read_certificate
 from tests.documentation.pages import DOCS, ROOT, blocks_of
 
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import profiles
-from accountant.dataset import compute_weights_file, open_dataset, parse_statistic
+from accountant.data import compute_weights_file, open_dataset, parse_statistic
 from accountant.weights.premise import prove_premise
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines.md"

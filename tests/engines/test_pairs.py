@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 import profiles
 from accountant import draw_sample, plan_sample, prepare_selection
-from accountant.dataset import ArrowPairs, arrow_pairs
-from accountant.sampling import make_rule
+from accountant.engines import ArrowPairs, arrow_pairs
+from accountant.rules import make_rule
 
 ROOT = Path(__file__).parents[2]
 LLOYD = profiles.declare("lloyd", "T*w*(1/a + z/b)", record={"z": [0, 4]}, parameters={"T": 10, "a": "20.5", "b": 30})

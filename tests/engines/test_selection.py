@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import profiles
-from accountant.dataset import ArrowWeights, Draw, arrow_sample, arrow_weights, select_rows, spawn_generator
+from accountant.engines import ArrowWeights, Draw, arrow_sample, arrow_weights, select_rows, spawn_generator
 
 LLOYD = profiles.declare("lloyd", "T*w*(1/a + z/b)", record={"z": [0, 4]}, parameters={"T": 10, "a": "20.5", "b": 30})
 Z = np.random.default_rng(6).uniform(0, 4, 4_000)

@@ -20,9 +20,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import profiles
-from accountant.dataset import ArrowWeights, arrow_weights, compute_weights_file, open_dataset, parse_statistic
+from accountant.data import compute_weights_file, open_dataset, parse_statistic
+from accountant.engines import ArrowWeights, arrow_weights
+from accountant.weights.fast import ConvexityPremise
 from accountant.weights.premise import prove_premise
-from accountant.weights.vectorised import ConvexityPremise
 
 ROOT = Path(__file__).parents[2]
 LLOYD = profiles.declare("lloyd", "T*w*(1/a + z/b)", record={"z": [0, 4]}, parameters={"T": 10, "a": "20.5", "b": 30})

@@ -7,11 +7,10 @@ import pathlib
 
 import pytest
 
-import proofs_check.audit.exact
 import proofs_check.exact
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
-PAGES = {"exact-epsilon.md": proofs_check.exact, "audit-exact.md": proofs_check.audit.exact}
+PAGES = {"exact-epsilon.md": proofs_check.exact, "audit-exact.md": proofs_check.exact}
 
 
 @pytest.mark.parametrize("page", PAGES)

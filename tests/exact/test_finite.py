@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.errors import InvalidArgument, InvalidNumber, Undecided
-from proofs_check.audit.exact import Choices, enumerate_outputs, epsilon_of_tables
+from proofs_check.exact import Choices, enumerate_outputs, epsilon_of_tables
 
 HALF = Fraction(1, 2)
 

@@ -9,13 +9,14 @@ from fractions import Fraction
 import pytest
 
 from profiles.errors import InvalidArgument, InvalidNumber, Undecided
-from proofs_check.audit.exact import exponential, probability
 from proofs_check.exact import (
     Enclosed,
     Log,
     enumerate_outputs,
     exp,
+    exponential,
     exponential_law,
+    probability,
     repeated_above_threshold_law,
     repeated_exponential_law,
     sample_first,

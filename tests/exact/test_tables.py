@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.errors import InvalidArgument, InvalidNumber
-from proofs_check.audit.exact import Bounds, Enclosed, ExactEpsilon, epsilon_of_tables, log_ratio
+from proofs_check.exact import Bounds, Enclosed, ExactEpsilon, epsilon_of_tables, log_ratio
 
 mass = st.integers(0, 12)
 

@@ -11,7 +11,7 @@ from accountant import derive_epsilon
 from profiles import declare, parse_expression
 from proofs_check.admission import well_defined_claim
 from proofs_check.certificates import check_text, make_certificate, to_file_text
-from proofs_check.explain import explain, explain_claim, explaining, rules, to_lines
+from proofs_check.explain import explain, explain_claim, explaining, kernel_rules, to_lines
 from proofs_check.explain.explaining import EXPLAINERS
 from proofs_check.kernel.claims import CLAIMS
 from proofs_check.prover.effort import spend
@@ -181,7 +181,7 @@ def test_a_failure_of_an_explainer_is_told_and_stops_nothing(monkeypatch):
         raise ZeroDivisionError
 
     claim = claim_of("assumption-8 proved")
-    monkeypatch.setitem(rules.RULES, "boxes", fail)
+    monkeypatch.setitem(kernel_rules.RULES, "boxes", fail)
     said = said_of(PARABOLA, claim)
     assert "By the rule boxes, in a way that could not be put into words; pdp check checks the step." in said
     assert "epsilon* - epsilon(1, x)" in said
@@ -340,7 +340,7 @@ def test_a_step_that_does_not_end_is_cut_short(monkeypatch):
             spend(1)
 
     monkeypatch.setattr(explaining, "SECONDS", 0.1)
-    monkeypatch.setitem(rules.RULES, "boxes", wait)
+    monkeypatch.setitem(kernel_rules.RULES, "boxes", wait)
     said = said_of(PARABOLA, claim_of("assumption-8 proved"))
     assert "By the rule boxes; the explanation is cut short here, and pdp check checks the step." in said
     monkeypatch.setitem(explaining.EXPLAINERS, "assumption-8 proved", wait)

@@ -28,7 +28,7 @@ from accountant.guarantees import (
     worst_case,
 )
 from accountant.guarantees.render import OPEN
-from accountant.sampling import make_rule, rule_from_expression
+from accountant.rules import make_rule, rule_from_expression
 from profiles import InvalidArgument, InvalidProfile, Undecided, compose_adaptively, declare
 from profiles.hypotheses import (
     CONDITION,

@@ -27,6 +27,7 @@ from accountant import (
 )
 from accountant.applications.clustering import PrivateMetricClustering, read_distances
 from accountant.applications.heavyhitters import HeavyHitterMonitor
+from accountant.applications.repeated import declare_repeated, subsampled_exponential, subsampled_threshold
 from accountant.applications.setcover import FreshSampleScaling, NoisyGreedy, OneSampleScaling, PrivateSetCover
 from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, PrivateGreedy
 from accountant.applications.submodular.matroids import PrivateMatroidGreedy, UniformMatroid
@@ -62,10 +63,9 @@ from accountant.onesided import (
     subsample,
     worst_case_directions,
 )
-from accountant.onesided.repeated import declare_repeated, subsampled_exponential, subsampled_threshold
-from accountant.sampler import check_certificate
-from accountant.sampling import RULES as SAMPLING
-from accountant.sampling import make_rule
+from accountant.rules import RULES as SAMPLING
+from accountant.rules import make_rule
+from accountant.samples import check_certificate
 from profiles import InvalidArgument, NotReplayed, UnreadableFile, compose_adaptively, declare
 from profiles.hypotheses import PROBABILITY, REGISTRY, SECURE_BITS, Hypothesis, name_declaration
 from profiles.mechanisms import LaplaceSum, WeightedCount, WeightedLloyd

@@ -48,8 +48,8 @@ from accountant.onesided import (
     subsample,
     worst_case_directions,
 )
-from accountant.sampling import make_rule, rule_from_expression
-from accountant.sampling.rules import PUBLIC_RATE
+from accountant.rules import make_rule, rule_from_expression
+from accountant.rules.named import PUBLIC_RATE
 from accountant.worst_case import bound_epsilon, recheck_epsilon
 from accountant.worst_case.certify import Checked
 from profiles import (

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from accountant import amplify_once, compose, derive_epsilon, draw_sample, write_guarantee
-from accountant.dataset import parse_statistic
+from accountant.data import parse_statistic
 from accountant.guarantees import amplify_by_importance_sampling, base_profile
 from accountant.interop import read_guarantee, replay
 from accountant.interop.spending import spend

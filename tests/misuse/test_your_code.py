@@ -7,12 +7,12 @@ import pytest
 
 from accountant import DPKMeans, derive_epsilon, draw_sample, plan_sample
 from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, PrivateGreedy
-from accountant.dataset import parse_statistic
+from accountant.data import parse_statistic
 from accountant.guarantees import discharge
 from accountant.interop.spending import spend
-from accountant.sampler import open_bits
 from profiles import InvalidArgument, InvalidData, NotPrivate, load
 from profiles.mechanisms import LaplaceSum
+from profiles.randomness.bits import open_bits
 from tests.misuse.reading import ids
 
 SPEC = [parse_statistic("z=l1")]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from accountant.epsilon import derive_epsilon
+from accountant.guarantees.derive import derive_epsilon
 from profiles import declare
 from proofs_check.kernel import check
 from proofs_check.verify import verify

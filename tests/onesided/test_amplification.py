@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accountant.amplification import BITS, round_outward
 from accountant.onesided import amplify_minus, amplify_plus
-from accountant.onesided.amplification import BITS, round_outward
 from profiles import InvalidNumber
 from proofs_check.enclosures import ball, working_precision
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from accountant.onesided import TwoSidedDP, amplify_minus, amplify_plus, feasible_weights, worst_case_directions
-from accountant.sampling import make_rule
+from accountant.rules import make_rule
 from profiles import Infeasible, InvalidProfile, InvalidSampling, Undecided, declare
 from proofs_check.certificates import check_text
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accountant.onesided.repeated import declare_repeated
+from accountant.applications.repeated import declare_repeated
 from profiles.errors import InvalidArgument, Undecided
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
-from proofs_check.repeated import check_assumptions, compare_laws, search_violation
+from proofs_check.exact.repeated import check_assumptions, compare_laws, search_violation
 from proofs_check.results import Verdict
 
 RECORDS = ("a", "b", "ab", "c")

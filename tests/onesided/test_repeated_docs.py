@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from accountant.audits import repeated_twins
+from accountant.calibration.rounds import calibrate_rounds
 from accountant.onesided import calibrate_one_sided
-from accountant.onesided.rounds import calibrate_rounds
 from profiles import decimal_text
 
 PAGE = (Path(__file__).parents[2] / "docs" / "repeated-mechanisms.md").read_text(encoding="utf-8")

@@ -14,17 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from accountant.applications.repeated import SubsampledRepeated, declare_repeated, subsampled_exponential, subsampled_threshold
+from accountant.calibration.rounds import calibrate_rounds
 from accountant.guarantees import INDEPENDENT, ONE_ANALYSIS
 from accountant.onesided import calibrate_one_sided
-from accountant.onesided.repeated import SubsampledRepeated, declare_repeated, subsampled_exponential, subsampled_threshold
-from accountant.onesided.rounds import calibrate_rounds
-from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS, open_bits
 from profiles.errors import InvalidArgument, InvalidData, InvalidTarget
 from profiles.hypotheses import DECLARED_LOSSES
 from profiles.mechanisms import EXACT_ARITHMETIC
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
+from profiles.randomness.bits import SECURE_BITS, SEEDED_BITS, open_bits
 from proofs_check.exact import exact_epsilon, repeated_above_threshold_law, repeated_exponential_law
-from proofs_check.repeated import FiniteDomain, check_assumptions, compare_laws, mix_laws
+from proofs_check.exact.repeated import FiniteDomain, check_assumptions, compare_laws, mix_laws
 from tests.premises import say
 
 ALARM = 1e-7

@@ -33,9 +33,9 @@ from accountant.onesided import (
     realise_draws,
     subsample,
 )
-from accountant.sampler.bits import SECURE_BITS
 from profiles import InvalidArgument, InvalidNumber, declare
 from profiles.hypotheses import DECLARED_LOSSES, OF_MECHANISMS, OF_SAMPLES, ONE_RECORD_EACH, attribute
+from profiles.randomness.bits import SECURE_BITS
 
 Law = tuple[Fraction, ...]
 rates = st.fractions(0, 1, max_denominator=40)

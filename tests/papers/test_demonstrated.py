@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from proofs_check.papers import Status, all_claims, judge
-from proofs_check.papers.statements import Consequence
+from proofs_check.statements.sentences import Consequence
 
 HERE = Path(__file__).parent
 SHOWN = {

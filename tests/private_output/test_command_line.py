@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import accountant.dataset
+import accountant.data
 from accountant.cli import main
 from tests.private_output.markers import NAME, ROWS, VALUE, traces_in
 
@@ -311,7 +311,7 @@ def test_an_unforeseen_error_does_not_quote_the_data(pdp, place, monkeypatch):
     def fail(*_arguments, **_options):
         raise RuntimeError(f"could not digest {NAME}")
 
-    monkeypatch.setattr(accountant.dataset, "compute_weights_file", fail)
+    monkeypatch.setattr(accountant.data, "compute_weights_file", fail)
     arguments = ("weights", "p.toml", "-e", "3", "--data", "above.csv", "--out", "o.csv")
     result = pdp(*arguments)
     assert result.code == 2

@@ -35,9 +35,10 @@ from accountant.applications.heavyhitters import HeavyHitterMonitor, StreamBatch
 from accountant.applications.setcover import PrivateSetCover
 from accountant.applications.submodular import CoverageInstance, PrivateGreedy, WeightedCoverage, read_coverage, read_weighted_coverage
 from accountant.applications.submodular.matroids import PrivateMatroidGreedy, UniformMatroid
-from accountant.dataset import arrow_pairs, arrow_sample, arrow_weights, find_target, open_dataset, parse_statistic
-from accountant.sampling.variance import variance_optimal
-from accountant.weights.vectorised.size import epsilon_for_size
+from accountant.data import find_target, open_dataset, parse_statistic
+from accountant.engines import arrow_pairs, arrow_sample, arrow_weights
+from accountant.rules.variance import variance_optimal
+from accountant.weights.fast.size import epsilon_for_size
 from profiles import PDPError, declare
 from profiles.mechanisms import KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
 from profiles.mechanisms.datasets import read_dataset

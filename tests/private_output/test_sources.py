@@ -15,8 +15,8 @@ ERRORS = {name for module in (errors, errors_of_audits) for name, kind in vars(m
 
 #: Where messages are about data. The testing kit is not among them: its data are made up (docs/private-output.md).
 READING = (
-    "accountant/dataset", "accountant/sampler", "accountant/sampling", "accountant/estimators", "accountant/applications",
-    "accountant/weights/vectorised", "accountant/calibration", "accountant/cli", "profiles/mechanisms", "proofs_check/audit",
+    "accountant/data", "accountant/samples", "accountant/rules", "accountant/applications/kmeans", "accountant/applications",
+    "accountant/weights/fast", "accountant/calibration", "accountant/cli", "profiles/mechanisms", "proofs_check/audit",
 )  # fmt: skip
 #: Parts of expressions that tell of data, and what makes them harmless.
 TELLING = (
@@ -66,7 +66,7 @@ def test_no_message_formats_what_tells_of_data(folder):
 
 
 def test_the_look_finds_something():
-    parts = [part for _, part in _messages(ROOT / "accountant/dataset/frames.py")]
+    parts = [part for _, part in _messages(ROOT / "accountant/data/frames.py")]
     assert "{title}" in parts
     assert any("private" in part for part in parts) is False
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accountant import derive_epsilon, optimal_weight
+from accountant.weights.fast.compiled import CompiledTerm
+from accountant.weights.fast.solver import optimal_weights
 from accountant.weights.premise import prove_premise
-from accountant.weights.vectorised.compiled import CompiledTerm
-from accountant.weights.vectorised.solver import optimal_weights
 from profiles import InvalidExpression, declare, parse_expression
 from profiles.stored import read_profile, write_profile
 from profiles.symbolic import from_sympy

@@ -12,9 +12,9 @@ import pytest
 from flint import arb
 
 from accountant import derive_epsilon, optimal_weight
+from accountant.weights.fast.compiled import CompiledTerm
+from accountant.weights.fast.solver import optimal_weights
 from accountant.weights.premise import prove_premise
-from accountant.weights.vectorised.compiled import CompiledTerm
-from accountant.weights.vectorised.solver import optimal_weights
 from profiles import InvalidNumber, InvalidProfile, UnreadableFile, declare, parse_expression
 from profiles.files import load
 from profiles.stored import read_profile, write_profile

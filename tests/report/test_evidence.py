@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from accountant.epsilon import derive_epsilon
+from accountant.guarantees.derive import derive_epsilon
 from accountant.report import evidence as module
 from accountant.report import gather, render_page
 from profiles import Declaration, InvalidArgument, declare
@@ -18,7 +18,7 @@ COUNT = declare("count", "w/b", parameters={"b": 2}, source="here")
 
 
 def test_the_guarantee_rests_on_the_verdicts_that_are_shown(monkeypatch):
-    monkeypatch.setattr("accountant.epsilon.verify", lambda *_: pytest.fail("decided twice"))
+    monkeypatch.setattr("accountant.guarantees.derive.verify", lambda *_: pytest.fail("decided twice"))
     found = gather(COUNT, 1)
     assert found.derived is not None
     assert found.derived.conditions is found.verification

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import pytest
 
-from accountant.epsilon import derive_epsilon
+from accountant.guarantees.derive import derive_epsilon
 from accountant.report import evidence as evidence_module
 from profiles import load
 from proofs_check.kernel import Report, check

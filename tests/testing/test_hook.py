@@ -52,7 +52,7 @@ from profiles.terms import free_symbols
 assert "w" in free_symbols(find(st.from_type(Profile), lambda _: True).epsilon)
 find(st.from_type(Parameter), lambda _: True).value
 from accountant.testing import NeighboringPair, RecordBall
-from accountant.sampling.rules import SamplingRule
+from accountant.rules.named import SamplingRule
 from profiles.mechanisms.datasets import WeightedData
 assert sys.meta_path == before, sys.meta_path
 assert find(st.from_type(NeighboringPair), lambda _: True).weight >= 1

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from accountant.sampling import exact_value
+from accountant.rules import exact_value
 from accountant.testing import (
     NeighboringPair,
     RecordBall,

@@ -13,13 +13,14 @@ from accountant.applications.clustering.budget import Budget, derive_guarantee, 
 from accountant.applications.clustering.records import Data, Records, Tally
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
-from accountant.applications.clustering.space import Array, MetricSpace
+from accountant.applications.clustering.space import MetricSpace
+from accountant.calibration.one_sided import read_target
 from accountant.guarantees import AnyGuarantee, Run, conclude_run, ships
-from accountant.onesided.calibration import read_target
-from accountant.sampler import open_sources
 from profiles import InvalidArgument, InvalidTarget, to_exact
-from profiles.draws import RandomDigits, draw_discrete_laplace, draw_geometric
+from profiles.arrays import Floats
 from profiles.numbers import ExactLike
+from profiles.randomness import RandomDigits, draw_discrete_laplace, draw_geometric
+from profiles.randomness.bernoulli import open_sources
 
 MOST_ROUNDS = 2**20
 _LEAST_RATE = Fraction(1, 2**900)
@@ -146,7 +147,7 @@ class PrivateMetricClustering:
             rounds = rounds_for(noisy, int(self.k), self.space.size)
         return select_candidates(sample, rounds, budget.selection, digits)
 
-    def _weigh(self, tally: Tally, selected: tuple[int, ...], budget: Budget, digits: RandomDigits) -> Array:
+    def _weigh(self, tally: Tally, selected: tuple[int, ...], budget: Budget, digits: RandomDigits) -> Floats:
         """Return noisy counts without their bias, cut at 0, as estimates for all records."""
         exact = count_nearest(tally, selected).tolist()
         rate = budget.histogram

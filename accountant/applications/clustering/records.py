@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from accountant.applications.clustering.space import Array, Costs, Integers, MetricSpace
-from accountant.sampler import PoissonSampler
+from accountant.applications.clustering.space import Costs, Integers, MetricSpace
 from profiles import InvalidData
+from profiles.arrays import Floats
 from profiles.private import hide_length, name_type
+from profiles.randomness.bernoulli import PoissonSampler
 
 #: More records than this would not fit the exact sums; the guarantee says so.
 MOST_RECORDS = 2**38
@@ -82,7 +83,7 @@ class Records:
         self._space, self._power = space, power
         self._indices: NDArray[np.integer] | None = None
         self._counts: Integers | None = None
-        self._rows: Array | None = None
+        self._rows: Floats | None = None
         if isinstance(data, Multiplicities):
             self._counts = _read_counts(data.counts, space.size)
         elif isinstance(data, DistanceRows):
@@ -153,7 +154,7 @@ def _read_counts(values: ArrayLike, size: int) -> Integers:
     return found.astype(np.int64)
 
 
-def _read_rows(values: ArrayLike, size: int) -> Array:
+def _read_rows(values: ArrayLike, size: int) -> Floats:
     found = _to_floats(np.asarray(values))
     if found.ndim != 2 or found.shape[1] != size:
         raise InvalidData(
@@ -164,7 +165,7 @@ def _read_rows(values: ArrayLike, size: int) -> Array:
     return found
 
 
-def _to_floats(found: NDArray[np.generic]) -> Array:
+def _to_floats(found: NDArray[np.generic]) -> Floats:
     try:
         return np.asarray(found, dtype=np.float64)
     except (TypeError, ValueError):

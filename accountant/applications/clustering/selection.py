@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from accountant.applications.clustering.records import Tally
 from accountant.applications.clustering.space import UNITS, Costs, Integers
-from profiles.draws import ExponentialDraws, RandomDigits
+from profiles.randomness import ExponentialDraws, RandomDigits
 
 #: A matrix product of binary64 numbers adds integers exactly while all partial sums stay below this.
 _EXACT = 2**53

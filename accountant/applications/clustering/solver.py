@@ -15,15 +15,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from profiles.arrays import Floats
 
 TOLERANCE = 1e-6
 _SEED = 4032  # public: what is drawn here depends on nothing else
 
 
-def solve_weighted(costs: Array, weights: Array, k: int, *, restarts: int = 4) -> tuple[int, ...]:
+def solve_weighted(costs: Floats, weights: Floats, k: int, *, restarts: int = 4) -> tuple[int, ...]:
     """Return k facilities, sorted: the cheapest η-stable set of ``restarts`` searches, η = 10^−6, from public starting draws.
 
     ``costs`` of shape (clients, facilities), not negative; ``weights`` of shape (clients,); 1 ≤ k ≤ facilities.
@@ -46,7 +45,7 @@ def solve_weighted(costs: Array, weights: Array, k: int, *, restarts: int = 4) -
     return best
 
 
-def seed_facilities(costs: Array, weights: Array, k: int, rng: np.random.Generator) -> list[int]:
+def seed_facilities(costs: Floats, weights: Floats, k: int, rng: np.random.Generator) -> list[int]:
     """Return k facilities: k times a client with probability proportional to weight times cost so far, and its cheapest facility."""
     chosen: list[int] = []
     current = np.full(len(costs), max(1.0, float(costs.max())))
@@ -64,7 +63,7 @@ def seed_facilities(costs: Array, weights: Array, k: int, rng: np.random.Generat
     return chosen
 
 
-def improve(costs: Array, weights: Array, start: list[int]) -> tuple[list[int], float]:
+def improve(costs: Floats, weights: Floats, start: list[int]) -> tuple[list[int], float]:
     """Return an η-stable set that is reached from ``start`` by best exchanges, and its cost.
 
     With n the nearest of S to a client, d_1 and d_2 the two least costs: taking c in for s costs Σ w·min(c, d_1), plus

@@ -10,9 +10,9 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from profiles import InvalidArgument, InvalidData
+from profiles.arrays import Floats
 from profiles.private import hide_length
 
-Array = NDArray[np.float64]
 Costs = NDArray[np.int32]
 Integers = NDArray[np.int64]
 
@@ -32,9 +32,9 @@ class MetricSpace:
     shape (m, d), and the tree that finds the nearest, where there are points. The triangle inequality matters for the error only.
     """
 
-    distances: Array
+    distances: Floats
     diameter: float
-    candidates: Array | None = field(default=None)
+    candidates: Floats | None = field(default=None)
     tree: KDTree | None = field(default=None, repr=False)
     norm: float = 2.0
 
@@ -52,7 +52,7 @@ class MetricSpace:
         """The number of candidates, m."""
         return len(self.distances)
 
-    def scale_costs(self, distances: Array, power: int) -> Costs:
+    def scale_costs(self, distances: Floats, power: int) -> Costs:
         """Return min(1, d/diameter)^power in units of 2^−24, rounded to nearest, entry by entry."""
         shares = np.minimum(distances, self.diameter) / self.diameter
         if power == 2:
@@ -60,7 +60,7 @@ class MetricSpace:
         shares *= UNITS
         return np.rint(shares, out=shares).astype(np.int32)
 
-    def read_points(self, points: Array) -> Array:
+    def read_points(self, points: Floats) -> Floats:
         """Return finite points, shape (n, d), each moved into reach by itself. Raises :class:`InvalidData`."""
         if self.tree is None or self.candidates is None:
             raise InvalidData("points were given, but the space was made from distances; give indices, or make it with measure_points")
@@ -72,7 +72,7 @@ class MetricSpace:
             )
         return np.clip(points, -_REACH, _REACH)  # a distance that overflows would have no nearest candidate
 
-    def snap_points(self, points: Array) -> NDArray[np.intp]:
+    def snap_points(self, points: Floats) -> NDArray[np.intp]:
         """Return the number of a nearest candidate of each row, found row by row, so that it depends on that row alone."""
         found = self.read_points(points)
         if self.tree is None or not len(found):
@@ -134,7 +134,7 @@ def measure_points(points: ArrayLike, *, norm: float = 2, diameter: float | None
     return MetricSpace(matrix, bound, found, KDTree(found), float(norm))
 
 
-def _read_floats(given: ArrayLike, what: str) -> Array:
+def _read_floats(given: ArrayLike, what: str) -> Floats:
     try:
         return np.array(given, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -153,7 +153,7 @@ def _read_diameter(largest: float, given: float | None) -> float:
     return value
 
 
-def _check_triangle(matrix: Array, diameter: float) -> None:
+def _check_triangle(matrix: Floats, diameter: float) -> None:
     slack = 1e-9 * diameter
     rows = max(1, _BLOCK // len(matrix))
     for start in range(0, len(matrix), rows):

@@ -20,8 +20,8 @@ from accountant.applications.heavyhitters.domain import Integers, read_integers
 from accountant.applications.heavyhitters.streams import StreamBatch, cut_records
 from accountant.applications.heavyhitters.watching import StepReport, Watch
 from accountant.guarantees import AnyGuarantee
-from accountant.sampler.uncopied import Uncopied
 from profiles import InvalidArgument, InvalidData
+from profiles.randomness.uncopied import Uncopied
 
 _LONGEST_SLEEP = 60.0
 

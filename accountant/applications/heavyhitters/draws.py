@@ -14,9 +14,9 @@ from flint import arb, fmpz
 from numpy.typing import NDArray
 
 from accountant.applications.heavyhitters.domain import Integers
-from accountant.sampler.bits import FIRST_BITS, NEXT_BITS, BitSource, Digits
 from profiles import InvalidArgument
-from profiles.draws import enclose_exp
+from profiles.randomness import enclose_exp
+from profiles.randomness.bits import FIRST_BITS, NEXT_BITS, BitSource, Digits
 from proofs_check.enclosures import ball, working_precision
 
 Answers = NDArray[np.bool_]

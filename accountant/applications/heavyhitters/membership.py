@@ -10,9 +10,9 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.sampler import PoissonSampler
-from accountant.sampler.bits import BitSource
 from profiles import InvalidArgument
+from profiles.randomness.bernoulli import PoissonSampler
+from profiles.randomness.bits import BitSource
 
 Membership = Literal["stored", "keyed"]
 MEMBERSHIPS: tuple[Membership, ...] = ("stored", "keyed")
@@ -32,7 +32,7 @@ class Decision(Protocol):
 
 
 class DrawnDecision:
-    """Exact Bernoulli draws (accountant.sampler): every user seen is kept on record. No hypothesis but that about the bits."""
+    """Exact Bernoulli draws (accountant.samples): every user seen is kept on record. No hypothesis but that about the bits."""
 
     __slots__ = ("_p", "_sampler")
 

@@ -16,9 +16,9 @@ from accountant.applications.heavyhitters.streams import cut_records
 from accountant.applications.heavyhitters.watching import Setting, StepReport, Watch
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, Unit, assume, conclude_run, discharge, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
-from accountant.sampler.bits import open_bits
 from profiles import InvalidArgument
 from profiles.hypotheses import ARRIVAL, IN_TIME, OWN_ENTRY, PSEUDORANDOM, PUBLIC_CONSTANTS, SECURE_BITS, UNSEEN_MOMENT, WELL_FORMED
+from profiles.randomness.bits import open_bits
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 PUBLIC = PUBLIC_CONSTANTS.about(names="k, the threshold, the domain of the items and the time steps are")

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from accountant.dataset import Source, open_dataset
-from accountant.dataset.frames import missing_column
-from accountant.dataset.tables import name_kind
+from accountant.data import Source, open_dataset
+from accountant.data.frames import missing_column
+from accountant.data.tables import name_kind
 from profiles import InvalidArgument, InvalidData
 from profiles.private import TEXT, list_values, quote
 

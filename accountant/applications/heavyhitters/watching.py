@@ -18,10 +18,10 @@ from accountant.applications.heavyhitters.draws import LONGEST_RUN, TailDraws
 from accountant.applications.heavyhitters.membership import Membership, open_decision
 from accountant.applications.heavyhitters.users import NOBODY, UserTable
 from accountant.guarantees import AnyGuarantee
-from accountant.sampler.bits import BitSource
-from accountant.sampler.uncopied import Uncopied
 from profiles import InvalidArgument, InvalidData
 from profiles.private import list_values
+from profiles.randomness.bits import BitSource
+from profiles.randomness.uncopied import Uncopied
 
 _ONE_KEY = 2**62
 _NONE: Integers = np.empty(0, dtype=np.int64)

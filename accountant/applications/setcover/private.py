@@ -13,8 +13,8 @@ from accountant.applications.setcover.program import GreedyStage, Group, Program
 from accountant.applications.setcover.selection import Indices, Uncovered, draw_noise, pass_once, pick_greedily
 from accountant.applications.submodular.coverage import MOST, CoverageInstance
 from accountant.guarantees import AnyGuarantee, Run, conclude_run, ships
-from accountant.sampler import PoissonSampler, open_sources
 from profiles import InvalidArgument, InvalidData, InvalidTarget, to_exact
+from profiles.randomness.bernoulli import PoissonSampler, open_sources
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from accountant.applications.submodular.coverage import CoverageInstance, gather
-from accountant.sampler.bernoulli import PoissonSampler
+from profiles.randomness.bernoulli import PoissonSampler
 
 Indices = NDArray[np.int64]
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from accountant.applications.submodular.interface import Kept, check_count, check_kept
 from profiles import InvalidData
-from profiles.draws import ExponentialDraws
 from profiles.private import list_values, name_type
+from profiles.randomness import ExponentialDraws
 
 Indices = NDArray[np.int32]
 Pointers = NDArray[np.int64]

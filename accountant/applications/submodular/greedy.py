@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from accountant.amplification import MOST_EPSILON
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.interface import (
     PUBLIC,
@@ -19,12 +20,12 @@ from accountant.applications.submodular.rounds import start_rounds
 from accountant.applications.submodular.weighted import WeightedCoverage
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, Hypothesis, Run, Unit, conclude_run, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, declare_add_dp, prove_losses, subsample
-from accountant.onesided.amplification import MOST_EPSILON
-from accountant.sampler import BitSource, open_bits, open_sources
 from profiles import InvalidArgument, to_exact
-from profiles.draws import ExponentialDraws
 from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, OWN_ENTRY
 from profiles.numbers import ExactLike
+from profiles.randomness import ExponentialDraws
+from profiles.randomness.bernoulli import open_sources
+from profiles.randomness.bits import BitSource, open_bits
 
 _SOURCE = "docs/submodular.md, Theorem 1; Ghazi et al. 2024, Theorem 4.3 and Section 4.1.1"
 _PROVED = (CoverageInstance, WeightedCoverage)

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.interface import check_count
 from accountant.applications.submodular.weighted import Combine, WeightedCoverage
-from accountant.dataset.opening import find_format
-from accountant.dataset.tables import name_kind
+from accountant.data.opening import find_format
+from accountant.data.tables import name_kind
 from profiles import InvalidArgument, InvalidData, UnreadableFile
 from profiles.private import quote_failure
 

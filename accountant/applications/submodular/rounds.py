@@ -8,7 +8,7 @@ import numpy as np
 
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.interface import DecomposableFunction, read_gains
-from profiles.draws import ExponentialDraws
+from profiles.randomness import ExponentialDraws
 
 
 class Rounds(Protocol):

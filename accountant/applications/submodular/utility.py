@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from flint import arb
 
+from accountant.amplification import round_outward
 from accountant.applications.submodular.interface import check_count
 from accountant.onesided import calibrate_one_sided
-from accountant.onesided.amplification import round_outward
 from profiles import InvalidArgument, to_exact
 from profiles.numbers import ExactLike, round_down_finite, round_up_finite
 from proofs_check.enclosures import ball, working_precision

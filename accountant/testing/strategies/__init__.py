@@ -17,7 +17,7 @@ from accountant.testing.strategies.datasets import (
 )
 from accountant.testing.strategies.declared import parameters, profiles, statistics, unchecked_profiles
 from accountant.testing.strategies.records import adversarial_records, records
-from accountant.testing.strategies.rules import sampling_rules
+from accountant.testing.strategies.sampling_rules import sampling_rules
 
 __all__ = [
     "adversarial_datasets",

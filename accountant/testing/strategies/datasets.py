@@ -7,17 +7,15 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from accountant.testing.domains import RecordBall
 from accountant.testing.neighbors import NeighboringPair, Weighted
 from accountant.testing.strategies.numbers import require_count
 from accountant.testing.strategies.records import borders
+from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
 from profiles.mechanisms.datasets import float_at_most
 from profiles.numbers import to_exact
-
-Floats = NDArray[np.float64]
 
 #: Weights at which implementations break: 1 and its neighbor, powers of two, the last odd integer, and numbers that overflow when squared.
 _WEIGHTS = (1.0, math.nextafter(1.0, 2.0), 2.0, 1.5, 1 / 0.3, 10.0, 1e6, 2.0**53 - 1, 2.0**53, 1e200, 1e308)

@@ -6,12 +6,12 @@ import math
 
 from hypothesis import strategies as st
 
-from accountant.sampling.rules import SamplingRule
+from accountant.rules.named import SamplingRule
 from accountant.testing.domains import RecordBall
 from accountant.testing.strategies.datasets import weighted_datasets
 from accountant.testing.strategies.declared import profiles
 from accountant.testing.strategies.numbers import positive_numbers
-from accountant.testing.strategies.rules import sampling_rules
+from accountant.testing.strategies.sampling_rules import sampling_rules
 from profiles.mechanisms.datasets import WeightedData
 
 

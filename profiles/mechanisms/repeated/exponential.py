@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.draws import ExponentialChoice, enclose_exp, open_digits
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
 from profiles.mechanisms.interface import check_call
 from profiles.mechanisms.repeated.gumbel import draw_gumbel
@@ -29,6 +28,7 @@ from profiles.mechanisms.repeated.interface import (
 )
 from profiles.mechanisms.repeated.laws import STOPPED, Ends, Law, collect_law
 from profiles.numbers import ExactLike, exact_text
+from profiles.randomness import ExponentialChoice, enclose_exp, open_digits
 
 Score = Callable[[Any], Any]
 
@@ -103,7 +103,7 @@ class RepeatedExponential:
     def run(self, data: Any, rng: object) -> tuple[Any, ...]:
         """Return one output: the chosen candidates, in order.
 
-        ``rng``: a generator, or (for exact arithmetic) any source of random bits, such as ``accountant.sampler.open_bits()``.
+        ``rng``: a generator, or (for exact arithmetic) any source of random bits, such as ``accountant.samples.open_bits()``.
         """
         previous: tuple[Any, ...] = ()
         draw = self._drawer(rng)

@@ -1,4 +1,4 @@
-"""One round of the exponential mechanism by Gumbel noise in binary64: another law than the exact one of ``profiles.draws``."""
+"""One round of the exponential mechanism by Gumbel noise in binary64: another law than the exact one of ``profiles.randomness``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.draws import measure_gaps
+from profiles.randomness import measure_gaps
 
 
 def draw_gumbel(scores: np.ndarray[Any, Any], rate: Fraction, rng: np.random.Generator, size: int) -> NDArray[np.intp]:

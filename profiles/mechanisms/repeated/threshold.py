@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.draws import draw_exp, enclose_exp, open_digits
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
 from profiles.mechanisms.interface import check_call
@@ -27,6 +26,7 @@ from profiles.mechanisms.repeated.interface import (
 )
 from profiles.mechanisms.repeated.laws import STOPPED, Ends, Law, collect_law
 from profiles.numbers import ExactLike, exact_text, to_exact
+from profiles.randomness import draw_exp, enclose_exp, open_digits
 
 Value = Callable[[Any], Any]
 
@@ -103,7 +103,7 @@ class RepeatedThreshold:
     def run(self, data: Any, rng: object) -> tuple[bool, ...]:
         """Return one output: True where the answer is above.
 
-        ``rng``: a generator, or (for exact arithmetic) any source of random bits, such as ``accountant.sampler.open_bits()``.
+        ``rng``: a generator, or (for exact arithmetic) any source of random bits, such as ``accountant.samples.open_bits()``.
         """
         if self.arithmetic is Arithmetic.EXACT:
             digits = open_digits(rng)

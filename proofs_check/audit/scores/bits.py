@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
-from proofs_check.audit.scores.interface import Floats
 
 _NOTHING = 2000.0
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
-from proofs_check.audit.scores.interface import Floats, Score, number_text
+from proofs_check.audit.scores.interface import Score, number_text
 from proofs_check.audit.scores.models import load_models
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.scores.columns import Column
-from proofs_check.audit.scores.interface import Floats, Score
+from proofs_check.audit.scores.interface import Score
 from proofs_check.audit.scores.one_dimension import bin_score
 
 #: Steps of the grids that are looked for, places that are looked at, and rows that decide whether there is anything to see.

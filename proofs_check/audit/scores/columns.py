@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
-from proofs_check.audit.scores.interface import Floats
 
 #: Rows that are looked at; a value is an atom where it has at least this share of them, and is seen at least so often.
 _LOOKED_AT, _SHARE, _LEAST = 20_000, 0.002, 4

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
-from proofs_check.audit.scores.interface import Floats, Score, number_text
+from proofs_check.audit.scores.interface import Score, number_text
 from proofs_check.audit.scores.one_dimension import bin_score
 
 _LEAST, _NEAREST, _MODE_ROWS = 3, 12, 100_000

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.scores.columns import Column, cells
-from proofs_check.audit.scores.interface import Floats
 
 _CLIP = 3.0
 _MOST_ATOM_FEATURES = 400

@@ -6,12 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
-
-Floats = NDArray[np.float64]
-
 
 #: Numbers in one block of outputs: small enough for the processor's cache.
 BLOCK = 1 << 18

@@ -8,6 +8,7 @@ from enum import Enum
 
 import numpy as np
 
+from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs, Reader
 from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores.bits import lowest_bit
@@ -16,7 +17,7 @@ from proofs_check.audit.scores.coincidences import grid_scores, tie_scores
 from proofs_check.audit.scores.columns import Column, look_at
 from proofs_check.audit.scores.distances import distance_scores
 from proofs_check.audit.scores.features import Design, innovations
-from proofs_check.audit.scores.interface import Floats, Score
+from proofs_check.audit.scores.interface import Score
 from proofs_check.audit.scores.linear import Moments, discriminant_score, find_moments, logistic_score, pooled_score
 from proofs_check.audit.scores.models import load_models
 from proofs_check.audit.scores.one_dimension import bin_score, monotone_scores

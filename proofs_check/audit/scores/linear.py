@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.runs import Batch
 from proofs_check.audit.scores.features import Design
-from proofs_check.audit.scores.interface import BLOCK, Floats, Score, number_text
+from proofs_check.audit.scores.interface import BLOCK, Score, number_text
 from proofs_check.audit.scores.models import load_models
 
 _LOGISTIC_ROWS = 40_000

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
-from proofs_check.audit.scores.interface import Floats, Score, log_ratios, number_text
+from proofs_check.audit.scores.interface import Score, log_ratios, number_text
 
 _BINS = 96
 _LEAST_IN_TAIL = 8

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs, Reader
 from proofs_check.audit.scores.columns import Column, cells
-from proofs_check.audit.scores.interface import Floats, Score, log_ratios, number_text
+from proofs_check.audit.scores.interface import Score, log_ratios, number_text
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _VALUE_BINS = 24

@@ -18,7 +18,7 @@ from accountant.applications.clustering import PrivateMetricClustering, read_dis
 from accountant.applications.clustering.records import Records
 from accountant.applications.clustering.selection import count_nearest
 from accountant.applications.clustering.space import UNITS
-from profiles.draws import ExponentialChoice
+from profiles.randomness import ExponentialChoice
 
 MOST = 3  # records
 SPACES = {

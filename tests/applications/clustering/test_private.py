@@ -27,9 +27,9 @@ from accountant.applications.clustering.records import Records
 from accountant.applications.clustering.space import UNITS, MetricSpace
 from accountant.guarantees import ARITHMETIC, EXACT_REALS, render
 from accountant.guarantees.theorem import Notion
-from accountant.sampler.bits import SECURE_BITS, SEEDED_BITS
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget
 from profiles.hypotheses import OF_SAMPLES
+from profiles.randomness.bits import SECURE_BITS, SEEDED_BITS
 
 SPACE = read_distances([[0, 1, 4], [1, 0, 3], [4, 3, 0]])
 FORMS = [{"rounds": 2}, {"n_bound": 3}, {"size_share": "0.1"}, {"rounds": 9}]

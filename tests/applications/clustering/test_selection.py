@@ -13,7 +13,7 @@ from accountant.applications.clustering import selection
 from accountant.applications.clustering.records import Tally
 from accountant.applications.clustering.selection import Greedy, count_nearest, select_candidates
 from accountant.applications.clustering.space import UNITS
-from accountant.sampler import open_bits
+from profiles.randomness.bits import open_bits
 
 
 def cost(tally: Tally, chosen: list[int]) -> int:

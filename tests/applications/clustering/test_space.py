@@ -10,8 +10,8 @@ import pytest
 from accountant.applications.clustering import DistanceRows, MetricSpace, Multiplicities, measure_points, read_distances
 from accountant.applications.clustering.records import Records
 from accountant.applications.clustering.space import UNITS
-from accountant.sampler import PoissonSampler
 from profiles import InvalidArgument, InvalidData
+from profiles.randomness.bernoulli import PoissonSampler
 
 SPACE = read_distances([[0, 1, 4], [1, 0, 3], [4, 3, 0]])
 

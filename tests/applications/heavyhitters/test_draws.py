@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import chi2
 
 from accountant.applications.heavyhitters.draws import LONGEST_RUN, TailDraws
-from accountant.sampler.bits import open_bits
 from profiles import InvalidArgument
+from profiles.randomness.bits import open_bits
 
 
 class Script:

@@ -17,8 +17,8 @@ from accountant.applications.heavyhitters.membership import KeyedDecision
 from accountant.applications.heavyhitters.monitor import REFUSED
 from accountant.applications.heavyhitters.users import NOBODY, UserTable
 from accountant.guarantees import render
-from accountant.sampler.bits import open_bits
 from profiles import InvalidArgument, InvalidData, InvalidTarget
+from profiles.randomness.bits import open_bits
 
 
 class NoNoise:

@@ -13,8 +13,8 @@ from accountant.applications.setcover import CoverageInstance, NoisyGreedy, OneS
 from accountant.applications.setcover.law import enumerate_noise, find_law, sample_law
 from accountant.applications.setcover.private import _run_group
 from accountant.applications.setcover.program import GreedyStage, Group, Program, ThresholdPass
-from accountant.sampler.bernoulli import PoissonSampler
 from profiles import InvalidArgument
+from profiles.randomness.bernoulli import PoissonSampler
 from proofs_check.exact import exact_epsilon
 
 A = Fraction(1, 3)  # e^-epsilon0

@@ -21,9 +21,9 @@ from accountant.applications.setcover import (
 from accountant.applications.setcover.program import add_groups, cover_once, make_group
 from accountant.guarantees import render
 from accountant.guarantees.theorem import Notion
-from accountant.sampler.bits import SECURE_BITS
 from profiles import InvalidArgument, InvalidData, InvalidTarget
 from profiles.mechanisms.interface import EXACT_ARITHMETIC
+from profiles.randomness.bits import SECURE_BITS
 
 ALGORITHMS = [NoisyGreedy(), OneSampleScaling(10**6), FreshSampleScaling(10**6)]
 

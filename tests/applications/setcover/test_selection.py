@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from accountant.applications.setcover import CoverageInstance, cover_cost, greedy_cover
 from accountant.applications.setcover.selection import Uncovered, draw_noise, pass_once, pick_greedily
-from accountant.sampler.bernoulli import PoissonSampler
+from profiles.randomness.bernoulli import PoissonSampler
 
 SYSTEMS = st.lists(st.sets(st.integers(0, 5), max_size=4), max_size=12)
 NOISE = st.lists(st.integers(0, 4), min_size=6, max_size=6)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from accountant.applications.submodular import CoverageInstance
 from accountant.applications.submodular.coverage import CoverageRounds
-from accountant.sampler import open_bits
 from profiles import InvalidArgument, InvalidData
-from profiles.draws import ExponentialDraws
+from profiles.randomness import ExponentialDraws
+from profiles.randomness.bits import open_bits
 
 SETS = st.integers(1, 6).flatmap(lambda m: st.tuples(st.just(m), st.lists(st.lists(st.integers(0, m - 1), max_size=4), max_size=8)))
 

@@ -25,9 +25,10 @@ from accountant.applications.submodular import (
     set_cover_cost,
 )
 from accountant.guarantees.theorem import Notion
-from accountant.sampler import PoissonSampler, open_bits
 from profiles import InvalidArgument, InvalidData, InvalidTarget
 from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED
+from profiles.randomness.bernoulli import PoissonSampler
+from profiles.randomness.bits import open_bits
 from tests.applications.submodular.test_coverage import SETS, covered, plain_law
 
 

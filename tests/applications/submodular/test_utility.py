@@ -25,8 +25,8 @@ from accountant.applications.submodular import (
     utility_bound,
 )
 from accountant.applications.submodular.predecessor import TWO_VALUES
-from accountant.sampler import open_bits
 from profiles import InvalidArgument
+from profiles.randomness.bits import open_bits
 from tests.applications.submodular.test_coverage import covered, plain_law
 
 

@@ -19,8 +19,8 @@ from accountant.audits import (
     times_claim,
 )
 from accountant.audits.correct import select_constrained
-from accountant.sampling import make_rule
-from accountant.sampling.selection import Selection
+from accountant.rules import make_rule
+from accountant.selection.select import Selection
 from profiles.errors import InvalidArgument
 from profiles.mechanisms import KNormSum, LaplaceSum
 from proofs_check.audit import Claim

@@ -17,6 +17,8 @@ import pytest
 
 import accountant.audits
 from accountant import draw_sample, plan_sample
+from accountant.applications.kmeans import DPKMeans
+from accountant.applications.repeated import subsampled_exponential, subsampled_threshold
 from accountant.audits import (
     AuditCase,
     PoissonSampled,
@@ -28,15 +30,13 @@ from accountant.audits import (
     repeated_twins,
 )
 from accountant.audits.repeated import Counting, Covering
-from accountant.dataset import parse_statistic
-from accountant.estimators import DPKMeans
-from accountant.onesided.repeated import subsampled_exponential, subsampled_threshold
-from accountant.sampler import PoissonSampler
-from accountant.sampling import make_rule
-from accountant.sampling.selection import Selection, Selector
-from profiles.draws import ExponentialChoice
+from accountant.data import parse_statistic
+from accountant.rules import make_rule
+from accountant.selection.select import Selection, Selector
 from profiles.mechanisms import KNormSum, LaplaceSum, WeightedCount, WeightedLloyd, lloyd
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold, exponential, threshold
+from profiles.randomness import ExponentialChoice
+from profiles.randomness.bernoulli import PoissonSampler
 from proofs_check.audit import Finding
 from proofs_check.audit.errors import DifferentConstants
 from proofs_check.audit.suite import amplification
@@ -94,7 +94,7 @@ def test_a_copy_has_no_name() -> None:
         return rng.laplace(size=size)
 
     assert find_shipped(copy) == ()
-    assert find_shipped(PoissonSampled(copy, lambda points: None)) == ("accountant.sampler.bernoulli:PoissonSampler.select",)
+    assert find_shipped(PoissonSampled(copy, lambda points: None)) == ("profiles.randomness.bernoulli:PoissonSampler.select",)
 
 
 class Quiet(np.random.Generator):

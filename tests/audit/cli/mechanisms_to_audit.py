@@ -124,6 +124,6 @@ not_callable = 3
 
 
 def exact(dataset, neighbor):
-    from proofs_check.audit.exact import Bounds  # noqa: PLC0415 - worker processes need not import it
+    from proofs_check.exact import Bounds  # noqa: PLC0415 - worker processes need not import it
 
     return Bounds(total(dataset) - total(neighbor), total(dataset) - total(neighbor))

@@ -13,7 +13,6 @@ from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from proofs_check.audit.exact import expectation_over_laplace, laplace_cdf, laplace_pdf
 from proofs_check.audit.suite import standard_suite
 from proofs_check.audit.suite.numeric_svt import AdaptiveSVT
 from proofs_check.audit.suite.sparse_vector import SparseVector
@@ -33,6 +32,7 @@ from proofs_check.audit.suite.truths.families import Gap, Search, Value, make_th
 from proofs_check.audit.suite.truths.sides import Side, of_table
 from proofs_check.audit.suite.truths.suprema import TOLERANCE, Point, find_supremum
 from proofs_check.enclosures import ball, working_precision
+from proofs_check.exact import expectation_over_laplace, laplace_cdf, laplace_pdf
 
 CASES = {case.name: case for case in standard_suite()}
 UNIT = Fraction(1, 7)

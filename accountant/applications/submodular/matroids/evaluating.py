@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles import InvalidArgument
+from profiles.arrays import Floats
 
-Floats = NDArray[np.float64]
 Membership = NDArray[np.bool_]
 #: (data, membership of shape (s, m)) → values of shape (users, s)
 Evaluation = Callable[[Any, Membership], Any]

@@ -9,7 +9,7 @@ import numpy as np
 
 from accountant.applications.submodular.matroids.matroid import Integers, Matroid, Members
 from accountant.applications.submodular.matroids.objective import Scores
-from profiles.draws import ExponentialChoice, RandomDigits
+from profiles.randomness import ExponentialChoice, RandomDigits
 
 #: (scores, rate) → index i with probability proportional to exp(rate·scores[i])
 Choose = Callable[[Integers, Fraction], int]

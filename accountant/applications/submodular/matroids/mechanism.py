@@ -18,10 +18,11 @@ from accountant.applications.submodular.matroids.rounding import swap_round
 from accountant.applications.submodular.matroids.tracked import Tracked
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, Run, Unit, conclude_run, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
-from accountant.sampler import BitSource, open_sources
 from profiles import InvalidArgument, InvalidData, exact_text, to_exact
 from profiles.hypotheses import CONTRIBUTIONS, FEW_RECORDS, OWN_ENTRY, PUBLIC_CONSTANTS
 from profiles.numbers import ExactLike
+from profiles.randomness.bernoulli import open_sources
+from profiles.randomness.bits import BitSource
 
 PUBLIC = PUBLIC_CONSTANTS.about(names="the matroid, the function, epsilon and the numbers of rounds, draws and roundings are")
 _PROVED = (Coverage, PerUser, Tracked)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from accountant.applications.submodular.matroids.evaluating import (
     Evaluation,
-    Floats,
     Membership,
     find_mixing,
     judge_alone,
@@ -21,6 +20,7 @@ from accountant.applications.submodular.matroids.evaluating import (
 )
 from accountant.applications.submodular.matroids.matroid import Integers, require_count
 from profiles import InvalidArgument, InvalidData
+from profiles.arrays import Floats
 from profiles.hypotheses import JUDGED_TOGETHER, RECORDWISE, SUBMODULAR, Hypothesis
 
 #: Scores that are no whole numbers are rounded down, user by user, to multiples of 1/UNIT; then sums have no error.

@@ -18,7 +18,7 @@ from accountant.applications.submodular.matroids import (
     UniformMatroid,
 )
 from accountant.applications.submodular.matroids.law import enclose_greedy_law, enclose_law, finish_law
-from accountant.sampler.bits import open_bits
+from profiles.randomness.bits import open_bits
 from proofs_check.enclosures import ball, working_precision
 from proofs_check.exact import exact_epsilon, subsampled_law
 

@@ -20,8 +20,8 @@ from accountant.applications.submodular.matroids.greedy import open_choose
 from accountant.applications.submodular.matroids.mechanism import CONTRIBUTIONS
 from accountant.applications.submodular.matroids.objective import MOST_UNITS, RECORDWISE, UNIT
 from accountant.guarantees import ARITHMETIC, INDEPENDENT, render
-from accountant.sampler import PoissonSampler
 from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidTarget
+from profiles.randomness.bernoulli import PoissonSampler
 
 
 def make(**given):

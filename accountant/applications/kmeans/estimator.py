@@ -1,0 +1,358 @@
+"""Differentially private k-means as a scikit-learn estimator, with the guarantee that the accountant derives for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from accountant.applications.kmeans.certifying import certify_all_records, certify_sample
+from accountant.applications.kmeans.noise_split import MARGIN, NoiseScales, choose_scales
+from accountant.applications.kmeans.quotes import without_quotes
+from accountant.applications.kmeans.starting import pack_centres
+from accountant.applications.kmeans.weighing import bound_weights, let_records_weigh, read_largest
+from accountant.applications.kmeans.withheld import WithheldOutputs, refuse_pipeline, refuse_search
+from accountant.guarantees import AnyGuarantee, Run, ships
+from accountant.rules import make_rule
+from accountant.selection.select import prepare_selection
+from profiles import InvalidArgument, InvalidData, Profile, to_exact
+from profiles.arrays import Floats
+from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis, name_range
+from profiles.mechanisms import WeightedLloyd
+from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
+from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_most, require_norms
+from profiles.mechanisms.interface import require_norm
+from profiles.mechanisms.lloyd import MOST_ROUNDS, require_feasible_run
+from profiles.mechanisms.nearest import find_nearest
+from profiles.numbers import ExactLike
+from profiles.randomness.bernoulli import PoissonSampler
+from profiles.randomness.system import open_generator
+
+#: Selects row i with probability exactly q[i], independently of all else: (q, generator) → a boolean array of the same length.
+Selector = Callable[[Floats, np.random.Generator], NDArray[np.bool_]]
+PRIVACY_CONSTRAINED = "privacy-constrained"
+
+
+class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Claim: ``cluster_centers_`` are ε-differentially private (add/remove of one record) under the hypotheses of ``guarantee_``.
+
+    Runs DP-Lloyd (Fay et al. 2024, Algorithm 2): T iterations, each with Laplace noise on the counts and K-norm noise on the sums of
+    the clusters. ``guarantee_`` is derived and certified before the data are used. Proofs and the choice of the noise: docs/dp-kmeans.md.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of centres, k.
+    epsilon : exact number or None
+        The ε to keep, in nats, for records of weight 1; None where ``noise_scales`` is given. Text such as ``"0.1"`` is one tenth.
+    radius : exact number
+        Public bound of the l_p norm of a record, in the unit of the data. It must not be computed from the data.
+    iterations : int
+        Number of iterations, T; fixed in advance, because stopping when the centres settle would look at the data.
+    norm : float
+        The p ≥ 1 of the norm (``math.inf`` is allowed) that bounds records and shapes the noise. Nearest is always Euclidean.
+    init : "packing" or array of shape (k, d)
+        Initial centres: drawn without the data, or given; given ones must be public.
+    outside : "error" or "project"
+        Records outside the ball: refuse the data (an error tells that there is one), or move each such record onto the ball, and lower
+        each ``sample_weight`` above ``largest_weight`` to it.
+    min_count : exact number or None
+        A cluster whose noisy count is below it keeps its centre; None divides always, as the paper does. Centres that noise throws out
+        of the ball are moved back onto it in every iteration.
+    noise_scales : pair of exact numbers or None
+        (β_count, β_sum) in place of ``epsilon``.
+    largest_weight : exact number or None
+        Public bound, at least 1, of every ``sample_weight`` of ``fit``; ε is then that of records of this weight. None: none are taken.
+    random_state : None, int, numpy.random.Generator or RandomState
+        None draws the seed from the operating system. An int is for tests: a guarantee rests on a secret seed, and says so.
+
+    Attributes
+    ----------
+    cluster_centers_ : array of shape (k, d)
+        The private result.
+    guarantee_ : Guarantee or ConditionalGuarantee
+        ε-DP: for all records of weight 1, or up to ``largest_weight`` after ``fit``, and for all records of ``X`` after ``fit_sampled``.
+    profile_ : Profile
+        ε(w, x) = T (w/β_count + w z/β_sum), z = ‖x‖_p in [0, radius (1 + 2⁻³⁰)]; with w s for w where records have a weight s of their own.
+    mechanism_ : WeightedLloyd
+        What ran, with its noise scales and initial centres; all of it public.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    There are no ``labels_``, ``inertia_``, ``score``, ``fit_predict`` and ``fit_transform``: the label of a training record is a function
+    of that record, so that labels published for the training data are not private. ``predict`` labels records that you hold; its output
+    is as private as those records are. Each fit is a release; releases about the same records add up.
+
+    Source: Fay et al. 2024, Proposition 13 and Algorithm 2. Raises :class:`InvalidArgument`, :class:`InvalidNumber`, :class:`InvalidData`,
+    :class:`NotPrivate` (searches, cross-validation, pipelines that learn from the records before it; :class:`NotOffered` for what is not
+    there), and ValueError where scikit-learn's own checks fail.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(1000, 2))
+    >>> model = DPKMeans(3, epsilon=2, radius="1.5", iterations=5, random_state=0).fit(X)
+    >>> model.cluster_centers_.shape, float(model.guarantee_.bound.upper) <= 2
+    ((3, 2), True)
+
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        epsilon: ExactLike | None,
+        radius: ExactLike,
+        iterations: int = 10,
+        norm: float = 2,
+        init: str | ArrayLike = "packing",
+        outside: str = "error",
+        min_count: ExactLike | None = 1.0,
+        noise_scales: tuple[ExactLike, ExactLike] | None = None,
+        largest_weight: ExactLike | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.radius = radius
+        self.iterations = iterations
+        self.norm = norm
+        self.init = init
+        self.outside = outside
+        self.min_count = min_count
+        self.noise_scales = noise_scales
+        self.largest_weight = largest_weight
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DPKMeans:  # noqa: ARG002, N803
+        """Compute private centres of the records ``X``, shape (n, d); n may be 0. ``y`` is ignored.
+
+        ``sample_weight``: a weight that each record has by itself, such as a survey weight, in [1, ``largest_weight``]; None is 1 for each.
+        It is not the 1/q of a sample, for which :meth:`fit_sampled` is there.
+        """
+        with self._release():
+            if sample_weight is not None and self.largest_weight is None:
+                raise InvalidArgument(
+                    "sample_weight was given without largest_weight, but the epsilon is that of the heaviest record; declare a bound that "
+                    "is known without looking at these weights, or, for weights 1/q of a sample, have it drawn by fit_sampled(X, rule=...)"
+                )
+            largest = Fraction(1) if self.largest_weight is None else read_largest(self.largest_weight)
+            points = self._read(X, reset=True)
+            weights: Floats | None = None
+            if sample_weight is not None:  # a data set may be empty, which scikit-learn's check would refuse
+                empty = not len(points) and np.size(sample_weight) == 0
+                with without_quotes():
+                    weights = np.ones(0) if empty else _check_sample_weight(sample_weight, points, dtype=np.float64)
+                weights = bound_weights(weights, largest, lower=self.outside == "project")
+            points = self._bound(points)
+            generator, source = make_generator(self.random_state)
+            mechanism, evidence = self._prepare(points.shape[1], generator, largest)
+            weighed = None if self.largest_weight is None else largest
+            profile = mechanism.profile if weighed is None else let_records_weigh(mechanism.profile, weighed)
+            run = Run(noise=source, known=ships(self), proved=evidence | self._range_evidence(profile))
+            guarantee = certify_all_records(mechanism, run, self._promise(mechanism, largest), weighed)
+            self._run(mechanism, profile, guarantee, points, weights, generator)
+        return self
+
+    def fit_sampled(
+        self,
+        X: ArrayLike,  # noqa: N803
+        *,
+        rule: str = PRIVACY_CONSTRAINED,
+        constants: Mapping[str, object] | None = None,
+        target_epsilon: ExactLike | None = None,
+        select: Selector | None = None,
+    ) -> DPKMeans:
+        """Compute private centres of a fresh importance sample of ``X``, with an ε-DP guarantee for all of ``X``.
+
+        With ``rule`` "privacy-constrained" every record gets the largest weight w with ψ ≤ ε* (Problem 7 of Fay et al. 2024) and is
+        selected with a probability q just below 1/w; ε* = ``target_epsilon``, by default ``epsilon``: then sampling is free. Any other
+        named rule of :func:`accountant.rules.make_rule` selects with its q(x), made of public ``constants``, and ε is its certified
+        worst case. The selected records are clustered with the weights 1/q, which nobody hands in.
+
+        Draws are exact, with bits of the operating system, or of ``random_state`` where one is given. A ``select`` of your own must select
+        row i with probability exactly q[i], independently; that it does is then a hypothesis of the guarantee.
+        Raises :class:`Infeasible` where ε* is below the ε of all records with weight 1, :class:`InvalidSampling` for an unusable rule.
+        """
+        with self._release():
+            if self.largest_weight is not None:
+                raise InvalidArgument("fit_sampled makes all weights itself, but largest_weight was given; leave it out, or use fit")
+            if rule != PRIVACY_CONSTRAINED and target_epsilon is not None:
+                raise InvalidArgument(f"target_epsilon is for the rule {PRIVACY_CONSTRAINED!r}, but {str(rule)[:40]!r} was given; omit one")
+            points = self._bound(self._read(X, reset=True))
+            generator, source = make_generator(self.random_state)
+            mechanism, evidence = self._prepare(points.shape[1], generator, Fraction(1))
+            profile = mechanism.profile
+            target: object = None
+            if rule == PRIVACY_CONSTRAINED:
+                target = self._promise(mechanism, Fraction(1)) if target_epsilon is None else target_epsilon
+            made = make_rule(rule, profile, constants, target)
+            # prepared before the number of records is looked at: what it refuses, it refuses for every data set
+            selector = prepare_selection(profile, made)
+            sampler = PoissonSampler(None if self.random_state is None else generator)
+            draws = None if select is not None else sampler.source.hypothesis
+            run = Run(source, draws, selector=select is not None, known=ships(self), proved=evidence | self._range_evidence(profile))
+            guarantee = certify_sample(mechanism, run, made, selector.method)
+            if len(points):
+                chosen = selector.select({"z": _norms_above(points, self.norm)})
+                weights, q = chosen.weights, chosen.probabilities
+                selected = sampler.select(q) if select is None else np.asarray(select(q, generator))
+                if selected.dtype != np.bool_ or selected.shape != weights.shape:
+                    raise InvalidArgument(
+                        "the selector must return one boolean a record, but another type or length was found; correct it",
+                        private=f"{selected.dtype} of shape {selected.shape}",
+                    )
+                points, kept = points[selected], weights[selected]
+            else:
+                kept = np.ones(0)
+            self._run(mechanism, profile, guarantee, points, kept, generator)
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int32]:  # noqa: N803
+        """Return the number of the nearest centre of each record of ``X``, shape (n,)."""
+        check_is_fitted(self)
+        labels: NDArray[np.int32] = find_nearest(self._read(X, reset=False), self.cluster_centers_)
+        return labels
+
+    def transform(self, X: ArrayLike) -> Floats:  # noqa: N803
+        """Return the Euclidean distances of records to the centres, shape (n, k)."""
+        check_is_fitted(self)
+        distances: Floats = euclidean_distances(self._read(X, reset=False), self.cluster_centers_)
+        return distances
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.cluster_centers_.shape[0])
+
+    @contextmanager
+    def _release(self) -> Iterator[None]:
+        """Refuse callers that would make a fit public in other ways than by its centres; a fit that fails leaves the last one whole."""
+        refuse_search(type(self).__name__)
+        refuse_pipeline(type(self).__name__)
+        before = dict(vars(self))
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _read(self, X: ArrayLike, *, reset: bool) -> Floats:  # noqa: N803
+        # an empty data set is legal in fit: refusing it would tell that it is empty
+        with without_quotes():
+            found: Floats = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=0 if reset else 1)
+        return found
+
+    def _bound(self, points: Floats) -> Floats:
+        require_norm(self.norm)
+        check_radius(self.radius)
+        radius = to_exact(self.radius, "the radius")
+        if self.outside == "project":
+            return project_records(points, self.norm, radius)
+        if self.outside != "error":
+            raise InvalidArgument(f"outside must be 'error' or 'project', but {str(self.outside)[:40]!r} was found; give one of the two")
+        require_norms(points, self.norm, radius)
+        return points
+
+    def _prepare(self, dimension: int, generator: np.random.Generator, largest: Fraction) -> tuple[WeightedLloyd, dict[Hypothesis, str]]:
+        """Return what will run, with noise for weights up to ``largest``, and which of its hypotheses hold by construction."""
+        for name, value in (("n_clusters", self.n_clusters), ("iterations", self.iterations)):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+                raise InvalidArgument(f"{name} must be an integer of at least 1, but {str(value)[:40]!r} was found; give one")
+            if value > MOST_ROUNDS:
+                raise InvalidArgument(f"{name} must be at most {MOST_ROUNDS}, but {str(value)[:40]} was found; give fewer")
+        require_feasible_run(int(self.iterations), int(self.n_clusters) * dimension)  # before centres are drawn
+        radius = widen(to_exact(self.radius, "the radius"))
+        evidence: dict[Hypothesis, str] = {}
+        if isinstance(self.init, str):
+            if self.init != "packing":
+                raise InvalidArgument(f"init must be 'packing' or an array, but {self.init[:40]!r} was found; give one of the two")
+            # not with the numbers that the noise is made of: these centres are public, and would tell the generator's state
+            seed = None if self.random_state is None else generator.integers(0, 2**32, size=8, dtype=np.uint32)
+            centres = pack_centres(int(self.n_clusters), dimension, self.norm, float_at_most(radius), np.random.default_rng(seed))
+            evidence[PUBLIC_CENTRES] = "they are drawn in the declared ball, without the data"
+        else:
+            centres = np.asarray(self.init)
+            if centres.shape != (self.n_clusters, dimension):
+                raise InvalidData(
+                    f"init must have shape ({self.n_clusters}, {dimension}), but {centres.shape} was found; give one row a cluster"
+                )
+        scales = self._scales(radius, dimension, largest)
+        mechanism = WeightedLloyd(
+            initial_centres=centres,
+            iterations=int(self.iterations),
+            beta_count=scales.beta_count,
+            beta_sum=scales.beta_sum,
+            p=self.norm,
+            radius=radius,
+            min_count=self.min_count,
+            confine=True,
+        )
+        return mechanism, evidence
+
+    def _range_evidence(self, profile: Profile) -> dict[Hypothesis, str]:
+        """Return why every record, as it is used, lies in the declared ranges of ``profile``, where that holds by construction."""
+        return {name_range(profile): "each record is moved onto the declared domain by itself"} if self.outside == "project" else {}
+
+    def _scales(self, radius: Fraction, dimension: int, largest: Fraction) -> NoiseScales:
+        if (self.epsilon is None) == (self.noise_scales is None):
+            raise InvalidArgument("either epsilon or noise_scales is needed, and not both; give one of the two")
+        if self.noise_scales is not None:
+            if not isinstance(self.noise_scales, tuple) or len(self.noise_scales) != 2:
+                raise InvalidArgument("noise_scales must be a pair (beta_count, beta_sum); give two numbers in a tuple")
+            count, total = self.noise_scales
+            return NoiseScales(to_exact(count, "the noise scale beta_count"), to_exact(total, "the noise scale beta_sum"))
+        epsilon = to_exact(self.epsilon, "epsilon")
+        if epsilon <= 0:
+            raise InvalidArgument(f"epsilon must be positive, but {str(self.epsilon)[:40]} was found; give a positive number")
+        return choose_scales(epsilon / largest, radius=radius, iterations=int(self.iterations), dimension=dimension, p=self.norm)
+
+    def _promise(self, mechanism: WeightedLloyd, largest: Fraction) -> Fraction:
+        """Return the ε that the certified bound must keep: the one asked for, or that of the given scales and a margin."""
+        if self.epsilon is not None:
+            return to_exact(self.epsilon, "epsilon")
+        count, total, radius = (to_exact(value) for value in (mechanism.beta_count, mechanism.beta_sum, mechanism.radius))
+        return int(self.iterations) * largest * (1 / count + radius / total) * (1 + MARGIN)
+
+    def _run(
+        self,
+        mechanism: WeightedLloyd,
+        profile: Profile,
+        guarantee: AnyGuarantee,
+        points: Floats,
+        weights: Floats | None,
+        generator: np.random.Generator,
+    ) -> None:
+        centres = mechanism.run(points, weights, generator)
+        self.mechanism_ = mechanism
+        self.profile_ = profile
+        self.guarantee_ = guarantee
+        self.cluster_centers_ = centres
+
+
+def _norms_above(points: Floats, p: float) -> Floats:
+    """Return upper bounds of the norms over the reals, so that the weights are feasible for these as well: ε grows with the norm.
+
+    They are in the declared range: relative roundings are below half of its slack, and subnormal numbers, where these do not hold, are
+    taken for the least radius.
+    """
+    norms = record_norms(points, p) * (1 + float(SLACK) / 2)
+    return np.where(norms > 0, np.maximum(norms, LEAST_RADIUS), 0.0)
+
+
+def make_generator(random_state: object) -> tuple[np.random.Generator, Hypothesis]:
+    """Return a generator for scikit-learn's ``random_state``, and what has to be true of it; None is the operating system's secure source.
+
+    Raises ValueError like scikit-learn for anything else.
+    """
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return open_generator(random_state)
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
+        return open_generator(np.random.default_rng(int(random_state)))
+    return open_generator(np.random.default_rng(check_random_state(random_state).randint(0, 2**32, size=8, dtype=np.uint32)))

@@ -1,0 +1,245 @@
+"""Guarantees of the repeated mechanisms, without and with a Poisson sample (docs/repeated-mechanisms.md)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accountant.amplification import MOST_EPSILON
+from accountant.calibration.one_sided import OneSidedCalibration, calibrate_one_sided
+from accountant.calibration.rounds import RoundsCalibration, calibrate_rounds
+from accountant.guarantees import AnyGuarantee, Hypothesis, Run, TwoSidedDP, assume, conclude_run, discharge, ships
+from accountant.guarantees.directions import prove_losses, subsample
+from profiles import InvalidArgument, InvalidData, to_exact
+from profiles.hypotheses import CHECKED_FORM, DATA_SETS, SEEDED_BITS, UNIVERSE_ORDER
+from profiles.mechanisms.interface import check_call
+from profiles.mechanisms.repeated import Arithmetic, RepeatedExponential, RepeatedThreshold
+from profiles.randomness.bernoulli import PoissonSampler
+from profiles.randomness.bits import BitSource, open_bits, refuse_repeats
+from proofs_check.exact.repeated import AssumptionCheck, FiniteDomain
+
+RepeatedMechanism: TypeAlias = RepeatedExponential | RepeatedThreshold
+
+_PAGE = "docs/repeated-mechanisms.md"
+_THEOREMS = {RepeatedExponential: f"{_PAGE}, Theorem A", RepeatedThreshold: f"{_PAGE}, Theorem B"}
+
+
+def declare_repeated(
+    mechanism: RepeatedMechanism, *, check: AssumptionCheck | None = None, domain: FiniteDomain | None = None
+) -> AnyGuarantee:
+    """Under the assumptions of ``mechanism``: ε⁺ = ε₀; and ε⁻ = L·ε₀ for the exponential one with at most L rounds, ∞ for thresholds.
+
+    The assumptions are open hypotheses. ``check`` is what :func:`~proofs_check.exact.repeated.check_assumptions` or ``search_violation``
+    found: it is noted in the derivation. It discharges them only where it proved both and ``domain``, the declared universe of all data
+    sets, is the one that was checked; then that data sets come from it, and that the functions do on them what they did in the check's
+    form (its ``assemble``), are hypotheses instead, and ε⁻ is the smaller number that the check gives, if it does.
+    Source: Ghazi et al. 2024, Theorems 4.3 and 5.3; docs/repeated-mechanisms.md, Theorems A, A′ and B.
+
+    Raises :class:`InvalidArgument` where the check is of another mechanism or refuted an assumption, or the domain is not the checked one.
+    """
+    _require_mechanism(mechanism)
+    closed = _closes(mechanism, check, domain)
+    source = f"{mechanism.source}; {_THEOREMS[type(mechanism)]}"
+    if check is not None:
+        source += f"; assumptions: no violation in {check.tried}"
+    plus = to_exact(mechanism.epsilon0, "epsilon0")
+    if isinstance(mechanism, RepeatedThreshold):
+        found = prove_losses(mechanism.name, plus, None, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
+    else:
+        minus = mechanism.rounds * plus
+        if closed and check is not None and check.spread is not None:
+            minus = min(minus, mechanism.rate * check.spread)
+        most = minus if minus <= MOST_EPSILON else None
+        found = prove_losses(mechanism.name, plus, most, theorem=source, algorithm=mechanism, hypotheses=mechanism.hypotheses)
+    if not closed or check is None or domain is None:
+        return found
+    for assumption in mechanism.assumptions:
+        found = discharge(found, assumption, f"exhaustive check of the declared universe: {check.tried}")
+    stated = [DATA_SETS.about(statement=domain.statement), CHECKED_FORM.about(statement=check.form_statement)]
+    if domain.order_statement is not None:
+        stated.insert(1, UNIVERSE_ORDER.about(statement=domain.order_statement))
+    return assume(found, stated)
+
+
+def _require_mechanism(mechanism: object) -> None:
+    if type(mechanism) not in _THEOREMS:  # a subclass may run something else
+        raise InvalidArgument(
+            f"a RepeatedExponential or RepeatedThreshold was expected, but {type(mechanism).__name__} was found; make one of them"
+        )
+
+
+def _closes(mechanism: RepeatedMechanism, check: AssumptionCheck | None, domain: FiniteDomain | None) -> bool:
+    """Tell whether the check discharges the assumptions."""
+    if check is None:
+        if domain is not None:
+            raise InvalidArgument("a declared universe discharges nothing without a check of it, but none was given; pass check")
+        return False
+    same = check.mechanism.select is mechanism.select and check.mechanism.rounds >= mechanism.rounds
+    if type(check.mechanism) is not type(mechanism) or not same:
+        raise InvalidArgument("the check is of another select or fewer rounds than the mechanism has; check the mechanism itself")
+    if to_exact(check.mechanism.sensitivity, "the sensitivity") > to_exact(mechanism.sensitivity, "the sensitivity"):
+        raise InvalidArgument("the check is of a larger sensitivity than the mechanism has; check the mechanism itself")
+    if check.refuted:
+        raise InvalidArgument(f"the theorem does not apply, as an assumption is refuted ({check.violations[0]}); change the scores")
+    if domain is None:
+        return False
+    if domain != check.domain:
+        raise InvalidArgument("the declared universe is not the one that was checked; check the universe of all data sets")
+    return check.proved
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedAnswer:
+    """One output with its guarantee. Nothing else depends on the data."""
+
+    outputs: tuple[Any, ...]
+    guarantee: AnyGuarantee
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SubsampledRepeated:
+    """Claim: ``mechanism`` on a fresh Poisson sample of rate ``plan.p`` is ``plan.target``-DP (add/remove), under its assumptions.
+
+    Made by :func:`subsampled_exponential` and :func:`subsampled_threshold`. All fields are public constants; ``base`` is the
+    guarantee of this mechanism without a sample, as :func:`declare_repeated` derives it with ``check`` and ``domain``. A data set is
+    a sequence of records or an array with a row for each; :meth:`run` gives select's functions a list, a tuple or an array of the selected
+    ones, as the data set is.
+
+    Source: Ghazi et al. 2024, Theorems 4.4 and 5.4; docs/one-sided.md, Theorem 1. Raises :class:`InvalidArgument` where the plan does
+    not make this mechanism ``plan.target``-DP, and what :func:`declare_repeated` raises.
+    """
+
+    mechanism: RepeatedMechanism
+    plan: OneSidedCalibration | RoundsCalibration
+    check: AssumptionCheck | None = None
+    domain: FiniteDomain | None = None
+    base: AnyGuarantee = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "base", declare_repeated(self.mechanism, check=self.check, domain=self.domain))
+        bound = subsample(self.base, self.plan.p).bound
+        if not isinstance(bound, TwoSidedDP) or bound.epsilon is None or bound.epsilon > self.plan.target:
+            raise InvalidArgument(
+                "the plan is not about this mechanism (its epsilon0, its rounds); make it by subsampled_exponential or _threshold"
+            )
+
+    @property
+    def guarantee(self) -> AnyGuarantee:
+        """The guarantee of one run in both directions, before it is known where the random numbers come from."""
+        return subsample(self.base, self.plan.p)
+
+    def run(self, data: Any, rng: object = None, *, bits: object = None) -> RepeatedAnswer:
+        """Return one output on a fresh sample, with its guarantee.
+
+        ``bits`` is where the sample's random bits come from, ``rng`` those of the choices: None for the secure source of the operating
+        system, a seed, a :class:`numpy.random.Generator`, or a bit source. Floating-point noise needs a generator.
+        Raises :class:`InvalidData` for what is no sequence of records, :class:`InvalidArgument` for generators that repeat each other.
+        """
+        sampler = PoissonSampler(bits)
+        noise, hypothesis = self._open_noise(rng, sampler.source)
+        kept = sampler.select(np.full(_count(data), self.plan.p))
+        outputs = self.mechanism.run(_restrict(data, kept), noise)
+        return RepeatedAnswer(
+            outputs, conclude_run(self.guarantee, Run(noise=hypothesis, draws=sampler.source.hypothesis, known=ships(self)))
+        )
+
+    def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """Return ``size`` independent outputs, each on a sample of its own, as ``mechanism.sample`` does: what audits judge."""
+        check_call(rng, size)
+        count = _count(dataset)
+        kept = PoissonSampler(rng).select(np.full(size * count, self.plan.p)).reshape(size, count)
+        found = np.empty((size, self.mechanism.rounds), dtype=np.int64)
+        masks, places = np.unique(kept, axis=0, return_inverse=True) if count else (kept[:1], np.zeros(size, dtype=np.intp))
+        for number, mask in enumerate(masks):
+            rows = np.flatnonzero(places.reshape(-1) == number)
+            found[rows] = self.mechanism.sample(_restrict(dataset, mask), rng, len(rows))
+        return found
+
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+        """Same as :meth:`sample`."""
+        return self.sample(dataset, rng, size)
+
+    def _open_noise(self, rng: object, source: BitSource) -> tuple[object, Hypothesis | str]:
+        """Return what the choices are drawn with, and what has to be true of it."""
+        if self.mechanism.arithmetic is Arithmetic.EXACT and not isinstance(rng, np.random.Generator):
+            noise = open_bits(rng)
+            hypothesis: Hypothesis | str = noise.hypothesis
+        else:
+            check_call(rng, 1)
+            noise, hypothesis = rng, SEEDED_BITS  # type: ignore[assignment]
+        refuse_repeats(source, noise)
+        return noise, hypothesis
+
+
+def subsampled_exponential(
+    *,
+    select: Any,
+    rounds: int,
+    sensitivity: object,
+    epsilon: object,
+    calibration: str = "optimal",
+    arithmetic: Arithmetic | str = Arithmetic.EXACT,
+    check: AssumptionCheck | None = None,
+    domain: FiniteDomain | None = None,
+) -> SubsampledRepeated:
+    """Return the repeated exponential mechanism that is ``epsilon``-DP (nats, add/remove) on a Poisson sample.
+
+    Public constants: ``select``, ``rounds`` and ``sensitivity`` as in :class:`~profiles.mechanisms.repeated.RepeatedExponential`;
+    ``calibration`` "optimal" or "corollary" (ε₀ = log 2) as in :func:`calibrate_one_sided`, "rounds" as in :func:`calibrate_rounds`, which
+    is better where there are few rounds; ``check`` and ``domain`` as in
+    :func:`declare_repeated`. Source: Ghazi et al. 2024, Theorem 4.4. Raises what these raise.
+
+    >>> mechanism = subsampled_exponential(select=lambda chosen: (2, lambda data: [len(data), 0]), rounds=1, sensitivity=1, epsilon=1)
+    >>> float(mechanism.mechanism.epsilon0), float(mechanism.guarantee.bound.epsilon) <= 1
+    (1.3132616875182228, True)
+    """
+    plan = calibrate_rounds(epsilon, rounds) if calibration == "rounds" else calibrate_one_sided(epsilon, choice=calibration)
+    made = RepeatedExponential(
+        select=select, rounds=rounds, epsilon0=plan.epsilon0, sensitivity=to_exact(sensitivity, "the sensitivity"), arithmetic=arithmetic
+    )
+    return SubsampledRepeated(made, plan, check, domain)
+
+
+def subsampled_threshold(
+    *,
+    select: Any,
+    rounds: int,
+    sensitivity: object,
+    epsilon: object,
+    calibration: str = "optimal",
+    arithmetic: Arithmetic | str = Arithmetic.EXACT,
+    check: AssumptionCheck | None = None,
+    domain: FiniteDomain | None = None,
+) -> SubsampledRepeated:
+    """Return repeated above-threshold that is ``epsilon``-DP (nats, add/remove) on a Poisson sample; arguments as above.
+
+    Thresholds are compared with values of the sample, whose expectation is about ``plan.p`` times that of the data.
+    Source: Ghazi et al. 2024, Theorem 5.4. Raises what :func:`subsampled_exponential` raises.
+
+    >>> mechanism = subsampled_threshold(select=lambda answers: (len, 3), rounds=2, sensitivity=2, epsilon=1)
+    >>> mechanism.run(["a", "b"], np.random.default_rng(2), bits=1).guarantee.bound.epsilon <= 1
+    True
+    """
+    plan = calibrate_one_sided(epsilon, choice=calibration)
+    made = RepeatedThreshold(
+        select=select, rounds=rounds, epsilon0=plan.epsilon0, sensitivity=to_exact(sensitivity, "the sensitivity"), arithmetic=arithmetic
+    )
+    return SubsampledRepeated(made, plan, check, domain)
+
+
+def _count(data: Any) -> int:
+    if isinstance(data, np.ndarray) and data.ndim >= 1:
+        return len(data)
+    if isinstance(data, (list, tuple)):
+        return len(data)
+    raise InvalidData(f"a list, a tuple or an array of records was expected, but {type(data).__name__} was found; convert the data")
+
+
+def _restrict(data: Any, kept: NDArray[np.bool_]) -> Any:
+    if isinstance(data, np.ndarray):
+        return data[kept]
+    chosen = [record for record, selected in zip(data, kept.tolist(), strict=True) if selected]
+    return tuple(chosen) if isinstance(data, tuple) else chosen

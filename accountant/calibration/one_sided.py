@@ -1,0 +1,131 @@
+"""What a one-sided mechanism may spend so that it is ε-differentially private after sampling, and the best such pair (p, ε₀)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from accountant.amplification import BITS, MOST_EPSILON, amplify_minus, amplify_plus, read_loss, read_probability, round_outward
+from accountant.guarantees.evidence import certify_pair
+from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Undecided, to_exact
+from profiles.numbers import round_down_finite, shorten
+from proofs_check.enclosures import ball, working_precision
+
+Choice = Literal["optimal", "corollary"]
+CHOICES: tuple[Choice, ...] = ("optimal", "corollary")
+
+
+@dataclass(frozen=True, slots=True)
+class OneSidedCalibration:
+    """Claim: an ``epsilon0``-add-DP mechanism on a fresh Poisson sample of rate ``p`` is ``target``-differentially private.
+
+    For exactly these numbers ψ⁺ ≤ target and ψ⁻ ≤ target (checked when it is made, in ball arithmetic). ``p`` is a binary64 number.
+    """
+
+    target: Fraction
+    p: float
+    epsilon0: Fraction
+    choice: Choice
+
+    @property
+    def plus(self) -> Fraction:
+        """The certified loss when a record goes, at most the target."""
+        return amplify_plus(self.epsilon0, self.p)
+
+    @property
+    def minus(self) -> Fraction:
+        """The certified loss when a record comes, at most the target."""
+        found = amplify_minus(None, self.p)
+        return self.target if found is None else found  # p < 1, so that it is never None
+
+    def certificates(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Return two certificates that the kernel accepted: ψ⁺ ≤ target and ψ⁻ ≤ target, for `pdp check`.
+
+        Raises :class:`Undecided` where the kernel does not accept them (targets far below 10^−9 or far above 100).
+        """
+        return certify_pair(self.epsilon0, Fraction(self.p), self.target)
+
+
+def calibrate_one_sided(target: object, *, choice: str = "optimal") -> OneSidedCalibration:
+    """Return p and ε₀ such that ε₀-add-DP becomes ``target``-differential privacy by sampling with probability p.
+
+    ``optimal``: p = 1 − e^−ε, the largest rate that any one-sided mechanism allows, and ε₀ = log(1 + e^ε), the largest budget at that
+    rate. No feasible pair has a larger p·ε₀ (docs/one-sided.md, Theorem 3). ``corollary``: the same p with ε₀ = log 2, as in
+    Ghazi et al. 2024, Corollary 3.2. Both numbers are rounded down to binary64, p first.
+
+    ``target`` ε in nats, exact, 0 < ε ≤ 10000. Raises :class:`InvalidTarget`, :class:`InvalidArgument` for another choice.
+
+    >>> plan = calibrate_one_sided(1)
+    >>> plan.p, float(plan.epsilon0)
+    (0.6321205588285577, 1.3132616875182228)
+    >>> plan.plus <= 1 and plan.minus <= 1
+    True
+    """
+    chosen = next((known for known in CHOICES if known == choice), None)
+    if chosen is None:
+        raise InvalidArgument(f"the calibration must be one of {', '.join(CHOICES)}, but {str(choice)[:40]!r} was found; choose one")
+    epsilon = read_target(target)
+    p = largest_probability(epsilon)
+    if p == 0:
+        raise InvalidTarget(f"a target of {shorten(epsilon)} nats needs a sampling probability below every binary64 number; raise it")
+    epsilon0 = largest_epsilon0(epsilon, p)
+    if chosen == "corollary":
+        with working_precision(BITS):
+            epsilon0 = min(epsilon0, Fraction(round_down_finite(round_outward(ball(Fraction(2)).log(), up=False))))
+    plan = OneSidedCalibration(epsilon, p, epsilon0, chosen)
+    if plan.plus > epsilon or plan.minus > epsilon:
+        raise Undecided(f"the pair for the target {shorten(epsilon)} could not be certified; give a target with fewer digits")
+    return plan
+
+
+def largest_probability(target: object, minus: object | None = None) -> float:
+    """Return the largest binary64 p with ψ⁻ ≤ target: p ≤ (1 − e^−target)/(1 − e^−minus), and 1 where minus ≤ target.
+
+    ``minus`` None is ∞. Source: docs/one-sided.md, Theorem 3. Raises :class:`InvalidTarget`, :class:`InvalidNumber`.
+
+    >>> largest_probability("0.5"), largest_probability("0.5", "0.4")
+    (0.3934693402873666, 1.0)
+    """
+    epsilon = read_target(target)
+    loss = None if minus is None else read_loss(minus, "epsilon_minus")
+    if loss is not None and loss <= epsilon:
+        return 1.0
+    with working_precision(BITS):
+        rate = -(-ball(epsilon)).expm1()
+        if loss is not None:
+            rate = rate / -(-ball(loss)).expm1()
+        return min(1.0, round_down_finite(max(Fraction(0), round_outward(rate, up=False))))
+
+
+def largest_epsilon0(target: object, p: object) -> Fraction:
+    """Return the largest binary64 ε₀ with ψ⁺ ≤ target at the sampling probability p: ε₀ ≤ log(1 + (e^target − 1)/p).
+
+    ``p`` in (0, 1], exact. Source: docs/one-sided.md, Theorem 3. Raises :class:`InvalidTarget`, :class:`InvalidNumber`.
+
+    >>> float(largest_epsilon0(1, 1)), float(largest_epsilon0(1, "1/2"))
+    (1.0, 1.4898801256447498)
+    """
+    epsilon, rate = read_target(target), read_probability(p)
+    if rate == 0:
+        raise InvalidNumber(
+            "the sampling probability must be above 0, but 0 was found; a sample that is always empty has no largest budget"
+        )
+    if rate == 1:
+        return Fraction(round_down_finite(epsilon))
+    with working_precision(BITS):
+        return Fraction(round_down_finite(max(Fraction(0), round_outward((ball(epsilon).expm1() / ball(rate)).log1p(), up=False))))
+
+
+def read_target(value: object) -> Fraction:
+    """Return an exact target in (0, 10000]. Raises :class:`InvalidTarget`."""
+    try:
+        exact = to_exact(value, "the target epsilon")
+    except InvalidNumber as error:
+        raise InvalidTarget(str(error)) from None
+    if not 0 < exact <= MOST_EPSILON:
+        raise InvalidTarget(
+            f"the target epsilon must lie in (0, {MOST_EPSILON}], but {shorten(exact)} was found; give a number of nats above 0"
+        )
+    return exact

@@ -1,0 +1,87 @@
+"""Calibration of the repeated exponential mechanism for a known number of rounds: its loss when a record comes is finite."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import mpmath
+
+from accountant.amplification import MOST_EPSILON, amplify_minus, amplify_plus
+from accountant.calibration.one_sided import largest_epsilon0, largest_probability, read_target
+from profiles import InvalidTarget, Undecided
+from profiles.mechanisms.repeated.interface import read_rounds
+
+
+@dataclass(frozen=True, slots=True)
+class RoundsCalibration:
+    """Claim: a mechanism with ε⁺ = ``epsilon0`` and ε⁻ = ``rounds``·``epsilon0`` is ``target``-DP on a fresh Poisson sample of rate ``p``.
+
+    For exactly these numbers ψ⁺ ≤ target and ψ⁻ ≤ target (checked when it is made). ``p`` is a binary64 number.
+    """
+
+    target: Fraction
+    p: float
+    epsilon0: Fraction
+    rounds: int
+
+    @property
+    def plus(self) -> Fraction:
+        """The certified loss when a record goes, at most the target."""
+        return amplify_plus(self.epsilon0, self.p)
+
+    @property
+    def minus(self) -> Fraction:
+        """The certified loss when a record comes, at most the target."""
+        found = amplify_minus(_minus(self.rounds, self.epsilon0), self.p)
+        return self.target if found is None else found
+
+
+def calibrate_rounds(target: object, rounds: object) -> RoundsCalibration:
+    """Return p and ε₀ for L rounds of the exponential mechanism, whose losses are ε₀ and L·ε₀ (docs/repeated-mechanisms.md, Theorem C).
+
+        ε₀ = log y for the root y > 1 of y = 1 + e^ε (1 − y^−L),   p = (e^ε − 1)/(y − 1).
+
+    Both directions are then exactly ε, and no pair (p, ε₀) that these losses allow has a larger p·ε₀. One round gives p = 1 and ε₀ = ε;
+    many rounds give the pair of :func:`calibrate_one_sided`. Both numbers are rounded down to binary64.
+
+    ``target`` ε in nats, exact, 0 < ε ≤ 10000. Raises :class:`InvalidTarget`, :class:`InvalidArgument`.
+
+    >>> plan = calibrate_rounds(1, 2)
+    >>> round(plan.p, 4), round(float(plan.epsilon0), 4), plan.plus <= 1 and plan.minus <= 1
+    (0.6885, 1.2516, True)
+    """
+    epsilon, count = read_target(target), read_rounds(rounds)
+    guess = largest_epsilon0(epsilon, 1) if count == 1 else _guess(epsilon, count)
+    p = largest_probability(epsilon, _minus(count, guess))
+    if p == 0:
+        raise InvalidTarget("this target needs a sampling probability below every binary64 number; raise it")
+    plan = RoundsCalibration(epsilon, p, min(guess, largest_epsilon0(epsilon, p)), count)
+    if plan.epsilon0 <= 0 or plan.plus > epsilon or plan.minus > epsilon:
+        raise Undecided("the pair for this target could not be certified; give a target with fewer digits")
+    return plan
+
+
+def _minus(rounds: int, epsilon0: Fraction) -> Fraction | None:
+    """Return L·ε₀, or None (unbounded) where it is beyond what the rules take."""
+    return rounds * epsilon0 if rounds * epsilon0 <= MOST_EPSILON else None
+
+
+def _guess(epsilon: Fraction, rounds: int) -> Fraction:
+    """Return a binary64 number near log y. Nothing rests on it: p and ε₀ are certified for whatever it is.
+
+    In t = log y: t = log1p(e^ε·(1 − e^(−Lt))), whose right side is concave and increasing, so that the iteration from above falls to the
+    root; Newton's method on the difference, which is convex there, does too, and quadratically.
+    """
+    with mpmath.workdps(60):
+        scale = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+        t = mpmath.log1p(scale)
+        for _ in range(200):
+            decay = mpmath.exp(-rounds * t)
+            gap = t - mpmath.log1p(scale * (1 - decay))
+            slope = 1 - scale * rounds * decay / (1 + scale * (1 - decay))
+            step = gap / slope if slope > 0 else mpmath.mpf(0)
+            t -= step
+            if abs(step) < t * mpmath.mpf(10) ** -40:
+                break
+        return Fraction(float(t))

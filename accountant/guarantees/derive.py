@@ -1,0 +1,247 @@
+"""From a profile and a sampling rule to a guarantee: what ``pdp epsilon`` computes.
+
+Derivation: declared profile (or adaptive composition of its parts) → amplification by importance sampling (Theorem 6 of Fay et al. 2024)
+→ worst case over the declared records. The guarantee carries the hypotheses that nobody has discharged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from accountant.guarantees import (
+    AnyGuarantee,
+    EpsilonDP,
+    amplify_by_importance_sampling,
+    derive_profile,
+    prove_run,
+    render,
+    to_json,
+    worst_case,
+)
+from accountant.guarantees.showing import guarantee_html, guarantee_text
+from accountant.rules import SamplingRule, make_rule, refuse_oracle, rule_from_declaration, rule_from_expression
+from accountant.worst_case import DEFAULT_BUDGET, DEFAULT_GAP, EpsilonBound, bound_epsilon
+from profiles import Declaration, InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, exact_text, load, to_exact
+from profiles.hypotheses import EXACT_REALS
+from profiles.terms import free_symbols, number
+from proofs_check.conditions.consequences import NEEDS, THEOREM_10
+from proofs_check.results import Verdict
+from proofs_check.verify import Verification, verify
+
+if TYPE_CHECKING:
+    from profiles.presenting.pictures import Picture
+
+CONSTRAINED = NEEDS[THEOREM_10]
+#: Either bounds the weights of all records that lose anything; the second follows from the first.
+BOUNDING = ("assumption-9", "assumption-9-nonzero")
+#: Bounds that were asked for last are kept: a guarantee is often told more than once.
+_KEPT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedEpsilon:
+    """A worst-case guarantee with its evidence; ``conditions`` are the verdicts that privacy-constrained sampling rests on."""
+
+    guarantee: AnyGuarantee
+    bound: EpsilonDP
+    rule: SamplingRule
+    profile: Profile
+    conditions: Verification | None = None
+    relative_gap: Fraction = DEFAULT_GAP
+
+    @property
+    def gap_reached(self) -> bool:
+        """Whether the two bounds are as close as was asked for; they are proved in any case."""
+        return self.bound.evidence.reached or self.rule.q is None
+
+    @property
+    def unsampled(self) -> EpsilonBound | None:
+        """Certified bounds of ε without sampling, sup over records of ε(1, x); None where that is no number, or none was found."""
+        return bound_without_sampling(self.profile, self.relative_gap)
+
+    @property
+    def smaller(self) -> str | None:
+        """Which of the two is smaller: ``with sampling``, ``without sampling``, or ``neither`` is shown to be; None without the second."""
+        before, after = self.unsampled, self.bound
+        if before is None:
+            return None
+        return "with sampling" if after.upper < before.lower else "without sampling" if before.upper < after.lower else "neither"
+
+    def __repr__(self) -> str:
+        return f"DerivedEpsilon({guarantee_text(self.guarantee)})"
+
+    def _repr_html_(self) -> str:
+        return guarantee_html(self.guarantee)
+
+    def plot(self) -> Picture:
+        """Return a picture of what records lose, with and without sampling, against the first statistic with a range, below the bound.
+
+        Raises :class:`profiles.InvalidArgument` where there is no such statistic, :class:`profiles.MissingExtra` without Matplotlib.
+        """
+        from accountant.presenting.pictures import plot_derived  # noqa: PLC0415 - Matplotlib is an extra
+
+        return plot_derived(self)
+
+    def certificate(self) -> Mapping[str, Any]:
+        """Return the certificate of the bound; for privacy-constrained sampling that of its conditions.
+
+        Raises :class:`InvalidArgument` where the kernel does not accept the proof: what it rejects is not handed out.
+        """
+        found = self.bound.evidence.certificate
+        if found is not None and self.bound.evidence.checked_by_kernel:
+            return found
+        if self.conditions is None:
+            raise InvalidArgument("this bound has no certificate, because the kernel does not accept its proof; omit --certificate")
+        return self.conditions.certificate()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stable JSON form of ``pdp epsilon``."""
+        evidence = self.bound.evidence
+        return {
+            **to_json(self.guarantee),
+            "rule": self.rule.name,
+            "at": {name: exact_text(value) for name, value in evidence.at.items()},
+            "method": evidence.method,
+            "checked_by_kernel": evidence.checked_by_kernel or self._conditions_checked(),
+            "gap_reached": self.gap_reached,
+            "relative_gap": decimal_text(evidence.relative_gap, 3, round_up=True),
+            **self.compare_with_unsampled(),
+        }
+
+    def compare_with_unsampled(self) -> dict[str, Any]:
+        """Return ε without sampling and which of the two is smaller as JSON: the keys ``without_sampling`` and ``smaller``."""
+        return {"without_sampling": self._unsampled_json(), "smaller": self.smaller}
+
+    def _unsampled_json(self) -> dict[str, Any] | None:
+        found = self.unsampled
+        if found is None:
+            return None
+        return {
+            "epsilon": {"lower": found.lower_text(), "upper": found.upper_text()},
+            "at": {name: exact_text(value) for name, value in found.at.items()},
+            "checked_by_kernel": found.checked_by_kernel,
+        }
+
+    def _conditions_checked(self) -> bool:
+        if self.conditions is None:
+            return False
+        checked = {name for name, decision in self.conditions.decisions.items() if decision.checked}
+        return "assumption-8" in checked and any(name in checked for name in BOUNDING)
+
+    def render(self, *, everything: bool = True) -> str:
+        """Return the guarantee as text for people, with ε without sampling beside it; what is discharged is counted only, where not
+        ``everything`` is asked for.
+        """
+        return render(self.guarantee, everything=everything, beside=(*self.describe_unsampled(), *self.describe_gap()))
+
+    def describe_unsampled(self) -> tuple[str, ...]:
+        """Return ε without sampling in words, and which of the two is smaller."""
+        found = self.unsampled
+        if found is None:
+            return ("without sampling: no bound was found, because epsilon(1, x) has none or needs numbers for all parameters",)
+        said = {
+            "with sampling": "sampling lowers epsilon",
+            "without sampling": "without sampling epsilon is smaller: this sampling saves work, not privacy",
+            "neither": "neither is shown to be smaller",
+        }
+        checked = "checked by the kernel" if found.checked_by_kernel else "not checked by the kernel"
+        bounds = f"epsilon <= {found.upper_text()} (and at least {found.lower_text()}), {checked}"
+        return (f"without sampling, every record with weight 1: {bounds}", said[str(self.smaller)])
+
+    def describe_gap(self) -> tuple[str, ...]:
+        """Return, where the bounds are further apart than was asked for, how far, and how to go on."""
+        if self.gap_reached:
+            return ()
+        found = self.bound.evidence
+        wide, asked = (decimal_text(gap, 2, round_up=True) for gap in (found.relative_gap, self.relative_gap))
+        said = f"gap: both bounds, {found.lower_text()} and {found.upper_text()}, are proved, but their relative gap {wide} is wider than "
+        how = "to narrow it, raise --budget, narrow the ranges and clip each record to them, or simplify epsilon and q"
+        return (f"{said}the {asked} that was asked for; {how}",)
+
+
+def derive_epsilon(
+    reference: str | Profile | Declaration,
+    *,
+    rule: str | SamplingRule | None = None,
+    q: str | None = None,
+    constants: Mapping[str, object] | None = None,
+    target_epsilon: object | None = None,
+    relative_gap: object = "1e-9",
+    budget: int = DEFAULT_BUDGET,
+    conditions: Verification | None = None,
+) -> DerivedEpsilon:
+    """Return the add/remove ε-DP guarantee of a profile after sampling by a ``rule`` (its name, or one that was made), an expression
+    ``q`` or the file's own rule. ``conditions`` are verdicts on this profile for the target that are at hand already; privacy-constrained
+    sampling rests on them then, and nothing is decided twice.
+
+    Raises what loading, :func:`accountant.rules.make_rule`, :func:`accountant.worst_case.bound_epsilon` raise, and
+    :class:`profiles.InvalidArgument` if both or no rule is given.
+
+    >>> from profiles import declare
+    >>> found = derive_epsilon(declare("sum", "w*z/3", record={"z": ["1/2", 2]}), rule="uniform", constants={"rate": "0.1"})
+    >>> found.to_json()["epsilon"]["upper"], "weight-as-given" in [item.id for item in found.guarantee.hypotheses]
+    ('4.37547018475', True)
+    """
+    declaration = Declaration(reference) if isinstance(reference, Profile) else load(reference) if isinstance(reference, str) else reference
+    profile = declaration.profile
+    chosen = _choose_rule(declaration, rule, q, constants or {}, target_epsilon)
+    hypotheses = dict.fromkeys((EXACT_REALS, *declaration.hypotheses))
+    options: dict[str, Any] = {"relative_gap": relative_gap} | ({} if budget == DEFAULT_BUDGET else {"budget": budget})
+    used = None
+    if chosen.q is None:
+        used = verify(profile, chosen.target_epsilon, CONSTRAINED) if conditions is None else conditions
+        if used.profile != profile or used.target != chosen.target_epsilon:
+            raise InvalidArgument("the verdicts that were given are about another profile or target; verify this one, or give none")
+        verdicts = {name: used.decisions[name].verdict for name in ("assumption-8", *BOUNDING) if name in used.decisions}
+        known = {name: verdict is Verdict.PROVED for name, verdict in verdicts.items() if verdict is not Verdict.UNKNOWN}
+        options["premises"] = {**known, "feasibility": True}
+    declared = prove_run(derive_profile(profile, tuple(hypotheses)), declaration.mechanism)
+    guarantee = worst_case(amplify_by_importance_sampling(declared, chosen), **options)
+    if not isinstance(guarantee.bound, EpsilonDP):
+        raise InvalidSampling("the worst case of the sampled profile is not a number; give all parameters of the profile numbers")
+    return DerivedEpsilon(guarantee, guarantee.bound, chosen, profile, used, to_exact(relative_gap, "the relative gap"))
+
+
+@lru_cache(maxsize=_KEPT)
+def bound_without_sampling(profile: Profile, relative_gap: Fraction = DEFAULT_GAP) -> EpsilonBound | None:
+    """Return certified bounds of sup over records of ε(1, x), the loss where every record is used once, with weight 1.
+
+    Statement: with q = 1 the sampled profile is ε(1, x) itself. None where a parameter has no number, or nothing is proved.
+    """
+    try:
+        return bound_epsilon(profile, make_rule("uniform", profile, {"rate": 1}), relative_gap)
+    except (InvalidSampling, Undecided):
+        return None
+
+
+def _choose_rule(
+    declaration: Declaration, rule: str | SamplingRule | None, q: str | None, constants: Mapping[str, object], target: object | None
+) -> SamplingRule:
+    profile = declaration.profile
+    if rule is not None and q is not None:
+        raise InvalidArgument("both a named rule and an expression q were given; give one of the two")
+    refuse_oracle(rule)
+    if isinstance(rule, SamplingRule):
+        if constants or target is not None:
+            raise InvalidArgument("a sampling rule that was made has its constants and its target; give none beside it")
+        unknown = free_symbols(rule.q or number(0)) - {statistic.name for statistic in profile.record}
+        if unknown:
+            raise InvalidSampling(
+                f"the rule {rule.name!r} uses {', '.join(sorted(unknown))}, which {profile.name!r} does not have; make it for this profile"
+            )
+        return rule
+    if rule is not None:
+        return make_rule(rule, profile, constants, target)
+    if target is not None:
+        raise InvalidArgument("a target epsilon was given, but only the rule privacy-constrained takes one; add --rule privacy-constrained")
+    if q is not None:
+        return rule_from_expression(q, profile, constants)
+    if declaration.sampling is not None:
+        return rule_from_declaration(profile, declaration.sampling, constants)
+    raise InvalidArgument(
+        "a sampling rule is needed, but none was given and the profile file has no [sampling]; add --rule NAME or --q EXPR"
+    )

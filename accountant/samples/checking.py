@@ -1,0 +1,341 @@
+"""Checking the certificate beside a sample: the kernel judges its proof, and everything else must be what that proof and the rule allow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from accountant.guarantees.statements import RULES as GUARANTEE_RULES
+from accountant.guarantees.theorem import Unit
+from accountant.rules.named import RULES, SamplingRule, constants_are_public, make_rule, rule_from_expression
+from accountant.samples.certificate import DRAWS, FORMAT, SECRET, USES, VERSION
+from accountant.selection.select import CERTIFIED, CHECKED, METHODS, ROUNDED
+from accountant.worst_case.constrained import find_loss_record
+from profiles import InvalidSampling, PDPError, Profile, declare, exact_text, to_exact
+from profiles.hypotheses import (
+    ARITHMETIC,
+    CONDITION,
+    DECLARED_PROFILE,
+    DEFINED,
+    EXACT_REALS,
+    FEASIBLE_WEIGHTS,
+    IN_RANGE,
+    INDEPENDENT,
+    ONE_ANALYSIS,
+    PARTS_RUN,
+    PROBABILITY,
+    RECORD_STATISTICS,
+    SAME_STATISTICS,
+    STATISTICS,
+    TARGET_FIXED,
+    TARGET_FROM_DATA,
+    Hypothesis,
+    as_hypothesis,
+    attribute,
+    name_statistics,
+    restore,
+)
+from profiles.profile import MAX_NAME
+from profiles.randomness.bits import GeneratorBits, SecureBits
+from profiles.terms import to_text
+from proofs_check.kernel import Report, check
+
+_FIRST_KEYS = frozenset(
+    {
+        *("format", "version", "uses", "publishable", "profile", "runs", "rule", "notion", "epsilon", "conditional", "hypotheses"),
+        *("discharged", "derivation", "sampler", "not_covered", "checked_by_kernel", "proof"),
+    }
+)
+#: What each version has: the first one named fewer premises, and is still read; ``pdp check`` adds what it does not say.
+_KEYS = {1: _FIRST_KEYS, VERSION: _FIRST_KEYS | {"unit", "premises", "parts"}}
+_FIGURES = frozenset({"warning", "records", "sample_size", "expected_sample_size", "seed"})
+_BITS = {source.name: source.hypothesis for source in (SecureBits, GeneratorBits)}
+_CONSTRAINED = RULES["privacy-constrained"]
+#: What the sampler, the kernel and the conditions of privacy-constrained sampling can discharge; whatever else is open stays open.
+_CLOSED = frozenset(
+    {
+        *(INDEPENDENT, PROBABILITY, DEFINED, FEASIBLE_WEIGHTS),
+        *(CONDITION.about(name=name) for name in ("assumption-8", "assumption-9", "assumption-9-nonzero", "feasibility")),
+    }
+)
+#: What holds by itself where a profile has no statistic; what the mechanisms of a plan discharge is not the sampler's to say.
+_EMPTY = _CLOSABLE = frozenset({IN_RANGE.id, RECORD_STATISTICS.id})
+#: What certificates of the first version had to name, where it applies.
+_FIRST = frozenset(
+    {
+        *("declared-range", "public-constants", "public-centre", "is-norm", "exact-reals", "computed-statistics", "ieee-arithmetic"),
+        *("one-analysis", "secure-bits", "seeded-bits", "same-statistics"),
+    }
+)
+
+
+class _Rejected(Exception):
+    """The step that fails, and why."""
+
+
+def read_certificate(text: str) -> Mapping[str, Any] | None:
+    """Return the object of a sample certificate, None where the text is something else (which is the kernel's to judge).
+
+    So is a text in which a key is given twice, or a number is none.
+    """
+    if FORMAT not in text:
+        return None
+    try:
+        found = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and found.get("format") == FORMAT else None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is given twice")
+    return found
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def check_certificate(certificate: Mapping[str, Any]) -> Report:
+    """Put the proof inside a sample certificate to the kernel, and compare what it proves with what the certificate says.
+
+    Accepted means: the kernel accepts the proof; it is about the stated profile and rule; its bound is at most the stated ε; it has the
+    claims that the stated way of choosing (q, w) rests on; the rule is what its name and constants say; every hypothesis that rule,
+    mechanism, sampler and randomness leave open is listed; and nothing is stated that this version does not write. Hypotheses stay
+    hypotheses. Not checked: ``derivation`` and the evidence of ``discharged``, which explain; where the profile comes from.
+    """
+    try:
+        return _check(certificate)
+    except _Rejected as problem:
+        return Report(accepted=False, step=f"sample-certificate.{problem.args[0]}", reason=str(problem.args[1]))
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError, RecursionError, PDPError) as problem:
+        return Report(accepted=False, step="sample-certificate", reason=f"malformed ({type(problem).__name__}: {str(problem)[:100]})")
+
+
+def _require(condition: object, step: str, reason: str) -> None:
+    if not condition:
+        raise _Rejected(step, reason)
+
+
+def _check(found: Mapping[str, Any]) -> Report:
+    _require(type(found["version"]) is int and found["version"] in _KEYS, "version", f"version {VERSION} was expected")
+    keys = _KEYS[found["version"]]
+    unknown = [key for key in found if key not in keys and key != "private"]
+    _require(not unknown, "fields", f"the field {str(unknown[:1])[:60]} is unknown")
+    for key in sorted(keys - {"proof"}):
+        _require(key in found, key, "it is missing")
+    proof, rule = found["proof"], found["rule"]
+    _require(proof is not None, "proof", "there is no proof for the kernel: the bound rests on ball arithmetic alone")
+    _require(proof["profile"] == found["profile"], "profile", "the proof is about another profile")
+    stated = read_premises(found)
+    report = check(json.dumps(proof))
+    if not report.accepted:
+        return Report(accepted=False, step=f"proof.{report.step}", reason=report.reason)
+    _require(
+        set(rule) == {"name", "q", "constants", "target_epsilon"}, "rule", "it has other fields than name, q, constants, target_epsilon"
+    )
+    claims = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
+    declared = declare_stated(found["profile"])
+    made = _rebuild(declared, rule, proof)
+    needed = _open(found, made, declared)
+    if found["version"] == 1:
+        own = {RECORD_STATISTICS.id} if found["rule"]["name"] == "expression" else set()
+        needed = [item for item in needed if item.id in _FIRST | own]
+    else:
+        needed += _name_columns(declared, stated)
+    forgotten = [item for item in needed if not _is_stated(item, stated)]
+    _require(
+        not forgotten,
+        "hypotheses",
+        f"the hypothesis {''.join(item.sentence for item in forgotten[:1])[:60]} is missing, which nothing in the file discharges",
+    )
+    _check_bound(found, claims, declared)
+    _check_statements(found, needed, stated)
+    if found["version"] > 1:
+        told = {*stated, *(as_hypothesis(item["hypothesis"]) for item in found["discharged"])}
+        lost = [item.sentence for item in _list_premises(found, made, declared) if item in _closable(declared) and item not in told]
+        _require(not lost, "discharged", f"the premise {''.join(lost[:1])[:60]} is neither open nor discharged")
+    return report
+
+
+def read_premises(found: Mapping[str, Any]) -> list[Hypothesis]:
+    """Return the hypotheses that a certificate names. For certificates that are checked."""
+    listed = found["hypotheses"]
+    _require(isinstance(listed, list) and all(isinstance(text, str) for text in listed), "hypotheses", "a list of texts was expected")
+    if found["version"] == 1:
+        return [as_hypothesis(text) for text in listed]
+    premises = [
+        restore(item["id"], item["sentence"], item["head"]) for item in found["premises"] if set(item) == {"id", "head", "sentence"}
+    ]
+    listed_now = [as_hypothesis(text).sentence for text in listed]
+    same = [item.sentence for item in premises if item is not None] == listed_now and len(premises) == len(found["premises"])
+    _require(same, "premises", "they do not say what the hypotheses say, or one is unknown")
+    return [item for item in premises if item is not None]
+
+
+def _name_columns(declared: Profile, stated: list[Hypothesis]) -> list[Hypothesis]:
+    """Return, for each statistic, the hypothesis about the columns that it is read from, which the file alone knows."""
+    found = {item.name: [each for each in stated if _is_read(each, item.name)] for item in declared.record}
+    missing = [RECORD_STATISTICS.about(names=f"the statistic {name}") for name, items in found.items() if not items]
+    return [*missing, *(item for items in found.values() for item in items)]
+
+
+def _is_read(hypothesis: Hypothesis, name: str) -> bool:
+    return hypothesis.id == RECORD_STATISTICS.id and hypothesis.sentence.startswith(f"the statistic {name} (")
+
+
+def _is_stated(needed: Hypothesis, stated: list[Hypothesis]) -> bool:
+    """Whether a hypothesis is among the stated ones: a gap in it may be filled in any way, where the file alone knows how."""
+    if needed == TARGET_FIXED and TARGET_FROM_DATA in stated:  # it says more
+        return True
+    return any(item.id == needed.id for item in stated) if needed.is_family else needed in stated
+
+
+def name_unstated(found: Mapping[str, Any]) -> list[str]:
+    """Return the premises of an accepted certificate that it does not name itself: those of the first version named fewer."""
+    declared = declare_stated(found["profile"])
+    rule = _rebuild(declared, found["rule"], found["proof"])
+    stated = read_premises(found)
+    filled = {DECLARED_PROFILE.id: DECLARED_PROFILE.about(name=declared.name, source="")}
+    filled[RECORD_STATISTICS.id] = RECORD_STATISTICS.about(names=", ".join(item.name for item in declared.record) or "no statistic")
+    needed = [item for item in _open(found, rule, declared) if not _is_stated(item, stated)]
+    return [filled.get(item.id, item).sentence if item.is_family else item.sentence for item in needed]
+
+
+def declare_stated(profile: Mapping[str, Any]) -> Profile:
+    """Return the profile that a certificate states. Raises what :func:`profiles.declare` raises."""
+    return declare(profile["name"], profile["epsilon"], record=profile["record"], parameters=profile["parameters"], ignores_weights=True)
+
+
+def _rebuild(declared: Profile, rule: Mapping[str, Any], proof: Mapping[str, Any]) -> SamplingRule:
+    """Return the rule from its name and constants, which has to be the one that is stated and that the proof is about."""
+    name, q, constants = rule["name"], rule["q"], rule["constants"]
+    if q is None:
+        target = to_exact(_text(rule["target_epsilon"]))
+        _require(target == to_exact(proof["target_epsilon"]), "rule", "the proof is about another target epsilon")
+        _require((name, constants) == (_CONSTRAINED.name, {}), "rule", f"without q it is {_CONSTRAINED.name}, which has no constants")
+        return make_rule(name, declared, None, target)
+    _require(rule["target_epsilon"] is None, "rule", "a rule with a q has no target epsilon")
+    _require(proof["sampling"]["q"] == q, "rule", "the proof is about another sampling rule")
+    for made in _candidates(name, declared, q, constants):
+        if made.q is not None and to_text(made.q) == q:
+            return made
+    raise _Rejected("rule", f"q is not that of the rule {str(name)[:60]!r} with the stated constants")
+
+
+def _candidates(name: str, profile: Profile, q: str, constants: Mapping[str, str]) -> Iterator[SamplingRule]:
+    if name == "expression":
+        yield rule_from_expression(q, profile)
+        return
+    for statistic in (None, *(item.name for item in profile.record)):
+        try:
+            yield make_rule(name, profile, {**constants, **({} if statistic is None else {"statistic": statistic})})
+        except InvalidSampling:
+            continue
+
+
+def _open(found: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> list[Hypothesis]:
+    """Return the premises that nobody can have discharged."""
+    return [item for item in _list_premises(found, rule, declared) if item not in _closable(declared)]
+
+
+def _closable(declared: Profile) -> frozenset[Hypothesis]:
+    """Return the premises that may be discharged; for the statistics, there is one about the columns of each (:func:`_name_columns`)."""
+    return _CLOSED | {name_statistics(declared)}
+
+
+def _list_premises(found: Mapping[str, Any], rule: SamplingRule, declared: Profile) -> list[Hypothesis]:
+    """Return the premises of the rules of guarantees that a sample goes through, of its rule, its mechanisms and its randomness."""
+    every: dict[Hypothesis, None] = dict.fromkeys(rule.hypotheses_for(declared))
+    for name in ("declared profile", "amplification by importance sampling", "Poisson sampling in binary64"):
+        every.update(dict.fromkeys(item for item in GUARANTEE_RULES[name].premises if item.id != IN_RANGE.id))
+    if found["rule"]["name"] == "expression":
+        every.update(dict.fromkeys(constants_are_public(sorted(found["rule"]["constants"]))))
+    if "parts" in found:
+        every.pop(DECLARED_PROFILE)  # each of them, by its name
+        every.update(dict.fromkeys(_name_parts(found)))
+        every.pop(RECORD_STATISTICS)
+        every[name_statistics(declared)] = None
+    randomness = found["sampler"]["randomness"]
+    _require(randomness in _BITS, "sampler", "the randomness is not one whose hypothesis is known here")
+    every.update(dict.fromkeys((*Unit.RECORD.hypotheses, EXACT_REALS, STATISTICS, ARITHMETIC, ONE_ANALYSIS, _BITS[randomness])))
+    if len(found["runs"]) > 1:
+        every[SAME_STATISTICS] = None
+    return [item for item in every if declared.record or item.id not in _EMPTY]
+
+
+def _name_parts(found: Mapping[str, Any]) -> Iterator[Hypothesis]:
+    """Yield what running the mechanisms in order supposes: each has its declared profile, or runs the parts that it was composed from."""
+    runs, parts = found["runs"], found["parts"]
+    _require([part["name"] for part in parts] == runs, "parts", "they are not those of the runs")
+    if len(runs) > 1:
+        yield PARTS_RUN.about(name=_text(found["profile"]["name"]))
+    for part in parts:
+        yield from _name_part(part)
+
+
+def _name_part(part: Mapping[str, Any]) -> Iterator[Hypothesis]:
+    if set(part) == {"name", "source"}:
+        yield DECLARED_PROFILE.about(name=_text(part["name"]), source=attribute(_text(part["source"])))
+        return
+    _require(set(part) == {"name", "parts"} and part["parts"], "parts", "each has a source, or parts")
+    yield PARTS_RUN.about(name=_text(part["name"]))
+    for below in part["parts"]:
+        yield from _name_part(below)
+
+
+def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None], declared: Profile) -> None:
+    """The stated numbers are on the safe side of the proved ones, and the claims are those that the way to choose (q, w) needs."""
+    methods = {text: method for method, text in METHODS.items()}
+    method = methods.get(found["sampler"]["pairs"])
+    constrained = found["rule"]["q"] is None
+    _require(method in ((CERTIFIED,) if constrained else (ROUNDED, CHECKED)), "sampler", "the pairs are not chosen in a known way")
+    needed = ("well-defined", "assumption-8") if constrained else ("well-defined", "epsilon-upper")
+    missing = [name for name in (*needed, *(("proposition-17",) if method == ROUNDED else ())) if name not in claims]
+    _require(not missing, "proof", f"the claim {str(missing[:1])[2:-2]} is missing")
+    if constrained:
+        upper = to_exact(found["rule"]["target_epsilon"])
+        bounded = "assumption-9" in claims or "assumption-9-nonzero" in claims
+        lower = upper if bounded and find_loss_record(declared) is not None else Fraction(0)
+    else:
+        upper, lower = to_exact(claims["epsilon-upper"]), to_exact(claims.get("epsilon-lower") or "0")
+    _require(set(found["epsilon"]) == {"lower", "upper"}, "epsilon", "it has other fields than lower and upper")
+    stated = {side: to_exact(_text(found["epsilon"][side])) for side in ("lower", "upper")}
+    _require(stated["upper"] >= upper, "epsilon", f"{found['epsilon']['upper']} is stated, but only {exact_text(upper)} is proved")
+    _require(0 <= stated["lower"] <= lower, "epsilon", f"a lower bound of {found['epsilon']['lower']} is not proved")
+
+
+def _check_statements(found: Mapping[str, Any], needed: list[Hypothesis], stated: list[Hypothesis]) -> None:
+    """The rest is what this version writes."""
+    fixed = {"uses": USES, "not_covered": list(SECRET), "notion": "add-remove-dp", "conditional": True, "checked_by_kernel": True}
+    for name, value in fixed.items():
+        _require(found[name] == value and type(found[name]) is type(value), name, "it is not what a sample's certificate says")
+    sampler = found["sampler"]
+    _require(set(sampler) == {"draws", "pairs", "randomness"} and sampler["draws"] == DRAWS, "sampler", "the draws are not the exact ones")
+    fields = {"hypothesis", "evidence", "subject", *(() if found["version"] == 1 else ("id",))}
+    closed = {as_hypothesis(item["hypothesis"]) for item in found["discharged"] if set(item) == fields}
+    known = all(item in _CLOSED or item.id in _CLOSABLE for item in closed)
+    known = known and all("id" not in item or as_hypothesis(item["hypothesis"]).id == item["id"] for item in found["discharged"])
+    all_known = len(found["discharged"]) == len(closed) and known and not any(item in needed for item in closed)
+    _require(all_known, "discharged", "it has a hypothesis that nothing here discharges")
+    runs, name = found["runs"], found["profile"]["name"]
+    joined = ", then ".join(map(_text, runs))
+    _require(
+        runs and name == (joined if len(joined) <= MAX_NAME else f"{len(runs)} mechanisms"), "runs", "they are not those of the profile"
+    )
+    _require(isinstance(found["publishable"], bool), "publishable", "true or false was expected")
+    _require(found.get("unit", "record") == "record", "unit", "a sample protects one record")
+    secret = "private" in found or TARGET_FROM_DATA in stated
+    _require(not (secret and found["publishable"]), "publishable", "it depends on the data set, but is said to be publishable")
+    _require("private" not in found or set(found["private"]) == _FIGURES, "private", "it has other figures than a sample's certificate")
+
+
+def _text(value: object) -> str:
+    """Return a number or name that is given as text. Raises :class:`TypeError` for JSON numbers, which are no exact ones."""
+    if not isinstance(value, str):
+        raise TypeError("text was expected")
+    return value

@@ -1,0 +1,227 @@
+"""Drawing samples: into memory, or from file to file, batch by batch, in memory that does not grow with the data."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from accountant.data import check_range, complete_specs, find_target, open_dataset
+from accountant.data.frames import Batch, Source
+from accountant.data.opening import BATCH_ROWS
+from accountant.data.specs import StatisticSpec, describe_spec
+from accountant.data.svmlight import SvmlightSource
+from accountant.data.writers import output_format
+from accountant.files import check_not_input, check_writable, replace_files
+from accountant.guarantees import AnyGuarantee
+from accountant.samples.certificate import PrivateFigures, to_certificate_text
+from accountant.samples.once import compose_on_one_sample, read_profiles
+from accountant.samples.plan import SamplingPlan, plan_sample
+from accountant.samples.sample import Records, Sample
+from accountant.samples.writing import open_sample_writer
+from accountant.weights.premise import prove_premise
+from profiles import Declaration, InvalidArgument, InvalidData, Profile, load
+from profiles.arrays import Floats
+from profiles.hypotheses import RECORD_STATISTICS, TARGET_FROM_DATA
+from profiles.randomness.bernoulli import PoissonSampler
+
+#: Called with the number of rows read so far.
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSummary:
+    """A sample that was written: its plan, guarantee and files, and figures of this data set that no guarantee covers (``private``)."""
+
+    plan: SamplingPlan
+    guarantee: AnyGuarantee
+    source: str
+    out: Path
+    certificate: Path
+    private: PrivateFigures = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The selected rows of one batch."""
+
+    table: Any = field(repr=False)
+    weights: Floats = field(repr=False)
+    q: Floats = field(repr=False)
+    statistics: dict[str, Floats] = field(repr=False)
+
+
+def draw_sample(
+    profiles: object,
+    data: Any,
+    *,
+    specs: Sequence[StatisticSpec] = (),
+    source: object = None,
+    target_size: object | None = None,
+    format: str | None = None,  # noqa: A002
+    batch_rows: int = BATCH_ROWS,
+    **options: Any,
+) -> Sample:
+    """Return a sample in memory, for one analysis by the mechanisms that it is planned for.
+
+    ``profiles``: a :class:`SamplingPlan`, or what :func:`plan_sample` takes, with its ``options`` (``target_epsilon``; ``rule`` and
+    ``constants``; ``q``), or ``target_size``. ``data``: a path, a NumPy array or an Arrow table; ``specs`` say how statistics are read.
+    ``source`` of random bits: None for the secure one, a seed, or a :class:`numpy.random.Generator`.
+
+    Raises what :func:`plan_sample` and reading raise: :class:`InvalidData`, :class:`UnreadableFile`, :class:`Infeasible`, ...
+    """
+    opened = _open(data, format, batch_rows)
+    plan = _name_statistics(_plan(profiles, opened, specs, target_size, options), specs)
+    sampler, figures = PoissonSampler(source), Figures()
+    parts = list(draw_batches(plan, opened, complete_specs(plan.profile, specs), sampler, figures))
+    names = [statistic.name for statistic in plan.profile.record]
+    records = Records(
+        pa.Table.from_batches([part.table for part in parts]),
+        np.concatenate([part.weights for part in parts]),
+        np.concatenate([part.q for part in parts]),
+    )
+    statistics = {name: np.concatenate([part.statistics[name] for part in parts]) for name in names}
+    return Sample(plan, records, statistics, sampler.source)
+
+
+def sample_file(
+    profiles: object,
+    data: str | os.PathLike[str] | Any,
+    out: str | os.PathLike[str],
+    *,
+    certificate: str | os.PathLike[str] | None = None,
+    specs: Sequence[StatisticSpec] = (),
+    source: object = None,
+    target_size: object | None = None,
+    include_private: bool = False,
+    format: str | None = None,  # noqa: A002
+    batch_rows: int = BATCH_ROWS,
+    progress: Progress | None = None,
+    **options: Any,
+) -> SampleSummary:
+    """Draw a sample of ``data`` and write the selected rows, ``weight`` and ``q`` to ``out``, with a certificate beside it.
+
+    Claim: every row was selected with probability exactly its ``q``, independently, and ``weight`` and ``q`` are numbers for which the
+    bound of the certificate holds in exact arithmetic; or nothing is written and an error says why.
+
+    The data is read once, in batches (twice for ``target_size``); memory does not grow with the number of rows. ``certificate`` is by
+    default ``out`` with ``.certificate.json`` behind it. It says nothing about this data set unless ``include_private``, which adds its
+    number of rows, the sample's size and the seed: then it must not be published. Other arguments are those of :func:`draw_sample`.
+
+    Raises what :func:`draw_sample` raises, and :class:`UnwritableOutput`.
+    """
+    path = Path(out)
+    kind = output_format(path)
+    proof_path = path.with_name(path.name + ".certificate.json") if certificate is None else Path(certificate)
+    _require_distinct(path, proof_path, data, profiles)
+    for target in (path, proof_path):
+        check_writable(target)
+    opened = _open(data, format, batch_rows)
+    plan = _name_statistics(_plan(profiles, opened, specs, target_size, options), specs)
+    sampler, figures = PoissonSampler(source), Figures(progress)
+    guarantee = plan.drawn_guarantee(sampler.source)
+    with replace_files(path, proof_path) as (stream, proof_stream):
+        with open_sample_writer(stream, kind) as write:
+            for part in draw_batches(plan, opened, complete_specs(plan.profile, specs), sampler, figures):
+                write(part.table, part.weights, part.q)
+        private = figures.private(sampler.source.seed)
+        shown = private if include_private else None
+        text = to_certificate_text(plan, guarantee, sampler.source.name, private=shown, publishable=target_size is None and shown is None)
+        proof_stream.write(text.encode("ascii"))
+    return SampleSummary(plan, guarantee, sampler.source.name, path, proof_path, private)
+
+
+def draw_batches(
+    plan: SamplingPlan, source: Source, specs: Sequence[StatisticSpec], sampler: PoissonSampler, figures: Figures | None = None
+) -> Iterator[Drawn]:
+    """Yield the selected rows of every batch, also where there are none. Raises :class:`InvalidData` where a record is out of range."""
+    for batch in source.batches(specs):
+        if batch.table is None:
+            raise InvalidData(f"{source.label} has columns that no sample file can hold; convert it to Parquet")
+        try:
+            drawn = draw_batch(plan, batch, sampler, figures)
+        except InvalidData:
+            check_range(plan.profile, source, specs)  # where records are out of range, counts all of them, and raises
+            raise
+        yield drawn
+
+
+def draw_batch(plan: SamplingPlan, batch: Batch, sampler: PoissonSampler, figures: Figures | None = None) -> Drawn:
+    """Return the selected rows of one batch."""
+    selection = plan.selector.select(batch.statistics, first_row=batch.first_row)
+    rows = np.flatnonzero(sampler.select(selection.probabilities))
+    if figures is not None:
+        figures.add(batch.size, rows.size, float(selection.probabilities.sum()))
+    statistics = {name: np.asarray(column)[rows] for name, column in batch.statistics.items()}
+    return Drawn(batch.table.take(pa.array(rows)), selection.weights[rows], selection.probabilities[rows], statistics)
+
+
+class Figures:
+    """Running totals over batches. They depend on the data, and no guarantee covers them."""
+
+    __slots__ = ("_progress", "_size", "_sums", "rows")
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self.rows = self._size = 0
+        self._sums: list[float] = []
+        self._progress = progress
+
+    def add(self, rows: int, selected: int, expected: float) -> None:
+        """Add one batch."""
+        self.rows += rows
+        self._size += selected
+        self._sums.append(expected)
+        if self._progress is not None:
+            self._progress(self.rows)
+
+    def private(self, seed: int | None) -> PrivateFigures:
+        """Return the totals."""
+        return PrivateFigures(self.rows, self._size, math.fsum(self._sums), seed)
+
+
+def _open(data: Any, format: str | None, batch_rows: int) -> Source:  # noqa: A002
+    opened = open_dataset(data, format=format, batch_rows=batch_rows)
+    if isinstance(opened, SvmlightSource):
+        raise InvalidArgument(f"a sample holds whole rows of a table, but {opened.label} is svmlight; convert it to Parquet, CSV or NPY")
+    return opened
+
+
+def _plan(
+    profiles: object, source: Source, specs: Sequence[StatisticSpec], target_size: object | None, options: dict[str, Any]
+) -> SamplingPlan:
+    if isinstance(profiles, SamplingPlan):
+        if target_size is not None or any(value is not None for value in options.values()):
+            raise InvalidArgument("a plan has its rule and target already; give either a plan, or profiles with a rule")
+        return profiles
+    if target_size is None:
+        plan = plan_sample(profiles, **options)
+        complete_specs(plan.profile, specs)
+        return plan
+    if {name for name, value in options.items() if value is not None and name != "relative_gap"}:
+        raise InvalidArgument("a target size was given together with a rule or a target epsilon; give one of them")
+    if isinstance(profiles, str):
+        profiles = load(profiles)  # once, for the target and for the plan
+    profile: Profile = profiles.profile if isinstance(profiles, Declaration) else compose_on_one_sample(read_profiles(profiles))
+    premise = prove_premise(profile)
+    _, target = find_target(profile, source, complete_specs(profile, specs), target_size, premise=premise)
+    return plan_sample(profiles, target_epsilon=target, premise=premise, assumed=(TARGET_FROM_DATA,))
+
+
+def _name_statistics(plan: SamplingPlan, specs: Sequence[StatisticSpec]) -> SamplingPlan:
+    """Return the plan with the columns that its statistics are read from in its hypotheses: a rank or a centred column is no statistic."""
+    read = [describe_spec(spec) for spec in complete_specs(plan.profile, specs)]
+    return replace(plan, assumed=tuple(dict.fromkeys((*plan.assumed, *(RECORD_STATISTICS.about(names=item) for item in read)))))
+
+
+def _require_distinct(out: Path, certificate: Path, data: Any, profiles: object) -> None:
+    if out.absolute() == certificate.absolute() or (out.exists() and certificate.exists() and out.samefile(certificate)):
+        raise InvalidArgument(f"the sample and its certificate are both to be {out}; name two files")
+    for path in (out, certificate):
+        check_not_input(path, data, "input")
+        check_not_input(path, profiles, "profile")

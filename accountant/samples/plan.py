@@ -1,0 +1,135 @@
+"""What is public about a sample, and fixed before any record is read: the mechanisms, the rule, the certified ε, the numbers q and w."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from accountant.guarantees import AnyGuarantee, Hypothesis, assume, realise_pairs, realise_sampling, settle
+from accountant.guarantees.derive import CONSTRAINED, DerivedEpsilon, derive_epsilon
+from accountant.rules import SamplingRule
+from accountant.samples.once import compose_on_one_sample, read_hypotheses, read_profiles
+from accountant.selection.select import METHODS, Selector, prepare_selection
+from accountant.weights.fast import ConvexityPremise
+from accountant.weights.premise import prove_premise
+from profiles import Declaration, InvalidArgument, Profile, load
+from profiles.hypotheses import RECORD_STATISTICS, as_hypotheses, as_hypothesis, name_statistics
+from profiles.randomness.bits import BitSource
+from proofs_check.kernel import check
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingPlan:
+    """A sampler with its guarantee; make one with :func:`plan_sample`.
+
+    ``profiles`` are the mechanisms to be run on one sample, in order, ``profile`` is their composition. ``derived`` is the guarantee of the
+    exact rule, ``selector`` computes the binary64 numbers used, its ``method`` says why the bound holds for these. ``proof`` is the
+    kernel's certificate, ``checked`` whether the kernel accepted all that it is to prove. ``assumed`` are further open hypotheses.
+    """
+
+    profiles: tuple[Profile, ...]
+    profile: Profile
+    derived: DerivedEpsilon
+    selector: Selector
+    proof: Mapping[str, Any] | None
+    checked: bool
+    assumed: tuple[Hypothesis, ...] = ()
+
+    @property
+    def rule(self) -> SamplingRule:
+        """The sampling rule."""
+        return self.derived.rule
+
+    @property
+    def method(self) -> str:
+        """Why the bound holds for the numbers used, a key of :data:`accountant.selection.select.METHODS`."""
+        return self.selector.method
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The certified bound, in nats."""
+        return self.derived.bound.upper
+
+    def guarantee(self, source: BitSource | None = None) -> AnyGuarantee:
+        """Return the guarantee of one run of the mechanisms on a sample that somebody draws with these (q, w), such as an engine.
+
+        That the draws are independent, have exactly the probabilities q and are made once (a lazy plan that is evaluated twice draws
+        twice) is a hypothesis: we do not see them. ``source``: where their random bits come from, if that is known.
+        """
+        return assume(self._realise(None), () if source is None else (as_hypothesis(source.hypothesis),))
+
+    def drawn_guarantee(self, source: BitSource) -> AnyGuarantee:
+        """Return the guarantee of one run of the mechanisms on a sample that our own sampler draws with the bits of ``source``."""
+        return self._realise(source)
+
+    def _realise(self, source: BitSource | None) -> AnyGuarantee:
+        claims = () if self.proof is None else tuple(str(claim["claim"]) for claim in self.proof["claims"])
+        stated: dict[str, Any] = {
+            "pairs": METHODS[self.method],
+            "claims": claims if self.checked else (),
+            "defined": "claim well-defined, checked by the kernel" if self.checked else None,
+        }
+        base = self.derived.guarantee
+        named = any(item.id == RECORD_STATISTICS.id for item in self.assumed)
+        if named:
+            base = settle(base, {name_statistics(self.profile): "how each statistic is read is a hypothesis of its own"})
+        realised = realise_pairs(base, **stated) if source is None else realise_sampling(base, bits=source.hypothesis, **stated)
+        return assume(realised, self.assumed)
+
+
+def plan_sample(
+    profiles: object,
+    *,
+    rule: str | None = None,
+    q: str | None = None,
+    constants: Mapping[str, object] | None = None,
+    target_epsilon: object | None = None,
+    premise: ConvexityPremise | None = None,
+    assumed: Sequence[Hypothesis | str] = (),
+    relative_gap: object = "1e-9",
+) -> SamplingPlan:
+    """Return the plan for a sample on which ``profiles`` are run, in order, once.
+
+    ``profiles``: a profile file or ``package.module:object``, what :func:`profiles.load` made of one, a profile, a mechanism, or a list of
+    profiles and mechanisms. The rule is privacy-constrained for a ``target_epsilon`` alone, a named ``rule`` with its ``constants``, an
+    expression ``q``, or the profile file's.
+    ``premise`` is what the weights rest on, where it is proved already.
+
+    Raises what :func:`accountant.derive_epsilon`, :func:`accountant.prove_premise` and :func:`compose_on_one_sample` raise.
+    """
+    reference: Declaration | Profile
+    listed: tuple[Profile, ...]
+    if isinstance(profiles, (str, Declaration)):
+        reference = load(profiles) if isinstance(profiles, str) else profiles  # the file is read here, once
+        reference = replace(reference, mechanism=None)  # what will be run on the sample is not seen here
+        profile = reference.profile
+        listed = (profile,)
+    else:
+        listed = read_profiles(profiles)
+        reference = profile = compose_on_one_sample(listed)
+    named = "privacy-constrained" if rule is None and q is None and target_epsilon is not None else rule
+    if named == "privacy-constrained" and target_epsilon is not None and premise is None:
+        premise = prove_premise(profile, target_epsilon)  # refuses an unusable target with its reason
+    derived = derive_epsilon(reference, rule=named, q=q, constants=constants, target_epsilon=target_epsilon, relative_gap=relative_gap)
+    if not profile.record:
+        raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
+    more = tuple(dict.fromkeys((*read_hypotheses(profiles), *as_hypotheses(assumed, "a sample"))))
+    selector = prepare_selection(profile, derived.rule, premise=premise, bound=derived.bound.upper)
+    proof = _find_proof(derived, selector)
+    checked = proof is not None and check(json.dumps(proof)).accepted
+    return SamplingPlan(listed, profile, derived, selector, proof if checked else None, checked, more)
+
+
+def _find_proof(derived: DerivedEpsilon, selector: Selector) -> Mapping[str, Any] | None:
+    """Return what the kernel is to check, None where the bound rests on ball arithmetic alone."""
+    conditions, evidence = derived.conditions, derived.bound.evidence
+    if derived.rule.q is None:
+        least = CONSTRAINED[0]
+        usable = conditions is not None and conditions.proved(least) and conditions.decisions[least].checked
+        return conditions.certificate() if conditions is not None and usable else None
+    if evidence.certificate is None or not evidence.checked_by_kernel or selector.claim is None:
+        return evidence.certificate if evidence.checked_by_kernel else None
+    return {**evidence.certificate, "claims": [*evidence.certificate["claims"], selector.claim]}

@@ -1,0 +1,166 @@
+"""Selection probabilities and weights of many records, as binary64 numbers for which the guarantee holds (docs/sampling.md, section 4).
+
+Every number returned is a function of the record's own statistics: the exact q(x), 1/q(x) or w*(x), rounded down to a fixed number of
+bits. It does not depend on the other records of a batch, on the order, on NumPy's kernels or on the machine. Theorem 6 needs that: a
+weight that moved by one unit with the position of the record would depend on the data set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from accountant.rules.variance import refuse_oracle
+from accountant.selection.excess import ExcessCheck, make_check
+from accountant.selection.explicit import round_rule
+from accountant.selection.floors import CONSTRAINED_BITS, blocks, floor_bits
+from accountant.selection.monotone import prove_monotone
+from accountant.weights.fast import ConvexityPremise, WeightSolver, prepare_solver, probabilities
+from accountant.weights.fast.columns import Column, Columns
+from accountant.weights.fast.domain import as_columns, require_range
+from accountant.weights.fast.refine import Refiner
+from accountant.weights.fast.rounding import TOLERANCE, U
+from accountant.weights.premise import prove_premise
+from profiles import InvalidData, InvalidSampling, Profile, Undecided, to_exact
+from profiles.arrays import Floats
+from profiles.terms import Term
+
+if TYPE_CHECKING:
+    from accountant.rules.named import SamplingRule
+
+CERTIFIED, ROUNDED, CHECKED = "certified-weights", "directed-rounding", "checked"
+#: Why the bound of the exact rule holds for the numbers used, by method.
+METHODS: Mapping[str, str] = {
+    CERTIFIED: "w is the largest weight with psi_w(x) <= epsilon*, rounded down to 28 bits, and q is 1/w rounded down",
+    ROUNDED: "q <= q(x) <= 1/w, both rounded down to 36 bits, and epsilon does not fall in w (w*epsilon' >= epsilon >= 0)",
+    CHECKED: (
+        "q <= q(x) <= 1/w, both rounded down to 36 bits, and log(1 + q*(exp(epsilon(w, x)) - 1)) <= epsilon is enforced for every record"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """What a sampler needs of n records: float64 arrays of shape (n,); select record i with probability exactly ``probabilities[i]``,
+    independently, and give it the weight ``weights[i]``.
+
+    0 < q̂ ≤ 1, 1 ≤ ŵ < ∞ and 1 − 2^-34 ≤ q̂·ŵ ≤ 1 exactly, but: q̂ = 0 and ŵ = ∞ for records whose ε is 0 for every w; q̂ = 0 and
+    ŵ = 2^900 where an explicit q is below 2^-900; and q̂ may be smaller (0 if need be) where it was ``lowered`` to keep the bound.
+
+    ``refined`` records were decided by exact or ball arithmetic, for ``lowered`` ones q̂ was lowered.
+    """
+
+    probabilities: Floats
+    weights: Floats
+    refined: int = 0
+    lowered: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """A rule prepared for batches of records of a profile; build it with :func:`prepare_selection`. It can be pickled.
+
+    ``method`` (a key of ``METHODS``) says why a guarantee for ``rule`` holds for the numbers that :meth:`select` returns, ``evidence``
+    what that rests on; ``claim`` is the kernel's claim that ε does not fall in w, where the method needs it.
+    """
+
+    profile: Profile
+    rule: SamplingRule
+    method: str
+    evidence: str
+    claim: Mapping[str, Any] | None = None
+    solver: WeightSolver | None = None
+    check: ExcessCheck | None = None
+
+    def select(self, statistics: Mapping[str, ArrayLike | Column], *, first_row: int = 0) -> Selection:
+        """Return probabilities and weights of a batch; ``first_row`` is added to row numbers in errors.
+
+        ``statistics`` maps every record statistic of the profile to an array of shape (n,) of binary64 numbers, taken as exact, or to
+        :class:`Decimals`; where it has none, any array of shape (n,) says how many records there are. n may be 0.
+        Raises :class:`InvalidData` (values outside the declared ranges, NaN, a missing statistic),
+        :class:`InvalidSampling` (q > 1 or q ≤ 0), :class:`Infeasible`.
+        """
+        given = as_columns(statistics, tuple(item.name for item in self.profile.record) or tuple(statistics))
+        if not given:
+            raise InvalidData("the number of records is not known without a statistic; give one, such as an array of zeros")
+        given = require_range(self.profile, given, first_row)
+        # −0 becomes 0: equal records have equal numbers
+        columns = Columns({name: column + 0.0 for name, column in given.items()}, given.written)
+        if self.solver is not None:
+            return _select_constrained(self.solver, columns, first_row)
+        if self.rule.q is None:
+            raise InvalidSampling(f"the rule {self.rule.name!r} was not prepared; use prepare_selection")
+        chances, weights, refined = round_rule(self.rule.q, columns, first_row=first_row)
+        if self.check is None:
+            return Selection(chances, weights, refined)
+        certain, doubtful, lowered = self.check.enforce(chances, weights, columns)
+        return Selection(certain, weights, refined + doubtful, lowered)
+
+
+def prepare_selection(
+    profile: Profile, rule: SamplingRule, *, premise: ConvexityPremise | None = None, bound: object | None = None
+) -> Selector:
+    """Return what computes q̂ and ŵ for batches of records, such that the guarantee of ``rule`` holds for these very numbers.
+
+    Claim: if ψ ≤ U at every declared record for the exact rule, then log(1 + q̂ (e^ε(ŵ, x) − 1)) ≤ U for each record x and the
+    q̂, ŵ that :meth:`Selector.select` returns for it, and these depend on x alone.
+
+    An explicit rule needs an ε that does not fall as w rises, which the kernel has to accept, or the ``bound`` U of the exact rule (what
+    ``derive_epsilon`` found, an exact number), which is then enforced for every record. ``privacy-constrained`` needs a ``premise``
+    (proved here where it is not given). Source: docs/sampling.md, Theorem 2.
+
+    Raises :class:`Undecided`, :class:`Infeasible`, :class:`InvalidArgument`, :class:`InvalidProfile`, :class:`NotPrivate`.
+    """
+    refuse_oracle(rule)
+    if rule.q is None:
+        if rule.target_epsilon is None:
+            raise InvalidSampling(f"the rule {rule.name!r} has neither a q nor a target epsilon; make it with make_rule")
+        found = premise or prove_premise(profile, rule.target_epsilon)
+        solver = prepare_solver(profile, rule.target_epsilon, premise=found)
+        return Selector(profile, rule, CERTIFIED, f"{METHODS[CERTIFIED]}; {found.evidence}", solver=solver)
+    claim = prove_monotone(profile)
+    if claim is not None:
+        return Selector(profile, rule, ROUNDED, f"{METHODS[ROUNDED]}; claim {claim['claim']}, checked by the kernel", claim=claim)
+    if bound is None:
+        raise Undecided(
+            f"rounded weights need an epsilon that does not fall as w rises, but that could not be proved for {profile.name!r}; give the "
+            "certified bound of epsilon as bound, which is then kept for every record"
+        )
+    check = make_check(profile, to_exact(bound, "the bound"))
+    return Selector(profile, rule, CHECKED, METHODS[CHECKED], check=check)
+
+
+def select_explicit(q: Term, statistics: Mapping[str, ArrayLike | Column]) -> Selection:
+    """Return the numbers of an explicit rule (see :func:`accountant.selection.explicit.round_rule`); no range is checked."""
+    return Selection(*round_rule(q, statistics))
+
+
+def _select_constrained(solver: WeightSolver, columns: Columns, first_row: int) -> Selection:
+    """Return w*(x) rounded down to 28 bits, and 1/w rounded down to binary64.
+
+    The solver's w has w ≤ w* ≤ w (1 + 1e-12), but which w that is may depend on NumPy's kernels. The rounded w* does not: where a step
+    lies between the two ends, the constraint at the step decides (feasible weights are an interval, by the premise).
+    """
+    size = next(iter(columns.values())).size
+    if size == 0:
+        return Selection(np.empty(0), np.empty(0))
+    solved = solver.solve(columns, first_row=first_row)
+    chances, weights, above = np.empty(size), np.empty(size), np.empty(size)
+    for block in blocks(size):
+        found = solved.weights[block]
+        with np.errstate(all="ignore"):
+            weights[block] = np.where(np.isfinite(found), floor_bits(found, CONSTRAINED_BITS), found)
+            above[block] = floor_bits(found * (1.0 + TOLERANCE) * (1.0 + 4 * U), CONSTRAINED_BITS)
+    rows = np.flatnonzero((weights != above) & np.isfinite(above))
+    if rows.size:
+        first, positions = columns.distinct(rows)
+        refiner = Refiner(solver.epsilon, solver.target.exact)
+        kept = np.array([refiner.decide(float(above[row]), columns.record(int(row))) is True for row in first])
+        weights[rows] = np.where(kept[positions], above[rows], weights[rows])
+    for block in blocks(size):
+        chances[block] = probabilities(weights[block])
+    return Selection(chances, weights, solved.refined_rows + int(rows.size))

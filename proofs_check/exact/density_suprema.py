@@ -1,0 +1,199 @@
+"""Certified suprema of log density ratios, which are ε of continuous mechanisms with one-dimensional outputs."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from flint import arb, arb_series
+
+from profiles.numbers import round_down, round_up
+from proofs_check.enclosures import ball, interval, working_precision
+from proofs_check.exact.densities import Density, LogQuadratic
+from proofs_check.exact.enclosed import Bounds, Enclosed, enclose_ball, log_ratio
+from proofs_check.exact.lines import as_ball
+from proofs_check.exact.tables import Direction, ExactEpsilon
+
+_BITS = 128
+_MOST_BOXES = 4_000
+_TOLERANCE = Fraction(1, 2**40)
+#: A box narrower than this part of its range is given up: its upper bound stays as it is.
+_NARROWEST = Fraction(1, 2**80)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Bounds of a supremum, and a point that proves the lower one (None: a limit at infinity, or none)."""
+
+    bounds: Bounds
+    point: Fraction | None
+
+
+_NOTHING = _Found(Bounds(-math.inf, -math.inf), None)
+
+
+def epsilon_of_densities(p: Density, q: Density) -> ExactEpsilon:
+    """Return bounds of ε = sup over events S of log P(S)/Q(S), and of the same with P and Q exchanged; ``p`` is the larger data set's.
+
+    Formula: the larger one of the supremum of log(p(y)/q(y)) over the interiors of the pieces where p > 0, and of log(P{y}/Q{y}) over
+    the atoms of P. *Proof.* P(S) ≤ e^ε Q(S) for all S if and only if it holds for atoms, and p ≤ e^ε q almost everywhere; both are
+    continuous on each common piece, where "almost everywhere" and "everywhere" are the same. ∎
+
+    How: where both densities are :class:`LogQuadratic`, the log ratio is a quadratic polynomial with exact coefficients, and its supremum
+    is at an end or at the vertex, exactly, on rays too. Elsewhere, branch and bound in ball arithmetic with mean-value forms. On a ray
+    without that form no bound is known, and the upper end is ∞; so it is where both densities vanish at one point, such as an end of a
+    piece. The lower end is the log ratio at one point, or ∞ where p > 0 = q at a point of a piece. Both ends are at least 0, as ε is.
+    ``event`` names the point. Raises nothing for densities that were accepted.
+
+    >>> from proofs_check.exact.densities import laplace
+    >>> epsilon_of_densities(laplace(2), laplace(2, 1)).symmetric
+    Bounds(lower=0.5, upper=0.5)
+    """
+    return ExactEpsilon(_direct(p, q), _direct(q, p), Fraction(0))
+
+
+def _direct(p: Density, q: Density) -> Direction:
+    with working_precision(_BITS):
+        found = [*_over_cells(p, q), *_over_atoms(p, q)]
+    lower = max((each.bounds.lower for each in found), default=0.0)
+    upper = max((each.bounds.upper for each in found), default=0.0)
+    point = next((each.point for each in found if each.bounds.lower == lower and each.point is not None), None)
+    return Direction(Bounds(max(lower, 0.0), max(upper, 0.0)), None, () if point is None or lower <= 0 else (point,))
+
+
+def _over_atoms(p: Density, q: Density) -> Iterator[_Found]:
+    for point, mass in p.atoms.items():
+        yield _Found(log_ratio(mass, q.atoms.get(point, Enclosed(Fraction(0), Fraction(0)))), point)
+
+
+def _over_cells(p: Density, q: Density) -> Iterator[_Found]:
+    cuts = {end for law in (p, q) for piece in law.pieces for end in (piece.low, piece.high) if end is not None}
+    for low, high in pairwise([None, *sorted(cuts), None]):
+        top, bottom = _density_on(p, low, high), _density_on(q, low, high)
+        if top is None:
+            continue
+        inside = _sample(low, high)
+        if bottom is None:
+            positive = bool(as_ball(top(ball(inside))) > 0)
+            yield _Found(Bounds(math.inf if positive else -math.inf, math.inf), inside if positive else None)
+        elif isinstance(top, LogQuadratic) and isinstance(bottom, LogQuadratic):
+            yield _exact_supremum(top, bottom, low, high)
+        elif low is None or high is None:
+            yield _at(top, bottom, inside)
+        else:
+            yield _Search(top, bottom, low, high).run()
+
+
+def _density_on(law: Density, low: Fraction | None, high: Fraction | None) -> Any:
+    inside = _sample(low, high)
+    for piece in law.pieces:
+        if (piece.low is None or piece.low < inside) and (piece.high is None or inside < piece.high):
+            return piece.density
+    return None
+
+
+def _sample(low: Fraction | None, high: Fraction | None) -> Fraction:
+    if low is None:
+        return Fraction(0) if high is None else high - 1
+    return low + 1 if high is None else (low + high) / 2
+
+
+def _at(top: Any, bottom: Any, point: Fraction) -> _Found:
+    value = _log(top, ball(point)) - _log(bottom, ball(point))
+    lower = round_down(enclose_ball(value).lower) if value.is_finite() else -math.inf
+    return _Found(Bounds(lower, math.inf), point)
+
+
+def _exact_supremum(top: LogQuadratic, bottom: LogQuadratic, low: Fraction | None, high: Fraction | None) -> _Found:
+    """Return the supremum of c + l·y + m·y² plus the log of the quotient of the weights, on (low, high)."""
+    constant, linear = top.constant - bottom.constant, top.linear - bottom.linear
+    square = top.quadratic - bottom.quadratic
+
+    def value(y: Fraction) -> Fraction:
+        return constant + y * (linear + y * square)
+
+    candidates = [end for end in (low, high) if end is not None]
+    if square < 0:
+        vertex = -linear / (2 * square)
+        if (low is None or low < vertex) and (high is None or vertex < high):
+            candidates.append(vertex)
+    zero = (Fraction(0), Fraction(0))
+    rises = (high is None and (square, linear) > zero) or (low is None and (square, -linear) > zero)
+    if rises:
+        return _Found(Bounds(math.inf, math.inf), None)
+    best = max(candidates or [Fraction(0)], key=value)
+    if top.weight == bottom.weight and top.normal == bottom.normal:
+        return _Found(Bounds(round_down(value(best)), round_up(value(best))), best)
+    enclosed = enclose_ball(ball(value(best)) + _log_weight(top) - _log_weight(bottom))
+    return _Found(enclosed.bounds(), best)
+
+
+def _log_weight(law: LogQuadratic) -> arb:
+    weight = ball(law.weight).log()
+    return weight - (2 * arb.pi()).log() / 2 if law.normal else weight
+
+
+def _log(density: Any, y: Any) -> Any:
+    if isinstance(density, LogQuadratic):
+        return _log_weight(density) + ball(density.constant) + y * (ball(density.linear) + y * ball(density.quadratic))
+    return as_ball(density(y)).log()
+
+
+class _Search:
+    """Branch and bound for sup of log(top/bottom) on a finite piece."""
+
+    __slots__ = ("bottom", "high", "low", "top")
+
+    def __init__(self, top: Any, bottom: Any, low: Fraction, high: Fraction) -> None:
+        self.top, self.bottom, self.low, self.high = top, bottom, low, high
+
+    def run(self) -> _Found:
+        narrowest = (self.high - self.low) * _NARROWEST
+        best, point = self._value((self.low + self.high) / 2)
+        given_up = -math.inf
+        heap = [(-self._bound(self.low, self.high), self.low, self.high)]
+        for _ in range(_MOST_BOXES):
+            if not heap or -heap[0][0] <= best + float(_TOLERANCE) * max(1.0, abs(best)):
+                break
+            bound, low, high = heapq.heappop(heap)
+            if high - low < narrowest:
+                given_up = max(given_up, -bound)
+                continue
+            middle = (low + high) / 2
+            for start, end in ((low, middle), (middle, high)):
+                found = self._value((start + end) / 2)
+                best, point = max((best, point), found, key=lambda pair: pair[0])
+                heapq.heappush(heap, (-self._bound(start, end), start, end))
+        upper = max([given_up, *(-heap[0][0] for _ in heap[:1])], default=-math.inf)
+        return _Found(Bounds(best, max(upper, best)), point)
+
+    def _value(self, y: Fraction) -> tuple[float, Fraction]:
+        value = _log(self.top, ball(y)) - _log(self.bottom, ball(y))
+        return (round_down(enclose_ball(value).lower) if value.is_finite() else -math.inf), y
+
+    def _bound(self, low: Fraction, high: Fraction) -> float:
+        """Return an upper bound on [low, high]: the smaller one of the natural and the mean-value form."""
+        box, middle = interval(low, high), ball((low + high) / 2)
+        natural = self._natural(box)
+        series = arb_series([box, arb(1)], prec=2)
+        slopes = _log(self.top, series) - _log(self.bottom, series)
+        centred = _log(self.top, middle) - _log(self.bottom, middle) + _slope(slopes) * (box - middle)
+        return min(natural, round_up(enclose_ball(centred).upper)) if centred.is_finite() else natural
+
+    def _natural(self, box: arb) -> float:
+        numerator, denominator = as_ball(self.top(box)).upper(), as_ball(self.bottom(box)).lower()
+        if numerator <= 0:
+            return -math.inf
+        if not (denominator > 0 and numerator.is_finite()):
+            return math.inf
+        return round_up(enclose_ball(numerator.log() - denominator.log()).upper)
+
+
+def _slope(series: Any) -> arb:
+    coefficients = series.coeffs() if isinstance(series, arb_series) else []
+    return coefficients[1] if len(coefficients) > 1 else arb(0)

@@ -1,0 +1,143 @@
+"""What a user of certificates has to believe, read off the kernel's own tables and source.
+
+``python -m proofs_check.explain.trust`` prints it; ``docs/trust.md`` is the output of this module; a test keeps it current.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from proofs_check import kernel
+from proofs_check.kernel.checker import CheckedClaim
+from proofs_check.kernel.claims import CLAIMS
+from proofs_check.kernel.rules import RULES, SIDE_CONDITIONS, fields_of
+
+_HEAD = """# What you have to believe
+
+*This page is generated: `python -m proofs_check.explain.trust > docs/trust.md`.*
+
+When `pdp check`, or `python -m proofs_check.kernel FILE`, accepts a certificate, its claims are theorems about the function ε that is
+written in it. For that you have to believe what stands on this page and nothing else: not the prover, not SymPy, not python-flint, not the
+command line. The kernel is {lines:,} lines of code ({texts} more are docstrings) in {modules} modules; it reads the profile from the
+certificate's text and derives every goal by itself. `pdp check --axioms` prints which of the axioms below a certificate used.
+
+What a certificate does **not** say: that a mechanism has the declared profile, that a sampler selects with the declared probabilities, that
+records lie in the declared ranges, or that noise is drawn in exact real arithmetic. Those are hypotheses that every guarantee carries.
+
+## The interpreter and its standard library
+
+Python 3.11 or newer, and from its standard library {library}.
+
+Of `decimal` it is believed that sums, products, quotients and roots are rounded as documented, and that `exp` and `ln` are off by at most
+one unit in the last place; of `fractions` and integers, that they are exact; of `ast` and `json`, that they read what the text says.
+Nothing is evaluated or executed: expressions are read by a parser of their own over the syntax tree.
+
+## The kernel's modules
+"""
+
+_RULES = """
+## Rules
+
+A goal is t ≥ 0, or t > 0 if it is strict, for all points of a box; t is defined everywhere on the box. Trees of these rules prove goals.
+Fields in brackets are optional.
+
+Normal forms use, wherever both sides are defined: the arithmetic of polynomials with rational coefficients; exp(a) exp(b) = exp(a + b);
+exp(c log a) = a^c; log(exp(a) b) = a + log b; a^c a^d = a^(c + d); (a b)^c = a^c b^c for whole c, or for a, b ≥ 0, so also for the prime
+factors of a number; log(a b) = log a + log b for those; Abs(a)^2 = a^2; Max(a, b) = Max(b, a), Max(Max(a, b), c) = Max(a, Max(b, c)),
+Max(a b, a c) = a Max(b, c) and Abs(a b) = a Abs(b) for a > 0; sin x = cos(x − pi/2), cos x = cos(−x) = cos(x + 2 pi) = −cos(pi − x), and
+cos² is 1, 3/4, 1/2, 1/4, 0 at 0, pi/6, pi/4, pi/3, pi/2.
+"""
+
+_SIDE = """
+## Side conditions
+
+They are goals themselves, shown by trees that the certificate brings or, without any, by `manifest`, `zero` or `boxes`.
+"""
+
+_CLAIMS = """
+## Claims
+
+The last column says what an accepted claim of that name and verdict states; its proof brings trees for the goals. A claim "proved" that is
+about all records may also be proved for the records on either side of a number in the range of one variable; `assumption-9-nonzero`
+also for the records at, above and below a number, each by itself, where beside it the distance from the number takes the place of the
+variable. E is exp(target) − 1, K is
+ε″ + ε′², the second derivative of exp∘ε divided by exp∘ε.
+"""
+
+
+def axioms_behind(claims: Iterable[CheckedClaim]) -> dict[str, str]:
+    """Return the rules and kinds of side conditions that accepted claims used, with the axiom behind each."""
+    used: dict[str, str] = {}
+    for claim in claims:
+        used |= {name: _axiom(RULES[name]) for name in claim.rules}
+        used |= {name: SIDE_CONDITIONS[name] for name in claim.side_conditions}
+    return used
+
+
+def trust_text() -> str:
+    """Return the page."""
+    sources = sorted(Path(inspect.getfile(kernel)).parent.glob("*.py"))
+    counts = {path: count_lines(path.read_text(encoding="utf-8")) for path in sources}
+    lines, texts = (sum(column) for column in zip(*counts.values(), strict=True))
+    library = ", ".join(f"`{name}`" for name in sorted({name for path in sources for name in _imports(path)}))
+    modules = [(f"`{path.stem}`", str(counts[path][0] - counts[path][1]), _purpose(path)) for path in sources]
+    rules = [(f"`{name}`", _fields(rule), _axiom(rule)) for name, rule in RULES.items()]
+    claims = [(f"`{name}`", _fields(claim), _axiom(claim)) for name, claim in CLAIMS.items()]
+    return "".join(
+        (
+            _HEAD.format(lines=lines - texts, texts=texts, modules=len(sources), library=library),
+            _table(("module", "lines", "what it does"), modules),
+            _RULES,
+            _table(("rule", "fields", "axiom"), rules),
+            _SIDE,
+            _table(("side condition", "axiom"), SIDE_CONDITIONS.items()),
+            _CLAIMS,
+            _table(("claim", "fields of its proof", "states"), claims),
+        )
+    )
+
+
+def count_lines(source: str) -> tuple[int, int]:
+    """Return the number of lines that are neither blank nor comments, and how many of these are docstrings."""
+    lines = sum(bool(line.strip()) and not line.strip().startswith("#") for line in source.splitlines())
+    texts = 0
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
+            texts += (node.body[0].end_lineno or 0) - node.body[0].lineno + 1
+    return lines, texts
+
+
+def _imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            found.add(node.module)
+    return found
+
+
+def _axiom(function: Callable[..., None]) -> str:
+    return " ".join((inspect.getdoc(function) or "").split())
+
+
+def _fields(function: Callable[..., None]) -> str:
+    names, required = fields_of(function)
+    return ", ".join(f"`{name}`" if name in required else f"[`{name}`]" for name in names)
+
+
+def _purpose(path: Path) -> str:
+    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").splitlines()[0]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    shown = [head, ["---"] * len(head), *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n" + "".join(f"| {' | '.join(row)} |\n" for row in shown)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(trust_text())
