@@ -11,12 +11,12 @@ from accountant.amplification import amplify
 from accountant.audits.running import exact_probability, exact_statistics, prepare
 from accountant.guarantees import EpsilonDP, amplify_by_importance_sampling, derive_profile, worst_case
 from accountant.rules import SamplingRule
-from accountant.worst_case import EpsilonBound
 from profiles.errors import InvalidArgument
 from profiles.mechanisms import Mechanism
 from profiles.numbers import exact_text
 from profiles.profile import Profile
 from proofs_check.audit import Claim, claim_of_record
+from proofs_check.suprema.bound import EpsilonBound
 
 
 def base_claim(mechanism: Mechanism, record: NDArray[np.float64], weight: float) -> Claim:

@@ -17,7 +17,6 @@ PACKAGES = (
     "accountant.data",
     "accountant.calibration",
     "accountant.sampled",
-    "accountant.worst_case",
     "accountant.weights.fast",
     "accountant.onesided",
     "accountant.applications.kmeans",
