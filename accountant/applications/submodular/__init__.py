@@ -5,7 +5,6 @@ from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.evaluation import lazy_greedy, selection_value, set_cover_cost
 from accountant.applications.submodular.greedy import GreedyAnswer, OneSidedGreedy, PrivateGreedy
 from accountant.applications.submodular.interface import DecomposableFunction, MarginalGains
-from accountant.applications.submodular.law import greedy_law
 from accountant.applications.submodular.predecessor import approximate_dp, approximate_guarantee, epsilon0_for
 from accountant.applications.submodular.readers import read_coverage, read_weighted_coverage
 from accountant.applications.submodular.utility import UtilityBound, one_sided_bound, utility_bound
@@ -24,7 +23,6 @@ __all__ = [
     "approximate_guarantee",
     "epsilon0_for",
     "find_violation",
-    "greedy_law",
     "lazy_greedy",
     "one_sided_bound",
     "read_coverage",
