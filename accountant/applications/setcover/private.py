@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from accountant.applications.running import Answer, Draw, check_count, seed_public
 from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, read_calibration
-from accountant.applications.setcover.program import Group, Program, ThresholdPass
+from accountant.applications.setcover.program import CoverProgram, Group, ThresholdPass
 from accountant.applications.submodular.coverage import MOST, CoverageGains, CoverageInstance
 from accountant.applications.submodular.functions import Integers
 from accountant.guarantees import AnyGuarantee
@@ -54,7 +54,7 @@ class PrivateSetCover:
     sets: int
     algorithm: Algorithm = field(default_factory=NoisyGreedy)
     calibration: str = "optimal"
-    program: Program = field(init=False, repr=False, compare=False)
+    program: CoverProgram = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         sets = check_count(self.sets, "the number of sets", most=MOST)

@@ -28,7 +28,7 @@ from profiles.private import hide_length
 MOST_UNITS = 2**62
 
 #: Which elements each of h sets has, shape (h, m).
-Membership = NDArray[np.bool_]
+SetRows = NDArray[np.bool_]
 
 
 class Objective(Protocol):
@@ -77,7 +77,7 @@ class Objective(Protocol):
     def score_unit(self, draws: int | None) -> int:
         """Return what one user is worth in the scores of ``draws`` draws, None for the closed form."""
 
-    def totals(self, data: Any, membership: Membership) -> Integers:
+    def totals(self, data: Any, membership: SetRows) -> Integers:
         """Return F_D of each of h sets, in units, for ``membership`` of shape (h, m)."""
 
 
@@ -144,7 +144,7 @@ class Coverage:
         """Return 2^32 for the closed form, else the number of draws."""
         return UNIT if draws is None else draws
 
-    def totals(self, data: CoverageInstance, membership: Membership) -> Integers:
+    def totals(self, data: CoverageInstance, membership: SetRows) -> Integers:
         """Return how many users each set covers."""
         matrix = sparse.csr_matrix((np.ones(data.items.size), data.items, data.starts), shape=(data.users, self.size))
         return np.array([np.count_nonzero(matrix @ row) for row in membership.astype(np.float64)], dtype=np.int64)
@@ -220,7 +220,7 @@ class Tracked:
         """Return the resolution times the number of draws."""
         return self.resolution * (draws or 1)
 
-    def totals(self, data: DecomposableFunction, membership: Membership) -> Integers:
+    def totals(self, data: DecomposableFunction, membership: SetRows) -> Integers:
         """Return F(S) − F(∅) of each set."""
         found = []
         for row in membership:

@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 from accountant.applications.running import check_count
 from accountant.applications.submodular.choosing import Scores
 from accountant.applications.submodular.functions import UNIT, Integers, to_units
-from accountant.applications.submodular.matroids.objective import Membership
+from accountant.applications.submodular.matroids.objective import SetRows
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Floats
 from profiles.hypotheses import JUDGED_TOGETHER, RECORDWISE, SUBMODULAR, Hypothesis
 
 #: (data, membership of shape (s, m)) → values of shape (users, s)
-Evaluation = Callable[[Any, Membership], Any]
+Evaluation = Callable[[Any, SetRows], Any]
 
 #: Sets in one call, unless one element needs more.
 _TOGETHER = 64
@@ -114,12 +114,12 @@ class PerUser:
         """Return 2^32."""
         return UNIT
 
-    def totals(self, data: Any, membership: Membership) -> Integers:
+    def totals(self, data: Any, membership: SetRows) -> Integers:
         """Return Σ over users of the clipped value of each set."""
         found: Integers = to_units(self.evaluate(data, membership)).sum(axis=0, dtype=np.int64)
         return found
 
-    def evaluate(self, data: Any, membership: Membership) -> Floats:
+    def evaluate(self, data: Any, membership: SetRows) -> Floats:
         """Return the clipped values, shape (users, sets). Raises :class:`InvalidArgument`: another shape, or users that are mixed."""
         if self.together:
             return judge_together(self.values, data, membership, np.random.default_rng())
@@ -204,7 +204,7 @@ class _PerUserScores:
         return np.minimum(to_units(gain), self._left)
 
 
-def judge_alone(values: Evaluation, data: Any, membership: Membership) -> Floats:
+def judge_alone(values: Evaluation, data: Any, membership: SetRows) -> Floats:
     """Return the values of each user, asked for in a call of its own, clipped to [0, 1]: shape (users, sets); NaN counts as 0.
 
     Claim: row x is a function of record x and of ``membership``, if what ``values`` returns is one of its arguments.
@@ -223,7 +223,7 @@ def judge_alone(values: Evaluation, data: Any, membership: Membership) -> Floats
     return found
 
 
-def judge_together(values: Evaluation, data: Any, membership: Membership, rng: np.random.Generator) -> Floats:
+def judge_together(values: Evaluation, data: Any, membership: SetRows, rng: np.random.Generator) -> Floats:
     """Return the values of all users from one call, clipped to [0, 1], after a look at a random part of them and at one user.
 
     Raises :class:`InvalidArgument` where these have other values there, and where the shape of an answer is not (users, sets).
@@ -276,7 +276,7 @@ def take(data: Any, rows: NDArray[Any]) -> Any:
     return data[rows] if isinstance(data, np.ndarray) else [data[row] for row in rows]
 
 
-def _ask(values: Evaluation, data: Any, membership: Membership) -> Floats:
+def _ask(values: Evaluation, data: Any, membership: SetRows) -> Floats:
     if not len(data):
         return np.zeros((0, len(membership)))
     return _clip(values(take(data, np.arange(len(data))), membership.copy()), len(data), len(membership))
