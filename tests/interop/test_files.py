@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import accountant
 from accountant import derive_epsilon
-from accountant.applications.setcover.program import GreedyStage, Program, cover_once, make_group
+from accountant.applications.setcover.program import CoverProgram, GreedyStage, cover_once, make_group
 from accountant.guarantees import (
     EXACT_REALS,
     AnyGuarantee,
@@ -243,7 +243,7 @@ def test_what_a_file_states_is_what_was_written(name: str) -> None:
 def test_guarantees_of_every_rule_come_back() -> None:
     """No rule of the table is forgotten: a derivation with it is written and read, and stated as it was."""
     ran = realise_sampling(guarantee("epsilon"), pairs="because", claims=(), bits="the bits are uniform")
-    once = cover_once(Program("set cover", (make_group(0.5, Fraction(1), (GreedyStage(),)),)))
+    once = cover_once(CoverProgram("set cover", (make_group(0.5, Fraction(1), (GreedyStage(),)),)))
     rules: set[str] = set()
     for made in (*map(guarantee, NAMES), ran, once, suppose(read_guarantee(text("epsilon")))):
         stated = read_guarantee(write_guarantee(made)).stated
