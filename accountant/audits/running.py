@@ -128,7 +128,7 @@ def repeat(mechanism: Sampler, times: int) -> Together:
     return Together((mechanism,) * times)
 
 
-_SHIPPED = ("profiles.mechanisms", "accountant.onesided", "accountant.rules")
+_SHIPPED = ("profiles.mechanisms", "accountant.applications.repeated", "accountant.selection")
 _DRAWS = f"{PoissonSampler.__module__}:{PoissonSampler.__qualname__}.select"
 
 

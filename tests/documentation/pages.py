@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -66,3 +69,14 @@ def commands_of(block: Block) -> list[tuple[list[str], int | None]]:
             stated = _EXIT.search(line)
             found.append((shlex.split(line, comments=True), int(stated[1]) if stated else None))
     return found
+
+
+def site_module(name: str) -> Any:
+    """Return a module of the site's extension, which is no package of ours."""
+    spec = importlib.util.spec_from_file_location(f"_site_{name}", DOCS / "_site" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
