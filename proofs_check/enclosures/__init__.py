@@ -1,7 +1,6 @@
 """Rigorous enclosures of terms on boxes, in ball arithmetic."""
 
 from proofs_check.enclosures.balls import (
-    DEFAULT_PRECISION,
     Enclosure,
     ball,
     interval,
@@ -10,4 +9,4 @@ from proofs_check.enclosures.balls import (
     working_precision,
 )
 
-__all__ = ["DEFAULT_PRECISION", "Enclosure", "ball", "interval", "lower_fraction", "upper_fraction", "working_precision"]
+__all__ = ["Enclosure", "ball", "interval", "lower_fraction", "upper_fraction", "working_precision"]

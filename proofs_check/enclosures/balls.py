@@ -20,9 +20,6 @@ from profiles.programs import Program, Step
 from profiles.terms import Term
 from proofs_check.enclosures.lines import lines_of
 
-DEFAULT_PRECISION = 64
-
-
 #: FLINT's precision belongs to the process: a second thread that sets it would change the results of the first (all still enclosures, but
 #: of other points and widths), and might leave its own behind for good.
 _one_thread = threading.RLock()
