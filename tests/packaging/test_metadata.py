@@ -71,5 +71,5 @@ def test_the_changelog_names_every_command_and_the_extras_that_users_install() -
     text = _read("CHANGELOG.md")
     for command in COMMANDS:
         assert f"`pdp {command}`" in text or command == "mechanisms", command
-    for extra in ("testing", "estimators", "duckdb", "polars", "spark", "opendp", "dp-accounting"):
+    for extra in ("testing", "scikit-learn", "duckdb", "polars", "spark", "opendp", "dp-accounting"):
         assert f"`{extra}`" in text, extra
