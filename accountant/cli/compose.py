@@ -34,8 +34,8 @@ def main(
     """Run the command."""
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.guarantees import render, to_json  # noqa: PLC0415
+    from accountant.interop.files import write_guarantee  # noqa: PLC0415
     from accountant.interop.releases import read_release  # noqa: PLC0415
-    from accountant.interop.writing import write_guarantee  # noqa: PLC0415
     from accountant.onesided import compose  # noqa: PLC0415
     from profiles.files import read_text  # noqa: PLC0415
 

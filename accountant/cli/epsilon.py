@@ -52,7 +52,7 @@ def main(
     from accountant.cli.foreign import load_quietly  # noqa: PLC0415
     from accountant.cli.progress import show_progress  # noqa: PLC0415
     from accountant.guarantees.derive import derive_epsilon  # noqa: PLC0415
-    from accountant.interop.writing import write_guarantee  # noqa: PLC0415
+    from accountant.interop.files import write_guarantee  # noqa: PLC0415
     from proofs_check.certificates import to_file_text  # noqa: PLC0415
 
     for target in (certificate, guarantee):

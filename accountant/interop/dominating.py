@@ -1,4 +1,4 @@
-"""The worst pair of laws for what a guarantee spends, and the exact (ε, δ) curve of any number of them composed.
+"""What a guarantee spends in each direction, the worst pair of laws for that, and the exact (ε, δ) curve of any number of them composed.
 
 Claim: let P = M(D), Q = M(D'), D = D' with one record more, with P ≤ e^plus Q + δ⁺ and Q ≤ e^minus P + δ⁻ on all events. The trade-off
 function of (P, Q) is at least f(α) = max(0, e^−plus (1 − δ⁺ − α), 1 − δ⁻ − e^minus α), which is convex; so the pair of laws with the
@@ -19,12 +19,48 @@ from fractions import Fraction
 
 from flint import arb, arb_poly
 
-from accountant.interop.spending import Spending
-from profiles import Undecided
+from accountant.guarantees.theorem import AnyGuarantee, EpsilonDP, TwoSidedDP, require_guarantee
+from profiles import InvalidArgument, OpenHypotheses, Undecided
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 BITS = 320
 MOST_TERMS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """For D = D' with one record more: P[M(D) ∈ S] ≤ e^plus P[M(D') ∈ S] + delta_plus, and with minus and delta_minus the other way.
+
+    Upper bounds in nats, exact; ``minus`` None is ∞.
+    """
+
+    plus: Fraction
+    minus: Fraction | None
+    delta_plus: Fraction = Fraction(0)
+    delta_minus: Fraction = Fraction(0)
+
+
+def spend(guarantee: AnyGuarantee, library: str, *, accept_hypotheses: bool) -> Spending:
+    """Return the numbers of a guarantee that ``library`` may use.
+
+    Raises :class:`OpenHypotheses` where hypotheses are open and not accepted: the library cannot carry them, so that they would be lost;
+    :class:`InvalidArgument` for what no rule made, and for bounds that are no ε (a profile, a sampled profile).
+    """
+    require_guarantee(guarantee)
+    bound = guarantee.bound
+    if isinstance(bound, EpsilonDP):
+        found = Spending(bound.upper, bound.upper)
+    elif isinstance(bound, TwoSidedDP):
+        found = Spending(bound.plus, bound.minus, bound.delta_plus, bound.delta_minus)
+    else:
+        raise InvalidArgument(f"{library} needs an epsilon, but the guarantee of {guarantee.subject!r} has none; take its worst case")
+    if guarantee.hypotheses and not accept_hypotheses:
+        listed = "; ".join(item.sentence for item in guarantee.hypotheses)
+        raise OpenHypotheses(
+            f"the guarantee of {guarantee.subject!r} has open hypotheses, which {library} would lose ({listed}); "
+            "discharge them, or pass accept_hypotheses=True"
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.guarantees import AnyGuarantee
-from accountant.interop.dominating import BITS, Atoms, Curve, compose, dominating_atoms, replacing_atoms
-from accountant.interop.spending import Spending, spend
+from accountant.interop.dominating import BITS, Atoms, Curve, Spending, compose, dominating_atoms, replacing_atoms, spend
 from profiles import InvalidArgument, InvalidNumber, MissingExtra, to_exact
 from profiles.hypotheses import FRESH_SAMPLES, ONE_ANALYSIS
 from profiles.numbers import round_down, round_up_finite

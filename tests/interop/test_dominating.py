@@ -13,8 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from accountant.guarantees import EXACT_REALS, base_profile, discharge
-from accountant.interop.dominating import BITS, Curve, compose
-from accountant.interop.spending import Spending, spend
+from accountant.interop.dominating import BITS, Curve, Spending, compose, spend
 from accountant.onesided import declare_add_dp, declare_directions
 from profiles import InvalidArgument, OpenHypotheses, declare
 from proofs_check.enclosures import working_precision
