@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from accountant.guarantees.stored import MAX_DEPTH, Kind, Proofs
-from accountant.guarantees.theorem import AnyGuarantee, Step
+from accountant.guarantees.stored import MAX_DEPTH, ArgumentKind, Proofs
+from accountant.guarantees.theorem import AnyGuarantee, Call
 from profiles import InvalidArgument, UnreadableFile
 from profiles.strict_json import read_fields, read_list, read_string
 
@@ -25,7 +25,7 @@ class Signature:
     """
 
     call: str
-    arguments: Mapping[str, Kind] = field(default_factory=dict)
+    arguments: Mapping[str, ArgumentKind] = field(default_factory=dict)
     premises: int | None = 1
     word: Callable[[AnyGuarantee, Mapping[str, Any]], str] | None = None
     later: Mapping[str, Any] = field(default_factory=dict)
@@ -35,37 +35,37 @@ class Signature:
         CALLS[self.call] = (self, rule)
         return rule
 
-    def record(self, **arguments: Any) -> Step:
+    def record(self, **arguments: Any) -> Call:
         """Return a call with these arguments. Raises :class:`InvalidArgument` for others than are declared."""
         if list(arguments) != list(self.arguments):
             raise InvalidArgument(
                 f"a call of {self.call!r} records {', '.join(self.arguments) or 'no argument'}, in this order; give those"
             )
-        return Step(self.call, tuple(arguments.items()))
+        return Call(self.call, tuple(arguments.items()))
 
 
 #: All calls that can be made again, by their names in files, each with the rule that makes it.
 CALLS: dict[str, tuple[Signature, Callable[..., AnyGuarantee]]] = {}
 
 
-def _kinds() -> dict[str, Kind]:
+def _kinds() -> dict[str, ArgumentKind]:
     """The kinds of all arguments: an argument has the same kind wherever it occurs, so that calls of an unknown rule are read as well."""
     return {name: kind for signature, _ in CALLS.values() for name, kind in signature.arguments.items()}
 
 
-def write_step(step: Step | None, proofs: Proofs) -> dict[str, Any] | None:
+def write_call(call: Call | None, proofs: Proofs) -> dict[str, Any] | None:
     """Return a recorded call as an object."""
-    if step is None:
+    if call is None:
         return None
     kinds = _kinds()
     return {
-        "call": step.rule,
-        "arguments": {name: kinds[name].write(value, proofs) for name, value in step.arguments},
-        "premises": [write_step(premise, proofs) for premise in step.premises],
+        "call": call.name,
+        "arguments": {name: kinds[name].write(value, proofs) for name, value in call.arguments},
+        "premises": [write_call(premise, proofs) for premise in call.premises],
     }
 
 
-def read_step(value: object, proofs: Proofs, depth: int = 0) -> Step | None:
+def read_call(value: object, proofs: Proofs, depth: int = 0) -> Call | None:
     """Return the call of an object; whether there is such a rule is decided where it is replayed. Raises :class:`UnreadableFile`."""
     if value is None:
         return None
@@ -75,5 +75,5 @@ def read_step(value: object, proofs: Proofs, depth: int = 0) -> Step | None:
     if not isinstance(found["arguments"], dict) or not found["arguments"].keys() <= kinds.keys():
         raise UnreadableFile(f"the arguments of a call are some of {', '.join(sorted(kinds))}, but others were found; correct the file")
     arguments = tuple((name, kinds[name].read(item, proofs)) for name, item in found["arguments"].items())
-    premises = tuple(read_step(premise, proofs, depth + 1) for premise in read_list(found["premises"], "the premises"))
-    return Step(read_string(found["call"], "a call"), arguments, premises)
+    premises = tuple(read_call(premise, proofs, depth + 1) for premise in read_list(found["premises"], "the premises"))
+    return Call(read_string(found["call"], "a call"), arguments, premises)

@@ -22,7 +22,7 @@ from accountant.guarantees import (
     to_json,
     worst_case,
 )
-from accountant.guarantees.showing import guarantee_html, guarantee_text
+from accountant.guarantees.render import guarantee_html, guarantee_text
 from accountant.rules import SamplingRule, make_rule, refuse_oracle, rule_from_declaration, rule_from_expression
 from accountant.worst_case import DEFAULT_BUDGET, DEFAULT_GAP, EpsilonBound, bound_epsilon
 from profiles import Declaration, InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, exact_text, load, to_exact
@@ -82,7 +82,7 @@ class DerivedEpsilon:
 
         Raises :class:`profiles.InvalidArgument` where there is no such statistic, :class:`profiles.MissingExtra` without Matplotlib.
         """
-        from accountant.presenting.pictures import plot_derived  # noqa: PLC0415 - Matplotlib is an extra
+        from accountant.presenting import plot_derived  # noqa: PLC0415 - Matplotlib is an extra
 
         return plot_derived(self)
 

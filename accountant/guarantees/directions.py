@@ -103,7 +103,7 @@ def declare_directions(
         conclusion=_describe(bound),
         supposes=(DECLARED_LOSSES.about(name=subject, source=attribute(source)), *given),
         unit=unit,
-        step=_DECLARED.record(subject=subject, bound=bound, source=source, hypotheses=given, unit=unit),
+        call=_DECLARED.record(subject=subject, bound=bound, source=source, hypotheses=given, unit=unit),
     )
 
 
@@ -148,7 +148,7 @@ def both_directions(guarantee: AnyGuarantee) -> AnyGuarantee:
         source="definition of add/remove privacy",
         conclusion=_describe(bound),
         parents=(guarantee,),
-        step=_BOTH.record(),
+        call=_BOTH.record(),
     )
 
 
@@ -207,7 +207,7 @@ def compose_directions(subject: str, parts: Sequence[AnyGuarantee]) -> AnyGuaran
         parents=parts,
         supposes=(FRESH_SAMPLES,),
         discharges={} if _share_samples(parts) else {FRESH_SAMPLES: _NO_SECOND},
-        step=_COMPOSED.record(subject=subject),
+        call=_COMPOSED.record(subject=subject),
     )
 
 
@@ -244,7 +244,7 @@ def subsample(guarantee: AnyGuarantee, p: object) -> AnyGuarantee:
         source=f"{_PAGE}, Theorem 1",
         conclusion=f"p = {decimal_text(rate, 17, round_up=True)}: {_describe(bound)}",
         parents=(guarantee,),
-        step=_SUBSAMPLED.record(p=rate),
+        call=_SUBSAMPLED.record(p=rate),
     )
 
 
@@ -318,7 +318,7 @@ def worst_case_directions(
             DECLARED_LOSSES.about(name=plus.name, source=attribute(plus.source)),
         ),
         discharges={**held, **{item: found[item] for item in (DEFINED, PROBABILITY) if item in found}},
-        step=_WORST.record(
+        call=_WORST.record(
             plus=plus,
             minus=minus,
             rule=chosen,

@@ -68,7 +68,7 @@ def realise_pairs(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[str],
         claims=claims,
         closes={item: reason for item, reason in found.items() if item in guarantee.hypotheses},
         notion=guarantee.notion,
-        step=_REALISED.record(),
+        call=_REALISED.record(),
     )
 
 

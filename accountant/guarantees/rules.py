@@ -74,7 +74,7 @@ def base_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXA
         source=profile.source or "declared without a source",
         conclusion=_profile_text(profile),
         supposes=(name_declaration(profile), *given),
-        step=_DECLARED.record(profile=profile, hypotheses=given),
+        call=_DECLARED.record(profile=profile, hypotheses=given),
     )
 
 
@@ -121,7 +121,7 @@ def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> Any
         parents=parts,
         claims=("sum of the parts: difference simplifies to 0",),
         supposes=supposed,
-        step=_COMPOSED.record(profile=profile),
+        call=_COMPOSED.record(profile=profile),
     )
 
 
@@ -216,7 +216,7 @@ def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) 
         parents=(guarantee,),
         supposes=supposed,
         discharges=held,
-        step=_AMPLIFIED.record(rule=rule),
+        call=_AMPLIFIED.record(rule=rule),
     )
 
 
@@ -254,7 +254,7 @@ def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None
         claims=name_claims(evidence, "well-defined", "epsilon-upper", "epsilon-lower"),
         supposes=evidence.hypotheses,
         closes={item: reason for item, reason in found.items() if item in (*guarantee.hypotheses, *evidence.hypotheses)},
-        step=_WORST.record(evidence=evidence, options=_plain(options)),
+        call=_WORST.record(evidence=evidence, options=_plain(options)),
     )
 
 
@@ -276,7 +276,7 @@ def post_processing(guarantee: AnyGuarantee, description: str) -> AnyGuarantee:
         parents=(guarantee,),
         supposes=(ONLY_THROUGH_OUTPUT.about(what=description),),
         notion=guarantee.notion,
-        step=_PROCESSED.record(description=description),
+        call=_PROCESSED.record(description=description),
     )
 
 

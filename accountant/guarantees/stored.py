@@ -267,24 +267,24 @@ def _read_proofs(value: object, proofs: Proofs) -> EpsilonBound | tuple[EpsilonB
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ArgumentKind:
     """How an argument of a recorded call stands in a file: what writes it, and what reads it. Proofs stand there once, by their place."""
 
     write: Callable[[Any, Proofs], Any]
     read: Callable[[object, Proofs], Any]
 
 
-TEXT = Kind(lambda value, _: value, lambda value, _: read_string(value, "an argument of a call"))
-RATE = Kind(lambda value, _: write_exact(value), lambda value, _: read_exact(value, "the probability"))
-UNIT = Kind(lambda value, _: write_name(value), lambda value, _: read_name(value, "unit", Unit))
-PROFILE = Kind(lambda value, _: profile_object(value), lambda value, _: profile_from_object(value, "the profile of a call"))
-LOSS = Kind(
+TEXT = ArgumentKind(lambda value, _: value, lambda value, _: read_string(value, "an argument of a call"))
+RATE = ArgumentKind(lambda value, _: write_exact(value), lambda value, _: read_exact(value, "the probability"))
+UNIT = ArgumentKind(lambda value, _: write_name(value), lambda value, _: read_name(value, "unit", Unit))
+PROFILE = ArgumentKind(lambda value, _: profile_object(value), lambda value, _: profile_from_object(value, "the profile of a call"))
+LOSS = ArgumentKind(
     lambda value, _: None if value is None else profile_object(value),
     lambda value, _: None if value is None else profile_from_object(value, "a loss"),
 )
-SAMPLING_RULE = Kind(lambda value, _: write_rule(value), lambda value, _: read_rule(value))
-HYPOTHESIS = Kind(lambda value, _: premises_json([value])[0], lambda value, _: read_hypothesis(value, "the hypothesis of a call"))
-HYPOTHESES = Kind(lambda value, _: premises_json(value), lambda value, _: read_hypotheses(value, "the hypotheses of a call"))
-BOUND = Kind(write_bound, read_bound)
-PROOFS = Kind(_write_proofs, _read_proofs)
-OPTIONS = Kind(_write_options, _read_options)
+SAMPLING_RULE = ArgumentKind(lambda value, _: write_rule(value), lambda value, _: read_rule(value))
+HYPOTHESIS = ArgumentKind(lambda value, _: premises_json([value])[0], lambda value, _: read_hypothesis(value, "the hypothesis of a call"))
+HYPOTHESES = ArgumentKind(lambda value, _: premises_json(value), lambda value, _: read_hypotheses(value, "the hypotheses of a call"))
+BOUND = ArgumentKind(write_bound, read_bound)
+PROOFS = ArgumentKind(_write_proofs, _read_proofs)
+OPTIONS = ArgumentKind(_write_options, _read_options)

@@ -72,7 +72,7 @@ class Atoms:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class WorstPair:
     """The two laws: ``low`` and ``high`` are masses of P, ``only_p`` and ``only_q`` what one law has at most where the other has none."""
 
     low: arb
@@ -95,7 +95,7 @@ def dominating_atoms(spent: Spending) -> tuple[Atoms, Atoms]:
     return Atoms(going, pair.only_p), Atoms(coming, pair.only_q)
 
 
-def _pair(spent: Spending) -> Pair:
+def _pair(spent: Spending) -> WorstPair:
     kept_plus, kept_minus = 1 - spent.delta_plus, 1 - spent.delta_minus
     gone = -(-ball(spent.plus)).expm1()
     if spent.minus is None:
@@ -103,7 +103,7 @@ def _pair(spent: Spending) -> Pair:
     lost, come = -(-ball(spent.minus)).expm1(), ball(spent.minus).expm1()
     if spent.plus == 0 and spent.minus == 0:
         least = min(spent.delta_plus, spent.delta_minus)
-        return Pair(arb(0), ball(1 - least), least, least)
+        return WorstPair(arb(0), ball(1 - least), least, least)
     more = ball(kept_minus - kept_plus)
     first_below = kept_minus <= kept_plus if spent.plus == 0 else not _is_positive(more + gone * ball(kept_plus))
     second_below = kept_plus <= kept_minus if spent.minus == 0 else not _is_positive(come * ball(kept_plus) - more)
@@ -112,9 +112,9 @@ def _pair(spent: Spending) -> Pair:
     if second_below:
         low = (arb(1) - lost) * ball(kept_minus)
         only_p = spent.delta_minus if spent.minus == 0 else _upper(lost + (arb(1) - lost) * ball(spent.delta_minus))
-        return Pair(low, arb(0), only_p, spent.delta_minus)
+        return WorstPair(low, arb(0), only_p, spent.delta_minus)
     low = (gone * ball(kept_plus) + ball(spent.delta_plus - spent.delta_minus)) / (come + gone)
-    return Pair(low.max(arb(0)), (ball(kept_plus) - low).max(arb(0)), spent.delta_plus, spent.delta_minus)
+    return WorstPair(low.max(arb(0)), (ball(kept_plus) - low).max(arb(0)), spent.delta_plus, spent.delta_minus)
 
 
 def replacing_atoms(spent: Spending) -> Atoms:
@@ -162,13 +162,13 @@ def _is_positive(value: arb) -> bool:
     return bool(value > 0)
 
 
-def _without_low(spent: Spending, gone: arb) -> Pair:
+def _without_low(spent: Spending, gone: arb) -> WorstPair:
     only_q = spent.delta_plus if spent.plus == 0 else _upper(gone + (arb(1) - gone) * ball(spent.delta_plus))
-    return Pair(arb(0), ball(1 - spent.delta_plus), spent.delta_plus, only_q)
+    return WorstPair(arb(0), ball(1 - spent.delta_plus), spent.delta_plus, only_q)
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class PrivacyCurve:
     """δ(ε) = infinite + max over j of (upper[j] − e^ε lower[j]): P and Q masses of the losses above each place, as balls.
 
     ``top``: the largest finite loss; ε(δ) is never above it, where it is finite.
@@ -180,7 +180,7 @@ class Curve:
     top: Fraction
 
     @classmethod
-    def of(cls, atoms: Atoms) -> Curve:
+    def of(cls, atoms: Atoms) -> PrivacyCurve:
         """Return the curve of a law of losses."""
         upper, lower, tops, bottoms = arb(0), arb(0), [], []
         losses = sorted((loss for loss, mass in atoms.finite.items() if mass != 0), reverse=True)
@@ -208,7 +208,7 @@ class Curve:
         return min(found, self.top)
 
 
-def compose(spent: Iterable[tuple[Spending, int]], *, replacing: bool = False) -> tuple[Curve, Curve] | None:
+def compose(spent: Iterable[tuple[Spending, int]], *, replacing: bool = False) -> tuple[PrivacyCurve, PrivacyCurve] | None:
     """Return the curves of both directions for an adaptive composition, each with its number of uses; None where that takes too many terms.
 
     ``replacing``: a record is replaced by another, not added or removed. Source: dominating pairs compose (docs/interoperability.md). The
@@ -229,7 +229,7 @@ def compose(spent: Iterable[tuple[Spending, int]], *, replacing: bool = False) -
                 continue
             sides = dominating_atoms(item)
             going, coming = _join(going, _power(sides[0], count)), _join(coming, _power(sides[1], count))
-        return Curve.of(going), Curve.of(going if replacing else coming)
+        return PrivacyCurve.of(going), PrivacyCurve.of(going if replacing else coming)
 
 
 def _power(atoms: Atoms, count: int) -> Atoms:
@@ -285,4 +285,4 @@ def _upper(value: arb) -> Fraction:
     return end
 
 
-__all__ = ["BITS", "MOST_TERMS", "Atoms", "Curve", "compose", "dominating_atoms", "replacing_atoms"]
+__all__ = ["BITS", "MOST_TERMS", "Atoms", "PrivacyCurve", "Spending", "compose", "dominating_atoms", "replacing_atoms", "spend"]

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from accountant.guarantees.calls import read_step, write_step
+from accountant.guarantees.calls import read_call, write_call
 from accountant.guarantees.render import premises_json, render
 from accountant.guarantees.statements import RULES
 from accountant.guarantees.stored import (
@@ -26,11 +26,11 @@ from accountant.guarantees.stored import (
 from accountant.guarantees.theorem import (
     AnyGuarantee,
     Bound,
+    Call,
     Derivation,
     Discharged,
     EpsilonDP,
     Notion,
-    Step,
     TwoSidedDP,
     Unit,
     conclude,
@@ -46,7 +46,7 @@ VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class StatedGuarantee:
     """The content of a guarantee, without the word of any rule for it."""
 
     subject: str
@@ -58,7 +58,7 @@ class Statement:
     unit: Unit = Unit.RECORD
 
     @classmethod
-    def of(cls, guarantee: AnyGuarantee) -> Statement:
+    def of(cls, guarantee: AnyGuarantee) -> StatedGuarantee:
         """Return what a guarantee states."""
         return cls(
             guarantee.subject,
@@ -73,14 +73,14 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class ReadGuarantee:
-    """A guarantee as a file claims it: ``stated``, and the recorded calls (``step``) that are said to make it. Nothing of it is checked.
+    """A guarantee as a file claims it: ``stated``, and the recorded calls (``call``) that are said to make it. Nothing of it is checked.
 
     No rule and no other library takes it. :func:`accountant.interop.replay` makes a guarantee of it by calling the rules again;
     :func:`suppose` makes one that has the file's word as an open hypothesis. ``digest`` is the SHA-256 of the text.
     """
 
-    stated: Statement
-    step: Step | None
+    stated: StatedGuarantee
+    call: Call | None
     digest: str
     version: int = VERSION
 
@@ -110,7 +110,7 @@ def read_guarantee(text: str) -> ReadGuarantee:
     found = read_fields(whole, f"a {FORMAT}", keys if whole["version"] == 1 else keys | {"unit"})
     try:
         proofs = Proofs([read_evidence(item) for item in read_list(found["proofs"], "the proofs")])
-        stated = Statement(
+        stated = StatedGuarantee(
             read_string(found["subject"], "the subject"),
             read_name(found["notion"], "notion", Notion),
             read_bound(found["bound"], proofs),
@@ -121,11 +121,11 @@ def read_guarantee(text: str) -> ReadGuarantee:
         )
         if whole["version"] == 1 and ONE_USER in stated.hypotheses:  # what version 1 said of the unit
             stated = replace(stated, unit=Unit.USER)
-        step = read_step(found["calls"], proofs)
+        call = read_call(found["calls"], proofs)
     except RecursionError:
         raise UnreadableFile(f"a {FORMAT} was expected, but it is nested too deeply; check the file") from None
     _refuse_contradictions(stated)
-    return ReadGuarantee(stated, step, hashlib.sha256(text.encode("utf-8")).hexdigest(), whole["version"])
+    return ReadGuarantee(stated, call, hashlib.sha256(text.encode("utf-8")).hexdigest(), whole["version"])
 
 
 def write_guarantee(guarantee: AnyGuarantee | ReadGuarantee) -> str:
@@ -143,12 +143,12 @@ def write_guarantee(guarantee: AnyGuarantee | ReadGuarantee) -> str:
     True
     """
     if isinstance(guarantee, ReadGuarantee):
-        stated, step = guarantee.stated, guarantee.step
+        stated, call = guarantee.stated, guarantee.call
     else:
         require_guarantee(guarantee)
-        stated, step = Statement.of(guarantee), guarantee.step
+        stated, call = StatedGuarantee.of(guarantee), guarantee.call
     try:
-        text = _write(stated, step)
+        text = _write(stated, call)
         read_guarantee(text)
     except RecursionError:
         said = "it was derived in too many steps"
@@ -159,7 +159,7 @@ def write_guarantee(guarantee: AnyGuarantee | ReadGuarantee) -> str:
     raise InvalidArgument(f"the guarantee of {str(stated.subject)[:60]!r} was to be written to a file, but none can hold it: {said}")
 
 
-def _write(stated: Statement, step: Step | None) -> str:
+def _write(stated: StatedGuarantee, call: Call | None) -> str:
     proofs = Proofs()
     made = {
         "subject": stated.subject,
@@ -169,7 +169,7 @@ def _write(stated: Statement, step: Step | None) -> str:
         "hypotheses": premises_json(stated.hypotheses),
         "discharged": [write_discharged(item) for item in stated.discharged],
         "derivation": write_derivation(stated.derivation),
-        "calls": write_step(step, proofs),
+        "calls": write_call(call, proofs),
     }
     return write_document(FORMAT, VERSION, {**made, "proofs": [write_evidence(item) for item in proofs.items]})
 
@@ -218,7 +218,7 @@ def _unchecked_proof(evidence: EpsilonBound) -> EpsilonBound:
     return replace(evidence, proved_by_balls=False, checked_by_kernel=False, kernel_reason="stated by a file, not replayed")
 
 
-def _refuse_contradictions(stated: Statement) -> None:
+def _refuse_contradictions(stated: StatedGuarantee) -> None:
     """Refuse numbers that no rule gives, so that not even a supposed guarantee has them."""
     bound = stated.bound
     fits = stated.notion is Notion.PDP

@@ -10,8 +10,8 @@ from typing import Any
 from accountant.guarantees import AnyGuarantee, EpsilonDP, assume
 from accountant.guarantees.calls import CALLS
 from accountant.guarantees.derive import BOUNDING, CONSTRAINED
-from accountant.guarantees.theorem import Bound, SampledBound, Step, TwoSidedDP, require_guarantee
-from accountant.interop.files import ReadGuarantee, Statement
+from accountant.guarantees.theorem import Bound, Call, SampledBound, TwoSidedDP, require_guarantee
+from accountant.interop.files import ReadGuarantee, StatedGuarantee
 from accountant.rules import SamplingRule, make_rule, rule_from_expression
 from accountant.rules.named import constants_are_public
 from accountant.worst_case import EpsilonBound
@@ -40,10 +40,10 @@ def replay(read: ReadGuarantee, *, known: Sequence[AnyGuarantee] = (), accept_ev
     require_guarantee(*known)
     try:
         found = _Replay((), read.version, trusting=True, accepting=True, searched={})
-        made = found.make(read.step)
-        _require_same(read.stated, Statement.of(made), read.version)
+        made = found.make(read.call)
+        _require_same(read.stated, StatedGuarantee.of(made), read.version)
         again = _Replay(tuple(known), read.version, trusting=False, accepting=accept_evidence, searched=found.searched)
-        return again.make(read.step)
+        return again.make(read.call)
     except NotReplayed:
         raise
     except (PDPError, KeyError, TypeError, ValueError, AttributeError) as error:
@@ -65,24 +65,24 @@ class _Replay:
         self.known, self.version, self.trusting, self.accepting, self.searched = known, version, trusting, accepting, searched
         self.words: set[Hypothesis] = set()
 
-    def make(self, step: Step | None) -> AnyGuarantee:
-        if step is None:
+    def make(self, call: Call | None) -> AnyGuarantee:
+        if call is None:
             raise NotReplayed("a guarantee was to be replayed, but one of the calls behind it is not recorded; use suppose instead")
         for guarantee in self.known:
-            if guarantee.step == step:
+            if guarantee.call == call:
                 return guarantee
-        if step.rule not in CALLS:
-            raise NotReplayed(f"the call of {step.rule[:60]!r} cannot be repeated from a file; use suppose instead")
-        signature, rule = CALLS[step.rule]
-        premises = [self.make(premise) for premise in step.premises]
+        if call.name not in CALLS:
+            raise NotReplayed(f"the call of {call.name[:60]!r} cannot be repeated from a file; use suppose instead")
+        signature, rule = CALLS[call.name]
+        premises = [self.make(premise) for premise in call.premises]
         if signature.premises is not None and len(premises) != signature.premises:
             raise NotReplayed(f"a call needs {signature.premises} premises, but {len(premises)} were found; correct the file")
-        given = {**signature.later, **{name: value for name, value in step.arguments if name in signature.arguments}}
+        given = {**signature.later, **{name: value for name, value in call.arguments if name in signature.arguments}}
         if given.keys() != signature.arguments.keys():
-            raise NotReplayed(f"a call of {step.rule!r} has the arguments {', '.join(signature.arguments)}; give each of them")
-        if step.rule == "discharge" and (not self.accepting or given["hypothesis"] in self.words):  # a file cannot vouch for its own word
+            raise NotReplayed(f"a call of {call.name!r} has the arguments {', '.join(signature.arguments)}; give each of them")
+        if call.name == "discharge" and (not self.accepting or given["hypothesis"] in self.words):  # a file cannot vouch for its own word
             return premises[0]
-        change = _MADE_AGAIN.get(step.rule)
+        change = _MADE_AGAIN.get(call.name)
         arguments = dict(given) if change is None else change(self, dict(given), premises)
         made = rule(parts=premises, **arguments) if signature.premises is None else rule(*premises, **arguments)
         if signature.word is None or self.trusting:
@@ -184,7 +184,7 @@ def _named_rule(stated: SamplingRule, profile: Profile) -> SamplingRule:
     return next((rule for rule in made if rule.q == stated.q), made[0])
 
 
-def _require_same(stated: Statement, made: Statement, version: int) -> None:
+def _require_same(stated: StatedGuarantee, made: StatedGuarantee, version: int) -> None:
     """Compare everything but how a bound was found, which a certificate does not say.
 
     The rules of version 1 named fewer premises: what they make now has more, and it is what they make that is returned. What the file

@@ -39,7 +39,7 @@ from accountant.guarantees import (
 )
 from accountant.guarantees.calls import CALLS
 from accountant.guarantees.statements import RULES
-from accountant.guarantees.theorem import Guarantee, Step
+from accountant.guarantees.theorem import Call, Guarantee
 from accountant.interop import ReadGuarantee, read_guarantee, replay, suppose, write_guarantee
 from accountant.interop.replaying import _MADE_AGAIN
 from accountant.onesided import (
@@ -238,7 +238,7 @@ def test_what_a_file_states_is_what_was_written(name: str) -> None:
     stated = read.stated
     assert (stated.subject, stated.notion, stated.bound) == (made.subject, made.notion, made.bound)
     assert (stated.hypotheses, stated.discharged, stated.derivation) == (made.hypotheses, made.discharged, made.derivation)
-    assert read.step == made.step
+    assert read.call == made.call
     assert write_guarantee(read) == text(name)
 
 
@@ -272,11 +272,11 @@ def test_replaying_makes_the_same_but_for_the_word_of_the_file(name: str) -> Non
 @pytest.mark.parametrize("name", ["epsilon", "constrained", "expression", "file"])
 def test_a_known_leaf_gives_back_the_very_guarantee(name: str) -> None:
     made = guarantee(name)
-    step = made.step
-    while step is not None and step.rule != "base_profile":
-        (step,) = step.premises
-    assert step is not None
-    given = dict(step.arguments)
+    call = made.call
+    while call is not None and call.name != "base_profile":
+        (call,) = call.premises
+    assert call is not None
+    given = dict(call.arguments)
     found = replay(read_guarantee(text(name)), known=[base_profile(given["profile"], given["hypotheses"])])
     assert render(found) == render(made)
     assert found.hypotheses == made.hypotheses
@@ -664,11 +664,11 @@ def test_what_only_looks_like_a_guarantee_is_refused() -> None:
                 function(wrong)  # type: ignore[arg-type]
 
 
-def test_steps_are_no_part_of_equality() -> None:
+def test_calls_are_no_part_of_equality() -> None:
     one, other = assume(base_profile(SUM), ["a", "b"]), assume(assume(base_profile(SUM), ["a"]), ["b"])
     assert one == other
-    assert one.step != other.step
-    assert isinstance(other.step, Step)
+    assert one.call != other.call
+    assert isinstance(other.call, Call)
     assert not isinstance(one, Guarantee)
     assert isinstance(read_guarantee(text("epsilon")), ReadGuarantee)
 
@@ -692,7 +692,7 @@ def test_every_recorded_call_can_be_repeated_or_is_known_not_to_be() -> None:
         node.args[0].value
         for path in Path(accountant.__file__).parent.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Signature", "Step")
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("Signature", "Call")
         if node.args and isinstance(node.args[0], ast.Constant)
     }
     assert declared == {*CALLS, "realise_sampling"}
