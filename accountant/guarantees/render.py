@@ -82,19 +82,20 @@ def render_premises(guarantee: Stated, *, everything: bool = True) -> list[str]:
 def render_hypotheses(hypotheses: Iterable[Hypothesis]) -> list[str]:
     """Return open hypotheses as lines of at most 80 columns, each under its head, with the sentence that says what they are."""
     lines: list[str] = []
-    for head, below in _under_heads(hypotheses):
+    for head, below in under_heads(_in_order(hypotheses)):
         lines += [f"  {head.value}", *(line for item in below for line in _wrap(item.sentence, "    - ", "      "))]
     return [UNVERIFIED, OPEN, *lines] if lines else [CLOSED]
 
 
-def _under_heads(hypotheses: Iterable[Hypothesis]) -> Iterator[tuple[Head, list[Hypothesis]]]:
-    """Yield each head that has hypotheses, with these in the order of the registry."""
+def under_heads(hypotheses: Iterable[Hypothesis]) -> list[tuple[Head, list[Hypothesis]]]:
+    """Return each head that has hypotheses, with these in their order."""
+    found = list(hypotheses)
+    return [(head, below) for head in Head if (below := [item for item in found if item.head is head])]
+
+
+def _in_order(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
     places = {name: place for place, name in enumerate(REGISTRY)}
-    found = sorted(hypotheses, key=lambda item: places[item.id])
-    for head in Head:
-        below = [item for item in found if item.head is head]
-        if below:
-            yield head, below
+    return sorted(hypotheses, key=lambda item: places[item.id])
 
 
 def premises_json(hypotheses: Iterable[Hypothesis]) -> list[dict[str, str]]:
@@ -219,7 +220,7 @@ def guarantee_html(guarantee: Stated) -> str:
 
 def _open_html(guarantee: Stated) -> list[Child]:
     made: list[Child] = []
-    for head, below in _under_heads(guarantee.hypotheses):
+    for head, below in under_heads(_in_order(guarantee.hypotheses)):
         made += [cards.line(head.value), cards.listed([item.sentence for item in below])]
     return [cards.line(make("strong", OPEN)), *made] if made else [cards.line(CLOSED)]
 

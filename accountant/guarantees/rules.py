@@ -49,7 +49,8 @@ from proofs_check.admission import well_defined_claim
 from proofs_check.prover.algebra import vanishes
 
 _DEFINED = "claim well-defined, checked by the kernel"
-
+#: What discharges a condition: its proof, which the verdicts show.
+PROVED = "proved"
 
 _DECLARED = Signature(
     "base_profile",
@@ -378,9 +379,9 @@ def _describe_worst_case(
 
 
 def _discharged_by_conditions(profile: Profile, premises: Mapping[str, bool]) -> dict[Hypothesis, str]:
-    proved = {CONDITION.about(name=name): "proved" for name, value in premises.items() if value}
+    proved = {CONDITION.about(name=name): PROVED for name, value in premises.items() if value}
     if premises.get("feasibility"):
-        proved[FEASIBLE_WEIGHTS] = "proved"
+        proved[FEASIBLE_WEIGHTS] = PROVED
     if premises.get("assumption-9"):
         proved[PROBABILITY] = "every weight is finite (assumption-9) and at least 1"
     elif premises.get("assumption-9-nonzero"):

@@ -12,7 +12,7 @@ from accountant.guarantees.calls import CALLS
 from accountant.guarantees.derive import BOUNDING, CONSTRAINED
 from accountant.guarantees.theorem import Bound, Call, SampledBound, TwoSidedDP, require_guarantee
 from accountant.interop.files import ReadGuarantee, StatedGuarantee
-from accountant.rules import SamplingRule, make_rule, rule_from_expression
+from accountant.rules import RULES, SamplingRule, make_rule, rule_from_expression
 from accountant.rules.named import constants_are_public
 from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, NotReplayed, PDPError, Profile
@@ -178,7 +178,7 @@ def _restore_rule(run: _Replay, stated: SamplingRule, profile: Profile) -> Sampl
 def _named_rule(stated: SamplingRule, profile: Profile) -> SamplingRule:
     constants = dict(stated.constants)
     target = stated.target_epsilon
-    if not stated.name.startswith("coreset"):
+    if stated.name not in RULES or not RULES[stated.name].uses_statistic:
         return make_rule(stated.name, profile, constants, target)
     made = [make_rule(stated.name, profile, {**constants, "statistic": item.name}, target) for item in profile.record]
     return next((rule for rule in made if rule.q == stated.q), made[0])
