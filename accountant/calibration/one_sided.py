@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from accountant.amplification import BITS, MOST_EPSILON, amplify_minus, amplify_plus, read_loss, read_probability, round_outward
-from accountant.worst_case.certify import MANIFEST, Candidates, Claim, boxes, certify, premise
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Profile, Undecided, declare, exact_text, to_exact
 from profiles.numbers import round_down_finite, shorten
 from profiles.terms import Term, number
 from proofs_check.enclosures import ball, working_precision
+from proofs_check.suprema.certify import MANIFEST, Candidates, Claim, boxes, certify, premise
 
 Choice = Literal["optimal", "corollary"]
 CHOICES: tuple[Choice, ...] = ("optimal", "corollary")

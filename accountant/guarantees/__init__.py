@@ -1,5 +1,6 @@
 """Guarantees: bounds with their notion, derivation and open hypotheses, made only by the rules of this package."""
 
+from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
 from accountant.guarantees.directions import (
     both_directions,
     compose,
@@ -39,6 +40,7 @@ from accountant.guarantees.theorem import (
     settle,
 )
 from profiles.hypotheses import ARITHMETIC, DEFINED, EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, PROBABILITY, STATISTICS, Head, Hypothesis
+from proofs_check.suprema.bound import EpsilonBound
 
 __all__ = [
     "ARITHMETIC",
@@ -52,6 +54,7 @@ __all__ = [
     "ConditionalGuarantee",
     "Derivation",
     "Discharged",
+    "EpsilonBound",
     "EpsilonDP",
     "Guarantee",
     "Head",
@@ -67,6 +70,7 @@ __all__ = [
     "assume",
     "base_profile",
     "both_directions",
+    "bound_epsilon",
     "compose",
     "compose_directions",
     "conclude_run",
@@ -82,6 +86,7 @@ __all__ = [
     "realise_draws",
     "realise_pairs",
     "realise_sampling",
+    "recheck_epsilon",
     "render",
     "render_hypotheses",
     "render_premises",

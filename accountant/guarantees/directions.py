@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from accountant.amplification import amplify_minus, amplify_plus, read_loss, read_probability
+from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.realised import ships
 from accountant.guarantees.rules import describe_sampling, discharged_by, name_claims
 from accountant.guarantees.stored import BOUND, HYPOTHESES, LOSS, OPTIONS, PROOFS, RATE, SAMPLING_RULE, TEXT, UNIT
 from accountant.guarantees.theorem import AnyGuarantee, Derivation, EpsilonDP, Notion, TwoSidedDP, Unit, conclude, require_guarantee, settle
 from accountant.rules import SamplingRule, refuse_oracle, rule_from_expression
-from accountant.worst_case import EpsilonBound, bound_epsilon, recheck_epsilon
 from profiles import InvalidArgument, InvalidNumber, InvalidProfile, InvalidSampling, Profile, decimal_text, to_exact
 from profiles.hypotheses import (
     DECLARED_LOSSES,
@@ -31,6 +31,7 @@ from profiles.numbers import shorten
 from profiles.presenting.describing import describe_wholly
 from profiles.profile import MAX_NAME, WEIGHT
 from profiles.terms import Term, number, symbol, to_text
+from proofs_check.suprema.bound import EpsilonBound
 from proofs_check.suprema.terms import weighted_epsilon
 
 Certificate: TypeAlias = Mapping[str, Any]
@@ -280,7 +281,7 @@ def worst_case_directions(
     for a direction, its bound is the one that the kernel accepts there for this very loss, instead of a new one.
 
     Source: docs/one-sided.md, Theorem 1 and Corollary 1. Raises :class:`InvalidProfile` (different statistics), :class:`InvalidSampling`
-    (an implicit rule; q = 1 at a record where ε⁻ is ∞), and what :func:`accountant.worst_case.bound_epsilon` raises.
+    (an implicit rule; q = 1 at a record where ε⁻ is ∞), and what :func:`accountant.guarantees.bound_epsilon` raises.
 
     >>> from profiles import declare
     >>> sum_ = declare("exponential noise", "w*z", record={"z": [0, 1]})

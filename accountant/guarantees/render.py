@@ -22,12 +22,12 @@ from accountant.guarantees.theorem import (
     TwoSidedDP,
     Unit,
 )
-from accountant.rules import show_record
 from profiles import decimal_text
 from profiles.hypotheses import REGISTRY, Head, Hypothesis
 from profiles.presenting import cards
 from profiles.presenting.elements import Child, make
 from profiles.terms import to_text
+from proofs_check.suprema.feasibility import show_record
 
 WIDTH = 80
 #: The field's word for premises, beside ours.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
+from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.stored import HYPOTHESES, HYPOTHESIS, OPTIONS, PROFILE, PROOFS, SAMPLING_RULE, TEXT
 from accountant.guarantees.theorem import (
@@ -20,7 +21,6 @@ from accountant.guarantees.theorem import (
     settle,
 )
 from accountant.rules import SamplingRule, refuse_oracle
-from accountant.worst_case import EpsilonBound, bound_epsilon, recheck_epsilon
 from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, Undecided, exact_text, to_exact
 from profiles.hypotheses import (
     CONDITION,
@@ -47,6 +47,7 @@ from profiles.symbolic import to_sympy
 from profiles.terms import Term, constant_value, to_text
 from proofs_check.admission import well_defined_claim
 from proofs_check.prover.algebra import vanishes
+from proofs_check.suprema.bound import EpsilonBound
 
 _DEFINED = "claim well-defined, checked by the kernel"
 #: What discharges a condition: its proof, which the verdicts show.
@@ -228,8 +229,8 @@ _WORST = Signature("worst_case", {"evidence": PROOFS, "options": OPTIONS})
 def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None = None, **options: Any) -> AnyGuarantee:
     """If M is ψ-PDP and ψ ≤ U at every record, M is U-differentially private (add/remove).
 
-    U is computed and proved here, by :func:`accountant.worst_case.bound_epsilon`, to which ``options`` go; with a ``certificate`` it is
-    the bound that the kernel accepts there for this very profile and rule (:func:`accountant.worst_case.recheck_epsilon`).
+    U is computed and proved here, by :func:`accountant.guarantees.bound_epsilon`, to which ``options`` go; with a ``certificate`` it is
+    the bound that the kernel accepts there for this very profile and rule (:func:`accountant.guarantees.recheck_epsilon`).
     Source: Fay et al. 2024, Definitions 2 and 4; for privacy-constrained sampling Problem 7, and Theorem 10 where its conditions hold.
     Raises :class:`InvalidArgument` where the guarantee is not about a sampled mechanism, and what ``bound_epsilon`` raises.
     """

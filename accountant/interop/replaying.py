@@ -14,10 +14,10 @@ from accountant.guarantees.theorem import Bound, Call, SampledBound, TwoSidedDP,
 from accountant.interop.files import ReadGuarantee, StatedGuarantee
 from accountant.rules import RULES, SamplingRule, make_rule, rule_from_expression
 from accountant.rules.named import constants_are_public
-from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, NotReplayed, PDPError, Profile
 from profiles.hypotheses import IN_RANGE, RECORD_STATISTICS, STATED, WORD_OF_FILE, Hypothesis
 from proofs_check.results import Verdict
+from proofs_check.suprema.bound import EpsilonBound
 from proofs_check.verify import verify
 
 
