@@ -10,13 +10,13 @@ from fractions import Fraction
 from accountant.calibration.template import Template, make_template
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.rules import SamplingRule, make_rule, refuse_oracle
-from accountant.worst_case.branch import Objective, Point
-from accountant.worst_case.search import guess_maximiser
 from profiles import Declaration, Infeasible, InvalidArgument, InvalidTarget, Profile, Undecided, decimal_text, exact_text, to_exact
 from profiles.hypotheses import Hypothesis
 from profiles.numbers import shorten
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_precision
+from proofs_check.suprema.branch import Objective, Point
+from proofs_check.suprema.search import guess_maximiser
 from proofs_check.suprema.terms import odds_term, sampled_term
 
 DEFAULT_TOLERANCE = "1e-6"

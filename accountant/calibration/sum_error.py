@@ -12,15 +12,16 @@ import numpy as np
 
 from accountant.calibration.lloyd import noise_energy
 from accountant.data import StatisticSpec, complete_specs, open_dataset
-from accountant.rules import SamplingRule, exact_value
+from accountant.rules import SamplingRule
 from accountant.selection.select import Selector, prepare_selection
 from accountant.weights.fast.columns import Column
-from accountant.worst_case.branch import Objective, prove_at_most
-from accountant.worst_case.search import guess_maximiser, rounded_up
 from profiles import InvalidArgument, Profile, decimal_text
 from profiles.profile import Statistic
 from profiles.terms import number, symbol
 from proofs_check.enclosures import ball, upper_fraction, working_precision
+from proofs_check.suprema.branch import Objective, prove_at_most
+from proofs_check.suprema.feasibility import exact_value
+from proofs_check.suprema.search import guess_maximiser, rounded_up
 
 #: The norms whose densities ∝ exp(−‖ζ‖_p/s) are meant by a noise of scale s, with p.
 NOISE_NORMS: Mapping[str, float] = {"l1": 1.0, "l2": 2.0, "linf": math.inf}

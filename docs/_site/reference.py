@@ -19,7 +19,6 @@ PACKAGES = (
     "accountant.engines",
     "accountant.calibration",
     "accountant.amplification",
-    "accountant.worst_case",
     "accountant.weights.fast",
     "accountant.onesided",
     "accountant.applications.kmeans",

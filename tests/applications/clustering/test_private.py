@@ -21,7 +21,7 @@ from accountant.applications.clustering import (
     read_distances,
     selection,
 )
-from accountant.applications.clustering.budget import FORM
+from accountant.applications.clustering.private import FORM
 from accountant.applications.clustering.records import Records
 from accountant.applications.clustering.space import UNITS, MetricSpace
 from accountant.guarantees import ARITHMETIC, EXACT_REALS, render

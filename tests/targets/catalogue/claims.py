@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from accountant.amplification import amplify
 from accountant.guarantees import EpsilonDP, amplify_by_importance_sampling, derive_profile, worst_case
 from accountant.rules import SamplingRule
-from accountant.worst_case import EpsilonBound
 from profiles.errors import InvalidArgument
 from profiles.mechanisms import Mechanism
 from profiles.numbers import exact_text
 from profiles.profile import Profile
 from proofs_check.audit import Claim, claim_of_record
+from proofs_check.suprema.bound import EpsilonBound
 from tests.targets.catalogue.running import exact_probability, exact_statistics, prepare
 
 

@@ -12,7 +12,7 @@ from flint import arb
 
 from accountant.applications.clustering.private import PrivateMetricClustering, rounds_for
 from accountant.applications.clustering.records import Records, Tally
-from accountant.applications.clustering.selection import Greedy, count_nearest
+from accountant.applications.clustering.selection import CostReductions, count_nearest
 from accountant.applications.clustering.space import UNITS
 from profiles import InvalidArgument
 from proofs_check.enclosures import ball, working_precision
@@ -105,11 +105,11 @@ def _cells(count: int, rate: Fraction, most: int, *, two_sided: bool) -> Iterato
 
 def _selections(sample: Tally, size: int, rounds: int, rate: Fraction) -> Iterator[tuple[tuple[int, ...], arb]]:
     for chosen in itertools.permutations(range(size), rounds):
-        greedy, chance = Greedy(sample), arb(1)
+        greedy, chance = CostReductions(sample), arb(1)
         left = np.ones(size, dtype=np.bool_)
         for candidate in chosen:
             weights = [(ball(rate) * int(gain)).exp() for gain in greedy.gains[left]]
             chance = chance * (ball(rate) * int(greedy.gains[candidate])).exp() / sum(weights, arb(0))
             left[candidate] = False
-            greedy.take(candidate)
+            greedy.add(candidate)
         yield chosen, chance

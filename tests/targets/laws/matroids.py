@@ -9,7 +9,8 @@ from typing import Any
 
 from flint import arb
 
-from accountant.applications.submodular.matroids.matroid import Integers, Members
+from accountant.applications.submodular.functions import Integers
+from accountant.applications.submodular.matroids.matroid import Members
 from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy, mark
 from accountant.applications.submodular.matroids.rounding import rounding_law
 from proofs_check.enclosures import ball, working_precision

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 
-from accountant.applications.setcover.program import GreedyStage, Group, Program, ThresholdPass
+from accountant.applications.setcover.program import CoverProgram, GreedyStage, Group, ThresholdPass
 from profiles import InvalidArgument
 
 Rows = Sequence[frozenset[int]]
@@ -19,7 +19,7 @@ Law = dict[tuple[int, ...], Fraction]
 MOST_SETS, MOST_ROWS = 4, 6
 
 
-def find_law(program: Program, rows: Sequence[Sequence[int]], sets: int, *, decays: Sequence[Fraction] | None = None) -> Law:
+def find_law(program: CoverProgram, rows: Sequence[Sequence[int]], sets: int, *, decays: Sequence[Fraction] | None = None) -> Law:
     """Return P[permutation] for the public order 0, 1, ..., exactly; ``rows`` are the sets of each element.
 
     ``decays`` replaces the decays of the groups, such as by numbers with small denominators; probabilities p are the program's.

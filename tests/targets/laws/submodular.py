@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from accountant.applications.submodular.interface import DecomposableFunction, read_gains
+from accountant.applications.submodular.functions import DecomposableFunction, read_gains
 from profiles import InvalidArgument
 
 MOST_USERS = 16

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import import_module
 from typing import Any
 
 from flint import arb
 
-from accountant.rules import exact_value
-from accountant.rules.feasibility import domains
-from accountant.worst_case.branch import Box, Objective, Point, prove_at_most
-from accountant.worst_case.kinks import Kink, find_kinks
 from profiles import Profile, exact_text
-from profiles.terms import Term
-from proofs_check.enclosures import Enclosure, interval
+from profiles.terms import Term, children, free_symbols
+from proofs_check.certificates import check_text, make_certificate
+from proofs_check.enclosures import Enclosure, ball, interval
+from proofs_check.suprema.branch import Box, Objective, Point, prove_at_most
+from proofs_check.suprema.feasibility import domains, exact_value
 
 Tree = dict[str, Any]
 
 MANIFEST: Tree = {"rule": "manifest"}
 ZERO: Tree = {"rule": "zero"}
 _ATTEMPTS = 16
+#: Of kinks that a range is split at; parts of it whose ends are looked at for one; halvings of such a part.
+_MOST_KINKS, _SCAN, _HALVINGS = 6, 64, 45
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,23 +60,13 @@ def boxes(budget: int, precision: int = 64, *, centred: bool = False) -> Tree:
     return {**tree, "form": "centred"} if centred else tree
 
 
-def default_claim() -> Tree:
-    """Return the simplest attempt at the premise of all claims."""
-    return {"claim": "well-defined", "verdict": "proved", "proof": {"nonnegative": MANIFEST}}
-
-
 def premise(profile: Profile, given: Mapping[str, Any] | None) -> Tree:
-    """Return the well-definedness claim: the given one, else that of the prover where it is installed, else the simplest attempt.
-
-    Raises what the prover raises for a profile that is not well defined.
-    """
+    """Return the well-definedness claim: the given one, else that of the prover, which raises where the profile is not well defined."""
     if given is not None:
         return dict(given)
-    try:
-        prover = import_module("proofs_check.admission")
-    except ImportError:
-        return default_claim()
-    return dict(prover.well_defined_claim(profile))
+    from proofs_check.admission import well_defined_claim  # noqa: PLC0415 - the prover is slow to load
+
+    return dict(well_defined_claim(profile))
 
 
 def probability_trees(q: Objective, box: Box, *, slope: int, worst: Point) -> list[Tree]:
@@ -243,12 +233,84 @@ def _with_splits(smooth: Tree, across: Tree, kinks: Sequence[Kink]) -> Tree:
     return tree
 
 
+@dataclass(frozen=True, slots=True)
+class Kink:
+    """A branch changes at ``lo`` = ``hi``, or between them where the place is not found exactly."""
+
+    name: str
+    lo: Fraction
+    hi: Fraction
+
+
+def find_kinks(term: Term, box: Box) -> Sequence[Kink]:
+    """Return where Abs, Min, Max or Piecewise in one statistic change their branch, so that a proof has to split its range.
+
+    These are places inside ``box``, in order and apart, where a difference of branches is 0 or changes its sign; nothing here is trusted.
+    """
+    found: list[Kink] = []
+    for difference in _differences(term):
+        names = free_symbols(difference)
+        if len(names) != 1 or not names <= set(box):
+            continue
+        (name,) = names
+        for lo, hi in _roots(difference, name, box[name]):
+            if not any(kink.name == name and kink.lo <= hi and lo <= kink.hi for kink in found):
+                found.append(Kink(name, lo, hi))
+    return sorted(found[:_MOST_KINKS], key=lambda kink: (kink.name, kink.lo))
+
+
+def _differences(term: Term) -> Iterator[Term]:
+    stack, seen = [term], set()
+    while stack:
+        current = stack.pop()
+        if current in seen:
+            continue
+        seen.add(current)
+        if current[0] == "abs":
+            yield current[1]
+        elif current[0] in ("min", "max"):
+            yield from (("add", current[1], ("neg", other)) for other in current[2:])
+        elif current[0] == "piecewise":
+            yield from (("add", c[1], ("neg", c[2])) for _, c in current[1:] if c[0] != "true")
+        stack.extend(children(current))
+
+
+def _roots(difference: Term, name: str, bounds: tuple[Fraction, Fraction]) -> Iterator[tuple[Fraction, Fraction]]:
+    lo, hi = bounds
+    points = [lo + (hi - lo) * Fraction(k, _SCAN) for k in range(_SCAN + 1)]
+    signs = [_sign(difference, name, point) for point in points]
+    for index, sign in enumerate(signs):
+        if sign == 0 and lo < points[index] < hi:
+            yield points[index], points[index]
+    for index in range(_SCAN):
+        left, right = signs[index], signs[index + 1]
+        if left is not None and right is not None and left * right < 0:
+            yield _bisect(difference, name, (points[index], points[index + 1]), left)
+
+
+def _bisect(difference: Term, name: str, bracket: tuple[Fraction, Fraction], left: int) -> tuple[Fraction, Fraction]:
+    lo, hi = bracket
+    for _ in range(_HALVINGS):
+        simple = ((lo + hi) / 2).limit_denominator(10**6)
+        for point in (simple, (lo + hi) / 2):
+            sign = _sign(difference, name, point) if lo < point < hi else None
+            if sign == 0:
+                return point, point
+            if sign is not None:
+                lo, hi = (point, hi) if sign == left else (lo, point)
+    return lo, hi
+
+
+def _sign(term: Term, name: str, value: Fraction) -> int | None:
+    exact = exact_value(term, {name: value})
+    if exact is not None:
+        return (exact > 0) - (exact < 0)
+    ball_value = Enclosure(term).evaluate({name: ball(value)})
+    return 1 if ball_value > 0 else -1 if ball_value < 0 else None
+
+
 def certify(profile: Profile, q: Term, claim: Claim, trees: Candidates, well_defined: Mapping[str, Any]) -> Checked:
     """Return the first certificate of the claim that the kernel accepts, or the last one it rejected with its reason."""
-    try:
-        tools = import_module("proofs_check.certificates")
-    except ImportError as error:
-        return Checked(None, accepted=False, reason=f"the kernel is not available ({error.name or error})")
     choice = {"q-positive": 0, "q-at-most-one": 0, "upper": 0, "lower": 0}
     options: dict[str, int] = {
         "q-positive": len(trees.positive), "q-at-most-one": len(trees.at_most_one), "upper": len(trees.bound), "lower": len(trees.lower),
@@ -274,8 +336,8 @@ def certify(profile: Profile, q: Term, claim: Claim, trees: Candidates, well_def
                 "proof": {"bound": trees.lower[choice["lower"]]},
             },
         ]
-        certificate = tools.make_certificate(profile, claims, q=q)
-        report = tools.check_text(json.dumps(certificate))
+        certificate = make_certificate(profile, claims, q=q)
+        report = check_text(json.dumps(certificate))
         if report.accepted:
             return Checked(certificate, accepted=True, reason="")
         reason = f"{report.step}: {report.reason}"

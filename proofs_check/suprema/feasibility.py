@@ -1,4 +1,4 @@
-"""Is q(x) a probability? A quick search for a record that says no; the proof that there is none belongs to ``worst_case``."""
+"""Is q(x) a probability? A quick search for a record that says no; the proof that there is none belongs to ``bound``."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from accountant.worst_case.branch import Box, Objective, Point
 from profiles import decimal_text
+from proofs_check.suprema.branch import Box, Objective, Point
 
 _STEPS = {1: 64, 2: 14, 3: 6}
 _GOLDEN = Fraction(381_966, 1_000_000)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
-from accountant.rules import SamplingRule, exact_value, refuse_oracle, show_record
-from accountant.rules.feasibility import domains, refuse_improper
-from accountant.worst_case import constrained
-from accountant.worst_case.branch import Box, Objective, Outcome, Point, prove_at_most
-from accountant.worst_case.certify import (
+from profiles import InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, to_exact
+from profiles.hypotheses import DEFINED, Hypothesis
+from profiles.terms import Term, free_symbols
+from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.suprema.branch import Box, Objective, Outcome, Point, prove_at_most
+from proofs_check.suprema.certify import (
     MANIFEST,
     ZERO,
     Candidates,
@@ -28,15 +29,12 @@ from accountant.worst_case.certify import (
     premise,
     probability_trees,
 )
-from accountant.worst_case.search import guess_maximiser, improve, rounded_down, rounded_up
-from profiles import InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, to_exact
-from profiles.hypotheses import DEFINED, Hypothesis
-from profiles.terms import Term, free_symbols
-from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.suprema.feasibility import domains, exact_value, refuse_improper, show_record
+from proofs_check.suprema.search import guess_maximiser, improve, rounded_down, rounded_up
 from proofs_check.suprema.terms import odds_term, sampled_term, weighted_epsilon
 
 if TYPE_CHECKING:
-    from accountant.worst_case.largest import Largest
+    from proofs_check.suprema.largest import Largest
 
 DEFAULT_GAP = Fraction(1, 10**9)
 DEFAULT_BUDGET = 50_000
@@ -88,14 +86,13 @@ class EpsilonBound:
         return None if self.certificate is None else json.dumps(self.certificate, indent=1, ensure_ascii=True) + "\n"
 
 
-def bound_epsilon(
+def bound_sampled(
     profile: Profile,
-    rule: SamplingRule,
+    q: Term,
     relative_gap: object = DEFAULT_GAP,
     *,
     budget: int = DEFAULT_BUDGET,
     accept_wider: bool = True,
-    premises: Mapping[str, bool] | None = None,
     well_defined_claim: Mapping[str, Any] | None = None,
 ) -> EpsilonBound:
     """Return certified bounds of sup over records of ψ(x) = log(1 + q(x) (e^ε(1/q(x), x) − 1)) with 0 < q ≤ 1 proved on the whole domain.
@@ -104,30 +101,32 @@ def bound_epsilon(
     records is proved by branch and bound in ball arithmetic for U just above L, then again by the kernel on the certificate. Any
     record that branch and bound finds above U takes the place of x0.
 
-    ``relative_gap``: (U − L) ≤ gap·U. ``budget``: most boxes. Where the gap is not reached within it, the bounds that are proved by then
-    are returned, with ``reached`` False; unless ``accept_wider`` is False. ``premises``: verdicts that ``privacy-constrained`` rests on.
+    ``q``: a term in the record statistics. ``relative_gap``: (U − L) ≤ gap·U. ``budget``: most boxes. Where the gap is not reached within
+    it, the bounds that are proved by then are returned, with ``reached`` False; unless ``accept_wider`` is False.
     ``well_defined_claim``: the kernel's premise, by default from the prover.
 
-    Source: Fay et al. 2024, Theorem 6; for ``privacy-constrained`` Problem 7, and Theorem 10 for the lower bound.
+    Source: Fay et al. 2024, Theorem 6.
     Raises :class:`InvalidSampling` (q > 1 or q ≤ 0 at a record that it names, or a parameter of ψ without a finite range),
     :class:`Undecided` (no finite upper bound or 0 < q ≤ 1 not reached within the budget; the gap, where no wider one is accepted),
-    :class:`NotPrivate`, :class:`InvalidArgument`.
+    :class:`InvalidArgument`.
+
+    >>> from profiles import declare, parse_expression
+    >>> found = bound_sampled(declare("sum", "w*z/3", record={"z": ["1/2", 2]}), parse_expression("1/10"))
+    >>> found.upper_text(), dict(found.at), found.checked_by_kernel
+    ('4.37547018475', {'z': Fraction(2, 1)}, True)
     """
-    refuse_oracle(rule)
+    gap = read_gap(relative_gap, budget)
+    return _Search(profile, q, gap, budget).run(accept_wider=accept_wider, well_defined=premise(profile, well_defined_claim))
+
+
+def read_gap(relative_gap: object, budget: int) -> Fraction:
+    """Return the relative gap of a search as an exact number. Raises :class:`InvalidArgument` for one, or a budget, that is no such."""
     gap = to_exact(relative_gap, "the relative gap")
     if not Fraction(1, 10**40) <= gap < 1:
         raise InvalidArgument(f"the relative gap must lie in [1e-40, 1), but {str(relative_gap)[:40]} was found; give for example 1e-9")
     if budget < 1:
         raise InvalidArgument(f"the budget must be at least 1 box, but {budget} was found; raise it")
-    if rule.q is None:
-        if rule.target_epsilon is None:
-            raise InvalidSampling(f"the rule {rule.name!r} has neither a q nor a target epsilon; make it with make_rule")
-        ends = constrained.bound(profile, rule.target_epsilon, premises or {})
-        return EpsilonBound(
-            ends.lower, ends.upper, ends.at, constrained.METHOD, reached=ends.lower == ends.upper, proved_by_balls=False,
-            checked_by_kernel=False, kernel_reason=constrained.NO_CLAIM, hypotheses=ends.hypotheses,
-        )  # fmt: skip
-    return _Search(profile, rule.q, gap, budget).run(accept_wider=accept_wider, well_defined=premise(profile, well_defined_claim))
+    return gap
 
 
 class _Search:
@@ -271,7 +270,7 @@ class _Search:
         rate, value = exact_value(self.q.term, {}) if not free_symbols(self.q.term) else None, lower_fraction(self.weighted.at(at))
         if rate is None or value is None or not 0 < rate <= 1 or not value > 0:
             return False
-        from accountant.worst_case.largest import bound_weighted_epsilon  # noqa: PLC0415 - the prover is slow to load
+        from proofs_check.suprema.largest import bound_weighted_epsilon  # noqa: PLC0415 - the prover is slow to load
 
         found = bound_weighted_epsilon(self.profile, rate, value, Fraction(decimal_text(value + (upper - lower) / 2, 30, round_up=False)))
         odds = None if found is None else ball(rate) * ball(found.value).expm1()

@@ -1,4 +1,5 @@
-"""How much noise DP-Lloyd needs for a given ε, and how to divide it between the counts and the sums.
+"""What is fixed before the data are looked at: how much noise DP-Lloyd needs for a given ε, how it is divided between the counts and the
+sums, and where the centres start.
 
 Statement. One iteration moves a centre to c̃ = (S + ζ)/(N + ξ) with N = Σ w, S = Σ w x, c = S/N. To first order in the noise c̃ − c =
 (ζ − ξ c)/N, and E ξ² = 2 β_count², so that
@@ -24,12 +25,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+
 from accountant.calibration.lloyd import noise_energy
+from profiles.arrays import Floats
+from profiles.mechanisms.datasets import compute_norms
+from profiles.mechanisms.noise import draw_directions
 
 #: ‖c‖₂/r of a typical centre.
 TYPICAL_NORM = 0.45
 #: The part of ε that is left for the proof of the worst case, whose bound lies above the supremum by a relative 1e-9 at most.
 MARGIN = Fraction(2, 10**9)
+_CANDIDATES = 32
+_MOST = 2**14
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +70,26 @@ def count_share(dimension: int, p: float) -> Fraction:
     """
     ratio = (2 * TYPICAL_NORM**2 / noise_energy(dimension, p)) ** (1 / 3)
     return Fraction(min(max(round(ratio / (1 + ratio) * 10**6), 1), 10**6 - 1), 10**6)
+
+
+def pack_centres(clusters: int, dimension: int, p: float, radius: float, rng: np.random.Generator) -> Floats:
+    """Return ``clusters`` centres in the l_p ball of ``radius``, shape (k, d), drawn without any data.
+
+    Su et al. 2016 start DP k-means from a random packing of balls into the domain. The same idea without their search for the largest
+    radius: candidates are drawn in the ball, and one after the other the candidate is taken for which the smaller of its distance to
+    the boundary and half its distance to the centres chosen so far is largest. Candidates have a uniform radius and the direction of the
+    cone measure: a uniform point of the ball would lie at the boundary in high dimension. Nothing here affects privacy.
+
+    >>> pack_centres(3, 2, 2, 1.0, np.random.default_rng(0)).shape
+    (3, 2)
+    """
+    count = max(clusters, min(_CANDIDATES * clusters, _MOST))
+    candidates = draw_directions(rng, (count,), dimension, p) * rng.random((count, 1))
+    room = 1 - compute_norms(candidates, p)
+    chosen = np.empty(clusters, dtype=np.intp)
+    for j in range(clusters):
+        chosen[j] = room.argmax()
+        gaps = candidates - candidates[chosen[j]]
+        room = np.minimum(room, np.sqrt(np.einsum("ij,ij->i", gaps, gaps)) / 2)
+        room[chosen[j]] = -1.0
+    return candidates[chosen] * radius

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import arb
 
-from accountant.rules import exact_value
-from accountant.worst_case.gradients import Dual, Gradient
-from accountant.worst_case.steps import find_steps
-from profiles.terms import Term
-from proofs_check.enclosures import Enclosure, ball, interval
+from profiles.terms import Term, children, free_symbols, rebuild, symbol
+from proofs_check.enclosures import Enclosure, Gradient, ball, interval, lower_fraction, upper_fraction
+from proofs_check.suprema.feasibility import exact_value
 
 Box = dict[str, tuple[Fraction, Fraction]]
 Point = dict[str, Fraction]
+
+#: Choices of whole values that are looked at on one box.
+_MOST_CASES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,24 +61,78 @@ class Piece:
         return [{**self.box, self.variable: (lo, middle)}, {**self.box, self.variable: (middle, hi)}]
 
 
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """The floors and ceilings of a term, each with a name in its place in ``general``: bounds beside their jumps.
+
+    Statement: on a box a floor or ceiling takes whole values only, those in the ball around it. With each of them in its place the term is
+    bounded by itself, and the term is at most the largest of these bounds. A box with a jump never becomes small enough for one value; a
+    ball around two whole numbers would not do, because its ends are rounded to 30 bits, and the term may contain it twice.
+    """
+
+    general: Enclosure
+    steps: Mapping[str, Enclosure]
+
+    def bound(self, box: Mapping[str, arb]) -> arb | None:
+        """Return a ball whose upper end bounds the term on a box, None where the steps take too many values on it."""
+        values: list[Sequence[int]] = []
+        for step in self.steps.values():
+            taken = step.evaluate(box)
+            low, high = lower_fraction(taken), upper_fraction(taken)
+            if low is None or high is None or high - low >= _MOST_CASES:
+                return None
+            values.append(range(-(-low.numerator // low.denominator), high.numerator // high.denominator + 1))
+        cases = list(itertools.islice(itertools.product(*values), _MOST_CASES + 1))
+        if not 1 <= len(cases) <= _MOST_CASES:
+            return None
+        found: arb | None = None
+        for case in cases:
+            value = self.general.evaluate({**box, **{name: arb(whole) for name, whole in zip(self.steps, case, strict=True)}})
+            found = value if found is None else found.max(value)
+        return found
+
+
+def _find_steps(term: Term, names: Sequence[str]) -> _Steps | None:
+    """Return the outermost floors and ceilings of a term that depend on ``names``, None if there are none."""
+    found = {step: f"step {index}" for index, step in enumerate(dict.fromkeys(_steps(term, frozenset(names))))}
+    if not found:
+        return None
+    general = Enclosure(_replaced(term, found))
+    return _Steps(general, {name: Enclosure(step) for step, name in found.items()})
+
+
+def _steps(term: Term, names: frozenset[str]) -> Iterator[Term]:
+    if term[0] in ("floor", "ceiling") and free_symbols(term) & names:
+        yield term
+        return
+    for part in children(term):
+        yield from _steps(part, names)
+
+
+def _replaced(term: Term, found: Mapping[Term, str]) -> Term:
+    return symbol(found[term]) if term in found else rebuild(term, lambda part: _replaced(part, found))
+
+
 class Objective:
     """A term on records, ready for bounds on boxes and values at points."""
 
-    __slots__ = ("_at", "_dual", "_steps", "names", "term")
+    __slots__ = ("_enclosure", "_steps", "names", "term")
 
     def __init__(self, term: Term, names: tuple[str, ...]) -> None:
         self.term, self.names = term, names
-        self._dual, self._at = Dual(term, names), Enclosure(term)
-        self._steps = find_steps(term, names)
+        self._enclosure, self._steps = Enclosure(term), _find_steps(term, names)
 
     def at(self, point: Mapping[str, Fraction]) -> arb:
         """Return a ball around the value at a point: the exact value where it is rational by arithmetic."""
         exact = exact_value(self.term, point)
-        return self._at.evaluate({name: ball(value) for name, value in point.items()}) if exact is None else ball(exact)
+        return self._enclosure.evaluate({name: ball(value) for name, value in point.items()}) if exact is None else ball(exact)
 
     def gradient(self, box: Box) -> Gradient:
         """Return balls around the partial derivatives on ``box`` (None: exactly 0)."""
-        return self._dual.evaluate({name: interval(lo, hi) for name, (lo, hi) in box.items()})[1]
+        return self._over(box)[1]
+
+    def _over(self, box: Box) -> tuple[arb, Gradient]:
+        return self._enclosure.evaluate_with_gradient({name: interval(lo, hi) for name, (lo, hi) in box.items()}, self.names)
 
     def above(self, box: Box) -> Piece:
         """Return what is left to decide about sup f on ``box``: a face of it, and a ball whose upper end bounds f on that face.
@@ -86,7 +142,7 @@ class Objective:
         """
         face = box
         while True:
-            value, gradient = self._dual.evaluate({name: interval(lo, hi) for name, (lo, hi) in face.items()})
+            value, gradient = self._over(face)
             smaller = _face(face, self.names, gradient)
             if smaller == face:
                 break
