@@ -3,7 +3,6 @@
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.functions import DecomposableFunction, MarginalGains, find_violation, lazy_greedy, selection_value
 from accountant.applications.submodular.greedy import GreedyAnswer, OneSidedGreedy, PrivateGreedy
-from accountant.applications.submodular.law import greedy_law
 from accountant.applications.submodular.readers import read_coverage, read_weighted_coverage
 from accountant.applications.submodular.utility import (
     UtilityBound,
@@ -30,7 +29,6 @@ __all__ = [
     "bound_utility",
     "epsilon0_for",
     "find_violation",
-    "greedy_law",
     "lazy_greedy",
     "read_coverage",
     "read_weighted_coverage",

@@ -8,11 +8,11 @@ import mpmath
 import numpy as np
 import pytest
 
-from accountant.applications.heavyhitters import HeavyHitterMonitor, draw_hard_instance, least_error, plan_threshold, theorem_level
-from accountant.applications.heavyhitters.lower_bound import count_paths
+from accountant.applications.heavyhitters import HeavyHitterMonitor, plan_threshold, theorem_level
 from accountant.applications.heavyhitters.planning import _DecisionLaw
 from accountant.onesided import calibrate_one_sided
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget
+from tests.targets.hard_streams import count_paths, draw_hard_instance, least_error
 
 
 @pytest.mark.parametrize(("k", "threshold", "users"), [(1, 5, 3), (2, 9, 20), (7, 12, 30)])

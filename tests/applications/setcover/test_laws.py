@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from accountant.applications.setcover import CoverageInstance, NoisyGreedy, OneSampleScaling, PrivateSetCover
-from accountant.applications.setcover.law import enumerate_noise, find_law, sample_law
 from accountant.applications.setcover.private import _run_group
 from accountant.applications.setcover.program import CoverProgram, GreedyStage, Group, ThresholdPass
 from profiles import InvalidArgument
 from profiles.randomness.bernoulli import PoissonSampler
 from proofs_check.exact import exact_epsilon
+from tests.targets.laws.setcover import enumerate_noise, find_law, sample_law
 
 A = Fraction(1, 3)  # e^-epsilon0
 STAGES = {

@@ -20,7 +20,6 @@ from accountant.applications.submodular import (
     PrivateGreedy,
     WeightedCoverage,
     find_violation,
-    greedy_law,
     lazy_greedy,
     selection_value,
 )
@@ -30,6 +29,7 @@ from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import open_bits
 from tests.applications.submodular.test_coverage import SETS, covered, plain_law
+from tests.targets.laws.submodular import greedy_law
 
 
 class Own:

@@ -17,10 +17,10 @@ from accountant.applications.submodular.matroids import (
     PrivateMatroidGreedy,
     UniformMatroid,
 )
-from accountant.applications.submodular.matroids.law import enclose_greedy_law, enclose_law, finish_law
 from profiles.randomness.bits import open_bits
 from proofs_check.enclosures import ball, working_precision
 from proofs_check.exact import exact_epsilon, subsampled_law
+from tests.targets.laws.matroids import enclose_greedy_law, enclose_law, finish_law
 
 from .instances import powerset_types
 
