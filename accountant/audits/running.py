@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from accountant.rules import SamplingRule, exact_value
+from accountant.rules import SamplingRule
 from accountant.selection.select import Selection, Selector, prepare_selection
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidSampling
+from profiles.evaluation import exact_value
 from profiles.mechanisms import Mechanism
 from profiles.mechanisms.datasets import read_points
 from profiles.profile import Profile

@@ -1,7 +1,7 @@
 """Sampling rules: public maps from a record to its selection probability q(x)."""
 
 from accountant.rules.closed_form import EndPointEpsilon, coreset_l1_epsilon, end_point_epsilon
-from accountant.rules.feasibility import check_probability, exact_value, show_record
+from accountant.rules.feasibility import check_probability, show_record
 from accountant.rules.named import (
     RULES,
     SamplingRule,
@@ -21,7 +21,6 @@ __all__ = [
     "coreset_l1_epsilon",
     "describe_rules",
     "end_point_epsilon",
-    "exact_value",
     "make_rule",
     "refuse_oracle",
     "rule_from_declaration",

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from accountant.rules.coreset import coreset_term
-from accountant.rules.feasibility import exact_value, show_record
+from accountant.rules.feasibility import show_record
 from accountant.weights.fast.exact import split_weight
 from profiles import InvalidNumber, InvalidSampling, Profile, exact_text, to_exact
-from profiles.terms import Term, constant_value, number, substitute, to_text
+from profiles.evaluation import constant_value, exact_value
+from profiles.terms import Term, number, substitute, to_text
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 
 if TYPE_CHECKING:

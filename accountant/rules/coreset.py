@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from flint import arb
 
-from accountant.rules.feasibility import exact_value, shown
+from accountant.rules.feasibility import shown
 from profiles import InvalidSampling, Profile, Statistic, decimal_text
+from profiles.evaluation import exact_value
 from profiles.suggestions import suggest
 from profiles.terms import Term, number, symbol
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from flint import arb
 
-from accountant.rules import SamplingRule, exact_value, refuse_oracle, show_record
+from accountant.rules import SamplingRule, refuse_oracle, show_record
 from accountant.rules.feasibility import domains, refuse_improper
 from accountant.worst_case import constrained
 from accountant.worst_case.branch import Box, Objective, Outcome, Point, prove_at_most
@@ -30,6 +30,7 @@ from accountant.worst_case.certify import (
 )
 from accountant.worst_case.search import guess_maximiser, improve, rounded_down, rounded_up
 from profiles import InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, to_exact
+from profiles.evaluation import exact_value
 from profiles.hypotheses import DEFINED, Hypothesis
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision

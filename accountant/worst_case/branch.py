@@ -10,9 +10,9 @@ from fractions import Fraction
 
 from flint import arb
 
-from accountant.rules import exact_value
 from accountant.worst_case.gradients import Dual, Gradient
 from accountant.worst_case.steps import find_steps
+from profiles.evaluation import exact_value
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, interval
 

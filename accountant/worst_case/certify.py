@@ -11,11 +11,11 @@ from typing import Any
 
 from flint import arb
 
-from accountant.rules import exact_value
 from accountant.rules.feasibility import domains
 from accountant.worst_case.branch import Box, Objective, Point, prove_at_most
 from accountant.worst_case.kinks import Kink, find_kinks
 from profiles import Profile, exact_text
+from profiles.evaluation import exact_value
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, interval
 

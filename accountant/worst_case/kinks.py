@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from accountant.rules import exact_value
 from accountant.worst_case.branch import Box
+from profiles.evaluation import exact_value
 from profiles.terms import Term, children, free_symbols
 from proofs_check.enclosures import Enclosure, ball
 

@@ -4,8 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from accountant.rules import RULES, describe_rules, exact_value, make_rule, rule_from_declaration, rule_from_expression
+from accountant.rules import RULES, describe_rules, make_rule, rule_from_declaration, rule_from_expression
 from profiles import InvalidNumber, InvalidSampling, InvalidTarget, declare, parse_expression, parse_file
+from profiles.evaluation import exact_value
 from profiles.hypotheses import name_range
 from tests.premises import say
 

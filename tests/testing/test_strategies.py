@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from accountant.rules import exact_value
 from accountant.testing import (
     NeighboringPair,
     RecordBall,
@@ -31,6 +30,7 @@ from accountant.testing import (
 from accountant.testing.strategies.declared import FAMILIES
 from accountant.testing.strategies.records import borders
 from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidProfile, Undecided, declare
+from profiles.evaluation import exact_value
 from profiles.mechanisms import KNormSum, WeightedLloyd
 from profiles.mechanisms.datasets import compute_norms
 from proofs_check.admission import admit
