@@ -19,7 +19,7 @@ from accountant.guarantees import AnyGuarantee, Run, conclude_run, ships
 from profiles import InvalidArgument, InvalidTarget, to_exact
 from profiles.arrays import Floats
 from profiles.numbers import ExactLike
-from profiles.randomness import RandomDigits, draw_discrete_laplace, draw_geometric
+from profiles.randomness import BitSource, draw_discrete_laplace, draw_geometric
 from profiles.randomness.bernoulli import open_sources
 
 MOST_ROUNDS = 2**20
@@ -140,14 +140,14 @@ class PrivateMetricClustering:
         costs = (self.space.distances[list(selected)] / self.space.diameter) ** self.power
         return MetricClustering(solve_weighted(costs, weights, int(self.k)), selected, tuple(weights.tolist()), guarantee)
 
-    def _select(self, sample: Tally, budget: Budget, digits: RandomDigits) -> tuple[int, ...]:
+    def _select(self, sample: Tally, budget: Budget, digits: BitSource) -> tuple[int, ...]:
         rounds = self.public_rounds
         if rounds is None:
             noisy = int(sample.counts.sum()) + draw_geometric(budget.size, digits)
             rounds = rounds_for(noisy, int(self.k), self.space.size)
         return select_candidates(sample, rounds, budget.selection, digits)
 
-    def _weigh(self, tally: Tally, selected: tuple[int, ...], budget: Budget, digits: RandomDigits) -> Floats:
+    def _weigh(self, tally: Tally, selected: tuple[int, ...], budget: Budget, digits: BitSource) -> Floats:
         """Return noisy counts without their bias, cut at 0, as estimates for all records."""
         exact = count_nearest(tally, selected).tolist()
         rate = budget.histogram

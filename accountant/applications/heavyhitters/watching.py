@@ -20,8 +20,7 @@ from accountant.applications.heavyhitters.users import NOBODY, UserTable
 from accountant.guarantees import AnyGuarantee
 from profiles import InvalidArgument, InvalidData
 from profiles.private import list_values
-from profiles.randomness.bits import BitSource
-from profiles.randomness.uncopied import Uncopied
+from profiles.randomness.bits import BitSource, Uncopied
 
 _ONE_KEY = 2**62
 _NONE: Integers = np.empty(0, dtype=np.int64)

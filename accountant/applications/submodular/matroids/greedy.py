@@ -9,7 +9,7 @@ import numpy as np
 
 from accountant.applications.submodular.matroids.matroid import Integers, Matroid, Members
 from accountant.applications.submodular.matroids.objective import Scores
-from profiles.randomness import ExponentialChoice, RandomDigits
+from profiles.randomness import BitSource, ExponentialChoice
 
 #: (scores, rate) → index i with probability proportional to exp(rate·scores[i])
 Choose = Callable[[Integers, Fraction], int]
@@ -42,6 +42,6 @@ def run_continuous_greedy(matroid: Matroid, scores: Scores, rounds: int, epsilon
     return tuple(bases)
 
 
-def open_choose(digits: RandomDigits) -> Choose:
+def open_choose(digits: BitSource) -> Choose:
     """Return the exponential mechanism, drawn exactly from uniform digits (docs/repeated-mechanisms.md, section 5)."""
     return lambda scores, rate: ExponentialChoice(scores, rate).draw(digits)
