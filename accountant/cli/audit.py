@@ -222,10 +222,10 @@ class _Drawing:
     @classmethod
     def prepare(cls, path: Path) -> _Drawing:
         from accountant.files import check_writable  # noqa: PLC0415
-        from proofs_check.audit.plots import find_format, require_matplotlib  # noqa: PLC0415
+        from profiles.presenting.pictures import find_format, load_figure  # noqa: PLC0415
 
         found = find_format(path.name)
-        require_matplotlib()
+        load_figure()
         check_writable(path)
         return cls(path, found)
 

@@ -1,7 +1,6 @@
 """Sampling rules: public maps from a record to its selection probability q(x)."""
 
 from accountant.rules.closed_form import EndPointEpsilon, coreset_l1_epsilon, end_point_epsilon
-from accountant.rules.feasibility import check_probability, show_record
 from accountant.rules.named import (
     RULES,
     SamplingRule,
@@ -17,7 +16,6 @@ __all__ = [
     "EndPointEpsilon",
     "SamplingRule",
     "VarianceOptimal",
-    "check_probability",
     "coreset_l1_epsilon",
     "describe_rules",
     "end_point_epsilon",
@@ -26,6 +24,5 @@ __all__ = [
     "rule_from_declaration",
     "rule_from_expression",
     "sampling_variance",
-    "show_record",
     "variance_optimal",
 ]

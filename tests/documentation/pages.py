@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -13,26 +16,32 @@ PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")
 
 _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# file: (\S+)\n")
+#: Before a block whose format has no comments, such as CSV.
+_NAMED = re.compile(r"^File `(\S+)`:\n\n\Z", re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^()\s]+)\)")
 _EXIT = re.compile(r" # .*?\bexit (\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: its language and its text."""
+    """A fenced block: its language, its text, and the file that it shows, where its first line or the line before it names one."""
 
     kind: str
     text: str
+    file: str | None = None
 
     @property
-    def file(self) -> str | None:
-        """The name of the file that the block shows, where its first line says so."""
-        found = _FILE.match(self.text)
-        return None if found is None else found[1]
+    def content(self) -> str:
+        """What the file holds."""
+        return self.text.partition("\n")[2] if _FILE.match(self.text) else self.text
 
 
 def blocks_of(page: Path) -> list[Block]:
-    return [Block(kind, text) for _, kind, text in _FENCE.findall(page.read_text(encoding="utf-8"))]
+    page_text, found = page.read_text(encoding="utf-8"), list[Block]()
+    for fence in _FENCE.finditer(page_text):
+        named = _FILE.match(fence[3]) or _NAMED.search(page_text[: fence.start()])
+        found.append(Block(fence[2], fence[3], None if named is None else named[1]))
+    return found
 
 
 def prose_of(page: Path) -> str:
@@ -66,3 +75,14 @@ def commands_of(block: Block) -> list[tuple[list[str], int | None]]:
             stated = _EXIT.search(line)
             found.append((shlex.split(line, comments=True), int(stated[1]) if stated else None))
     return found
+
+
+def site_module(name: str) -> Any:
+    """Return a module of the site's extension, which is no package of ours."""
+    spec = importlib.util.spec_from_file_location(f"_site_{name}", DOCS / "_site" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.documentation.pages import DOCS, PAGES, ROOT, Block, anchors_of, blocks_of, links_of
+from tests.documentation.pages import DOCS, PAGES, ROOT, Block, anchors_of, blocks_of, links_of, site_module
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -21,17 +18,6 @@ def test_links_and_anchors_exist(page: Path) -> None:
         assert target.exists(), f"{page.name} links to {link}, which does not exist"
         if anchor:
             assert anchor in anchors_of(target), f"{page.name} links to {link}, but {target.name} has no such heading"
-
-
-def site_module(name: str) -> Any:
-    """Return a module of the site's extension, which is no package of ours."""
-    spec = importlib.util.spec_from_file_location(f"_site_{name}", DOCS / "_site" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_every_page_is_in_the_navigation_once() -> None:

@@ -15,7 +15,7 @@ ERRORS = {name for module in (errors, errors_of_audits) for name, kind in vars(m
 
 #: Where messages are about data. The testing kit is not among them: its data are made up (docs/private-output.md).
 READING = (
-    "accountant/data", "accountant/samples", "accountant/rules", "accountant/applications/kmeans", "accountant/applications",
+    "accountant/data", "accountant/engines", "accountant/samples", "accountant/rules", "accountant/selection", "accountant/applications",
     "accountant/weights/fast", "accountant/calibration", "accountant/cli", "profiles/mechanisms", "proofs_check/audit",
 )  # fmt: skip
 #: Parts of expressions that tell of data, and what makes them harmless.
@@ -26,15 +26,14 @@ TELLING = (
 HARMLESS = ("hide_length(", "name_type(")
 #: Messages with such a part that is no datum, each with the reason.
 ALLOWED = {
-    ("dataset/opening.py", "str(error)"): "what the system says of a path",
-    ("dataset/weighing.py", "str(error)"): "what the system says of a temporary file",
-    ("dataset/selection.py", ".shape"): "the shape of what the user's draw returned is told to who wrote it",
+    ("data/opening.py", "str(error)"): "what the system says of a path",
+    ("data/weighing.py", "str(error)"): "what the system says of a temporary file",
+    ("engines/samples.py", ".shape"): "the shape of what the user's draw returned is told to who wrote it",
     ("repeated/interface.py", ".shape"): "scores of public candidates",
     ("clustering/space.py", ".shape"): "distances and candidates are public",
-    ("submodular/interface.py", ".shape"): "gains of public candidates",
-    ("matroids/graphic.py", ".shape"): "edges are public",
-    ("matroids/matroid.py", ".shape"): "parts and bounds are public",
-    ("estimators/kmeans.py", ".shape"): "initial centres are public",
+    ("submodular/functions.py", ".shape"): "gains of public candidates",
+    ("matroids/matroid.py", ".shape"): "parts, bounds and edges are public",
+    ("kmeans/estimator.py", ".shape"): "initial centres are public",
     ("cli/audit.py", "text[:40]"): "an option",
     ("cli/report_audit.py", "text[:40]"): "an option",
     ("cli/audit_inputs.py", ".shape"): "columns of records, not their number",

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant import derive_epsilon
+from accountant.guarantees import bound_epsilon
 from accountant.rules import make_rule
 from accountant.rules.coreset import largest_size
-from accountant.worst_case import bound_epsilon
 from profiles import InvalidSampling, declare
 from profiles.evaluation import exact_value
 from profiles.terms import to_text
