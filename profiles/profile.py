@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import sympy
 
-from profiles.errors import InvalidExpression, InvalidProfile
+from profiles.errors import PURE_ONLY, InvalidExpression, InvalidProfile
 from profiles.evaluation import constant_value
 from profiles.grammar import is_name, parse_expression
 from profiles.numbers import exact_text, to_exact
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 WEIGHT = "w"
 MAX_NAME = 200
-
-#: What is promised, in the words that people look for: said of a delta, which is refused.
-PURE_ONLY = "pure epsilon-differential privacy only"
 
 
 @dataclass(frozen=True, slots=True)

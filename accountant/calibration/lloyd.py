@@ -25,14 +25,6 @@ def published_ratio(dimension: int, rho: object = RHO) -> Fraction:
     return _rounded((4 * read_dimension(dimension) * float(exact) ** 2) ** (1 / 3))
 
 
-def published_constant(beta_sum: object, *, iterations: object, radius: object, dimension: int, rho: object = RHO) -> float:
-    """Return the B of Section 5 that gives this β_sum = √(T r/B)·(d/(2ρ))^(1/3), for comparison with the paper."""
-    t, r = _positive(iterations, "the number of iterations"), _positive(radius, "the radius")
-    scale, exact = _positive(beta_sum, "beta_sum"), _positive(rho, "rho")
-    spread: float = (read_dimension(dimension) / (2 * float(exact))) ** (2 / 3)
-    return float(t * r / scale**2) * spread
-
-
 def least_error_ratio(dimension: int, *, radius: object, centre_norm: object, p: float = 2) -> Fraction:
     """Return the β_count/β_sum with the least mean squared error of a centre c at a given ε, to 12 decimals.
 

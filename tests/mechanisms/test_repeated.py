@@ -13,7 +13,7 @@ from scipy.stats import chisquare
 from profiles.errors import InvalidArgument, InvalidData, InvalidNumber, PDPError
 from profiles.hypotheses import PURE_SELECT
 from profiles.mechanisms import EXACT_ARITHMETIC
-from profiles.mechanisms.repeated import PUBLIC_CONSTANTS, RepeatedExponential, RepeatedThreshold, draw_above, laws
+from profiles.mechanisms.repeated import PUBLIC_CONSTANTS, RepeatedExponential, RepeatedThreshold, laws
 from profiles.mechanisms.repeated.interface import read_exact, read_scores
 from profiles.randomness.bits import BLOCK
 
@@ -135,7 +135,6 @@ def test_exact_draws_take_any_source_of_bits_and_floating_point_needs_a_generato
 
     assert EXPONENTIAL["exact"].run(DATA, Zeros()) == ("a", "b", "c")  # U = 0: the first candidate
     assert THRESHOLD["exact"].run(DATA, Zeros()) == (True, True)
-    assert draw_above(1, 2, 1, Zeros())
     for mechanism in (EXPONENTIAL["floating-point"], THRESHOLD["floating-point"]):
         with pytest.raises(InvalidArgument, match="Generator"):
             mechanism.run(DATA, Zeros())

@@ -81,5 +81,7 @@ def _load_models() -> _Models:
         from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
     except ImportError:
-        raise InvalidArgument("auditing vectors needs scikit-learn, which is not installed; pip install 'pdp-accountant[audit]'") from None
+        raise InvalidArgument(
+            "auditing vectors needs scikit-learn, which is not installed; pip install 'pdp-accountant[scikit-learn]'"
+        ) from None
     return _Models(LogisticRegression, HistGradientBoostingClassifier)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from accountant.cli import foreign
+from accountant.cli.progress import with_progress
 from profiles.errors import InvalidArgument
 from profiles.presenting.pictures import find_format
 from proofs_check.audit import Claim
@@ -131,9 +131,9 @@ def test_the_bound_is_drawn(mode, claimed):
 
 
 def test_progress_is_for_terminals_and_long_runs(monkeypatch, capsys):
-    with foreign.with_progress(10) as progress:
+    with with_progress(10) as progress:
         assert progress is None
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with foreign.with_progress(10) as progress:
+    with with_progress(10) as progress:
         progress(3)
     assert not capsys.readouterr().err
