@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import sympy
 
 from profiles.errors import PURE_ONLY, InvalidExpression, InvalidProfile
+from profiles.evaluation import constant_value
 from profiles.grammar import is_name, parse_expression
 from profiles.numbers import exact_text, to_exact
 from profiles.presenting.describing import describe, to_html, to_latex
@@ -19,7 +20,7 @@ from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.sympy_spelling import index_symbols, read_constant, read_name, read_range, require_assumptions
 from profiles.tables import Table, make_table
-from profiles.terms import RESERVED, Term, applications, constant_value, count_nodes, free_symbols, number, substitute, to_text
+from profiles.terms import RESERVED, Term, applications, count_nodes, free_symbols, number, substitute, to_text
 
 if TYPE_CHECKING:
     from profiles.presenting.pictures import Picture
