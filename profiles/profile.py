@@ -61,6 +61,11 @@ class Variable:
         above = value > self.lo if self.open_below else value >= self.lo
         return above and (self.hi is None or value <= self.hi)
 
+    @property
+    def end(self) -> Fraction:
+        """The upper end, which may be 0; the lower end where the range has no upper one."""
+        return self.lo if self.hi is None else self.hi
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
