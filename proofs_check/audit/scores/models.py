@@ -24,5 +24,7 @@ def load_models() -> Models:
         from sklearn.ensemble import HistGradientBoostingClassifier  # noqa: PLC0415
         from sklearn.linear_model import LogisticRegression  # noqa: PLC0415
     except ImportError:
-        raise InvalidArgument("auditing vectors needs scikit-learn, which is not installed; pip install 'pdp-accountant[scikit-learn]'") from None
+        raise InvalidArgument(
+            "auditing vectors needs scikit-learn, which is not installed; pip install 'pdp-accountant[scikit-learn]'"
+        ) from None
     return Models(LogisticRegression, HistGradientBoostingClassifier)
