@@ -12,8 +12,8 @@ import time
 
 import numpy as np
 
+from accountant.guarantees import bound_epsilon
 from accountant.rules import SamplingRule, make_rule, rule_from_expression
-from accountant.worst_case import bound_epsilon
 from profiles import Profile, declare
 
 

@@ -39,7 +39,7 @@ def offer_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[s
         return getattr(import_module(home), name)
 
     def complete() -> list[str]:
-        return sorted({*vars(import_module(package)), *names})
+        return sorted({*(name for name in vars(import_module(package)) if name.startswith("__")), *names})
 
     return load, complete, names
 

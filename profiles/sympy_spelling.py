@@ -104,6 +104,11 @@ def read_constant(value: object, what: str) -> object:
         )
     if isinstance(value, sympy.Set) and value == sympy.Interval.open(0, sympy.oo):
         return "positive"
+    if isinstance(value, sympy.Interval) and (value.start.is_infinite or value.end.is_infinite):
+        raise InvalidProfile(
+            f"the range of {what} must have finite ends, but {value} was found; give an Interval such as Interval(1, 2), or 'positive' "
+            "for all positive numbers"
+        )
     if isinstance(value, (list, tuple, sympy.Tuple, sympy.Set)):
         return read_range(value, f"the range of {what}")
     return read_number(value, what)

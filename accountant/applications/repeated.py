@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accountant.amplification import MOST_EPSILON
+from accountant.applications.running import Answer
 from accountant.calibration.one_sided import OneSidedCalibration, calibrate_one_sided
 from accountant.calibration.rounds import RoundsCalibration, calibrate_rounds
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, TwoSidedDP, assume, conclude_run, discharge, ships
@@ -91,12 +92,15 @@ def _closes(mechanism: RepeatedMechanism, check: AssumptionCheck | None, domain:
     return check.proved
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedAnswer:
+class RepeatedAnswer(Answer[tuple[Any, ...]]):
     """One output with its guarantee. Nothing else depends on the data."""
 
-    outputs: tuple[Any, ...]
-    guarantee: AnyGuarantee
+    __slots__ = ()
+
+    @property
+    def outputs(self) -> tuple[Any, ...]:
+        """What each round returned."""
+        return self.output
 
 
 @dataclass(frozen=True, slots=True, eq=False)

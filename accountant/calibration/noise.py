@@ -10,12 +10,13 @@ from fractions import Fraction
 from accountant.calibration.template import Template, make_template
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.rules import SamplingRule, make_rule, refuse_oracle
-from accountant.worst_case.branch import Objective, Point
-from accountant.worst_case.search import guess_maximiser
 from profiles import Declaration, Infeasible, InvalidArgument, InvalidTarget, Profile, Undecided, decimal_text, exact_text, to_exact
 from profiles.hypotheses import Hypothesis
+from profiles.numbers import shorten
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_precision
+from proofs_check.suprema.branch import Objective, Point
+from proofs_check.suprema.search import guess_maximiser
 from proofs_check.suprema.terms import odds_term, sampled_term
 
 DEFAULT_TOLERANCE = "1e-6"
@@ -138,7 +139,9 @@ def read_target(value: object) -> Fraction:
     """Return a target ε* > 0. Raises :class:`InvalidTarget`."""
     target = to_exact(value, "the target epsilon")
     if not 0 < target <= 10**6:
-        raise InvalidTarget(f"a target epsilon in (0, 1e6] was expected, but {exact_text(target)[:40]} was found; give a positive number")
+        raise InvalidTarget(
+            f"a target epsilon in (0, 1e6] was expected, but {shorten(target)} was found; give a number of nats in that range"
+        )
     return target
 
 

@@ -60,9 +60,10 @@ class RuleConstants:
         if not names or any(name not in RULES for name in names):
             return
         known = {key for name in names for keys in RULES[name].accepts for key in keys} | {"statistic", "xbar", "lambda", "n"}
+        shown = ", ".join(sorted({_ALIASES.get(key, key) for key in known}))
         for key in self._given[""]:
             if key not in known:
-                raise InvalidSampling(f"no rule takes the constant {key[:60]!r}; they take {', '.join(sorted(known))}{suggest(key, known)}")
+                raise InvalidSampling(f"no rule takes the constant {key[:60]!r}; they take {shown}{suggest(key, known)}")
 
     def of_rule(self, name: str) -> dict[str, object]:
         """Return the constants of a rule by its name."""

@@ -15,12 +15,13 @@ from accountant.data import StatisticSpec, complete_specs, open_dataset
 from accountant.rules import SamplingRule
 from accountant.selection.select import Selector, prepare_selection
 from accountant.weights.fast.columns import Column
-from accountant.worst_case.branch import Objective, prove_at_most
-from accountant.worst_case.search import guess_maximiser, rounded_up
 from profiles import InvalidArgument, Profile, decimal_text
 from profiles.profile import Statistic
 from profiles.terms import number, symbol
 from proofs_check.enclosures import ball, upper_fraction, working_precision
+from proofs_check.suprema.branch import Objective, prove_at_most
+from proofs_check.suprema.feasibility import exact_value
+from proofs_check.suprema.search import guess_maximiser, rounded_up
 
 #: The norms whose densities ∝ exp(−‖ζ‖_p/s) are meant by a noise of scale s, with p.
 NOISE_NORMS: Mapping[str, float] = {"l1": 1.0, "l2": 2.0, "linf": math.inf}
@@ -155,10 +156,18 @@ def error_on_data(profile: Profile, rule: SamplingRule, bound: Fraction, scale: 
 
 def error_of_any(profile: Profile, rule: SamplingRule, count: Fraction, scale: Fraction, noise: Noise) -> SumError | None:
     """Return a bound of the expected error for all data sets of ``count`` records in the declared range of the only statistic z, which is
-    the norm that the noise belongs to: n · sup (1/q(z) − 1) c z² with ‖x‖₂² ≤ c z² (c = d for linf, else 1). None where there is none.
+    the norm that the noise belongs to: n · sup (1/q(z) − 1) c z² with ‖x‖₂² ≤ c z² (c = d for linf, else 1). Without a statistic
+    it is records that are counted: n (1/q − 1). None where there is none.
     """
-    if len(profile.record) != 1 or rule.q is None or profile.free_parameters:
+    if rule.q is None or profile.free_parameters or len(profile.record) > 1:
         return None
+    if not profile.record:
+        rate = exact_value(rule.q, {})
+        return (
+            None
+            if not rate
+            else SumError(float(count * (1 / rate - 1)), noise.variance(scale), "any data set of n records, each counted once")
+        )
     statistic = profile.record[0]
     factor = number(Fraction(noise.dimension if noise.norm == "linf" else 1))
     z = symbol(statistic.name)
@@ -170,7 +179,7 @@ def error_of_any(profile: Profile, rule: SamplingRule, count: Fraction, scale: F
         total = float(worst * count)
     except OverflowError:
         return None
-    return SumError(total, noise.variance(scale), "any data set of n records in the declared range")
+    return SumError(total, noise.variance(scale), f"any data set of n records in the declared range, {statistic.name} being the norm |x|")
 
 
 def _supremum(term: Any, statistic: Statistic) -> Fraction | None:

@@ -107,7 +107,7 @@ def make_template(profile: Profile, proportions: Mapping[str, object] | None) ->
         if len(free) > 1:
             raise InvalidArgument(
                 f"the parameters {', '.join(sorted(free))} have no number; give their proportions, such as "
-                f"proportions={{{', '.join(f'{name!r}: 1' for name in sorted(free))}}}"
+                f"{', '.join(f'{name}=1' for name in sorted(free))}"
             )
         proportions = dict.fromkeys(free, 1)
     if set(proportions) != free:

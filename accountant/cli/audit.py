@@ -212,10 +212,10 @@ class _Drawing:
     @classmethod
     def prepare(cls, path: Path) -> _Drawing:
         from accountant.files import check_writable
-        from proofs_check.audit.plots import find_format, require_matplotlib
+        from profiles.presenting.pictures import find_format, load_figure
 
         found = find_format(path.name)
-        require_matplotlib()
+        load_figure()
         check_writable(path)
         return cls(path, found)
 

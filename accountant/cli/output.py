@@ -20,7 +20,7 @@ _LABEL = re.compile(r"( *)(?:\S[^:]{0,22}? {2,}|\S[\w ]{0,15}: +)?")
 
 def print_json(value: Any) -> None:
     """Print one JSON value on standard output and nothing else."""
-    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=True) + "\n")
+    sys.stdout.write(json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False) + "\n")
 
 
 def console() -> Console:

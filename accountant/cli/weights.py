@@ -77,7 +77,7 @@ def run(options: Options) -> int:
             **({"target_epsilon": target} if sized else {}),
             "records": summary.rows,
             "expected_sample_size": decimal_text(to_exact(summary.expected_size), 12, round_up=True),
-            "weights": {"smallest": summary.min_weight, "largest": _finite(summary.max_weight), "infinite": summary.infinite_rows},
+            "weights": {"smallest": _finite(summary.min_weight), "largest": _finite(summary.max_weight), "infinite": summary.infinite_rows},
             "certified": {
                 "by_rounding_bounds": summary.fast_rows,
                 "by_ball_arithmetic": summary.refined_rows,

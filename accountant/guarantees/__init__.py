@@ -1,5 +1,6 @@
 """Guarantees: bounds with their notion, derivation and open hypotheses, made only by the rules of this package."""
 
+from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
 from accountant.guarantees.realised import Run, conclude_run, realise_draws, realise_pairs, realise_sampling, ships
 from accountant.guarantees.render import premises_json, render, render_hypotheses, render_premises, to_json
 from accountant.guarantees.rules import (
@@ -29,6 +30,7 @@ from accountant.guarantees.theorem import (
     settle,
 )
 from profiles.hypotheses import ARITHMETIC, DEFINED, EXACT_REALS, INDEPENDENT, ONE_ANALYSIS, PROBABILITY, STATISTICS, Head, Hypothesis
+from proofs_check.suprema.bound import EpsilonBound
 
 __all__ = [
     "ARITHMETIC",
@@ -42,6 +44,7 @@ __all__ = [
     "ConditionalGuarantee",
     "Derivation",
     "Discharged",
+    "EpsilonBound",
     "EpsilonDP",
     "Guarantee",
     "Head",
@@ -56,6 +59,7 @@ __all__ = [
     "amplify_by_importance_sampling",
     "assume",
     "base_profile",
+    "bound_epsilon",
     "conclude_run",
     "derive_mechanism",
     "derive_profile",
@@ -66,6 +70,7 @@ __all__ = [
     "realise_draws",
     "realise_pairs",
     "realise_sampling",
+    "recheck_epsilon",
     "render",
     "render_hypotheses",
     "render_premises",

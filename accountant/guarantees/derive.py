@@ -22,14 +22,15 @@ from accountant.guarantees import (
     to_json,
     worst_case,
 )
+from accountant.guarantees.bounds import bound_epsilon
 from accountant.guarantees.showing import guarantee_html, guarantee_text
 from accountant.rules import SamplingRule, make_rule, refuse_oracle, rule_from_declaration, rule_from_expression
-from accountant.worst_case import DEFAULT_BUDGET, DEFAULT_GAP, EpsilonBound, bound_epsilon
 from profiles import Declaration, InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, exact_text, load, to_exact
 from profiles.hypotheses import EXACT_REALS
 from profiles.terms import free_symbols, number
 from proofs_check.conditions.consequences import NEEDS, THEOREM_10
 from proofs_check.results import Verdict
+from proofs_check.suprema.bound import DEFAULT_BUDGET, DEFAULT_GAP, EpsilonBound
 from proofs_check.verify import Verification, verify
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def derive_epsilon(
     ``q`` or the file's own rule. ``conditions`` are verdicts on this profile for the target that are at hand already; privacy-constrained
     sampling rests on them then, and nothing is decided twice.
 
-    Raises what loading, :func:`accountant.rules.make_rule`, :func:`accountant.worst_case.bound_epsilon` raise, and
+    Raises what loading, :func:`accountant.rules.make_rule`, :func:`accountant.guarantees.bound_epsilon` raise, and
     :class:`profiles.InvalidArgument` if both or no rule is given.
 
     >>> from profiles import declare

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from accountant.worst_case.certify import MANIFEST, Candidates, Claim, boxes, certify, premise
 from profiles import Profile, Undecided, declare, exact_text
 from profiles.terms import Term, number
+from proofs_check.suprema.certify import MANIFEST, Candidates, Claim, boxes, certify, premise
 
 _POINT = boxes(1, 256)
 

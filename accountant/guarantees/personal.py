@@ -7,14 +7,15 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from accountant.guarantees import DEFINED, EXACT_REALS, PROBABILITY, AnyGuarantee, Derivation, Hypothesis, TwoSidedDP
+from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
 from accountant.guarantees.rules import describe_sampling, discharged_by
 from accountant.guarantees.theorem import Step, conclude
 from accountant.rules import SamplingRule, refuse_oracle, rule_from_expression
-from accountant.worst_case import EpsilonBound, bound_epsilon, recheck_epsilon
 from profiles import InvalidProfile, InvalidSampling, Profile, to_exact
 from profiles.hypotheses import DECLARED_LOSSES, as_hypotheses, attribute
 from profiles.profile import WEIGHT
 from profiles.terms import Term, number, symbol, to_text
+from proofs_check.suprema.bound import EpsilonBound
 from proofs_check.suprema.terms import weighted_epsilon
 
 Certificate: TypeAlias = Mapping[str, Any]
@@ -40,7 +41,7 @@ def worst_case_directions(
     for a direction, its bound is the one that the kernel accepts there for this very loss, instead of a new one.
 
     Source: docs/one-sided.md, Theorem 1 and Corollary 1. Raises :class:`InvalidProfile` (different statistics), :class:`InvalidSampling`
-    (an implicit rule; q = 1 at a record where ε⁻ is ∞), and what :func:`accountant.worst_case.bound_epsilon` raises.
+    (an implicit rule; q = 1 at a record where ε⁻ is ∞), and what :func:`accountant.guarantees.bound_epsilon` raises.
 
     >>> from profiles import declare
     >>> sum_ = declare("exponential noise", "w*z", record={"z": [0, 1]})

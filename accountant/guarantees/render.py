@@ -19,10 +19,10 @@ from accountant.guarantees.theorem import (
     TwoSidedDP,
     Unit,
 )
-from accountant.rules import show_record
 from profiles import decimal_text
 from profiles.hypotheses import REGISTRY, Head, Hypothesis
 from profiles.terms import to_text
+from proofs_check.suprema.feasibility import show_record
 
 WIDTH = 80
 #: The field's word for premises, beside ours.

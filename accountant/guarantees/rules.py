@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
+from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
 from accountant.guarantees.theorem import (
     AnyGuarantee,
     ConditionalGuarantee,
@@ -19,7 +20,6 @@ from accountant.guarantees.theorem import (
     settle,
 )
 from accountant.rules import SamplingRule, refuse_oracle
-from accountant.worst_case import EpsilonBound, bound_epsilon, recheck_epsilon
 from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, Undecided, exact_text, to_exact
 from profiles.hypotheses import (
     CONDITION,
@@ -45,6 +45,7 @@ from profiles.symbolic import to_sympy
 from profiles.terms import Term, constant_value, to_text
 from proofs_check.admission import well_defined_claim
 from proofs_check.prover.algebra import vanishes
+from proofs_check.suprema.bound import EpsilonBound
 
 _DEFINED = "claim well-defined, checked by the kernel"
 
@@ -203,8 +204,8 @@ def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) 
 def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None = None, **options: Any) -> AnyGuarantee:
     """If M is ψ-PDP and ψ ≤ U at every record, M is U-differentially private (add/remove).
 
-    U is computed and proved here, by :func:`accountant.worst_case.bound_epsilon`, to which ``options`` go; with a ``certificate`` it is
-    the bound that the kernel accepts there for this very profile and rule (:func:`accountant.worst_case.recheck_epsilon`).
+    U is computed and proved here, by :func:`accountant.guarantees.bound_epsilon`, to which ``options`` go; with a ``certificate`` it is
+    the bound that the kernel accepts there for this very profile and rule (:func:`accountant.guarantees.recheck_epsilon`).
     Source: Fay et al. 2024, Definitions 2 and 4; for privacy-constrained sampling Problem 7, and Theorem 10 where its conditions hold.
     Raises :class:`InvalidArgument` where the guarantee is not about a sampled mechanism, and what ``bound_epsilon`` raises.
     """

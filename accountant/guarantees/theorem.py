@@ -10,9 +10,9 @@ from typing import Any
 
 from accountant.guarantees.statements import RULES, Basis
 from accountant.rules import SamplingRule
-from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, Profile
 from profiles.hypotheses import ONE_RECORD_EACH, ONE_USER, Hypothesis, as_hypothesis
+from proofs_check.suprema.bound import EpsilonBound
 
 #: Known to the rules alone. Whoever digs it out proves nothing to anybody else: a derivation can be replayed by calling the rules again.
 _SEAL = object()

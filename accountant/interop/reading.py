@@ -20,10 +20,10 @@ from accountant.interop.values import (
     read_step,
     read_unit,
 )
-from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, UnreadableFile
 from profiles.hypotheses import FILE_IS_RIGHT, ONE_USER, Hypothesis, fill_in
 from profiles.strict_json import read_document, read_fields, read_list, read_string
+from proofs_check.suprema.bound import EpsilonBound
 
 FORMAT = "pdp-guarantee"
 VERSION = 2

@@ -24,10 +24,10 @@ from accountant.interop.reading import ReadGuarantee, Statement
 from accountant.onesided import both_directions, compose_directions, declare_directions, subsample, worst_case_directions
 from accountant.rules import SamplingRule, make_rule, rule_from_expression
 from accountant.rules.named import constants_are_public
-from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, NotReplayed, PDPError, Profile, exact_text
 from profiles.hypotheses import IN_RANGE, RECORD_STATISTICS, STATED, WORD_OF_FILE, Hypothesis
 from proofs_check.results import Verdict
+from proofs_check.suprema.bound import EpsilonBound
 from proofs_check.verify import verify
 
 _Call = Callable[["_Replay", dict[str, Any], tuple[AnyGuarantee, ...]], AnyGuarantee]

@@ -22,11 +22,11 @@ from accountant.guarantees import (
 )
 from accountant.guarantees.theorem import Bound, Step
 from accountant.rules import SamplingRule
-from accountant.worst_case import EpsilonBound
 from profiles import InvalidArgument, Profile, UnreadableFile
 from profiles.hypotheses import as_hypothesis, restore
 from profiles.stored import profile_from_object, profile_object, term_from_object, term_object
 from profiles.strict_json import read_count, read_exact, read_fields, read_flag, read_list, read_string, read_strings, write_exact
+from proofs_check.suprema.bound import EpsilonBound
 
 MAX_DEPTH = 100
 _Named = TypeVar("_Named", bound=Enum)

@@ -1,7 +1,6 @@
 """Sampling rules: public maps from a record to its selection probability q(x)."""
 
 from accountant.rules.closed_form import EndPointEpsilon, coreset_l1_epsilon, end_point_epsilon
-from accountant.rules.feasibility import check_probability, exact_value, show_record
 from accountant.rules.named import (
     RULES,
     SamplingRule,
@@ -17,16 +16,13 @@ __all__ = [
     "EndPointEpsilon",
     "SamplingRule",
     "VarianceOptimal",
-    "check_probability",
     "coreset_l1_epsilon",
     "describe_rules",
     "end_point_epsilon",
-    "exact_value",
     "make_rule",
     "refuse_oracle",
     "rule_from_declaration",
     "rule_from_expression",
     "sampling_variance",
-    "show_record",
     "variance_optimal",
 ]

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 from flint import arb
 
 from accountant.rules.coreset import coreset_term
-from accountant.rules.feasibility import exact_value, show_record
 from accountant.weights.fast.exact import split_weight
 from profiles import InvalidNumber, InvalidSampling, Profile, exact_text, to_exact
 from profiles.terms import Term, constant_value, number, substitute, to_text
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.suprema.feasibility import exact_value, show_record
 
 if TYPE_CHECKING:
     from accountant.rules.named import SamplingRule
@@ -51,7 +51,7 @@ def end_point_epsilon(profile: Profile, rule: SamplingRule) -> EndPointEpsilon:
     A coreset rule satisfies the second one for exponents of at most 1.
 
     Source: docs/sampling.md, Theorem 1; for the l1 rule Fay et al. 2023, v1, Proposition 6.
-    Raises :class:`InvalidSampling` naming the condition that fails; then use :func:`accountant.worst_case.bound_epsilon`.
+    Raises :class:`InvalidSampling` naming the condition that fails; then use :func:`accountant.guarantees.bound_epsilon`.
     """
     a, q = _slope(profile), _explicit(rule)
     loads, chances = _powers(a), _powers(q)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from accountant.rules.coreset import check_exponent, check_size, coreset_term, norm_statistic
-from accountant.rules.feasibility import check_probability, shown
 from accountant.rules.variance import refuse_oracle
 from profiles import InvalidSampling, InvalidTarget, Profile, SamplingDeclaration, parse_expression, to_exact
 from profiles.grammar import is_name
@@ -15,6 +14,7 @@ from profiles.hypotheses import FEASIBLE_WEIGHTS, IN_RANGE, IS_NORM, PUBLIC_CENT
 from profiles.numbers import exact_text
 from profiles.suggestions import suggest
 from profiles.terms import RESERVED, Term, free_symbols, number, substitute
+from proofs_check.suprema.feasibility import check_probability, shown
 
 
 @dataclass(frozen=True, slots=True)

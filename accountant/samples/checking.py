@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
+from accountant.guarantees.bounds import find_loss_record
 from accountant.guarantees.statements import RULES as GUARANTEE_RULES
 from accountant.guarantees.theorem import Unit
 from accountant.rules.named import RULES, SamplingRule, constants_are_public, make_rule, rule_from_expression
 from accountant.samples.certificate import DRAWS, FORMAT, SECRET, USES, VERSION
 from accountant.selection.select import CERTIFIED, CHECKED, METHODS, ROUNDED
-from accountant.worst_case.constrained import find_loss_record
 from profiles import InvalidSampling, PDPError, Profile, declare, exact_text, to_exact
 from profiles.hypotheses import (
     ARITHMETIC,

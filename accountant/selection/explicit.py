@@ -8,7 +8,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from accountant.rules.feasibility import exact_value, show_record, shown
 from accountant.selection.floors import BITS, LEAST, blocks, floor_bits, floor_exact
 from accountant.weights.fast.columns import Column, Columns
 from accountant.weights.fast.compiled import CompiledTerm
@@ -18,6 +17,7 @@ from profiles import InvalidSampling
 from profiles.arrays import Floats
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.suprema.feasibility import exact_value, show_record, shown
 
 Mask = NDArray[np.bool_]
 

@@ -20,11 +20,11 @@ from proofs_check.audit.fixed import FixedAudit, Tested
 from proofs_check.audit.guesses import Plan, choose_rules
 from proofs_check.audit.limits import lower_limit, upper_limit
 from proofs_check.audit.neighbors import Relation, judge_neighbors
-from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.results import AuditResult, EventReport, Finding, Parts
 from proofs_check.audit.runs import AuditedMechanism, Kind, LabelledStream, split
 from proofs_check.audit.scores import Effort, Learner, Score
-from proofs_check.audit.scores.interface import number_text
+from proofs_check.audit.scores.interface import at_threshold
+from proofs_check.audit.scores.one_dimension import place
 from proofs_check.audit.sequential import SequentialAudit, next_batch
 from proofs_check.exact import Bounds, ExactEpsilon
 
@@ -268,15 +268,7 @@ def _choice(kind: Any, value: Any, what: str) -> Any:
         raise InvalidArgument(f"{what} must be one of {', '.join(names)}, but {str(value)[:40]!r} was found; choose one{hint}") from None
 
 
-def _exact_ratio(outputs: Outputs) -> np.ndarray:
-    return np.asarray(outputs.values[:, 0])
-
-
-_EXACT_RATIO = Score(
-    "log-likelihood ratio",
-    _exact_ratio,
-    lambda threshold, above: f"log-likelihood ratio {'at least' if above else 'at most'} {number_text(threshold)}",
-)
+_EXACT_RATIO = Score("log-likelihood ratio", place(0), at_threshold("log-likelihood ratio"))
 
 
 def _report_events(test: Tested, alpha: Fraction) -> tuple[EventReport, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
-from proofs_check.audit.runs import Batch
+from proofs_check.audit.runs import LabelledBatch
 from proofs_check.audit.scores.interface import Score, evaluate, evaluate_all
 
 #: Cuts tried along a score.
@@ -113,7 +113,7 @@ class Counts:
         )
 
 
-def choose_rules(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[GuessingRule]:
+def choose_rules(scores: Sequence[Score], batch: LabelledBatch, plan: Plan) -> list[GuessingRule]:
     """Return one rule for each temper, less the doubles: the rules that promise most on ``plan.outputs`` fresh outputs.
 
     Counts on ``batch`` are doubted, scaled, and put into Wilson's approximation of the binomial limit. Whatever comes out is sound: bounds
@@ -136,7 +136,7 @@ def choose_rules(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Gues
     return made
 
 
-def _shortlist(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Score]:
+def _shortlist(scores: Sequence[Score], batch: LabelledBatch, plan: Plan) -> list[Score]:
     """Return the few scores that promise most, for any temper, on the first outputs: the others need not be computed for all."""
     if len(batch.is_first) <= 2 * _GLANCE or len(scores) <= _SHORT:
         return list(scores)
@@ -171,7 +171,7 @@ class _Cuts:
     guesses: Floats
 
 
-def _all_pairs(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[_Cuts]:
+def _all_pairs(scores: Sequence[Score], batch: LabelledBatch, plan: Plan) -> list[_Cuts]:
     return [_pairs(values, batch.is_first, one_sided=plan.one_sided) for values in evaluate_all(scores, batch.outputs)]
 
 

@@ -70,7 +70,7 @@ def test_rules_are_compared_with_their_own_constants_and_in_order():
         assert choice.size == 50
         again = derive_epsilon(choice.found.profile, rule=choice.found.derived.rule)
         assert again.bound.upper <= 2
-        assert choice.error.basis == "any data set of n records in the declared range"
+        assert choice.error.basis == "any data set of n records in the declared range, z being the norm |x|"
     by = {choice.rule: choice for choice in found.choices}
     assert (
         by["coreset-l2"].found.derived.rule.constants
@@ -292,3 +292,13 @@ def test_a_filled_profile_reads_back_and_meets_the_target():
 
 def test_json_is_json():
     assert json.loads(json.dumps(calibrate(SUM, 1, rules="uniform", rate="0.5").to_json()))["choices"][0]["verdict"] == "certified"
+
+
+def test_the_error_of_a_count_needs_no_data():
+    """n records, each counted with probability 1/4 and weight 4: n (4 − 1) from sampling, and 2 b² of Laplace noise."""
+    found = calibrate(declare("count", "w/b", parameters={"b": "positive"}), 1, rules=["uniform"], constants={"rate": "1/4", "n": 100})
+    (choice,) = found.choices
+    scale = choice.found.parameters["b"]
+    assert choice.error.sampling == 300
+    assert choice.error.noise == pytest.approx(2 * float(scale) ** 2, rel=1e-9)
+    assert choice.error.basis == "any data set of n records, each counted once"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -323,3 +324,14 @@ def test_epsilon_of_an_oracle_is_refused(pdp, lloyd):
     result = pdp("epsilon", lloyd, "--rule", "variance-optimal")
     assert result.refused()
     assert "depend on the whole data set" in result.err
+
+
+def test_weights_of_records_that_lose_nothing_are_infinite_in_text_and_json(pdp, tmp_path):
+    (tmp_path / "sum.toml").write_text('name = "sum"\nepsilon = "w*z/3"\n[record]\nz = [0, "0.1"]\n')
+    (tmp_path / "zero.csv").write_text("z\n0\n0\n")
+    asked = ["weights", tmp_path / "sum.toml", "-e", "1", "--data", tmp_path / "zero.csv", "-s", "z=z", "--out"]
+    said = pdp(*asked, tmp_path / "a.csv")
+    assert (said.code, "weights inf to inf" in said.out) == (0, True)
+    found = pdp(*asked, tmp_path / "b.csv", "--json")
+    assert found.code == 0
+    assert json.loads(found.out, parse_constant=pytest.fail)["private"]["weights"] == {"smallest": "inf", "largest": "inf", "infinite": 2}

@@ -16,26 +16,32 @@ PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md")
 
 _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# file: (\S+)\n")
+#: Before a block whose format has no comments, such as CSV.
+_NAMED = re.compile(r"^File `(\S+)`:\n\n\Z", re.MULTILINE)
 _LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^()\s]+)\)")
 _EXIT = re.compile(r" # .*?\bexit (\d)")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: its language and its text."""
+    """A fenced block: its language, its text, and the file that it shows, where its first line or the line before it names one."""
 
     kind: str
     text: str
+    file: str | None = None
 
     @property
-    def file(self) -> str | None:
-        """The name of the file that the block shows, where its first line says so."""
-        found = _FILE.match(self.text)
-        return None if found is None else found[1]
+    def content(self) -> str:
+        """What the file holds."""
+        return self.text.partition("\n")[2] if _FILE.match(self.text) else self.text
 
 
 def blocks_of(page: Path) -> list[Block]:
-    return [Block(kind, text) for _, kind, text in _FENCE.findall(page.read_text(encoding="utf-8"))]
+    page_text, found = page.read_text(encoding="utf-8"), list[Block]()
+    for fence in _FENCE.finditer(page_text):
+        named = _FILE.match(fence[3]) or _NAMED.search(page_text[: fence.start()])
+        found.append(Block(fence[2], fence[3], None if named is None else named[1]))
+    return found
 
 
 def prose_of(page: Path) -> str:

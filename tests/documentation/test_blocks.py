@@ -63,7 +63,7 @@ def run_page(page: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> tu
             assert block.text.strip() in "\n".join(line.rstrip() for line in printed.splitlines()), (page.name, number)
         last = block.kind
         if block.file is not None:
-            (folder / block.file).write_text(block.text.partition("\n")[2], encoding="utf-8")
+            (folder / block.file).write_text(block.content, encoding="utf-8")
         elif block.kind == "python":
             exec(compile(block.text, f"{page.name}, block {number}", "exec"), names)
             programs += 1

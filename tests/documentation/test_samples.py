@@ -24,7 +24,7 @@ def examples() -> list[tuple[str, list[str], dict[str, str]]]:
         files: dict[str, str] = {}
         for block in blocks_of(page):
             if block.file is not None:
-                files[block.file] = block.text.partition("\n")[2]
+                files[block.file] = block.content
             drawing = (
                 [words for words, code in commands_of(block) if words[:2] == ["pdp", "sample"] and not code] if block.kind == "sh" else []
             )

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import accountant
 from accountant import derive_epsilon
-from accountant.applications.setcover.program import GreedyStage, Program, cover_once, make_group
+from accountant.applications.setcover.program import CoverProgram, GreedyStage, cover_once, make_group
 from accountant.guarantees import (
     EXACT_REALS,
     AnyGuarantee,
@@ -36,6 +36,7 @@ from accountant.guarantees import (
     render,
     worst_case,
 )
+from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
 from accountant.guarantees.statements import RULES
 from accountant.guarantees.theorem import Guarantee, Step
 from accountant.interop import ReadGuarantee, read_guarantee, replay, suppose, write_guarantee
@@ -50,8 +51,6 @@ from accountant.onesided import (
 )
 from accountant.rules import make_rule, rule_from_expression
 from accountant.rules.named import PUBLIC_RATE
-from accountant.worst_case import bound_epsilon, recheck_epsilon
-from accountant.worst_case.certify import Checked
 from profiles import (
     InvalidArgument,
     InvalidProfile,
@@ -68,6 +67,7 @@ from profiles import (
 )
 from profiles.hypotheses import DEFINED, IN_RANGE, WORD_OF_FILE
 from profiles.mechanisms.catalogue import catalogue
+from proofs_check.suprema.certify import Checked
 
 SUM = declare("noisy sum", "w*z/3", record={"z": ["0.5", 2]}, source="Dwork et al. 2006")
 SUPPOSED = "on the word of the file, "
@@ -243,7 +243,7 @@ def test_what_a_file_states_is_what_was_written(name: str) -> None:
 def test_guarantees_of_every_rule_come_back() -> None:
     """No rule of the table is forgotten: a derivation with it is written and read, and stated as it was."""
     ran = realise_sampling(guarantee("epsilon"), pairs="because", claims=(), bits="the bits are uniform")
-    once = cover_once(Program("set cover", (make_group(0.5, Fraction(1), (GreedyStage(),)),)))
+    once = cover_once(CoverProgram("set cover", (make_group(0.5, Fraction(1), (GreedyStage(),)),)))
     rules: set[str] = set()
     for made in (*map(guarantee, NAMES), ran, once, suppose(read_guarantee(text("epsilon")))):
         stated = read_guarantee(write_guarantee(made)).stated
@@ -565,7 +565,7 @@ def test_bounds_without_a_certificate_are_computed_again() -> None:
 
 
 def test_a_bound_of_ball_arithmetic_alone_is_searched_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accountant.worst_case.bound.certify", lambda *_: Checked(None, accepted=False, reason="no kernel today"))
+    monkeypatch.setattr("proofs_check.suprema.bound.certify", lambda *_: Checked(None, accepted=False, reason="no kernel today"))
     made = derive_epsilon(SUM, rule="uniform", constants={"rate": "1/5"}).guarantee
     assert DEFINED in made.hypotheses
     found = replay(read_guarantee(write_guarantee(made)), known=[base_profile(SUM)])

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from accountant.guarantees import bound_epsilon
 from accountant.rules import closed_form, coreset_l1_epsilon, end_point_epsilon, make_rule, rule_from_expression
-from accountant.worst_case import bound_epsilon
 from profiles import InvalidNumber, InvalidSampling, declare
 
 

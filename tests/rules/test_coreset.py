@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant import derive_epsilon
-from accountant.rules import exact_value, make_rule
+from accountant.guarantees import bound_epsilon
+from accountant.rules import make_rule
 from accountant.rules.coreset import largest_size
-from accountant.worst_case import bound_epsilon
 from profiles import InvalidSampling, declare
 from profiles.terms import to_text
+from proofs_check.suprema.feasibility import exact_value
 from tests.premises import say
 
 LLOYD = declare(

@@ -11,13 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant import derive_epsilon, make_rule, optimal_weight, prepare_selection
-from accountant.rules import exact_value, named, rule_from_expression
+from accountant.rules import named, rule_from_expression
 from accountant.selection.explicit import round_rule
 from accountant.selection.floors import BITS, CONSTRAINED_BITS, floor_bits, floor_exact
 from accountant.selection.monotone import prove_monotone
 from accountant.selection.select import Selection
 from accountant.weights.premise import prove_premise
 from profiles import Infeasible, InvalidData, InvalidSampling, Undecided, declare, parse_expression
+from proofs_check.suprema.feasibility import exact_value
 
 LLOYD = declare(
     "weighted DP-Lloyd", "T*w*(1/beta_count + z/beta_sum)", record={"z": [0, 4]},

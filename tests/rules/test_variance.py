@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from accountant import amplify, calibrate_noise, derive_epsilon, prepare_selection
 from accountant.amplification import amplify_array
-from accountant.guarantees import amplify_by_importance_sampling, derive_profile
+from accountant.guarantees import amplify_by_importance_sampling, bound_epsilon, derive_profile
 from accountant.rules import make_rule, sampling_variance, variance, variance_optimal
-from accountant.worst_case import bound_epsilon
 from profiles import InvalidData, InvalidSampling, NotPrivate, declare
 
 SUM = declare("sum", "w*z/b", record={"z": [0, 2]}, parameters={"b": 3})

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from accountant.guarantees import bound_epsilon
 from accountant.rules import make_rule, rule_from_expression
-from accountant.worst_case import bound_epsilon
 from profiles import InvalidArgument, InvalidSampling, Undecided, declare
 from proofs_check.kernel import check
 

@@ -5,8 +5,8 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from accountant.guarantees import bound_epsilon
 from accountant.rules import make_rule
-from accountant.worst_case import bound_epsilon
 from profiles import Infeasible, declare
 from profiles.hypotheses import CONDITION
 

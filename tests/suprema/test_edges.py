@@ -6,8 +6,8 @@ from fractions import Fraction
 import mpmath
 import pytest
 
+from accountant.guarantees import bound_epsilon
 from accountant.rules import rule_from_expression
-from accountant.worst_case import bound_epsilon
 from profiles import declare
 from proofs_check.kernel import check
 

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.errors import NoSuchExample
 
-from accountant.rules import exact_value
 from accountant.testing import (
     NeighboringPair,
     RecordBall,
@@ -34,6 +33,7 @@ from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidProfile
 from profiles.mechanisms import KNormSum, WeightedLloyd
 from profiles.mechanisms.datasets import compute_norms
 from proofs_check.admission import admit
+from proofs_check.suprema.feasibility import exact_value
 
 QUICK = settings(
     derandomize=True, max_examples=25, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow]

@@ -11,9 +11,10 @@ import numpy as np
 
 from accountant.applications.heavyhitters.clock import Clock, ClockedWatch, follow_clock
 from accountant.applications.heavyhitters.domain import PublicDomain, read_domain
-from accountant.applications.heavyhitters.membership import MEMBERSHIPS, Membership
 from accountant.applications.heavyhitters.streams import cut_records
-from accountant.applications.heavyhitters.watching import Setting, StepReport, Watch
+from accountant.applications.heavyhitters.users import MEMBERSHIPS, Membership
+from accountant.applications.heavyhitters.watching import PassConstants, StepReport, Watch
+from accountant.applications.running import Answer, check_count
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, Unit, assume, conclude_run, discharge, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument
@@ -30,12 +31,15 @@ _MOST = 2**31
 Outside = Literal["ignore", "refuse"]
 
 
-@dataclass(frozen=True, slots=True)
-class HeavyHitterAnswer:
+class HeavyHitterAnswer(Answer[tuple[StepReport, ...]]):
     """The reports of every public time step, and the guarantee of all of them together."""
 
-    reports: tuple[StepReport, ...]
-    guarantee: AnyGuarantee
+    __slots__ = ()
+
+    @property
+    def reports(self) -> tuple[StepReport, ...]:
+        """The report of each public time step, in order."""
+        return self.output
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,8 @@ class HeavyHitterMonitor:
     _times: PublicDomain = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require_count(self.k, "k")
-        require_count(self.threshold, "the threshold")
+        check_count(self.k, "k", most=_MOST)
+        check_count(self.threshold, "the threshold", most=_MOST)
         if self.membership not in MEMBERSHIPS:
             raise InvalidArgument(
                 f"membership must be one of {', '.join(MEMBERSHIPS)}, but {str(self.membership)[:40]!r} was found; choose one"
@@ -110,7 +114,7 @@ class HeavyHitterMonitor:
         ``bits`` is the source of all randomness, of the sample and of the noise: None (secure), a seed or Generator for tests.
         """
         source = open_bits(bits)
-        setting = Setting(
+        setting = PassConstants(
             self.k, self.threshold, self.rate, self.plan.p, self._domain, self._times, self.membership, self.outside == "refuse"
         )
         return Watch(setting, source, self._derive(source.hypothesis))
@@ -172,12 +176,6 @@ def read_times(times: object) -> PublicDomain:
     if found.span is None and not (found.integers and (np.diff(np.array(found.items, dtype=np.int64)) > 0).all()):
         raise InvalidArgument("time steps must be increasing integers, but others were found; number the time steps in their order")
     return found
-
-
-def require_count(value: object, what: str, most: int = _MOST) -> None:
-    """Refuse anything but an integer from 1 to ``most``."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
-        raise InvalidArgument(f"{what} must be an integer from 1 to {most}, but {str(value)[:40]!r} was found; give one in that range")
 
 
 __all__ = ["PUBLIC", "SORTED", "HeavyHitterAnswer", "HeavyHitterMonitor", "StepReport", "Watch", "read_times"]

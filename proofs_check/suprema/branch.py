@@ -1,0 +1,220 @@
+"""Best-first branch and bound in ball arithmetic: is f ≤ target on a whole box? Floats decide nothing here."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import arb
+
+from profiles.terms import Term, children, free_symbols, rebuild, symbol
+from proofs_check.enclosures import Enclosure, Gradient, ball, interval, lower_fraction, upper_fraction
+from proofs_check.suprema.feasibility import exact_value
+
+Box = dict[str, tuple[Fraction, Fraction]]
+Point = dict[str, Fraction]
+
+#: Choices of whole values that are looked at on one box.
+_MOST_CASES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What branch and bound found about sup f on a box.
+
+    ``proved``: f ≤ target (f < target if strict) everywhere. ``bound``: a proven upper bound of f in any case, None if not finite.
+    ``counterexample``: a point where f is certainly above the target. ``boxes``: how many boxes were evaluated.
+    """
+
+    proved: bool
+    bound: arb | None
+    counterexample: Point | None
+    boxes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A box that is not decided yet, the variable to bisect, and a ball whose upper end bounds f on the box."""
+
+    box: Box
+    variable: str
+    value: arb
+
+    @property
+    def divisible(self) -> bool:
+        """Whether it can be bisected."""
+        return self.variable in self.box and self.box[self.variable][0] < self.box[self.variable][1]
+
+    @property
+    def middle(self) -> Point:
+        """The centre of the box; its only point, if it has one."""
+        return {name: (lo + hi) / 2 for name, (lo, hi) in self.box.items()}
+
+    def halves(self) -> list[Box]:
+        """The box, bisected."""
+        lo, hi = self.box[self.variable]
+        middle = (lo + hi) / 2
+        return [{**self.box, self.variable: (lo, middle)}, {**self.box, self.variable: (middle, hi)}]
+
+
+@dataclass(frozen=True, slots=True)
+class _Steps:
+    """The floors and ceilings of a term, each with a name in its place in ``general``: bounds beside their jumps.
+
+    Statement: on a box a floor or ceiling takes whole values only, those in the ball around it. With each of them in its place the term is
+    bounded by itself, and the term is at most the largest of these bounds. A box with a jump never becomes small enough for one value; a
+    ball around two whole numbers would not do, because its ends are rounded to 30 bits, and the term may contain it twice.
+    """
+
+    general: Enclosure
+    steps: Mapping[str, Enclosure]
+
+    def bound(self, box: Mapping[str, arb]) -> arb | None:
+        """Return a ball whose upper end bounds the term on a box, None where the steps take too many values on it."""
+        values: list[Sequence[int]] = []
+        for step in self.steps.values():
+            taken = step.evaluate(box)
+            low, high = lower_fraction(taken), upper_fraction(taken)
+            if low is None or high is None or high - low >= _MOST_CASES:
+                return None
+            values.append(range(-(-low.numerator // low.denominator), high.numerator // high.denominator + 1))
+        cases = list(itertools.islice(itertools.product(*values), _MOST_CASES + 1))
+        if not 1 <= len(cases) <= _MOST_CASES:
+            return None
+        found: arb | None = None
+        for case in cases:
+            value = self.general.evaluate({**box, **{name: arb(whole) for name, whole in zip(self.steps, case, strict=True)}})
+            found = value if found is None else found.max(value)
+        return found
+
+
+def _find_steps(term: Term, names: Sequence[str]) -> _Steps | None:
+    """Return the outermost floors and ceilings of a term that depend on ``names``, None if there are none."""
+    found = {step: f"step {index}" for index, step in enumerate(dict.fromkeys(_steps(term, frozenset(names))))}
+    if not found:
+        return None
+    general = Enclosure(_replaced(term, found))
+    return _Steps(general, {name: Enclosure(step) for step, name in found.items()})
+
+
+def _steps(term: Term, names: frozenset[str]) -> Iterator[Term]:
+    if term[0] in ("floor", "ceiling") and free_symbols(term) & names:
+        yield term
+        return
+    for part in children(term):
+        yield from _steps(part, names)
+
+
+def _replaced(term: Term, found: Mapping[Term, str]) -> Term:
+    return symbol(found[term]) if term in found else rebuild(term, lambda part: _replaced(part, found))
+
+
+class Objective:
+    """A term on records, ready for bounds on boxes and values at points."""
+
+    __slots__ = ("_enclosure", "_steps", "names", "term")
+
+    def __init__(self, term: Term, names: tuple[str, ...]) -> None:
+        self.term, self.names = term, names
+        self._enclosure, self._steps = Enclosure(term), _find_steps(term, names)
+
+    def at(self, point: Mapping[str, Fraction]) -> arb:
+        """Return a ball around the value at a point: the exact value where it is rational by arithmetic."""
+        exact = exact_value(self.term, point)
+        return self._enclosure.evaluate({name: ball(value) for name, value in point.items()}) if exact is None else ball(exact)
+
+    def gradient(self, box: Box) -> Gradient:
+        """Return balls around the partial derivatives on ``box`` (None: exactly 0)."""
+        return self._over(box)[1]
+
+    def _over(self, box: Box) -> tuple[arb, Gradient]:
+        return self._enclosure.evaluate_with_gradient({name: interval(lo, hi) for name, (lo, hi) in box.items()}, self.names)
+
+    def above(self, box: Box) -> Piece:
+        """Return what is left to decide about sup f on ``box``: a face of it, and a ball whose upper end bounds f on that face.
+
+        Along a variable in which f is monotone on the box, only its better end is kept, and the rest is looked at again. The ball is the
+        smaller one of the natural enclosure and the mean-value form f(m) + Σ g_i (X_i − m_i).
+        """
+        face = box
+        while True:
+            value, gradient = self._over(face)
+            smaller = _face(face, self.names, gradient)
+            if smaller == face:
+                break
+            face = smaller
+        if any(slope is not None and not slope.is_finite() for slope in gradient):
+            widest = max(self.names, key=lambda name: (face[name][1] - face[name][0], name), default="")
+            cases = None if self._steps is None else self._steps.bound({name: interval(lo, hi) for name, (lo, hi) in face.items()})
+            return Piece(face, widest, cases if cases is not None and cases.is_finite() else value)
+        middle = {name: (lo + hi) / 2 for name, (lo, hi) in face.items()}
+        centred = self.at(middle)
+        variable, most = "", -1.0
+        for name, slope in zip(self.names, gradient, strict=True):
+            lo, hi = face[name]
+            if slope is not None and lo < hi:
+                centred += slope * interval(lo - middle[name], hi - middle[name])
+                effect = float(abs(slope).upper()) * float(hi - lo)
+                variable, most = (name, effect) if effect > most else (variable, most)
+        return Piece(face, variable, centred if not value.is_finite() or centred.upper() < value.upper() else value)
+
+
+def _face(box: Box, names: tuple[str, ...], gradient: Gradient) -> Box:
+    face = dict(box)
+    for name, slope in zip(names, gradient, strict=True):
+        lo, hi = box[name]
+        if slope is None or slope >= 0:
+            face[name] = (hi, hi)
+        elif slope <= 0:
+            face[name] = (lo, lo)
+    return face
+
+
+def prove_at_most(
+    objective: Objective, box: Box, target: arb, budget: int, *, exact: Fraction | None = None, strict: bool = False
+) -> Outcome:
+    """Decide f ≤ ``target`` on ``box`` with at most ``budget`` boxes, at the working precision.
+
+    ``exact`` is the target as a rational number, where it is one: then a record at which f equals it exactly does not stop the proof.
+    Boxes are taken by largest upper bound; each is cleared, or bisected along the variable that contributes most to its width.
+    """
+    heap: list[tuple[float, int, Piece]] = []
+    pending: list[Box] = [box]
+    count = 0
+    while pending:
+        for current in pending:
+            count += 1
+            piece = objective.above(current)
+            if (piece.value < target) if strict else (piece.value <= target):
+                continue
+            middle = piece.middle
+            if not piece.divisible and exact is not None and _exactly_below(objective, middle, exact, strict=strict):
+                continue
+            if objective.at(middle) > target:
+                return Outcome(proved=False, bound=None, counterexample=middle, boxes=count)
+            key = -float(piece.value.upper()) if piece.value.is_finite() else -math.inf
+            heapq.heappush(heap, (key, count, piece))
+        if not heap:
+            break
+        if count >= budget or not heap[0][2].divisible:
+            return Outcome(proved=False, bound=_largest([item.value for _, _, item in heap], target), counterexample=None, boxes=count)
+        pending = heapq.heappop(heap)[2].halves()
+    return Outcome(proved=True, bound=target, counterexample=None, boxes=count)
+
+
+def _exactly_below(objective: Objective, point: Point, exact: Fraction, *, strict: bool) -> bool:
+    value = exact_value(objective.term, point)
+    return value is not None and (value < exact if strict else value <= exact)
+
+
+def _largest(values: list[arb], target: arb) -> arb | None:
+    best = target
+    for value in values:
+        if not value.is_finite():
+            return None
+        best = best.max(value.upper())
+    return best
