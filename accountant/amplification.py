@@ -16,6 +16,7 @@ from profiles import InvalidNumber, to_exact
 from profiles.arrays import Floats
 from profiles.numbers import round_down_finite, round_up_finite, shorten
 from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.suprema.terms import sampled_ball
 
 _START_BITS = 128
 _MOST_BITS = 1 << 22
@@ -24,7 +25,7 @@ BITS = 256
 #: Larger losses are no privacy, and their exponentials leave the range of what is stored.
 MOST_EPSILON = 10_000
 
-#: e^ε in the stable form is taken at −ε above this; up to it ``expm1`` overflows neither in Arb nor in extended precision.
+#: e^ε in the stable form is taken at −ε above this; up to it ``expm1`` does not overflow in extended precision.
 _STABLE_FROM = 11_000
 
 
@@ -69,7 +70,7 @@ def amplify(epsilon: object, q: object) -> Amplified:
     bits = _START_BITS
     while bits <= _MOST_BITS:
         with working_precision(bits):
-            value = enclose(exact_epsilon, exact_q)
+            value = sampled_ball(ball(exact_q), ball(exact_epsilon))
             low, high = lower_fraction(value), upper_fraction(value)
         if low is not None and high is not None:
             lower, upper = round_down_finite(max(low, Fraction(0))), round_up_finite(high)
@@ -77,14 +78,6 @@ def amplify(epsilon: object, q: object) -> Amplified:
                 return Amplified(lower, upper)
         bits *= 2
     raise InvalidNumber("epsilon or q has more digits than ψ can be rounded with; give shorter numbers")
-
-
-def enclose(epsilon: Fraction, q: Fraction) -> arb:
-    """Return a ball around ψ(ε, q) for ε > 0 and 0 < q < 1 at the working precision."""
-    e, p = ball(epsilon), ball(q)
-    if epsilon <= _STABLE_FROM:
-        return (p * e.expm1()).log1p()
-    return e + (p + ball(1 - q) * (-e).exp()).log()
 
 
 _EXTENDED = np.finfo(np.longdouble)
@@ -162,7 +155,7 @@ def amplify_plus(plus: object, q: object) -> Fraction:
     if rate == 1:
         return loss
     with working_precision(BITS):
-        return round_outward((ball(rate) * ball(loss).expm1()).log1p())
+        return round_outward(sampled_ball(ball(rate), ball(loss)))
 
 
 def amplify_minus(minus: object | None, q: object) -> Fraction | None:
