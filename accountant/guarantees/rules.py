@@ -22,6 +22,7 @@ from accountant.guarantees.theorem import (
 )
 from accountant.rules import SamplingRule, refuse_oracle
 from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, Undecided, exact_text, to_exact
+from profiles.evaluation import constant_value
 from profiles.hypotheses import (
     CONDITION,
     DEFINED,
@@ -44,7 +45,7 @@ from profiles.mechanisms.catalogue import describe_proof
 from profiles.presenting.describing import describe_wholly
 from profiles.suggestions import suggest
 from profiles.symbolic import to_sympy
-from profiles.terms import Term, constant_value, to_text
+from profiles.terms import Term, to_text
 from proofs_check.admission import well_defined_claim
 from proofs_check.prover.algebra import vanishes
 from proofs_check.suprema.bound import EpsilonBound
