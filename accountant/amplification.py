@@ -1,6 +1,6 @@
 """Amplification by Poisson sampling of one number, per direction: ψ⁺ = log(1 + q (e^ε − 1)) and ψ⁻ = −log(1 − q (1 − e^−ε)), outward.
 
-One theorem (docs/one-sided.md, Theorem 1), of which Theorem 6 of Fay et al. 2024 is the first direction. :func:`enclose_plus` and
+One theorem (docs/one-sided.md, Theorem 1), of which Theorem 6 of Fay et al. 2024 is the first direction. :func:`sampled_ball` and
 :func:`enclose_minus` are the formulas in balls, :func:`_at_border` the values that need none; :func:`amplify`, :func:`amplify_plus` and
 :func:`amplify_minus` round them, and :func:`amplify_array` evaluates the first of them for whole arrays.
 """
@@ -21,6 +21,7 @@ from profiles import InvalidNumber, to_exact
 from profiles.arrays import Floats
 from profiles.numbers import round_down_finite, round_up_finite, shorten
 from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.suprema.terms import sampled_ball
 
 _START_BITS = 128
 _MOST_BITS = 1 << 22
@@ -29,7 +30,7 @@ BITS = 256
 #: Larger losses are no privacy, and their exponentials leave the range of what is stored.
 MOST_EPSILON = 10_000
 
-#: e^ε in the stable form is taken at −ε above this; up to it ``expm1`` overflows neither in Arb nor in extended precision.
+#: e^ε in the stable form is taken at −ε above this; up to it ``expm1`` does not overflow in extended precision.
 _STABLE_FROM = 11_000
 
 
@@ -70,7 +71,7 @@ def amplify(epsilon: object, q: object) -> Amplified:
     bits = _START_BITS
     while bits <= _MOST_BITS:
         with working_precision(bits):
-            value = enclose_plus(exact_epsilon, exact_q)
+            value = sampled_ball(ball(exact_q), ball(exact_epsilon))
             low, high = lower_fraction(value), upper_fraction(value)
         if low is not None and high is not None:
             lower, upper = round_down_finite(max(low, Fraction(0))), round_up_finite(high)
@@ -78,14 +79,6 @@ def amplify(epsilon: object, q: object) -> Amplified:
                 return Amplified(lower, upper)
         bits *= 2
     raise InvalidNumber("epsilon or q has more digits than ψ can be rounded with; give shorter numbers")
-
-
-def enclose_plus(epsilon: Fraction, q: Fraction) -> arb:
-    """Return a ball around ψ⁺ = log(1 + q (e^ε − 1)) for ε > 0 and 0 < q < 1 at the working precision."""
-    e, p = ball(epsilon), ball(q)
-    if epsilon <= _STABLE_FROM:
-        return (p * e.expm1()).log1p()
-    return e + (p + ball(1 - q) * (-e).exp()).log()
 
 
 def enclose_minus(epsilon: Fraction | None, q: Fraction) -> arb:
@@ -175,7 +168,7 @@ def amplify_plus(plus: object, q: object) -> Fraction:
     if known is not None:
         return known
     with working_precision(BITS):
-        return round_outward(enclose_plus(loss, rate))
+        return round_outward(sampled_ball(ball(rate), ball(loss)))
 
 
 def amplify_minus(minus: object | None, q: object) -> Fraction | None:

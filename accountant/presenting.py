@@ -16,7 +16,7 @@ from profiles.presenting.elements import Child
 from profiles.presenting.pictures import COLOURS, DASHES, FAINT, Picture, new_figure
 from profiles.profile import WEIGHT
 from profiles.terms import number, symbol
-from proofs_check.suprema.terms import numeric_epsilon, sampled_term
+from proofs_check.suprema.terms import sampled_term
 
 if TYPE_CHECKING:
     from accountant.guarantees.derive import DerivedEpsilon
@@ -82,7 +82,7 @@ def plot_weight(found: OptimalWeight) -> Picture:
     target, best = float(found.target), float(found.lower)
     curves = [
         enclose_curve("after sampling with q = 1/w: ψ(x)", sampled, iter(points)),
-        enclose_curve("without sampling: ε(w, x)", numeric_epsilon(found.profile), iter(points)),
+        enclose_curve("without sampling: ε(w, x)", found.profile.numeric_epsilon(), iter(points)),
     ]
     _draw(axes, curves)
     axes.axhline(target, color=FAINT, linewidth=1)

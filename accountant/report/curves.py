@@ -24,7 +24,7 @@ from profiles import Profile, Statistic
 from profiles.profile import WEIGHT
 from profiles.terms import Term, number, substitute, symbol
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
-from proofs_check.suprema.terms import numeric_epsilon, sampled_term
+from proofs_check.suprema.terms import sampled_term
 
 POINTS = 128
 TARGETS = 24
@@ -87,7 +87,7 @@ def other_values(evidence: Plotted) -> dict[str, Fraction]:
 
 def loss_curves(evidence: Plotted, statistic: Statistic) -> list[Curve]:
     """Return ε(1, x), the loss without sampling, against one statistic; no curve where no point of it can be enclosed."""
-    at_one = substitute(numeric_epsilon(evidence.profile), {WEIGHT: _ONE})
+    at_one = substitute(evidence.profile.numeric_epsilon(), {WEIGHT: _ONE})
     found = enclose_curve("without sampling: ε(1, x)", at_one, _records(evidence, statistic))
     return [found] if found.samples else []
 

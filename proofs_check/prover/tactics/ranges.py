@@ -101,7 +101,9 @@ def split_tail(attempt: Attempt) -> Iterator[Tree]:
 def _tail(goal: Goal, variable: Variable) -> tuple[Fraction, Tree] | None:
     """Return the least of some large numbers beyond which the sign is manifest, or the slope's is, and the proof of what is beyond."""
     ways = [trees.MANIFEST]
-    if not any(goal.symbol(variable.name) in wave.free_symbols for wave in goal.expression.atoms(sympy.sin, sympy.cos)):  # slopes of waves change sign
+    if not any(
+        goal.symbol(variable.name) in wave.free_symbols for wave in goal.expression.atoms(sympy.sin, sympy.cos)
+    ):  # slopes of waves change sign
         ways.append(trees.monotone(variable.name, trees.MANIFEST, trees.boxes(4), increasing=True))
     tails = {cut: _replaced(goal, Variable(variable.name, cut, None)) for cut in TAILS if cut > variable.lo}
     likely = [tree for tree in ways if any(accepts(tails[cut], tree, most=GUESS) for cut in TRIED_FIRST if cut in tails)]
