@@ -2,7 +2,7 @@
 
     python -m benchmarks.audit_calibration [--audits N] [--samples K] [--confidence C] [--seed S] [--mode M] [--only NAME] [--processes P]
 
-Every mechanism of ``tests/audit/core/correct.py`` is audited N times in each mode (fixed and sequential unless others are given) with
+Every mechanism of ``tests/targets/calibration.py`` is audited N times in each mode (fixed and sequential unless others are given) with
 fresh outputs. Prints how many bounds were above ε, their rate, and the stated error. Exit code 1 where a rate contradicts the stated
 error at confidence 1 − 10⁻⁶ (Clopper–Pearson).
 """
@@ -18,8 +18,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from proofs_check.audit.calibration import Calibration, calibrate
-from tests.audit.core.correct import CORRECT
+from tests.targets.calibration import CORRECT, Calibration, calibrate
 
 _DOUBT = Fraction(1, 10**6)
 _MODES = ("fixed", "sequential", "both")

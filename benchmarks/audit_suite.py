@@ -31,10 +31,10 @@ from typing import Any
 
 import numpy as np
 
-from accountant.audits import broken_twins, catalogue_cases, repeated_cases, repeated_twins
 from profiles.numbers import decimal_text, to_exact
 from proofs_check.audit import AuditResult, Claim, audit
-from proofs_check.audit.suite import SuiteCase, Truth, standard_suite
+from tests.targets.catalogue import broken_twins, catalogue_cases, repeated_cases, repeated_twins
+from tests.targets.suite import SuiteCase, Truth, standard_suite
 
 SAMPLES, CONFIDENCE, SEED = 20_000, "0.99", 1
 _SHOWN = 5

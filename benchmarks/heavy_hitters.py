@@ -20,7 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from accountant.applications.heavyhitters import HeavyHitterMonitor, StreamBatch, least_error, plan_threshold, theorem_level
+from accountant.applications.heavyhitters import HeavyHitterMonitor, StreamBatch, plan_threshold, theorem_level
+from tests.targets.hard_streams import least_error
 
 ITEMS = 100_000
 CHILD = """

@@ -11,10 +11,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from profiles.errors import InvalidProfile, PDPError, UnreadableFile
+from profiles.errors import PURE_ONLY, InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import is_name, parse_expression
 from profiles.hypotheses import Hypothesis, as_hypotheses
-from profiles.profile import PURE_ONLY, Profile, declare
+from profiles.profile import Profile, declare
 from profiles.stored import read_profile
 from profiles.suggestions import suggest, suggest_file, suggest_reference
 from profiles.tables import Table, make_table, read_points

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import sympy
 
-from profiles.errors import InvalidExpression, InvalidProfile
+from profiles.errors import PURE_ONLY, InvalidExpression, InvalidProfile
+from profiles.evaluation import constant_value
 from profiles.grammar import is_name, parse_expression
 from profiles.numbers import exact_text, to_exact
 from profiles.presenting.describing import describe, to_html, to_latex
@@ -19,16 +20,13 @@ from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.sympy_spelling import index_symbols, read_constant, read_name, read_range, require_assumptions
 from profiles.tables import Table, make_table
-from profiles.terms import RESERVED, Term, applications, constant_value, count_nodes, free_symbols, number, substitute, to_text
+from profiles.terms import RESERVED, Term, applications, count_nodes, free_symbols, number, substitute, to_text
 
 if TYPE_CHECKING:
     from profiles.presenting.pictures import Picture
 
 WEIGHT = "w"
 MAX_NAME = 200
-
-#: What is promised, in the words that people look for: said of a delta, which is refused.
-PURE_ONLY = "pure epsilon-differential privacy only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +60,11 @@ class Variable:
         """Tell whether ``value`` lies in the range."""
         above = value > self.lo if self.open_below else value >= self.lo
         return above and (self.hi is None or value <= self.hi)
+
+    @property
+    def end(self) -> Fraction:
+        """The upper end, which may be 0; the lower end where the range has no upper one."""
+        return self.lo if self.hi is None else self.hi
 
 
 @dataclass(frozen=True, slots=True)

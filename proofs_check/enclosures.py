@@ -23,9 +23,7 @@ from profiles.programs import Program, Step
 from profiles.tables import Table
 from profiles.terms import Term
 
-__all__ = ["DEFAULT_PRECISION", "Enclosure", "Gradient", "ball", "interval", "lower_fraction", "upper_fraction", "working_precision"]
-
-DEFAULT_PRECISION = 64
+__all__ = ["Enclosure", "Gradient", "ball", "interval", "lower_fraction", "upper_fraction", "working_precision"]
 
 #: Balls around partial derivatives, one for each name; None stands for a function that is constant in that name.
 Gradient = list[arb | None]

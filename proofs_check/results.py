@@ -36,16 +36,6 @@ def nearby(value: Fraction, digits: int = 8) -> str:
     return down if value - Fraction(down) <= Fraction(up) - value else up
 
 
-def show_value(value: Fraction) -> str:
-    """Return a number for people: exactly, and beside a fraction or a long decimal what it is about.
-
-    >>> show_value(Fraction(3, 2)), show_value(Fraction(4000, 7))
-    ('1.5', '4000/7 (about 571.42857)')
-    """
-    exact, near = exact_text(value), nearby(value)
-    return exact if exact == near else f"{exact} (about {near})"
-
-
 @dataclass(frozen=True, slots=True)
 class Decision:
     """The verdict on one condition of one profile.

@@ -2,6 +2,7 @@
 
 from accountant.applications.clustering import PrivateMetricClustering as PrivateMetricClustering
 from accountant.applications.heavyhitters import HeavyHitterMonitor as HeavyHitterMonitor
+from accountant.applications.kmeans import DPKMeans as DPKMeans
 from accountant.applications.setcover import PrivateSetCover as PrivateSetCover
 from accountant.applications.submodular import CoverageInstance as CoverageInstance
 from accountant.applications.submodular import OneSidedGreedy as OneSidedGreedy

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accountant.amplification import MOST_EPSILON
+from accountant.applications.running import Answer
 from accountant.calibration.one_sided import OneSidedCalibration, calibrate_one_sided
 from accountant.calibration.rounds import RoundsCalibration, calibrate_rounds
-from accountant.guarantees import AnyGuarantee, Hypothesis, Run, TwoSidedDP, assume, conclude_run, discharge, ships
-from accountant.guarantees.directions import prove_losses, subsample
+from accountant.guarantees import AnyGuarantee, Hypothesis, Run, TwoSidedDP, assume, conclude_run, discharge, prove_losses, ships, subsample
 from profiles import InvalidArgument, InvalidData, to_exact
 from profiles.hypotheses import CHECKED_FORM, DATA_SETS, SEEDED_BITS, UNIVERSE_ORDER
 from profiles.mechanisms.interface import check_call
@@ -91,12 +91,15 @@ def _closes(mechanism: RepeatedMechanism, check: AssumptionCheck | None, domain:
     return check.proved
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedAnswer:
+class RepeatedAnswer(Answer[tuple[Any, ...]]):
     """One output with its guarantee. Nothing else depends on the data."""
 
-    outputs: tuple[Any, ...]
-    guarantee: AnyGuarantee
+    __slots__ = ()
+
+    @property
+    def outputs(self) -> tuple[Any, ...]:
+        """What each round returned."""
+        return self.output
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,8 +31,8 @@ from profiles.hypotheses import NOISE_FROM_DATA, PUBLIC_CENTRE, PUBLIC_CONSTANTS
 from profiles.terms import free_symbols, to_text
 
 CERTIFIED, UNKNOWN, INFEASIBLE = "certified", "unknown", "infeasible"
-#: The rule of the profile file, and an expression that was given.
-OWN, EXPRESSION = "the profile's own", "expression"
+#: The rule of the profile file.
+OWN = "the profile's own"
 _CONSTRAINED = "privacy-constrained"
 _PUBLIC = frozenset(item.id for item in (PUBLIC_CONSTANTS, PUBLIC_CENTRE, NOISE_FROM_DATA, TARGET_FROM_DATA))
 

@@ -24,7 +24,6 @@ from profiles.hypotheses import NOISE_FROM_DATA, TARGET_FIXED, TARGET_FROM_DATA,
 Batches = Callable[[], Iterable[Mapping[str, ArrayLike | Column]]]
 
 _DIGITS = 12
-_MOST_STEPS = 60
 
 
 def constrained_rule_for_size(profile: Profile, size: object, batches: Batches, *, premise: ConvexityPremise | None = None) -> SamplingRule:

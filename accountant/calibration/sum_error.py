@@ -16,11 +16,11 @@ from accountant.rules import SamplingRule
 from accountant.selection.select import Selector, prepare_selection
 from accountant.weights.fast.columns import Column
 from profiles import InvalidArgument, Profile, decimal_text
+from profiles.evaluation import exact_value
 from profiles.profile import Statistic
 from profiles.terms import number, symbol
 from proofs_check.enclosures import working_precision
 from proofs_check.suprema.branch import Objective, enclose_supremum
-from proofs_check.suprema.feasibility import exact_value
 from proofs_check.suprema.search import rounded_up
 
 #: The norms whose densities ∝ exp(−‖ζ‖_p/s) are meant by a noise of scale s, with p.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import secrets
 import shlex
 from collections.abc import Callable, Iterator
@@ -13,8 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.completion import complete_effort, complete_mechanism, complete_mode, complete_profile
-from accountant.cli.options import JsonOption, ShowValuesOption, parse_assignments
+from accountant.cli.options import JsonOption, ShowValuesOption, parse_assignments, repeat_words
 from accountant.cli.output import print_as_it_is, print_json
+from accountant.cli.progress import with_progress
+from accountant.cli.streams import quiet_output
 from profiles.errors import InvalidArgument, PDPError, UnwritableOutput
 from profiles.private import locate_failure, quote_failure
 
@@ -25,7 +28,6 @@ if TYPE_CHECKING:
     from proofs_check.audit.results import AuditResult
     from proofs_check.exact import Bounds, ExactEpsilon
 
-NAME = "audit"
 HELP = "Run an implementation on two neighboring data sets and compare a lower confidence bound on epsilon with what is claimed."
 EXAMPLE = """\b
 Examples:
@@ -37,28 +39,23 @@ Examples:
 
 EXIT = {"consistent": 0, "violated": 1}
 
-_DEFAULTS = {
-    "--samples": "100000",
-    "--delta": "0",
-    "--confidence": "0.99",
-    "--neighboring": "add-remove",
-    "--mode": "both",
-    "--effort": "normal",
-    "--processes": "0",
-}
+_DELTA, _NEIGHBORING = "0", "add-remove"  # unless said otherwise
 _SWAPPED = "D' has the record more, so the data sets were swapped: for a one-sided claim D is the larger one"
 
 
-def main(
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
     mechanism: Annotated[
         str,
         typer.Argument(
             metavar="MODULE:MECHANISM", help="package.module:object or path/to/file.py:object", autocompletion=complete_mechanism
         ),
-    ],
-    dataset: Annotated[str, typer.Option("--dataset", metavar="D", help="a JSON array, or a CSV, Parquet, NPY or JSON file")],
-    neighbor: Annotated[str, typer.Option("--neighbor", metavar="D2", help="the neighboring data set, likewise")],
-    claimed: Annotated[str | None, typer.Option("--claimed", metavar="E", help="the claimed epsilon in nats")] = None,
+    ]
+    dataset: Annotated[str, typer.Option("--dataset", metavar="D", help="a JSON array, or a CSV, Parquet, NPY or JSON file")]
+    neighbor: Annotated[str, typer.Option("--neighbor", metavar="D2", help="the neighboring data set, likewise")]
+    claimed: Annotated[str | None, typer.Option("--claimed", metavar="E", help="the claimed epsilon in nats")] = None
     profile: Annotated[
         str | None,
         typer.Option(
@@ -67,116 +64,117 @@ def main(
             help="claim epsilon(w, x) of the record that is added or removed",
             autocompletion=complete_profile,
         ),
-    ] = None,
+    ] = None
     at: Annotated[
         list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="a statistic of that record, or l1, l2, l2^2, linf (repeatable)")
-    ] = None,
-    delta: Annotated[str, typer.Option("--delta", metavar="DELTA", help="the claimed delta, with --claimed")] = _DEFAULTS["--delta"],
-    samples: Annotated[str, typer.Option("--samples", metavar="N", help="outputs for each data set")] = _DEFAULTS["--samples"],
-    confidence: Annotated[str, typer.Option("--confidence", metavar="C", help="in (0, 1)")] = _DEFAULTS["--confidence"],
-    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="repeats a run; fresh if it is not given")] = None,
-    one_sided: Annotated[bool, typer.Option("--one-sided", help="the claim is add-DP: about adding the record only")] = False,  # noqa: FBT002
+    ] = None
+    delta: Annotated[str, typer.Option("--delta", metavar="DELTA", help="the claimed delta, with --claimed")] = _DELTA
+    samples: Annotated[str, typer.Option("--samples", metavar="N", help="outputs for each data set")] = "100000"
+    confidence: Annotated[str, typer.Option("--confidence", metavar="C", help="in (0, 1)")] = "0.99"
+    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="repeats a run; fresh if it is not given")] = None
+    one_sided: Annotated[bool, typer.Option("--one-sided", help="the claim is add-DP: about adding the record only")] = False
     neighboring: Annotated[
         str, typer.Option("--neighboring", metavar="KIND", help="what the claim calls neighbors: add-remove, replace-one or stated")
-    ] = _DEFAULTS["--neighboring"],
-    mode: Annotated[
-        str, typer.Option("--mode", metavar="MODE", help="both, fixed or sequential", autocompletion=complete_mode)
-    ] = _DEFAULTS["--mode"],
-    stop_when_refuted: Annotated[  # noqa: FBT002
+    ] = _NEIGHBORING
+    mode: Annotated[str, typer.Option("--mode", metavar="MODE", help="both, fixed or sequential", autocompletion=complete_mode)] = "both"
+    stop_when_refuted: Annotated[
         bool, typer.Option("--stop-when-refuted", help="do not draw all samples to see how wrong a refuted claim is")
-    ] = False,
-    effort: Annotated[
-        str, typer.Option("--effort", metavar="EFFORT", help="fast, normal or thorough", autocompletion=complete_effort)
-    ] = _DEFAULTS["--effort"],
+    ] = False
+    effort: Annotated[str, typer.Option("--effort", metavar="EFFORT", help="fast, normal or thorough", autocompletion=complete_effort)] = (
+        "normal"
+    )
     statistic: Annotated[
         str | None, typer.Option("--statistic", metavar="MODULE:FUNCTION", help="judge this function of the outputs instead")
-    ] = None,
+    ] = None
     log_ratio: Annotated[
         str | None, typer.Option("--log-ratio", metavar="MODULE:FUNCTION", help="the exact log-likelihood ratio of the outputs")
-    ] = None,
+    ] = None
     exact: Annotated[
         str | None, typer.Option("--exact", metavar="MODULE:FUNCTION", help="the exact epsilon of D and D2, to show beside the bound")
-    ] = None,
-    bits: Annotated[bool, typer.Option("--bits", help="also look for what floating point gives away")] = False,  # noqa: FBT002
+    ] = None
+    bits: Annotated[bool, typer.Option("--bits", help="also look for what floating point gives away")] = False
     time_limit: Annotated[
         float | None, typer.Option("--time-limit", metavar="SECONDS", help="kill a call that takes longer (runs in a process of its own)")
-    ] = None,
-    processes: Annotated[int, typer.Option("--processes", metavar="N", min=0, help="run in N worker processes; 0: in this one")] = 0,
-    one_at_a_time: Annotated[  # noqa: FBT002
+    ] = None
+    processes: Annotated[int, typer.Option("--processes", metavar="N", min=0, help="run in N worker processes; 0: in this one")] = 0
+    one_at_a_time: Annotated[
         bool, typer.Option("--one-at-a-time", help="the mechanism is a function of data set and generator, for one output")
-    ] = False,
-    own_randomness: Annotated[  # noqa: FBT002
-        bool, typer.Option("--own-randomness", help="accept a mechanism that does not draw from its generator")
-    ] = False,
-    columns: Annotated[str | None, typer.Option("--columns", metavar="A,B", help="columns of a data file that make the records")] = None,
-    weight_column: Annotated[str | None, typer.Option("--weight-column", metavar="NAME", help="column of a data file with weights")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="draw outputs, event and bound (.png, .svg, .pdf)")] = None,
-    show_values: ShowValuesOption = False,  # noqa: ARG001, FBT002 - read where refusals are printed
-    json: JsonOption = False,  # noqa: FBT002
-) -> int:
+    ] = False
+    own_randomness: Annotated[bool, typer.Option("--own-randomness", help="accept a mechanism that does not draw from its generator")] = (
+        False
+    )
+    columns: Annotated[str | None, typer.Option("--columns", metavar="A,B", help="columns of a data file that make the records")] = None
+    weight_column: Annotated[str | None, typer.Option("--weight-column", metavar="NAME", help="column of a data file with weights")] = None
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="draw outputs, event and bound (.png, .svg, .pdf)")] = None
+    show_values: ShowValuesOption = False
+    json: JsonOption = False
+
+
+def run(options: Options) -> int:
     """Run the command; the exit code is 0 (consistent), 1 (violated) or 3 (not neighbors)."""
-    import numpy as np  # noqa: PLC0415
+    import numpy as np
 
-    from accountant.cli.audit_inputs import make_pair, read_table  # noqa: PLC0415
-    from accountant.cli.foreign import quiet_output, with_progress  # noqa: PLC0415
-    from proofs_check.audit import audit  # noqa: PLC0415
-    from proofs_check.audit.differences import find_difference  # noqa: PLC0415
-    from proofs_check.audit.neighbors import judge_neighbors  # noqa: PLC0415
-    from proofs_check.audit.report import Setting, render  # noqa: PLC0415
+    from accountant.cli.audit_inputs import make_pair, parse_samples, read_table
+    from proofs_check.audit import audit
+    from proofs_check.audit.differences import find_difference
+    from proofs_check.audit.neighbors import judge_neighbors
+    from proofs_check.audit.report import Setting, render
 
-    count = _parse_samples(samples)
-    used_seed = secrets.randbits(53) if seed is None else seed
-    if used_seed < 0:
-        raise InvalidArgument(f"the seed must be an integer of at least 0, but {used_seed} was found; give one")
-    drawing = None if plot is None else _Drawing.prepare(plot)
-    chosen = [name.strip() for name in columns.split(",")] if columns is not None else []
-    pair = make_pair(read_table(dataset, "--dataset", chosen, weight_column), read_table(neighbor, "--neighbor", chosen, weight_column))
+    count = parse_samples(options.samples)
+    seed = secrets.randbits(53) if options.seed is None else options.seed
+    if seed < 0:
+        raise InvalidArgument(f"the seed must be an integer of at least 0, but {seed} was found; give one")
+    drawing = None if options.plot is None else _Drawing.prepare(options.plot)
+    columns = [name.strip() for name in options.columns.split(",")] if options.columns is not None else []
+    pair = make_pair(
+        read_table(options.dataset, "--dataset", columns, options.weight_column),
+        read_table(options.neighbor, "--neighbor", columns, options.weight_column),
+    )
     difference = find_difference(*pair)
-    swapped = one_sided and neighboring == _DEFAULTS["--neighboring"] and (len(difference.first), len(difference.second)) == (0, 1)
+    swapped = options.one_sided and options.neighboring == _NEIGHBORING and (len(difference.first), len(difference.second)) == (0, 1)
     if swapped:
         pair, difference = (pair[1], pair[0]), find_difference(pair[1], pair[0])
-    judge_neighbors(*pair, neighboring, one_sided=one_sided)
-    runner = _Runner(mechanism, time_limit, max(processes, int(time_limit is not None)), one_at_a_time, own_randomness)
+    judge_neighbors(*pair, options.neighboring, one_sided=options.one_sided)
     with quiet_output():
-        target = _load_function(mechanism, "a mechanism")
-        claim, taken = _make_claim(target, difference, _ClaimOptions(claimed, profile, tuple(at or ()), delta, one_sided, neighboring))
-        of_statistic = None if statistic is None else _load_function(statistic, "a function for --statistic")
-        of_ratio = None if log_ratio is None else _load_function(log_ratio, "a function for --log-ratio")
-        known = None if exact is None else _compute_exact(_load_function(exact, "a function for --exact"), pair)
-        with runner.open(target) as running:
+        target = _load_function(options.mechanism, "a mechanism")
+        claim, taken = _make_claim(target, difference, options)
+        of_statistic = None if options.statistic is None else _load_function(options.statistic, "a function for --statistic")
+        of_ratio = None if options.log_ratio is None else _load_function(options.log_ratio, "a function for --log-ratio")
+        known = None if options.exact is None else _compute_exact(_load_function(options.exact, "a function for --exact"), pair)
+        with _open_runner(target, options) as running:
             with with_progress(2 * count) as progress:
                 result = audit(
                     running,
                     *pair,
                     claim,
-                    rng=np.random.default_rng(used_seed),
+                    rng=np.random.default_rng(seed),
                     samples=count,
-                    confidence=confidence,
-                    mode=mode,
-                    effort=effort,
-                    own_randomness=own_randomness,
-                    bits=bits,
+                    confidence=options.confidence,
+                    mode=options.mode,
+                    effort=options.effort,
+                    own_randomness=options.own_randomness,
+                    bits=options.bits,
                     statistic=of_statistic,
                     log_ratio=of_ratio,
                     exact=known,
-                    neighboring=neighboring,
-                    stop_when_refuted=stop_when_refuted,
+                    neighboring=options.neighboring,
+                    stop_when_refuted=options.stop_when_refuted,
                     progress=progress,
                 )
             picture = None if drawing is None else drawing.draw(result, running, pair, of_statistic or of_ratio)
-    repeat = _command(
-        mechanism,
-        {"--dataset": dataset, "--neighbor": neighbor, "--claimed": claimed, "--profile": profile, "--columns": columns},
-        {"--weight-column": weight_column, "--statistic": statistic, "--log-ratio": log_ratio, "--exact": exact},
-        {"--at": at or [], "--seed": used_seed, "--samples": count, "--time-limit": time_limit},
-        {"--delta": delta, "--confidence": confidence, "--neighboring": neighboring, "--mode": mode, "--effort": effort},
-        {"--processes": processes, "--stop-when-refuted": stop_when_refuted, "--one-sided": one_sided, "--bits": bits},
-        {"--one-at-a-time": one_at_a_time, "--own-randomness": own_randomness},
+    same = repeat_words("audit", dataclasses.replace(options, seed=seed, samples=str(count)), leave_out=("plot", "show_values", "json"))
+    setting = Setting(
+        options.mechanism,
+        difference.text(),
+        tuple(map(shlex.quote, same)),
+        (_SWAPPED,) if swapped else (),
+        options.bits,
+        options.own_randomness,
+        taken,
+        record=difference.private_text(),
+        private=True,
     )
-    notes = (_SWAPPED,) if swapped else ()
-    record = difference.private_text()
-    setting = Setting(mechanism, difference.text(), repeat, notes, bits, own_randomness, taken, record=record, private=True)
-    if json:
+    if options.json:
         print_json(_to_json(result, setting, swapped=swapped))
     else:
         print_as_it_is(render(result, setting))
@@ -185,31 +183,23 @@ def main(
     return EXIT[result.finding.value]
 
 
-@dataclass(frozen=True, slots=True)
-class _Runner:
-    """How the mechanism is run: in this process, or in others."""
+@contextlib.contextmanager
+def _open_runner(target: Callable[..., Any], options: Options) -> Iterator[Callable[..., Any]]:
+    """Yield the mechanism as it is run: in this process, or in others, which a time limit needs."""
+    from proofs_check.audit.adapters import in_processes, one_at_a_time
 
-    reference: str
-    time_limit: float | None
-    processes: int
-    one_at_a_time: bool
-    own_randomness: bool
-
-    @contextlib.contextmanager
-    def open(self, target: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
-        from proofs_check.audit.adapters import in_processes, one_at_a_time  # noqa: PLC0415
-
-        if not self.processes:
-            yield one_at_a_time(target) if self.one_at_a_time else target
-            return
-        with in_processes(
-            self.reference,
-            workers=self.processes,
-            time_limit=self.time_limit,
-            one_at_a_time=self.one_at_a_time,
-            own_randomness=self.own_randomness,
-        ) as pool:
-            yield pool
+    workers = max(options.processes, int(options.time_limit is not None))
+    if not workers:
+        yield one_at_a_time(target) if options.one_at_a_time else target
+        return
+    with in_processes(
+        options.mechanism,
+        workers=workers,
+        time_limit=options.time_limit,
+        one_at_a_time=options.one_at_a_time,
+        own_randomness=options.own_randomness,
+    ) as pool:
+        yield pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,11 +211,11 @@ class _Drawing:
 
     @classmethod
     def prepare(cls, path: Path) -> _Drawing:
-        from accountant.files import check_writable  # noqa: PLC0415
-        from proofs_check.audit.plots import find_format, require_matplotlib  # noqa: PLC0415
+        from accountant.files import check_writable
+        from profiles.presenting.pictures import find_format, load_figure
 
         found = find_format(path.name)
-        require_matplotlib()
+        load_figure()
         check_writable(path)
         return cls(path, found)
 
@@ -233,7 +223,7 @@ class _Drawing:
         self, result: AuditResult, running: Callable[..., Any], pair: tuple[Any, Any], change: Callable[[Any], Any] | None
     ) -> bytes | PDPError:
         """Return the picture; or what went wrong, which must not keep the result from being printed."""
-        from proofs_check.audit.plots import draw_samples, plot_audit, to_bytes  # noqa: PLC0415
+        from proofs_check.audit.plots import draw_samples, plot_audit, to_bytes
 
         try:
             return to_bytes(plot_audit(result, draw_samples(running, pair, result, change=change)), self.format)
@@ -246,7 +236,7 @@ class _Drawing:
             )
 
     def write(self, picture: bytes | PDPError | None) -> None:
-        from accountant.files import replace_file  # noqa: PLC0415
+        from accountant.files import replace_file
 
         if isinstance(picture, PDPError):
             raise picture
@@ -254,17 +244,8 @@ class _Drawing:
             stream.write(picture or b"")
 
 
-def _parse_samples(text: str) -> int:
-    from profiles.numbers import to_exact  # noqa: PLC0415
-
-    exact = to_exact(text, "the number of samples")
-    if exact.denominator != 1 or not 10 <= exact <= 10**9:
-        raise InvalidArgument(f"the number of samples must be an integer from 10 to 1000000000, but {text[:40]} was found; give one")
-    return int(exact)
-
-
 def _load_function(reference: str, what: str) -> Callable[..., Any]:
-    from proofs_check.references import load_object  # noqa: PLC0415
+    from proofs_check.references import load_object
 
     found = load_object(reference, what)
     if isinstance(found, type) or not callable(found):
@@ -275,7 +256,7 @@ def _load_function(reference: str, what: str) -> Callable[..., Any]:
 
 
 def _compute_exact(function: Callable[..., Any], pair: tuple[Any, Any]) -> Bounds | ExactEpsilon:
-    from proofs_check.exact import Bounds, ExactEpsilon  # noqa: PLC0415
+    from proofs_check.exact import Bounds, ExactEpsilon
 
     try:
         found = function(*pair)
@@ -291,21 +272,11 @@ def _compute_exact(function: Callable[..., Any], pair: tuple[Any, Any]) -> Bound
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _ClaimOptions:
-    claimed: str | None
-    profile: str | None
-    at: tuple[str, ...]
-    delta: str
-    one_sided: bool
-    neighboring: str
-
-
-def _make_claim(target: Any, difference: Difference, options: _ClaimOptions) -> tuple[Claim, tuple[str, ...]]:
+def _make_claim(target: Any, difference: Difference, options: Options) -> tuple[Claim, tuple[str, ...]]:
     """Return the claim, and sentences about what of it nobody checked."""
-    from accountant.cli.audit_inputs import claim_of_pair  # noqa: PLC0415
-    from profiles import Profile, load  # noqa: PLC0415
-    from proofs_check.audit.claims import Claim  # noqa: PLC0415
+    from accountant.cli.audit_inputs import claim_of_pair
+    from profiles import Profile, load
+    from proofs_check.audit.claims import Claim
 
     if options.claimed is not None:
         if options.profile is not None or options.at:
@@ -315,9 +286,9 @@ def _make_claim(target: Any, difference: Difference, options: _ClaimOptions) -> 
     declared = own if options.profile is None else load(options.profile).profile
     if not isinstance(declared, Profile):
         raise InvalidArgument("a claim is needed, but the mechanism has no profile of its own; give --claimed E or --profile PROFILE")
-    if options.delta != "0":
+    if options.delta != _DELTA:
         raise InvalidArgument("--delta was given without --claimed, but a PDP profile has no delta; give both, or neither")
-    if options.neighboring != _DEFAULTS["--neighboring"]:
+    if options.neighboring != _NEIGHBORING:
         raise InvalidArgument(
             f"--neighboring {options.neighboring} was given, but a PDP profile claims something for one record more or less only; give "
             "--claimed E as well, or leave it out"
@@ -337,16 +308,3 @@ def _to_json(result: AuditResult, setting: Setting, *, swapped: bool) -> dict[st
         "assumptions": list(setting.assumptions(result)),
         "private": {"record": setting.record, **found["private"], "repeat": " ".join(setting.repeat)},
     }
-
-
-def _command(mechanism: str, *options: dict[str, Any]) -> tuple[str, ...]:
-    """Return the shell words of the command that repeats a run; what has its default value is left out."""
-    words = ["pdp", NAME, mechanism]
-    for name, value in ((name, value) for group in options for name, value in group.items()):
-        if value is True:
-            words.append(name)
-        elif isinstance(value, list):
-            words += [word for item in value for word in (name, item)]
-        elif value is not None and value is not False and str(value) != _DEFAULTS.get(name):
-            words += [name, str(value)]
-    return tuple(shlex.quote(word) for word in words)

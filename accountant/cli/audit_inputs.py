@@ -1,4 +1,4 @@
-"""What ``pdp audit`` reads: the two data sets, and the claim that a profile makes for them."""
+"""What audits from the command line read: the two data sets, how often to run, and the claim that a profile makes for them."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _MAX_BYTES = 100_000_000
 _EXACT_INTEGERS = 2**53
+_LEAST_SAMPLES, _MOST_SAMPLES = 10, 10**9
 #: Statistics that are so near, relative to the larger one, differ by the rounding of a norm.
 _NEAR = Fraction(1, 10**9)
 
@@ -78,6 +79,37 @@ def make_pair(first: Table, second: Table) -> tuple[Any, Any]:
     return made[0], made[1]
 
 
+def obvious_pair(mechanism: Any, profile: Profile) -> tuple[Any, Any]:
+    """Return one record on the border of the domain, and no record. Raises :class:`InvalidArgument` where that is not obvious."""
+    centres = getattr(mechanism, "centres", None)
+    dimension = getattr(mechanism, "dimension", centres.shape[1] if isinstance(centres, np.ndarray) and centres.ndim == 2 else None)
+    radius = getattr(mechanism, "radius", None)
+    if not profile.record and dimension is None:
+        dimension, radius = 1, 0
+    if not isinstance(dimension, int) or radius is None:
+        raise InvalidArgument(
+            "an audit needs two neighboring data sets, and this mechanism does not say what its records are; give --dataset D --neighbor D2"
+        )
+    record = np.zeros((1, dimension))
+    record[0, 0] = _at_most(to_exact(radius, "the radius"))
+    return record, np.zeros((0, dimension))
+
+
+def _at_most(value: Fraction) -> float:
+    nearest = float(value)
+    return nearest if Fraction(nearest) <= value else float(np.nextafter(nearest, -np.inf))
+
+
+def parse_samples(text: str) -> int:
+    """Return how many outputs an audit takes for each data set. Raises :class:`InvalidArgument`."""
+    exact = to_exact(text, "the number of samples")
+    if exact.denominator != 1 or not _LEAST_SAMPLES <= exact <= _MOST_SAMPLES:
+        raise InvalidArgument(
+            f"the number of samples must be an integer from {_LEAST_SAMPLES} to {_MOST_SAMPLES}, but {text[:40]} was found; give one"
+        )
+    return int(exact)
+
+
 def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, given: Mapping[str, str]) -> tuple[Claim, tuple[str, ...]]:
     """Return what a profile claims for a pair that differs in ``record``: ε(w, x) rounded up; and what of it rests on the caller's word.
 
@@ -85,7 +117,7 @@ def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, give
     given is compared with the mechanism's, up to a relative 1e-9; where the mechanism tells none, that is said in the sentences.
     Raises :class:`InvalidArgument`, :class:`InvalidData`, :class:`Undecided`.
     """
-    from proofs_check.audit.claims import claim_of_record  # noqa: PLC0415
+    from proofs_check.audit.claims import claim_of_record
 
     names = {statistic.name for statistic in profile.record}
     for name in given:
@@ -137,8 +169,8 @@ def _ask(statistic: Callable[[Any], Any], records: Any) -> dict[str, Any]:
 
 
 def _norm_or_number(name: str, value: str, record: WeightedRecord) -> Any:
-    from accountant.data import open_dataset, parse_statistic  # noqa: PLC0415
-    from accountant.data.specs import NORMS  # noqa: PLC0415
+    from accountant.data import open_dataset, parse_statistic
+    from accountant.data.specs import NORMS
 
     if value not in NORMS:
         return value
@@ -212,7 +244,7 @@ def _read_npy(path: Path) -> Floats:
 
 
 def _read_columns(path: Path, columns: Sequence[str], weight_column: str | None) -> Table:
-    from accountant.data import StatisticSpec, open_dataset  # noqa: PLC0415
+    from accountant.data import StatisticSpec, open_dataset
 
     source = open_dataset(str(path))
     names = list(columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,8 @@ from accountant.cli.options import (
     parse_assignments,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
+from accountant.cli.progress import show_progress
+from accountant.cli.streams import load_quietly, quiet_output
 from accountant.files import check_not_input, check_writable, write_whole
 from profiles.errors import InvalidArgument
 from profiles.private import EYES_ONLY
@@ -28,7 +31,6 @@ from profiles.private import EYES_ONLY
 if TYPE_CHECKING:
     from accountant.calibration import Choice, Comparison
 
-NAME = "calibrate"
 HELP = (
     "Find the least noise for a target epsilon and an expected sample size, certified, with the expected error of the weighted sum: for "
     "one sampling rule, or for several to choose from."
@@ -46,70 +48,75 @@ Examples:
 _EXIT = {"infeasible": 1, "unknown": 3}
 
 
-def main(
-    profile: ProfileArgument,
-    target_epsilon: TargetOption,
-    target_size: Annotated[str | None, typer.Option("--target-size", metavar="M", help="expected sample size: the constant m")] = None,
-    rate: Annotated[str | None, typer.Option("--rate", metavar="R", help="expected share of the records, m/n, in place of M")] = None,
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    profile: ProfileArgument
+    target_epsilon: TargetOption
+    target_size: Annotated[str | None, typer.Option("--target-size", metavar="M", help="expected sample size: the constant m")] = None
+    rate: Annotated[str | None, typer.Option("--rate", metavar="R", help="expected share of the records, m/n, in place of M")] = None
     rule: Annotated[
         list[str] | None,
         typer.Option("--rule", metavar="NAME", help="a sampling rule (repeatable, to compare)", autocompletion=complete_rule),
-    ] = None,
-    q: QOption = None,
-    constant: ConstantOption = None,
+    ] = None
+    q: QOption = None
+    constant: ConstantOption = None
     parameter: Annotated[
         list[str] | None,
         typer.Option(
             "--parameter", metavar="NAME", help="the noise to find; several with proportions, as b=1,c=2; else the 'positive' one"
         ),
-    ] = None,
+    ] = None
     data: Annotated[
         str | None, typer.Option("--data", metavar="FILE", help="a data set to compute the error for, and the size of privacy-constrained")
-    ] = None,
-    statistic: StatisticOption = None,
+    ] = None
+    statistic: StatisticOption = None
     noise_norm: Annotated[
         str | None, typer.Option("--noise-norm", metavar="NORM", help="l1 (Laplace), l2 or linf: density proportional to exp(-norm/scale)")
-    ] = None,
-    dimension: Annotated[int | None, typer.Option("--dimension", metavar="D", help="coordinates of the sum")] = None,
-    tolerance: Annotated[str, typer.Option("--tolerance", metavar="T", help="relative distance to a noise that is too small")] = "1e-6",
-    certificate: CertificateOption = None,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write the profile with the noise put in (.toml)")] = None,
-    everything: AllOption = False,  # noqa: FBT002
-    show_values: ShowValuesOption = False,  # noqa: ARG001, FBT002 - read where refusals are printed
-    json: JsonOption = False,  # noqa: FBT002
-) -> int:
-    """Run the command."""
-    from accountant.calibration import calibrate  # noqa: PLC0415
-    from accountant.cli.foreign import load_quietly, quiet_output  # noqa: PLC0415
-    from accountant.cli.progress import show_progress  # noqa: PLC0415
+    ] = None
+    dimension: Annotated[int | None, typer.Option("--dimension", metavar="D", help="coordinates of the sum")] = None
+    tolerance: Annotated[str, typer.Option("--tolerance", metavar="T", help="relative distance to a noise that is too small")] = "1e-6"
+    certificate: CertificateOption = None
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write the profile with the noise put in (.toml)")] = None
+    everything: AllOption = False
+    show_values: ShowValuesOption = False
+    json: JsonOption = False
 
-    _check_outputs(profile, data, certificate, out, (rule or []) + ([] if q is None else [q]))
-    declaration = load_quietly(profile)
+
+def run(options: Options) -> int:
+    """Run the command."""
+    from accountant.calibration import calibrate
+
+    _check_outputs(
+        options.profile, options.data, options.certificate, options.out, (options.rule or []) + ([] if options.q is None else [options.q])
+    )
+    declaration = load_quietly(options.profile)
     with quiet_output(), show_progress("searching the least noise"):
         found = calibrate(
             declaration,
-            target_epsilon,
-            rules=rule or [],
-            q=q,
-            target_size=target_size,
-            rate=rate,
-            constants=parse_assignments(constant or [], "--constant"),
-            parameters=_read_parameters(parameter or []),
-            data=data,
-            specs=statistic or [],
-            noise_norm=noise_norm,
-            dimension=dimension,
-            tolerance=tolerance,
+            options.target_epsilon,
+            rules=options.rule or [],
+            q=options.q,
+            target_size=options.target_size,
+            rate=options.rate,
+            constants=parse_assignments(options.constant, "--constant"),
+            parameters=_read_parameters(options.parameter or []),
+            data=options.data,
+            specs=options.statistic or [],
+            noise_norm=options.noise_norm,
+            dimension=options.dimension,
+            tolerance=options.tolerance,
         )
-    written = _write(found, declaration, certificate, out)
-    if json:
-        print_json({**found.to_json(), "certificate": _name(certificate, written), "out": _name(out, written)})
+    written = _write(found, declaration, options.certificate, options.out)
+    if options.json:
+        print_json({**found.to_json(), "certificate": _name(options.certificate, written), "out": _name(options.out, written)})
     else:
-        _print(found, everything=everything)
-        if written and certificate is not None:
-            print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
-        if written and out is not None:
-            print_line(f"profile written to {out}; bound it with: pdp epsilon {out}")
+        _print(found, everything=options.everything)
+        if written and options.certificate is not None:
+            print_line(f"certificate written to {options.certificate}; check it with: pdp check {options.certificate}")
+        if written and options.out is not None:
+            print_line(f"profile written to {options.out}; bound it with: pdp epsilon {options.out}")
         _print_private(found)
     verdicts = {choice.verdict for choice in found.choices}
     return next((code for verdict, code in _EXIT.items() if verdict in verdicts), 0)
@@ -141,9 +148,9 @@ def _read_parameters(items: list[str]) -> list[str] | dict[str, object]:
 
 def _write(found: Comparison, declaration: Any, certificate: Path | None, out: Path | None) -> bool:
     """Write what was asked for, where there is noise; return whether it was."""
-    from accountant.calibration.choices import fill_profile  # noqa: PLC0415
-    from profiles.toml_text import write_toml  # noqa: PLC0415
-    from proofs_check.certificates import to_file_text  # noqa: PLC0415
+    from accountant.calibration.choices import fill_profile
+    from profiles.toml_text import write_toml
+    from proofs_check.certificates import to_file_text
 
     choice = found.choices[0]
     if (certificate is None and out is None) or choice.found is None:
@@ -162,7 +169,7 @@ def _name(path: Path | None, written: bool) -> str | None:  # noqa: FBT001
 
 
 def _print(found: Comparison, *, everything: bool) -> None:
-    from profiles import exact_text  # noqa: PLC0415
+    from profiles import exact_text
 
     names = found.parameters
     columns = ["rule", *names, "epsilon at most", "sample size", "error of the sum"]
@@ -179,7 +186,7 @@ def _print(found: Comparison, *, everything: bool) -> None:
 
 
 def _row(choice: Choice, names: tuple[str, ...]) -> list[str]:
-    from profiles import decimal_text, exact_text  # noqa: PLC0415
+    from profiles import decimal_text, exact_text
 
     found = choice.found
     if found is None:
@@ -192,8 +199,8 @@ def _row(choice: Choice, names: tuple[str, ...]) -> list[str]:
 
 
 def _print_choice(choice: Choice, *, everything: bool) -> None:
-    from accountant.guarantees import render_premises  # noqa: PLC0415
-    from profiles import decimal_text, exact_text  # noqa: PLC0415
+    from accountant.guarantees import render_premises
+    from profiles import decimal_text, exact_text
 
     print_line("")
     print_line(f"{choice.rule}: {choice.verdict}")
@@ -222,7 +229,7 @@ def _print_choice(choice: Choice, *, everything: bool) -> None:
 
 def _print_private(found: Comparison) -> None:
     """Print what depends on the data set, last."""
-    from profiles import exact_text  # noqa: PLC0415
+    from profiles import exact_text
 
     lines = []
     for choice in found.choices:
@@ -245,6 +252,6 @@ def _split(choice: Choice) -> str:
 
 
 def _shown(value: float) -> str:
-    from accountant.calibration.sum_error import shown  # noqa: PLC0415
+    from accountant.calibration.sum_error import shown
 
     return shown(value)

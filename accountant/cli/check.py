@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json as json_text
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from accountant.checking import SAMPLE
 from accountant.cli.options import JsonOption
 from accountant.cli.output import print_json, print_line
-from profiles.hypotheses import Head
+from accountant.cli.progress import show_progress
 
-NAME = "check"
 HELP = (
     "Check a certificate (or that of a sample) with the proof checker (the kernel; standard library only): exit 0 accepted, 1 rejected "
     "with the step's name."
@@ -34,10 +33,12 @@ def _find_statement(text: str) -> dict[str, Any]:
     proof = whole.get("proof", whole)
     about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
     about |= {name: whole[name] for name in ("epsilon", "rule") if name in whole}
+    from accountant.checking import SAMPLE
+
     if SAMPLE not in text and "epsilon-upper" not in text:
         return about
-    from accountant.guarantees import premises_json  # noqa: PLC0415 - slow to load, and for bounds alone
-    from accountant.interop.releases import list_unchecked  # noqa: PLC0415
+    from accountant.guarantees import premises_json
+    from accountant.interop.releases import list_unchecked
 
     found = list_unchecked(text)
     return about | {"hypotheses": [item.sentence for item in found], "premises": premises_json(found)} if found else about
@@ -49,6 +50,8 @@ def _shorten(text: str) -> str:
 
 
 def _describe(about: Mapping[str, Any]) -> Iterator[str]:
+    from profiles.hypotheses import Head
+
     profile = about["profile"]
     yield f"about: epsilon(w, x) = {_shorten(profile['epsilon'])}"
     ranges = [f"{name} in [{lo}, {hi}]" for name, (lo, hi) in profile["record"].items()]
@@ -74,21 +77,25 @@ def _show(value: object) -> str:
     return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
 
 
-def main(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="a certificate file")],
-    axioms: Annotated[bool, typer.Option("--axioms", help="print the axiom behind each rule that was used, too")] = False,  # noqa: FBT002
-    json: JsonOption = False,  # noqa: FBT002
-) -> int:
-    """Run the command."""
-    from accountant.checking import LARGEST, check_text  # noqa: PLC0415
-    from accountant.cli.progress import show_progress  # noqa: PLC0415
-    from profiles.files import read_text  # noqa: PLC0415
-    from proofs_check.explain.trust import axioms_behind  # noqa: PLC0415
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
 
-    text = read_text(file, LARGEST)
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="a certificate file")]
+    axioms: Annotated[bool, typer.Option("--axioms", help="print the axiom behind each rule that was used, too")] = False
+    json: JsonOption = False
+
+
+def run(options: Options) -> int:
+    """Run the command."""
+    from accountant.checking import LARGEST, check_text
+    from profiles.files import read_text
+    from proofs_check.explain.trust import axioms_behind
+
+    text = read_text(options.file, LARGEST)
     with show_progress("checking"):
         report = check_text(text)
-    if json:
+    if options.json:
         print_json(
             {
                 "accepted": report.accepted,
@@ -109,14 +116,14 @@ def main(
             }
         )
     elif report.accepted:
-        print_line(f"accepted: {file}")
+        print_line(f"accepted: {options.file}")
         for line in _describe(_find_statement(text)):
             print_line(f"    {line}")
         for claim in report.claims:
             bound = "" if claim.bound is None else f" {_shorten(claim.bound)}"
             beside = "" if not claim.side_conditions else f"; side conditions: {', '.join(claim.side_conditions)}"
             print_line(f"    {claim.claim}{bound}: {claim.verdict} (rules: {', '.join(claim.rules)}{beside})")
-        if axioms:
+        if options.axioms:
             for name, axiom in axioms_behind(report.claims).items():
                 print_line(f"    {name}: {axiom}")
     else:

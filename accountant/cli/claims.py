@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,12 +10,12 @@ import typer
 from accountant.cli.completion import complete_claim, complete_paper
 from accountant.cli.options import JsonOption
 from accountant.cli.output import print_json, print_line, print_table
+from accountant.cli.progress import show_progress
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:
     from proofs_check.papers import Judgement
 
-NAME = "claims"
 HELP = "List what the papers state, line by line, with verdicts, witnesses and corrections. A refuted statement is a result, not a failure."
 EXAMPLE = """\b
 Examples:
@@ -25,41 +26,45 @@ Examples:
 _SHORT = {"damaged in extraction": "damaged"}
 
 
-def main(
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
     paper: Annotated[
         str | None, typer.Option("--paper", metavar="KEY", help="one paper only, such as fay-2024", autocompletion=complete_paper)
-    ] = None,
-    refuted: Annotated[bool, typer.Option("--refuted", help="refuted statements only")] = False,  # noqa: FBT002
+    ] = None
+    refuted: Annotated[bool, typer.Option("--refuted", help="refuted statements only")] = False
     explain: Annotated[
         str | None, typer.Option("--explain", metavar="ID", help="everything about one claim", autocompletion=complete_claim)
-    ] = None,
-    json: JsonOption = False,  # noqa: FBT002
-) -> int:
-    """Run the command."""
-    from accountant.cli.progress import show_progress  # noqa: PLC0415
-    from proofs_check.papers import Status, all_claims, find_claim, judge  # noqa: PLC0415
+    ] = None
+    json: JsonOption = False
 
-    if explain is not None and (refuted or paper is not None):
+
+def run(options: Options) -> int:
+    """Run the command."""
+    from proofs_check.papers import Status, all_claims, find_claim, judge
+
+    if options.explain is not None and (options.refuted or options.paper is not None):
         raise InvalidArgument("--explain shows one statement, but --refuted or --paper was given too; leave out one of them")
-    claims = (find_claim(explain),) if explain is not None else all_claims(paper)
+    claims = (find_claim(options.explain),) if options.explain is not None else all_claims(options.paper)
     found: list[Judgement] = []
     with show_progress("judging", "statements") as report:
         for claim in claims:
             report(len(found), len(claims))
             found.append(judge(claim.id))
-    if refuted:
+    if options.refuted:
         found = [judgement for judgement in found if judgement.status is Status.REFUTED]
-    if json:
+    if options.json:
         print_json([judgement.to_json() for judgement in found])
-    elif explain is not None:
+    elif options.explain is not None:
         _explain(*found)
     else:
-        _list(found, short=not refuted)
+        _list(found, short=not options.refuted)
     return 0
 
 
 def _list(found: list[Judgement], *, short: bool) -> None:
-    from proofs_check.papers import PAPERS  # noqa: PLC0415
+    from proofs_check.papers import PAPERS
 
     for paper in PAPERS:
         mine = [judgement for judgement in found if judgement.claim.paper == paper.key]
@@ -85,13 +90,13 @@ def _detail(judgement: Judgement) -> str:
 
 
 def _witness(judgement: Judgement) -> str:
-    from profiles.numbers import exact_text  # noqa: PLC0415
+    from profiles.numbers import exact_text
 
     return ", ".join(f"{name} = {exact_text(value)}" for name, value in (judgement.witness or {}).items())
 
 
 def _explain(*found: Judgement) -> None:
-    from proofs_check.papers import all_claims  # noqa: PLC0415
+    from proofs_check.papers import all_claims
 
     for judgement in found:
         claim = judgement.claim

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -9,9 +10,9 @@ import typer
 
 from accountant.cli.options import AllOption, JsonOption
 from accountant.cli.output import print_as_it_is, print_json, print_line
+from accountant.cli.progress import show_progress
 from accountant.files import check_not_input, check_writable, write_whole
 
-NAME = "compose"
 HELP = (
     "Add up the epsilons of several releases about the same records, from their guarantee files or certificates, with all premises. A file "
     "that is named twice counts twice."
@@ -25,36 +26,40 @@ Examples:
 _LARGEST = 20_000_000
 
 
-def main(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="guarantee files, or certificates of pdp epsilon or pdp sample")],
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write the composed guarantee to a file")] = None,
-    everything: AllOption = False,  # noqa: FBT002
-    json: JsonOption = False,  # noqa: FBT002
-) -> int:
-    """Run the command."""
-    from accountant.cli.progress import show_progress  # noqa: PLC0415
-    from accountant.guarantees import render, to_json  # noqa: PLC0415
-    from accountant.interop.releases import read_release  # noqa: PLC0415
-    from accountant.interop.writing import write_guarantee  # noqa: PLC0415
-    from accountant.onesided import compose  # noqa: PLC0415
-    from profiles.files import read_text  # noqa: PLC0415
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
 
-    if out is not None:
-        check_writable(out)
-        for file in files:
-            check_not_input(out, str(file), "release")
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="guarantee files, or certificates of pdp epsilon or pdp sample")]
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="write the composed guarantee to a file")] = None
+    everything: AllOption = False
+    json: JsonOption = False
+
+
+def run(options: Options) -> int:
+    """Run the command."""
+    from accountant.guarantees import render, to_json
+    from accountant.interop.files import write_guarantee
+    from accountant.interop.releases import read_release
+    from accountant.onesided import compose
+    from profiles.files import read_text
+
+    if options.out is not None:
+        check_writable(options.out)
+        for file in options.files:
+            check_not_input(options.out, str(file), "release")
     parts = []
     with show_progress("checking", "files") as tell:
-        for done, file in enumerate(files):
-            tell(done, len(files))
+        for done, file in enumerate(options.files):
+            tell(done, len(options.files))
             parts.append(read_release(read_text(file, _LARGEST), repr(str(file))))
     made = compose(*parts)
-    if out is not None:
-        write_whole(out, write_guarantee(made))
-    if json:
+    if options.out is not None:
+        write_whole(options.out, write_guarantee(made))
+    if options.json:
         print_json(to_json(made))
     else:
-        print_as_it_is(render(made, everything=everything).rstrip())
-        if out is not None:
-            print_line(f"guarantee written to {out}")
+        print_as_it_is(render(made, everything=options.everything).rstrip())
+        if options.out is not None:
+            print_line(f"guarantee written to {options.out}")
     return 0

@@ -10,19 +10,19 @@ import contextlib
 import os
 import signal
 import sys
+from collections.abc import Iterable
+from importlib import import_module
 from types import FrameType
 from typing import Annotated
 
 import typer
 
-from accountant.cli import audit, calibrate, check, claims, compose, epsilon, mechanisms, report, sample, verify, weight, weights
-from accountant.cli.bash import mend_words
-from accountant.cli.foreign import Terminated
+from accountant.cli.completion import mend_words
+from accountant.cli.options import to_callback
 from accountant.cli.output import make_printable, print_json
-from accountant.cli.streams import end_output, prepare_streams
-from profiles.errors import PDPError
+from accountant.cli.streams import Terminated, end_output, prepare_streams
+from profiles.errors import PURE_ONLY, PDPError
 from profiles.private import EYES_ONLY, quote_failure, reveal
-from profiles.profile import PURE_ONLY
 from profiles.suggestions import find_nearest
 
 _INTERRUPTED = 130
@@ -39,28 +39,36 @@ Examples:
 Every command has --help with examples of its own, and --json.
 """
 
-app = typer.Typer(
-    name="pdp",
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    help=f"Formal privacy accounting for personalized differential privacy: {PURE_ONLY}. Units of privacy loss are nats.",
-    epilog=EXAMPLE,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for command in (verify, weight, weights, sample, epsilon, calibrate, compose, report, check, audit, claims, mechanisms):
-    app.command(name=command.NAME, help=command.HELP, epilog=command.EXAMPLE)(command.main)
+#: The commands as ``pdp --help`` lists them. Each is the module of its name: ``HELP``, ``EXAMPLE``, ``Options`` and ``run``.
+COMMANDS = ("verify", "weight", "weights", "sample", "epsilon", "calibrate", "compose", "report", "check", "audit", "claims", "mechanisms")
+
+
+def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """Return the command line with these commands; other modules are not loaded."""
+    app = typer.Typer(
+        name="pdp",
+        add_completion=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        help=f"Formal privacy accounting for personalized differential privacy: {PURE_ONLY}. Units of privacy loss are nats.",
+        epilog=EXAMPLE,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    for name in names:
+        module = import_module(f"accountant.cli.{name}")
+        app.command(name=name, help=module.HELP, epilog=module.EXAMPLE)(to_callback(module.Options, module.run))
+    return app
 
 
 def _show_version(asked: bool) -> None:  # noqa: FBT001 - the command line library calls it
     if asked:
-        from importlib.metadata import version  # noqa: PLC0415
+        from importlib.metadata import version
 
         print(f"pdp-accountant {version('pdp-accountant')}")  # noqa: T201
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", callback=_show_version, is_eager=True)] = False,  # noqa: FBT002
 ) -> None:
@@ -93,6 +101,7 @@ def invoke(arguments: list[str] | None = None) -> int:
     given = sys.argv[1:] if arguments is None else arguments
     try:
         with mend_words():
+            app = make_app(given[:1] if given and given[0] in COMMANDS else COMMANDS)
             result = app(args=given or ["--help"], prog_name="pdp", standalone_mode=False)
         code = result if isinstance(result, int) else 0
         sys.stdout.flush()  # what cannot be written must be known before the exit code is

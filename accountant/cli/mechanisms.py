@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from accountant.cli.options import JsonOption
 from accountant.cli.output import print_json, print_line
 
-NAME = "mechanisms"
 HELP = "List the mechanisms of the catalogue: profile, source, and the reference to use as PROFILE."
 EXAMPLE = """\b
 Examples:
@@ -14,9 +15,16 @@ Examples:
 """
 
 
-def main(json: JsonOption = False) -> int:  # noqa: FBT002
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    json: JsonOption = False
+
+
+def run(options: Options) -> int:
     """Run the command."""
-    from profiles.mechanisms import catalogue  # noqa: PLC0415
+    from profiles.mechanisms import catalogue
 
     entries = [
         {
@@ -29,7 +37,7 @@ def main(json: JsonOption = False) -> int:  # noqa: FBT002
         }
         for entry in catalogue()
     ]
-    if json:
+    if options.json:
         print_json(entries)
         return 0
     for entry in entries:

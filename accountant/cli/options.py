@@ -1,10 +1,12 @@
-"""Options that several commands share."""
+"""Options that several commands share, and what a command is made of: a dataclass, each field of which is declared once as an option."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+import inspect
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -19,7 +21,7 @@ TargetOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="print one JSON object on standard output")]
 AllOption = Annotated[bool, typer.Option("--all", help="list also the hypotheses that are discharged, each with the reason")]
-ShowValuesOption = Annotated[
+ShowValuesOption = Annotated[  # read where refusals are printed
     bool, typer.Option("--show-values", help="in a refusal, show what was found in the data: for the eyes of who may see it")
 ]
 RuleOption = Annotated[
@@ -39,12 +41,43 @@ StatisticOption = Annotated[
     list[str] | None, typer.Option("--statistic", "-s", metavar="z=COLUMN", help="a column, or z=l1, l2, l2^2, linf (repeatable)")
 ]
 CertificateOption = Annotated[Path | None, typer.Option("--certificate", metavar="FILE", help="write the proofs to a certificate file")]
+OutOption = Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, whole or not at all")]
 
 
-def parse_assignments(items: Sequence[str], option: str) -> dict[str, str]:
+def to_callback(options: type[Any], run: Callable[[Any], int]) -> Callable[..., int]:
+    """Return a command as the command line library takes it: a function with a parameter for each field of the dataclass ``options``."""
+
+    def call(**given: Any) -> int:
+        return run(options(**given))
+
+    call.__signature__ = inspect.signature(options, eval_str=True)  # type: ignore[attr-defined]
+    call.__annotations__ = get_type_hints(options, include_extras=True)
+    return call
+
+
+def repeat_words(command: str, options: Any, leave_out: Collection[str]) -> tuple[str, ...]:
+    """Return the words of the command that was given ``options``, without the fields ``leave_out`` and what has its default value."""
+    declared = get_type_hints(type(options), include_extras=True)
+    words = ["pdp", command]
+    for field in dataclasses.fields(options):
+        value = getattr(options, field.name)
+        if field.name not in leave_out and value != field.default:
+            words += _spell(declared[field.name].__metadata__[0], value)
+    return tuple(words)
+
+
+def _spell(declared: Any, value: Any) -> Iterator[str]:
+    """Yield the words that give a value to an option, or to an argument, which has no name."""
+    name = declared.default if isinstance(declared.default, str) else None
+    for item in value if isinstance(value, list) else [value]:
+        yield from () if name is None else (name,)
+        yield from () if item is True else (str(item),)
+
+
+def parse_assignments(items: Sequence[str] | None, option: str) -> dict[str, str]:
     """Return ``name=value`` items as a dictionary. Raises :class:`InvalidArgument`."""
     found: dict[str, str] = {}
-    for item in items:
+    for item in items or ():
         for part in item.split(","):
             name, equals, value = (piece.strip() for piece in part.partition("="))
             if not equals or not name or not value:

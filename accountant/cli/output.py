@@ -7,11 +7,10 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _NARROWEST = 40
 _HEADING = 12  # a heading is folded to this width, if its column needs no more
@@ -26,12 +25,17 @@ def print_json(value: Any) -> None:
 
 def console() -> Console:
     """Return the console for people: as wide as the terminal or COLUMNS says, 80 where neither does; plain without a terminal."""
+    from rich.console import Console
+
     made = Console(highlight=False, soft_wrap=False)
     return made if made.width >= _NARROWEST else Console(highlight=False, soft_wrap=False, width=_NARROWEST)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table. The first column is never folded, nor is a column of single words, such as numbers, where all of them fit."""
+    from rich import box
+    from rich.table import Table
+
     shown = [[_plain(cell) for cell in row] for row in rows]
     made = console()
     headings = _head_whole_columns(columns, shown, made.width)

@@ -22,8 +22,8 @@ def show_progress(what: str, unit: str = "") -> Iterator[Report]:
     if not sys.stderr.isatty():
         yield _ignore
         return
-    from rich.console import Console  # noqa: PLC0415 - slow to load, and rarely needed
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+    from rich.console import Console  # slow to load, and rarely needed
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     if not console.is_interactive:
@@ -53,6 +53,16 @@ def show_progress(what: str, unit: str = "") -> Iterator[Report]:
         timer.join()
         if started:
             bar.stop()
+
+
+@contextlib.contextmanager
+def with_progress(total: int) -> Iterator[Callable[[int], None] | None]:
+    """Yield what is to be told how many outputs have come, and shows it on standard error; None where that is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    with show_progress("audit", "outputs") as report:
+        yield lambda done: report(min(done, total), total)
 
 
 def _ignore(_done: int, _total: int | None) -> None:

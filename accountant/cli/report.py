@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import hashlib
 import os
 import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,8 +23,11 @@ from accountant.cli.options import (
     ShowValuesOption,
     TargetOption,
     parse_assignments,
+    repeat_words,
 )
 from accountant.cli.output import print_json, print_line
+from accountant.cli.progress import show_progress, with_progress
+from accountant.cli.streams import load_quietly, quiet_output
 from accountant.files import check_not_input, check_writable, write_whole
 from accountant.report.writing import check_title, today
 from profiles.errors import InvalidArgument
@@ -30,7 +36,6 @@ from profiles.private import NOT_SHOWN
 if TYPE_CHECKING:
     from accountant.report import AuditEvidence, Evidence
 
-NAME = "report"
 HELP = "Write one self-contained HTML file for an auditor: profile, proofs, certified epsilon, certificates, open hypotheses, plots."
 EXAMPLE = """\b
 Examples:
@@ -40,68 +45,69 @@ Examples:
 """
 
 
-def main(
-    profile: ProfileArgument,
-    target_epsilon: TargetOption,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="the HTML file to write, whole or not at all")],
-    rule: RuleOption = None,
-    q: QOption = None,
-    constant: ConstantOption = None,
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    profile: ProfileArgument
+    target_epsilon: TargetOption
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="the HTML file to write, whole or not at all")]
+    rule: RuleOption = None
+    q: QOption = None
+    constant: ConstantOption = None
     audit_samples: Annotated[
         str | None, typer.Option("--audit-samples", metavar="N", help="audit the implementation with N outputs for each data set")
-    ] = None,
-    dataset: Annotated[str | None, typer.Option("--dataset", metavar="D", help="of the audit: a JSON array, or a data file")] = None,
-    neighbor: Annotated[
-        str | None, typer.Option("--neighbor", metavar="D2", help="of the audit: the neighboring data set, likewise")
-    ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="of the audit; fresh if it is not given")] = None,
-    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="instead of the profile's name")] = None,
-    date: Annotated[str | None, typer.Option("--date", metavar="DATE", help="2026-01-31; else SOURCE_DATE_EPOCH, else today (UTC)")] = None,
-    show_values: ShowValuesOption = False,  # noqa: ARG001, FBT002 - read where refusals are printed
-    json: JsonOption = False,  # noqa: FBT002
-) -> int:
-    """Run the command; the exit code is 0 (an ε is certified), 1 (refuted, rejected or violated) or 3 (undecided)."""
-    from accountant.cli.foreign import load_quietly  # noqa: PLC0415
-    from accountant.cli.progress import show_progress  # noqa: PLC0415
-    from accountant.report import gather, render_page  # noqa: PLC0415
+    ] = None
+    dataset: Annotated[str | None, typer.Option("--dataset", metavar="D", help="of the audit: a JSON array, or a data file")] = None
+    neighbor: Annotated[str | None, typer.Option("--neighbor", metavar="D2", help="of the audit: the neighboring data set, likewise")] = (
+        None
+    )
+    seed: Annotated[int | None, typer.Option("--seed", metavar="S", help="of the audit; fresh if it is not given")] = None
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="instead of the profile's name")] = None
+    date: Annotated[str | None, typer.Option("--date", metavar="DATE", help="2026-01-31; else SOURCE_DATE_EPOCH, else today (UTC)")] = None
+    show_values: ShowValuesOption = False
+    json: JsonOption = False
 
-    check_writable(out)
-    for given, what in ((profile, "profile"), (dataset, "data set"), (neighbor, "neighboring data set")):
-        check_not_input(out, given, what)
-    made_on, shown_title = _date(date), check_title(title, "--title")
-    if audit_samples is None and (dataset is not None or neighbor is not None or seed is not None):
+
+def run(options: Options) -> int:
+    """Run the command; the exit code is 0 (an ε is certified), 1 (refuted, rejected or violated) or 3 (undecided)."""
+    from accountant.report import gather, render_page
+
+    check_writable(options.out)
+    for given, what in ((options.profile, "profile"), (options.dataset, "data set"), (options.neighbor, "neighboring data set")):
+        check_not_input(options.out, given, what)
+    made_on, shown_title = _date(options.date), check_title(options.title, "--title")
+    if options.audit_samples is None and (options.dataset is not None or options.neighbor is not None or options.seed is not None):
         raise InvalidArgument("--dataset, --neighbor or --seed was given, but they belong to an audit; add --audit-samples N")
-    used_seed = None if audit_samples is None else secrets.randbits(53) if seed is None else seed
-    source_name, source_text = _source(profile)
-    declaration = load_quietly(profile)
-    audited = None if audit_samples is None else _audit(profile, audit_samples, dataset, neighbor, used_seed)
+    used_seed = None if options.audit_samples is None else secrets.randbits(53) if options.seed is None else options.seed
+    source_name, source_text = _source(options.profile)
+    declaration = load_quietly(options.profile)
+    audited = None if options.audit_samples is None else _audit(options, options.audit_samples, used_seed or 0)
     with show_progress("proving"):
         evidence = gather(
             declaration,
-            target_epsilon,
-            rule=rule,
-            q=q,
-            constants=parse_assignments(constant or [], "--constant"),
+            options.target_epsilon,
+            rule=options.rule,
+            q=options.q,
+            constants=parse_assignments(options.constant, "--constant"),
             audit=audited,
             source_name=source_name,
             source_text=source_text,
         )
-    command = _command(
-        profile,
-        {"--target-epsilon": target_epsilon, "--rule": rule, "--q": q, "--constant": constant or [], "--audit-samples": audit_samples},
-        {
-            "--dataset": _public(dataset),
-            "--neighbor": _public(neighbor),
-            "--seed": used_seed,
-            "--title": title,
-            "--date": made_on,
-            "--out": out.name,
-        },
+    # what is meant for others names a data file by its path, and shows no records
+    public = dataclasses.replace(
+        options,
+        dataset=_public(options.dataset),
+        neighbor=_public(options.neighbor),
+        seed=used_seed,
+        date=made_on,
+        out=Path(options.out.name),
     )
+    command = repeat_words("report", public, leave_out=("show_values", "json"))
     with show_progress("drawing and writing"):
         text = render_page(evidence, title=shown_title or evidence.profile.name, date=made_on, command=command)
-    write_whole(out, text)
-    _tell(evidence, out, text, used_seed, as_json=json)
+    write_whole(options.out, text)
+    _tell(evidence, options.out, text, used_seed, as_json=options.json)
     return evidence.exit_code
 
 
@@ -117,7 +123,7 @@ def _date(given: str | None) -> str:
 
 def _source(reference: str) -> tuple[str, str | None]:
     """Return name and text of a profile file; none for an object."""
-    from profiles.files import MAX_FILE_BYTES, read_text  # noqa: PLC0415
+    from profiles.files import MAX_FILE_BYTES, read_text
 
     path = Path(reference)
     if not (reference.endswith(".toml") or ":" not in reference or os.path.exists(reference)):
@@ -125,11 +131,56 @@ def _source(reference: str) -> tuple[str, str | None]:
     return path.stem, read_text(path, MAX_FILE_BYTES)
 
 
-def _audit(reference: str, samples: str, dataset: str | None, neighbor: str | None, seed: int | None) -> AuditEvidence:
-    """Audit the mechanism behind a reference against its own profile."""
-    from accountant.cli.report_audit import run_audit  # noqa: PLC0415
+def _audit(options: Options, samples: str, seed: int) -> AuditEvidence:
+    """Return the audit of the mechanism behind PROFILE; the claim is ε(w, x) of the record in which the data sets differ.
 
-    return run_audit(reference, samples, dataset, neighbor, seed or 0)
+    Without data sets, D is one extreme record of a mechanism of the catalogue's kind, and D′ is empty. What the mechanism prints goes to
+    standard error. Raises :class:`InvalidArgument`, :class:`NotNeighbors` and the errors of :mod:`proofs_check.audit`.
+    """
+    import numpy as np
+
+    from accountant.cli.audit_inputs import claim_of_pair, make_pair, obvious_pair, parse_samples, read_table
+    from accountant.report import AuditEvidence
+    from profiles.profile import Profile
+    from proofs_check.audit import audit
+    from proofs_check.audit.differences import find_difference
+    from proofs_check.audit.neighbors import judge_neighbors
+    from proofs_check.audit.report import Setting
+
+    count = parse_samples(samples)
+    if seed < 0:
+        raise InvalidArgument(f"the seed must be an integer of at least 0, but {seed} was found; give one")
+    if (options.dataset is None) != (options.neighbor is None):
+        raise InvalidArgument("--dataset and --neighbor make a pair, but only one of them was given; give both, or neither")
+    with quiet_output():
+        mechanism = _load(options.profile)
+        profile = getattr(mechanism, "profile", None)
+        if not isinstance(profile, Profile):
+            raise InvalidArgument("an audit needs a mechanism with a profile of its own, but the object has none; name a mechanism")
+        if options.dataset is not None and options.neighbor is not None:
+            pair = make_pair(read_table(options.dataset, "--dataset"), read_table(options.neighbor, "--neighbor"))
+        else:
+            pair = obvious_pair(mechanism, profile)
+        judge_neighbors(*pair)
+        difference = find_difference(*pair)
+        claim, _ = claim_of_pair(profile, difference.added_record(), mechanism, {})
+        with with_progress(2 * count) as progress:
+            result = audit(mechanism, *pair, claim, rng=np.random.default_rng(seed), samples=count, progress=progress)
+    private = options.dataset is not None  # else the pair is ours: one record on the border of the domain
+    told = "" if private else f": {difference.private_text()}"
+    return AuditEvidence(result, options.profile, difference.text() + told, Setting(options.profile).assumptions(result), private=private)
+
+
+def _load(reference: str) -> Callable[..., Any]:
+    from proofs_check.references import load_object
+
+    if reference.endswith(".toml") or ":" not in reference:
+        raise InvalidArgument("an audit runs an implementation, but a profile file was given; name a mechanism as package.module:object")
+    found = load_object(reference, "a mechanism")
+    if not callable(found) or isinstance(found, type) or not hasattr(found, "profile"):
+        raise InvalidArgument(f"an audit needs a mechanism that can be run, but {reference[:80]!r} cannot; leave out --audit-samples")
+    made: Callable[..., Any] = found
+    return made
 
 
 def _public(dataset: str | None) -> str | None:
@@ -137,16 +188,8 @@ def _public(dataset: str | None) -> str | None:
     return NOT_SHOWN if dataset is not None and dataset.lstrip()[:1] in ("[", "{") else dataset
 
 
-def _command(profile: str, *options: dict[str, Any]) -> tuple[str, ...]:
-    words = ["pdp", NAME, profile]
-    for name, value in ((name, value) for group in options for name, value in group.items()):
-        for item in value if isinstance(value, list) else [value]:
-            words += [] if item is None else [name, str(item)]
-    return tuple(words)
-
-
 def _tell(evidence: Evidence, out: Path, text: str, seed: int | None, *, as_json: bool) -> None:
-    from proofs_check.audit.report import bound_texts  # noqa: PLC0415
+    from proofs_check.audit.report import bound_texts
 
     derived, audited = evidence.derived, evidence.audit
     size = len(text.encode())

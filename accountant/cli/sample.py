@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from accountant.cli.options import (
     AllOption,
     ConstantOption,
     JsonOption,
+    OutOption,
     ProfileArgument,
     QOption,
     RuleOption,
@@ -21,9 +23,10 @@ from accountant.cli.options import (
     parse_assignments,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line
+from accountant.cli.progress import show_progress
+from accountant.cli.streams import quiet_output
 from profiles.private import EYES_ONLY
 
-NAME = "sample"
 HELP = (
     "Draw a Poisson importance sample of a data set (CSV, Parquet, NPY): the selected rows with weight and q, whole or not at all, and a "
     "certificate of the epsilon of one analysis of it. Beside that epsilon stands the one without sampling."
@@ -35,59 +38,65 @@ Examples:
   pdp sample examples/lloyd.toml --q 1/2 --data examples/points.csv \\
     --statistic z=l2 --out sample.parquet
 """
-IncludePrivateOption = Annotated[
-    bool, typer.Option("--include-private", help="put figures of this data set into the certificate, which must then not be published")
-]
 
 
-def main(
-    profile: ProfileArgument,
-    data: Annotated[str, typer.Option("--data", metavar="FILE", help="CSV, Parquet or NPY file, read in batches")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, whole or not at all")],
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    profile: ProfileArgument
+    data: Annotated[str, typer.Option("--data", metavar="FILE", help="CSV, Parquet or NPY file, read in batches")]
+    out: OutOption
     target_epsilon: Annotated[
         str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats: privacy-constrained weights")
-    ] = None,
-    target_size: TargetSizeOption = None,
-    rule: RuleOption = None,
-    q: QOption = None,
-    constant: ConstantOption = None,
-    statistic: StatisticOption = None,
+    ] = None
+    target_size: TargetSizeOption = None
+    rule: RuleOption = None
+    q: QOption = None
+    constant: ConstantOption = None
+    statistic: StatisticOption = None
     certificate: Annotated[
         Path | None, typer.Option("--certificate", metavar="FILE", help="where to write the certificate, by default beside --out")
-    ] = None,
+    ] = None
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="S", help="draw with a seeded generator in place of the system's secure source")
-    ] = None,
-    include_private: IncludePrivateOption = False,  # noqa: FBT002
-    everything: AllOption = False,  # noqa: FBT002
-    show_values: ShowValuesOption = False,  # noqa: ARG001, FBT002 - read where refusals are printed
-    json: JsonOption = False,  # noqa: FBT002
-) -> int:
+    ] = None
+    include_private: Annotated[
+        bool, typer.Option("--include-private", help="put figures of this data set into the certificate, which must then not be published")
+    ] = False
+    everything: AllOption = False
+    show_values: ShowValuesOption = False
+    json: JsonOption = False
+
+
+def run(options: Options) -> int:
     """Run the command."""
-    from accountant.cli.foreign import quiet_output  # noqa: PLC0415
-    from accountant.cli.progress import show_progress  # noqa: PLC0415
-    from accountant.data import parse_statistic  # noqa: PLC0415
-    from accountant.guarantees import render_premises  # noqa: PLC0415
-    from accountant.samples import sample_file, to_certificate  # noqa: PLC0415
+    from accountant.data import parse_statistic
+    from accountant.guarantees import render_premises
+    from accountant.samples import sample_file, to_certificate
 
     with quiet_output(), show_progress(f"sample, {EYES_ONLY}", "records") as report:
         summary = sample_file(
-            profile,
-            data,
-            out,
-            certificate=certificate,
-            specs=[parse_statistic(text) for text in statistic or []],
-            source=seed,
-            target_size=target_size,
-            include_private=include_private,
+            options.profile,
+            options.data,
+            options.out,
+            certificate=options.certificate,
+            specs=[parse_statistic(text) for text in options.statistic or []],
+            source=options.seed,
+            target_size=options.target_size,
+            include_private=options.include_private,
             progress=lambda done: report(done, None),
-            rule=rule,
-            q=q,
-            constants=parse_assignments(constant or [], "--constant") or None,
-            target_epsilon=target_epsilon,
+            rule=options.rule,
+            q=options.q,
+            constants=parse_assignments(options.constant, "--constant") or None,
+            target_epsilon=options.target_epsilon,
         )
     found = to_certificate(
-        summary.plan, summary.guarantee, summary.source, private=summary.private, publishable=target_size is None and not include_private
+        summary.plan,
+        summary.guarantee,
+        summary.source,
+        private=summary.private,
+        publishable=options.target_size is None and not options.include_private,
     )
     found = {
         **{name: value for name, value in found.items() if name != "proof"},
@@ -95,15 +104,15 @@ def main(
         "certificate": str(summary.certificate),
         **summary.plan.derived.compare_with_unsampled(),
     }
-    if json:
+    if options.json:
         print_json(found)
     else:
-        _print(found, summary.plan.derived.describe_unsampled(), render_premises(summary.guarantee, everything=everything))
+        _print(found, summary.plan.derived.describe_unsampled(), render_premises(summary.guarantee, everything=options.everything))
     return 0
 
 
 def _print(found: dict[str, Any], beside: Sequence[str], lines: list[str]) -> None:
-    from profiles import decimal_text, to_exact  # noqa: PLC0415
+    from profiles import decimal_text, to_exact
 
     private = found["private"]
     expected = decimal_text(to_exact(private["expected_sample_size"]), 6, round_up=True)

@@ -1,4 +1,7 @@
-"""Standard output and standard error that hold: closed ones, full disks, readers that went away, letters that a terminal lacks."""
+"""Standard output and standard error that hold: closed ones, full disks, readers that went away, letters that a terminal lacks.
+
+And code that is not ours: what it prints stays off standard output.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,16 @@ import contextlib
 import io
 import os
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from profiles.errors import UnwritableOutput
+from profiles.errors import InvalidArgument, UnwritableOutput
+from profiles.private import quote
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+
+    from profiles import Declaration
 
 
 class _Descriptor(io.FileIO):
@@ -69,3 +76,43 @@ def end_output() -> None:
     with contextlib.suppress(OSError, ValueError, UnwritableOutput):
         sys.stdout.flush()  # after a failure this is the rest, which goes nowhere
         os.dup2(2, 1)
+
+
+class Terminated(SystemExit):
+    """A request to end (SIGTERM, SIGHUP); other than a ``SystemExit`` of code that is not ours, it ends the command."""
+
+
+def load_quietly(reference: str) -> Declaration:
+    """Return the declaration behind PROFILE; what its module prints goes to standard error. Raises what :func:`profiles.load` raises."""
+    from profiles import load
+
+    with quiet_output():
+        return load(reference)
+
+
+@contextlib.contextmanager
+def quiet_output() -> Iterator[None]:
+    """Send what is printed meanwhile, also by compiled code and child processes, to standard error.
+
+    Code that ends the program itself would choose the exit code: :class:`InvalidArgument` is raised in place of that.
+    """
+    sys.stdout.flush()
+    saved = None
+    with contextlib.suppress(OSError):
+        saved = os.dup(1)
+        os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+        sys.stdout.flush()  # what was printed by way of a stream that was kept goes to standard error, too
+    except Terminated:
+        raise
+    except SystemExit as stop:
+        raise InvalidArgument(
+            "the code that was named ended the program itself (SystemExit) instead of giving a result; remove that",
+            private=quote(stop.code),
+        ) from None
+    finally:
+        if saved is not None:
+            os.dup2(saved, 1)
+            os.close(saved)

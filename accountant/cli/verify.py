@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,15 +12,15 @@ import typer
 from accountant.cli.completion import complete_condition
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, TargetOption
 from accountant.cli.output import console, print_as_it_is, print_json, print_line, print_table
+from accountant.cli.progress import show_progress
+from accountant.cli.streams import load_quietly
 from accountant.files import check_not_input, check_writable, write_whole
-from profiles.errors import InvalidArgument
-from profiles.profile import PURE_ONLY
+from profiles.errors import PURE_ONLY, InvalidArgument
 
 if TYPE_CHECKING:
     from proofs_check.explain import Explanation
     from proofs_check.verify import Verification
 
-NAME = "verify"
 HELP = (
     "Decide the conditions of the theory for a profile: proved, refuted with a witness, or unknown with the reason. "
     f"The exit code answers what is asked: Theorem 10, or the conditions and consequences that are named. This is {PURE_ONLY}."
@@ -37,61 +38,68 @@ _MEANING = 21
 EXIT = {"proved": 0, "refuted": 1, "unknown": 3}
 
 
-def main(
-    profile: ProfileArgument,
-    target_epsilon: TargetOption,
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    profile: ProfileArgument
+    target_epsilon: TargetOption
     condition: Annotated[
         list[str] | None,
         typer.Option("--condition", "-c", metavar="NAME", help="decide only this one (repeatable)", autocompletion=complete_condition),
-    ] = None,
+    ] = None
     consequence: Annotated[
         list[str] | None,
         typer.Option("--consequence", metavar="NAME", help="ask for theorem-10 (the default) or proposition-12 (repeatable)"),
-    ] = None,
-    certificate: CertificateOption = None,
-    explain: Annotated[bool, typer.Option("--explain", help="print each proof as a person would read it")] = False,  # noqa: FBT002
-    latex: Annotated[bool, typer.Option("--latex", help="with --explain: print it as a LaTeX fragment (amsmath)")] = False,  # noqa: FBT002
-    json: JsonOption = False,  # noqa: FBT002
-) -> int:
-    """Run the command; the exit code is 0 (all that was asked is proved), 1 (something of it is refuted) or 3 (unknown)."""
-    if latex and not explain:
-        raise InvalidArgument("--latex was given without --explain, which it is the form of; add --explain")
-    from accountant.cli.foreign import load_quietly  # noqa: PLC0415
-    from accountant.cli.progress import show_progress  # noqa: PLC0415
-    from accountant.guarantees import render_hypotheses  # noqa: PLC0415
-    from proofs_check.certificates import to_file_text  # noqa: PLC0415
-    from proofs_check.explain import explain_all, to_latex, to_latex_lines, to_lines, to_paragraphs  # noqa: PLC0415
-    from proofs_check.verify import verify  # noqa: PLC0415
+    ] = None
+    certificate: CertificateOption = None
+    explain: Annotated[bool, typer.Option("--explain", help="print each proof as a person would read it")] = False
+    latex: Annotated[bool, typer.Option("--latex", help="with --explain: print it as a LaTeX fragment (amsmath)")] = False
+    json: JsonOption = False
 
-    if certificate is not None:
-        check_writable(certificate)
-        check_not_input(certificate, profile, "profile")
-    declared = load_quietly(profile).profile
+
+def run(options: Options) -> int:
+    """Run the command; the exit code is 0 (all that was asked is proved), 1 (something of it is refuted) or 3 (unknown)."""
+    if options.latex and not options.explain:
+        raise InvalidArgument("--latex was given without --explain, which it is the form of; add --explain")
+    from accountant.guarantees import render_hypotheses
+    from proofs_check.certificates import to_file_text
+    from proofs_check.explain import explain_all, to_latex, to_latex_lines, to_lines, to_paragraphs
+    from proofs_check.verify import verify
+
+    if options.certificate is not None:
+        check_writable(options.certificate)
+        check_not_input(options.certificate, options.profile, "profile")
+    declared = load_quietly(options.profile).profile
     with show_progress("deciding", "conditions") as tell:
         verification = verify(
-            declared, target_epsilon, condition, consequences=consequence, progress=lambda done, total, _: tell(done, total)
+            declared,
+            options.target_epsilon,
+            options.condition,
+            consequences=options.consequence,
+            progress=lambda done, total, _: tell(done, total),
         )
-    if certificate is not None:
-        write_whole(certificate, to_file_text(verification.certificate()))
+    if options.certificate is not None:
+        write_whole(options.certificate, to_file_text(verification.certificate()))
     report = verification.to_json()
-    if json:
-        if explain:
-            _add_explanations(report, verification, to_latex_lines if latex else to_lines)
+    if options.json:
+        if options.explain:
+            _add_explanations(report, verification, to_latex_lines if options.latex else to_lines)
         print_json(report)
-    elif latex:
+    elif options.latex:
         print_as_it_is("\n".join(to_latex(explanation) for explanation in explain_all(verification).values()).rstrip())
     else:
         lines = render_hypotheses(dict.fromkeys(item for found in verification.consequences for item in found.open_hypotheses))
         _print(report, _say_what_was_asked(verification), lines)
-        for explanation in explain_all(verification).values() if explain else ():
+        for explanation in explain_all(verification).values() if options.explain else ():
             print_as_it_is("\n" + to_paragraphs(explanation, min(console().width, 120)))
-        if certificate is not None:
-            print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
+        if options.certificate is not None:
+            print_line(f"certificate written to {options.certificate}; check it with: pdp check {options.certificate}")
     return EXIT[verification.verdict.value]
 
 
 def _add_explanations(report: dict[str, Any], verification: Verification, to_text: Callable[[Explanation], list[str]]) -> None:
-    from proofs_check.explain import explain_all  # noqa: PLC0415
+    from proofs_check.explain import explain_all
 
     for name, explanation in explain_all(verification).items():
         place = report["conditions"][name] if name in report["conditions"] else report.setdefault(name.replace("-", "_"), {})

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
 from accountant.cli.options import JsonOption, ProfileArgument, TargetOption, parse_assignments
 from accountant.cli.output import print_json, print_line
+from accountant.cli.progress import show_progress
+from accountant.cli.streams import load_quietly
 
-NAME = "weight"
 HELP = "Compute the largest weight w with psi <= target for one record, rounded to the feasible side, with a certified enclosure."
 EXAMPLE = """\b
 Examples:
@@ -18,22 +20,25 @@ Examples:
 """
 
 
-def main(
-    profile: ProfileArgument,
-    target_epsilon: TargetOption,
-    at: Annotated[list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="a statistic of the record (repeatable)")] = None,
-    digits: Annotated[int, typer.Option("--digits", min=1, help="significant digits")] = 30,
-    json: JsonOption = False,  # noqa: FBT002
-) -> int:
-    """Run the command."""
-    from accountant.cli.foreign import load_quietly  # noqa: PLC0415
-    from accountant.cli.progress import show_progress  # noqa: PLC0415
-    from accountant.weights.precise import optimal_weight  # noqa: PLC0415
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
 
-    declared, record = load_quietly(profile).profile, parse_assignments(at or [], "--at")
+    profile: ProfileArgument
+    target_epsilon: TargetOption
+    at: Annotated[list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="a statistic of the record (repeatable)")] = None
+    digits: Annotated[int, typer.Option("--digits", min=1, help="significant digits")] = 30
+    json: JsonOption = False
+
+
+def run(options: Options) -> int:
+    """Run the command."""
+    from accountant.weights.precise import optimal_weight
+
+    declared, record = load_quietly(options.profile).profile, parse_assignments(options.at, "--at")
     with show_progress("searching the optimal weight"):
-        found = optimal_weight(declared, target_epsilon, record, digits).to_json()
-    if json:
+        found = optimal_weight(declared, options.target_epsilon, record, options.digits).to_json()
+    if options.json:
         print_json(found)
         return 0
     if found["weight"] == "inf":

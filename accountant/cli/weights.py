@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
 
-from accountant.cli.options import JsonOption, ProfileArgument, ShowValuesOption, StatisticOption, TargetSizeOption
+from accountant.cli.options import JsonOption, OutOption, ProfileArgument, ShowValuesOption, StatisticOption, TargetSizeOption
 from accountant.cli.output import print_as_it_is, print_json, print_line
+from accountant.cli.progress import show_progress
+from accountant.cli.streams import load_quietly
 from profiles.errors import InvalidArgument
 from profiles.private import EYES_ONLY
 
-NAME = "weights"
 HELP = "Compute the optimal weight of every record of a data set (CSV, Parquet, NPY, svmlight), each guaranteed to satisfy psi <= target."
 EXAMPLE = """\b
 Examples:
@@ -23,44 +24,47 @@ Examples:
 """
 
 
-def main(
-    profile: ProfileArgument,
-    data: Annotated[str, typer.Option("--data", metavar="FILE", help="CSV, Parquet, NPY or svmlight file, read in batches")],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="CSV, Parquet or NPY file to write, whole or not at all")],
-    target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats")] = None,
-    target_size: TargetSizeOption = None,
-    statistic: StatisticOption = None,
-    show_values: ShowValuesOption = False,  # noqa: ARG001, FBT002 - read where refusals are printed
-    json: JsonOption = False,  # noqa: FBT002
-) -> int:
-    """Run the command."""
-    from accountant.cli.foreign import load_quietly  # noqa: PLC0415
-    from accountant.cli.progress import show_progress  # noqa: PLC0415
-    from accountant.data import compute_weights_file, parse_statistic  # noqa: PLC0415
-    from accountant.data.premises import list_weight_premises  # noqa: PLC0415
-    from accountant.guarantees import premises_json, render_hypotheses  # noqa: PLC0415
-    from accountant.weights.premise import prove_premise  # noqa: PLC0415
-    from profiles import decimal_text, exact_text, to_exact  # noqa: PLC0415
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
 
-    if (target_epsilon is None) == (target_size is None):
+    profile: ProfileArgument
+    data: Annotated[str, typer.Option("--data", metavar="FILE", help="CSV, Parquet, NPY or svmlight file, read in batches")]
+    out: OutOption
+    target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats")] = None
+    target_size: TargetSizeOption = None
+    statistic: StatisticOption = None
+    show_values: ShowValuesOption = False
+    json: JsonOption = False
+
+
+def run(options: Options) -> int:
+    """Run the command."""
+    from accountant.data import compute_weights_file, parse_statistic
+    from accountant.data.premises import list_weight_premises
+    from accountant.guarantees import premises_json, render_hypotheses
+    from accountant.weights.premise import prove_premise
+    from profiles import decimal_text, exact_text, to_exact
+
+    if (options.target_epsilon is None) == (options.target_size is None):
         raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
-    declaration = load_quietly(profile)
+    declaration = load_quietly(options.profile)
     declared = declaration.profile
-    specs = [parse_statistic(text) for text in statistic or []]
+    specs = [parse_statistic(text) for text in options.statistic or []]
     with show_progress("proving the premise"):
-        premise = prove_premise(declared, target_epsilon)
+        premise = prove_premise(declared, options.target_epsilon)
     with show_progress(f"weights, {EYES_ONLY}", "records") as report:
         summary = compute_weights_file(
             declared,
-            data,
-            out,
+            options.data,
+            options.out,
             premise=premise,
-            target_epsilon=None if target_epsilon is None else to_exact(target_epsilon, "the target epsilon"),
-            target_size=None if target_size is None else to_exact(target_size, "the target size"),
+            target_epsilon=None if options.target_epsilon is None else to_exact(options.target_epsilon, "the target epsilon"),
+            target_size=None if options.target_size is None else to_exact(options.target_size, "the target size"),
             specs=specs,
             progress=report,
         )
-    target, sized = exact_text(summary.target_epsilon), target_size is not None
+    target, sized = exact_text(summary.target_epsilon), options.target_size is not None
     hypotheses = list_weight_premises(declaration, specs, summary.target_epsilon, from_data=sized)
     found = {
         "profile": declared.name,
@@ -68,7 +72,7 @@ def main(
         "premise": premise.evidence,
         "hypotheses": [item.sentence for item in hypotheses],
         "premises": premises_json(hypotheses),
-        "out": str(out),
+        "out": str(options.out),
         "private": {
             **({"target_epsilon": target} if sized else {}),
             "records": summary.rows,
@@ -81,7 +85,7 @@ def main(
             },
         },
     }
-    if json:
+    if options.json:
         print_json(found)
     else:
         _print(found, render_hypotheses(hypotheses))
@@ -112,7 +116,7 @@ def _target(found: dict[str, Any]) -> str:
 
 
 def _shorten(value: float | str) -> str:
-    from profiles import decimal_text, to_exact  # noqa: PLC0415
+    from profiles import decimal_text, to_exact
 
     return value if isinstance(value, str) else decimal_text(to_exact(value), 6, round_up=False)
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
-
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from accountant.rules.coreset import check_exponent, check_size, coreset_term, norm_statistic
 from accountant.rules.variance import refuse_oracle
@@ -19,9 +15,6 @@ from profiles.numbers import exact_text
 from profiles.suggestions import suggest
 from profiles.terms import RESERVED, Term, free_symbols, number, substitute
 from proofs_check.suprema.feasibility import check_probability, shown
-
-if TYPE_CHECKING:
-    from accountant.selection.select import Selection
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +35,6 @@ class SamplingRule:
     def hypotheses_for(self, profile: Profile) -> tuple[Hypothesis, ...]:
         """Return ``hypotheses`` where the rule samples records of ``profile``: that about the declared range names the range."""
         return tuple(name_range(profile) if item.id == IN_RANGE.id else item for item in self.hypotheses)
-
-    def select(self, statistics: Mapping[str, ArrayLike]) -> Selection:
-        """Return q(x) and 1/q(x) of many records, each rounded down to 36 significant bits, as float64 arrays of shape (n,).
-
-        The declared ranges are not checked, and nothing is proved about the profile: a sampler wants
-        :func:`accountant.selection.select.prepare_selection`.
-        Raises :class:`InvalidSampling` (an implicit rule; q > 1 or q ≤ 0 at a record that it names), :class:`InvalidData`.
-        """
-        from accountant.selection.select import select_explicit  # noqa: PLC0415 - needs the prover and the vectorised weights
-
-        if self.q is None:
-            raise InvalidSampling(f"the rule {self.name!r} has no explicit q; use prepare_selection(profile, rule).select(statistics)")
-        return select_explicit(self.q, statistics)
-
-    def probabilities(self, statistics: Mapping[str, ArrayLike]) -> NDArray[np.float64]:
-        """Return q(x) of many records, rounded down; see :meth:`select`.
-
-        >>> from profiles import declare
-        >>> make_rule("uniform", declare("sum", "w*z", record={"z": [0, 1]}), {"rate": "1/4"}).probabilities({"z": [0, 1]})
-        array([0.25, 0.25])
-        """
-        return self.select(statistics).probabilities
 
 
 PUBLIC_RATE = PUBLIC_CONSTANTS.about(names="n and m (or the rate) are")

@@ -20,9 +20,8 @@ from profiles import InvalidArgument, InvalidData, Profile, SampleUsed
 from profiles.arrays import Floats
 from profiles.mechanisms.catalogue import describe_proof
 from profiles.profile import WEIGHT
-from profiles.randomness.bits import BitSource, repeats
+from profiles.randomness.bits import BitSource, Uncopied, repeats
 from profiles.randomness.system import open_generator
-from profiles.randomness.uncopied import Uncopied
 
 #: Statistics are sums of squares or sizes over at most some hundred thousand columns, in any order.
 _ROOM = 1e-10

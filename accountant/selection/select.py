@@ -27,7 +27,6 @@ from accountant.weights.fast.rounding import TOLERANCE, U
 from accountant.weights.premise import prove_premise
 from profiles import InvalidData, InvalidSampling, Profile, Undecided, to_exact
 from profiles.arrays import Floats
-from profiles.terms import Term
 
 if TYPE_CHECKING:
     from accountant.rules.named import SamplingRule
@@ -132,11 +131,6 @@ def prepare_selection(
         )
     check = make_check(profile, to_exact(bound, "the bound"))
     return Selector(profile, rule, CHECKED, METHODS[CHECKED], check=check)
-
-
-def select_explicit(q: Term, statistics: Mapping[str, ArrayLike | Column]) -> Selection:
-    """Return the numbers of an explicit rule (see :func:`accountant.selection.explicit.round_rule`); no range is checked."""
-    return Selection(*round_rule(q, statistics))
 
 
 def _select_constrained(solver: WeightSolver, columns: Columns, first_row: int) -> Selection:

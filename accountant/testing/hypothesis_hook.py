@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-#: Module → its types, each with the name of the function in ``accountant.testing`` that makes its strategy.
+#: Module → its types, each with the function that makes its strategy, which is not loaded before it is used.
 TYPES: dict[str, dict[str, str]] = {
-    "profiles.profile": {"Profile": "profiles", "Parameter": "parameters", "Statistic": "statistics"},
-    "profiles.mechanisms.datasets": {"WeightedData": "_weighted_data"},
-    "accountant.rules.named": {"SamplingRule": "_any_rule"},
-    "accountant.testing.domains": {"RecordBall": "_balls"},
-    "accountant.testing.neighbors": {"NeighboringPair": "neighboring_pairs"},
+    "profiles.profile": {
+        "Profile": "accountant.testing.strategies:profiles",
+        "Parameter": "accountant.testing.strategies:parameters",
+        "Statistic": "accountant.testing.strategies:statistics",
+    },
+    "profiles.mechanisms.datasets": {"WeightedData": "accountant.testing.strategies.typed:weighted_data"},
+    "accountant.rules.named": {"SamplingRule": "accountant.testing.strategies.typed:any_rule"},
+    "accountant.testing.domains": {"RecordBall": "accountant.testing.strategies.typed:balls"},
+    "accountant.testing.neighbors": {"NeighboringPair": "accountant.testing.strategies:neighboring_pairs"},
 }
 
 
@@ -43,10 +48,8 @@ def _deferred(maker: str) -> Callable[[Any], Any]:
     """Return a function that makes the strategy when the type is first resolved."""
 
     def make(_: Any) -> Any:
-        from accountant.testing import strategies  # noqa: PLC0415 - not before it is used
-        from accountant.testing.strategies import typed  # noqa: PLC0415
-
-        return getattr(typed if maker.startswith("_") else strategies, maker.lstrip("_"))()
+        module, _, name = maker.partition(":")
+        return getattr(import_module(module), name)()
 
     return make
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from proofs_check.audit.suite import Sampler, SuiteCase, standard_suite
-from proofs_check.audit.suite.sparse_vector import ABORTED, ABORTED_VALUE, BELOW_VALUE
+from tests.targets.suite import Sampler, SuiteCase, standard_suite
+from tests.targets.suite.sparse_vector import ABORTED, ABORTED_VALUE, BELOW_VALUE
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from accountant.applications.submodular import (
     CoverageInstance,
     OneSidedGreedy,
     PrivateGreedy,
+    bound_utility,
     epsilon0_for,
     selection_value,
-    utility_bound,
 )
 from accountant.calibration.rounds import calibrate_rounds
 from accountant.onesided import calibrate_one_sided
@@ -70,7 +70,7 @@ METHODS: dict[str, Select] = {
 
 def best_bound(m: int, k: int, epsilon: str, optimum: float, calibration: str = "optimal") -> float:
     """Return what Theorem 1.2 guarantees with probability 1 − β, for the best η."""
-    return max(utility_bound(m, k, epsilon, beta=BETA, eta=eta, calibration=calibration).value(optimum) for eta in ETAS)
+    return max(bound_utility(m, k, epsilon, beta=BETA, eta=eta, calibration=calibration).value(optimum) for eta in ETAS)
 
 
 def run_greedy(task: Task) -> list[Row]:
@@ -130,7 +130,7 @@ def relate_hidden(rows: list[Row]) -> list[Row]:
             worst[place] = {**{name: value for name, value in row.items() if name != "hidden"}, "at": row["hidden"], "error": error}
     for row in worst.values():
         if row["method"] == "bound":
-            row["error"] = utility_bound(row["m"], row["k"], row["epsilon"], beta=BETA, eta=HARD_ETA).error
+            row["error"] = bound_utility(row["m"], row["k"], row["epsilon"], beta=BETA, eta=HARD_ETA).error
     return [row for row in worst.values() if row["error"] > 0 or row["method"] != "limit"]
 
 

@@ -8,16 +8,14 @@ from functools import lru_cache
 import numpy as np
 
 from accountant.applications.heavyhitters import (
-    HardInstance,
     HeavyHitterMonitor,
     StreamBatch,
     ThresholdPlan,
-    draw_hard_instance,
-    least_error,
     plan_threshold,
     theorem_level,
 )
 from benchmarks.study.store import Row, Task
+from tests.targets.hard_streams import HardInstance, draw_hard_instance, least_error
 
 BETA = "0.05"
 #: Users of the hard instance, as shares of the planned error.

@@ -8,12 +8,13 @@ import numpy as np
 
 from accountant.applications.submodular import CoverageInstance, epsilon0_for
 from accountant.applications.submodular.matroids import Coverage, Matroid, PartitionMatroid, PrivateMatroidGreedy, swap_round
-from accountant.applications.submodular.matroids.greedy import open_choose, run_continuous_greedy
+from accountant.applications.submodular.matroids.mechanism import run_continuous_greedy
 from accountant.applications.submodular.matroids.utility import bound_expectation, bound_utility, choose_parameters
 from benchmarks.matroids import make_decoys, mark, plain_greedy, value_of
 from benchmarks.onesided.instances import coverage, maximise
 from benchmarks.study.store import Row, Task
 from profiles import InvalidArgument
+from profiles.randomness import ExponentialDraws
 from profiles.randomness.bits import open_bits
 
 DELTA, BETA = "1e-6", "0.05"
@@ -54,10 +55,11 @@ def run_approximate(matroid: Matroid, users: CoverageInstance, epsilon: str, see
     """
     target, rounds = Fraction(epsilon), 4
     spent, public = Fraction(epsilon0_for(target * (1 - SHARE), DELTA)), np.random.default_rng([seed, 1])
-    choose, function = open_choose(open_bits(np.random.default_rng([seed, 2]))), Coverage(matroid.size)
-    bases = run_continuous_greedy(matroid, function.start(users, rounds, None), rounds, spent, choose)
+    bits, function = open_bits(np.random.default_rng([seed, 2])), Coverage(matroid.size)
+    scores = function.start(users, rounds, None)
+    bases = run_continuous_greedy(matroid, scores, rounds, ExponentialDraws(spent / scores.unit, bits))
     found = sorted({swap_round(matroid, bases, public) for _ in range(8)}, key=sorted)
-    return found[choose(function.totals(users, mark(found, matroid.size)), target * SHARE / function.unit)]
+    return found[ExponentialDraws(target * SHARE / function.unit, bits).among(function.totals(users, mark(found, matroid.size)))]
 
 
 def run_matroid(task: Task) -> list[Row]:

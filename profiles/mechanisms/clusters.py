@@ -17,7 +17,6 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array
 from threadpoolctl import ThreadpoolController
 
 from profiles.arrays import Floats
@@ -69,6 +68,8 @@ class _Membership:
         """Return the matrix with ``weights[i]`` in row ``labels[i]`` of column i; it is valid until the next call."""
         rows = len(labels)
         if self.matrix is None or self.matrix.shape[1] != rows:
+            from scipy.sparse import csc_array  # noqa: PLC0415 - what reads a profile alone runs no mechanism
+
             self.matrix = csc_array((weights, labels, np.arange(rows + 1, dtype=np.int32)), shape=(self.clusters, rows))
         self.matrix.indices, self.matrix.data = labels, weights
         return self.matrix

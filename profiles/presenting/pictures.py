@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 DASHES = ("-", "--", "-.", ":")
 FAINT = "#5a5a5a"
+_FORMATS = ("png", "svg", "pdf")
 _RESOLUTION = 110
 _POINTS = 400
 
@@ -36,10 +37,7 @@ class Picture:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the picture; the suffix says how: .png, .svg or .pdf. Raises :class:`InvalidArgument`, ``OSError``."""
-        if not str(path).lower().endswith((".png", ".svg", ".pdf")):
-            raise InvalidArgument(
-                f"a picture is written as .png, .svg or .pdf, but {str(path)[:80]!r} was found; choose one of these suffixes"
-            )
+        find_format(str(path))
         self.figure.savefig(path, dpi=150)
 
     def _repr_html_(self) -> str:
@@ -49,13 +47,26 @@ class Picture:
         return serialise(make("img", src=f"data:image/png;base64,{shown}", alt=self.told, style="max-width: 100%; background: white"))
 
 
-def new_figure(panels: int = 1) -> tuple[Any, list[Any]]:
-    """Return a figure and its axes, side by side. Raises :class:`MissingExtra` without Matplotlib."""
+def find_format(name: str) -> str:
+    """Return the format of a file by its suffix: png, svg or pdf. Raises :class:`InvalidArgument`."""
+    found = name.lower().rpartition(".")[2]
+    if found not in _FORMATS:
+        raise InvalidArgument(f"a picture is written as .png, .svg or .pdf, but {name[:80]!r} was found; choose one of these suffixes")
+    return found
+
+
+def load_figure() -> Any:
+    """Return Matplotlib's class of figures. Raises :class:`MissingExtra` where it is not installed."""
     try:
         from matplotlib.figure import Figure  # noqa: PLC0415 - the extra plots
     except ImportError:
         raise MissingExtra("a picture needs Matplotlib, which is not installed; pip install 'pdp-accountant[plots]'") from None
-    figure = Figure(figsize=(5.2 * panels + 0.6, 3.6), layout="constrained")
+    return Figure
+
+
+def new_figure(panels: int = 1) -> tuple[Any, list[Any]]:
+    """Return a figure and its axes, side by side. Raises :class:`MissingExtra` without Matplotlib."""
+    figure = load_figure()(figsize=(5.2 * panels + 0.6, 3.6), layout="constrained")
     axes = figure.subplots(1, panels, squeeze=False)[0]
     for panel in axes:
         panel.spines[["top", "right"]].set_visible(False)
@@ -134,4 +145,4 @@ def _evaluate(profile: Profile, record: Mapping[str, Fraction], weights: Any) ->
     return np.broadcast_to(np.asarray(found, dtype=float), weights.shape)
 
 
-__all__ = ["COLOURS", "DASHES", "FAINT", "Picture", "name_record", "new_figure", "plot_profile"]
+__all__ = ["COLOURS", "DASHES", "FAINT", "Picture", "find_format", "load_figure", "name_record", "new_figure", "plot_profile"]

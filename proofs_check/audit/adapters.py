@@ -21,14 +21,13 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from profiles import errors as profile_errors
 from profiles.errors import InvalidArgument, PDPError
+from profiles.numbers import to_integer
 from profiles.private import quote_failure
-from proofs_check.audit import errors as audit_errors
 from proofs_check.audit.calls import require_time_limit
 from proofs_check.audit.errors import MechanismHangs, MechanismRaised, UnusableOutputs
 from proofs_check.audit.runs import AuditedMechanism
-from proofs_check.worker import KEPT, Failure, OneAtATime, Setup, Task, serve
+from proofs_check.audit.worker import KEPT, OneAtATime, Setup, Task, serve
 
 _MOST_WORKERS = 256
 #: Chunks of a call: a number that does not depend on the number of workers, and no less than so many outputs in one of a batch function.
@@ -82,8 +81,7 @@ def in_processes(
 
     Raises :class:`InvalidArgument`.
     """
-    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or not 1 <= workers <= _MOST_WORKERS:
-        raise InvalidArgument(f"the number of workers must be an integer from 1 to {_MOST_WORKERS}, but {str(workers)[:40]} was found")
+    to_integer(workers, "the number of workers", 1, _MOST_WORKERS)
     require_time_limit(time_limit)
     if isinstance(mechanism, str):
         return ProcessPool(Setup(mechanism, None, one_at_a_time, own_randomness), int(workers), time_limit)
@@ -124,8 +122,8 @@ class _Worker:
             raise UnusableOutputs(
                 f"the outputs cannot be read outside of the worker process ({type(error).__name__}); return numbers or texts"
             ) from None
-        if isinstance(found, Failure):
-            raise _as_error(found)
+        if isinstance(found, PDPError):
+            raise found
         return found
 
     def report_end(self) -> NoReturn:
@@ -262,14 +260,6 @@ def _wait(workers: Sequence[_Worker], deadline: float) -> list[_Worker]:
     timeout = None if deadline == math.inf else max(0.0, deadline - time.monotonic())
     ready = wait([handle for worker in workers for handle in (worker.connection, worker.process.sentinel)], timeout)
     return [worker for worker in workers if worker.connection in ready or worker.process.sentinel in ready]
-
-
-def _as_error(failure: Failure) -> PDPError:
-    for module in (audit_errors, profile_errors):
-        kind = getattr(module, failure.error, None)
-        if isinstance(kind, type) and issubclass(kind, PDPError):
-            return kind(failure.message, private=failure.private)
-    return MechanismRaised(failure.message, private=failure.private)
 
 
 def _end(workers: list[_Worker]) -> None:

@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 
 from profiles.errors import InvalidArgument
-from profiles.numbers import ExactLike, decimal_text, to_exact
+from profiles.numbers import ExactLike, decimal_text, to_exact, to_integer
 from profiles.suggestions import suggest
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.fixed import FixedAudit, Tested
 from proofs_check.audit.guesses import Plan, choose_rules
 from proofs_check.audit.limits import lower_limit, upper_limit
 from proofs_check.audit.neighbors import Relation, judge_neighbors
-from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.results import AuditResult, EventReport, Finding, Parts
 from proofs_check.audit.runs import AuditedMechanism, Kind, LabelledStream, split
 from proofs_check.audit.scores import Effort, Learner, Score
-from proofs_check.audit.scores.interface import number_text
+from proofs_check.audit.scores.interface import at_threshold
+from proofs_check.audit.scores.one_dimension import place
 from proofs_check.audit.sequential import SequentialAudit, next_batch
 from proofs_check.exact import Bounds, ExactEpsilon
 
@@ -166,11 +166,8 @@ def _error_of(level: Fraction, samples: object, tests: object) -> Fraction:
         raise InvalidArgument(
             f"the confidence must lie in (0, 1), but {decimal_text(level, 6, round_up=False)} was found; give for example 0.99"
         )
-    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or not _LEAST_SAMPLES <= samples <= _MOST_SAMPLES:
-        raise InvalidArgument(f"the number of samples must be an integer from {_LEAST_SAMPLES} to {_MOST_SAMPLES}, but {samples} was found")
-    if isinstance(tests, bool) or not isinstance(tests, (int, np.integer)) or tests < 1:
-        raise InvalidArgument(f"the number of tests must be a positive integer, but {tests} was found; count the audits reported together")
-    alpha = (1 - level) / int(tests)
+    to_integer(samples, "the number of samples", _LEAST_SAMPLES, _MOST_SAMPLES)
+    alpha = (1 - level) / to_integer(tests, "the number of tests", 1, hint="count the audits reported together")
     if alpha < _LEAST_ERROR:
         raise InvalidArgument("a test needs an error of at least 1e-300, but less is left for it; give a lower confidence")
     return alpha
@@ -268,15 +265,7 @@ def _choice(kind: Any, value: Any, what: str) -> Any:
         raise InvalidArgument(f"{what} must be one of {', '.join(names)}, but {str(value)[:40]!r} was found; choose one{hint}") from None
 
 
-def _exact_ratio(outputs: Outputs) -> np.ndarray:
-    return np.asarray(outputs.values[:, 0])
-
-
-_EXACT_RATIO = Score(
-    "log-likelihood ratio",
-    _exact_ratio,
-    lambda threshold, above: f"log-likelihood ratio {'at least' if above else 'at most'} {number_text(threshold)}",
-)
+_EXACT_RATIO = Score("log-likelihood ratio", place(0), at_threshold("log-likelihood ratio"))
 
 
 def _report_events(test: Tested, alpha: Fraction) -> tuple[EventReport, ...]:

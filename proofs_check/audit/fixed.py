@@ -11,9 +11,9 @@ import numpy as np
 from proofs_check.audit.guesses import FEW_TEMPERS, TEMPERS, Counts, GuessingRule, Plan, choose_rules
 from proofs_check.audit.limits import epsilon_of_guesses
 from proofs_check.audit.outputs import join
-from proofs_check.audit.runs import Batch, Kind
+from proofs_check.audit.runs import Kind, LabelledBatch
 from proofs_check.audit.scores import Learner, Score, learn_scores
-from proofs_check.audit.threads import quietly
+from proofs_check.audit.scores.interface import quietly
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Tested:
     alpha: Fraction
     counts: Counts = Counts()  # noqa: RUF009 - it is frozen
 
-    def add(self, part: Batch) -> Tested:
+    def add(self, part: LabelledBatch) -> Tested:
         """Return the test with some more outputs."""
         return Tested(self.rule, self.alpha, self.counts.add(self.rule.guess(part.outputs), part.is_first))
 
@@ -83,7 +83,7 @@ class FixedAudit:
         self._choose_to = self._learn + min(most, max(1, round(shares.choose * total)))
         self._total, self._alpha, self._delta, self._one_sided = total, alpha, delta, one_sided
         self._learner = learner
-        self._kept: list[Batch] = []
+        self._kept: list[LabelledBatch] = []
         self._width = kind.width
         self._seen = 0
         self._scores = scores
@@ -94,12 +94,12 @@ class FixedAudit:
         border = self._learn if self._seen < self._learn else self._choose_to
         return border - self._seen if self._seen < border else None
 
-    def update(self, batch: Batch) -> None:
+    def update(self, batch: LabelledBatch) -> None:
         """Take the next outputs."""
         with quietly():
             self._split(batch)
 
-    def _split(self, batch: Batch) -> None:
+    def _split(self, batch: LabelledBatch) -> None:
         start = 0
         while start < len(batch.is_first):
             border = self._learn if self._seen < self._learn else self._choose_to if self._seen < self._choose_to else math.inf
@@ -107,7 +107,7 @@ class FixedAudit:
             self._take(batch.take(slice(start, stop)) if (start, stop) != (0, len(batch.is_first)) else batch)
             start = stop
 
-    def _take(self, part: Batch) -> None:
+    def _take(self, part: LabelledBatch) -> None:
         self._seen += len(part.is_first)
         if self._seen > self._choose_to:
             self.tested = [test.add(part) for test in self.tested]
@@ -128,13 +128,13 @@ class FixedAudit:
         if not scores:
             return
         plan = Plan(max(1, self._total - self._choose_to), self._alpha, self._delta, self._one_sided, self._tempers)
-        rules = choose_rules(scores, Batch(chosen_on.outputs.fit(self._width), chosen_on.is_first), plan)
+        rules = choose_rules(scores, LabelledBatch(chosen_on.outputs.fit(self._width), chosen_on.is_first), plan)
         spare = 1 - sum((rule.share for rule in rules), Fraction(0))
         self.tested = [Tested(rule, self._alpha * (rule.share + (spare if k == 0 else 0))) for k, rule in enumerate(rules)]
 
-    def _collect(self) -> Batch:
+    def _collect(self) -> LabelledBatch:
         parts, self._kept = self._kept, []
-        return Batch(join([part.outputs for part in parts]), np.concatenate([part.is_first for part in parts]))
+        return LabelledBatch(join([part.outputs for part in parts]), np.concatenate([part.is_first for part in parts]))
 
     def bounds(self) -> list[float]:
         """Return the lower confidence bound on ε in nats that each tested rule proves, rounded down. Valid once all outputs have come."""

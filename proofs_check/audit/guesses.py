@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.stats import norm
 
 from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
-from proofs_check.audit.runs import Batch
+from proofs_check.audit.runs import LabelledBatch
 from proofs_check.audit.scores.interface import Score, evaluate, evaluate_all
 
 #: Cuts tried along a score.
@@ -114,7 +113,7 @@ class Counts:
         )
 
 
-def choose_rules(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[GuessingRule]:
+def choose_rules(scores: Sequence[Score], batch: LabelledBatch, plan: Plan) -> list[GuessingRule]:
     """Return one rule for each temper, less the doubles: the rules that promise most on ``plan.outputs`` fresh outputs.
 
     Counts on ``batch`` are doubted, scaled, and put into Wilson's approximation of the binomial limit. Whatever comes out is sound: bounds
@@ -137,7 +136,7 @@ def choose_rules(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Gues
     return made
 
 
-def _shortlist(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[Score]:
+def _shortlist(scores: Sequence[Score], batch: LabelledBatch, plan: Plan) -> list[Score]:
     """Return the few scores that promise most, for any temper, on the first outputs: the others need not be computed for all."""
     if len(batch.is_first) <= 2 * _GLANCE or len(scores) <= _SHORT:
         return list(scores)
@@ -172,7 +171,7 @@ class _Cuts:
     guesses: Floats
 
 
-def _all_pairs(scores: Sequence[Score], batch: Batch, plan: Plan) -> list[_Cuts]:
+def _all_pairs(scores: Sequence[Score], batch: LabelledBatch, plan: Plan) -> list[_Cuts]:
     return [_pairs(values, batch.is_first, one_sided=plan.one_sided) for values in evaluate_all(scores, batch.outputs)]
 
 
@@ -231,6 +230,8 @@ def _smooth(ordered: Floats, is_first: np.ndarray) -> Floats:
 def _promises(cuts: _Cuts, temper: Temper, plan: Plan, seen: int) -> Floats:
     """Return the bound in nats that each pair of thresholds promises: Wilson's lower limit of the chance of a right guess, as log odds."""
     factor = plan.outputs / max(1, seen)
+    from scipy.stats import norm  # noqa: PLC0415 - what reads a result alone makes no guesses
+
     quantile = float(norm.isf(float(plan.alpha * temper.share)))
     slack = float(plan.delta) / 2 * (np.isfinite(cuts.first_from).astype(np.float64) + np.isfinite(cuts.second_to))
     right, wrong = (cuts.smooth, cuts.guesses - cuts.smooth) if temper.smooth else (cuts.right, cuts.guesses - cuts.right)

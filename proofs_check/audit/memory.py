@@ -15,11 +15,18 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from proofs_check.worker import copy_mechanism
-
 #: Copies of a data set that are kept, so that a later one is not found at the same place in memory, and their bytes at most.
 _KEPT, _KEPT_BYTES = 64, 1 << 26
 _CHUNK = 1 << 16
+
+
+def copy_mechanism(mechanism: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a copy that shares no state with a mechanism; itself where it cannot be copied, as functions and what holds a lock."""
+    try:
+        made = copy.deepcopy(mechanism)
+    except Exception:
+        return mechanism
+    return made if callable(made) else mechanism
 
 
 class Copies:

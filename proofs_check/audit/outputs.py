@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -42,6 +42,12 @@ class Outputs:
         """The number d of places."""
         return int(self.values.shape[1])
 
+    def keys(self) -> NDArray[np.void]:
+        """Return the bytes of each output, equal for equal outputs; shape (n,)."""
+        symbols = np.zeros(self.values.shape) if self.symbols is None else self.symbols.astype(np.float64)
+        rows = np.ascontiguousarray(np.concatenate((self.values + 0.0, symbols), axis=1))
+        return np.asarray(rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1))
+
     def take(self, rows: Any) -> Outputs:
         """Return some of the outputs: ``rows`` is an index array, a mask or a slice."""
         return Outputs(self.values[rows], None if self.symbols is None else self.symbols[rows])
@@ -72,6 +78,22 @@ def join(parts: Sequence[Outputs]) -> Outputs:
     return Outputs(values, np.concatenate(symbols))
 
 
+def require_outputs(returned: Any, size: int) -> None:
+    """Refuse what does not hold ``size`` outputs along its first axis. Raises :class:`UnusableOutputs`."""
+    if isinstance(returned, np.ma.MaskedArray):
+        raise UnusableOutputs("the mechanism must return plain arrays, but a masked array was found; fill or mark missing entries")
+    if isinstance(returned, np.ndarray) and (returned.ndim == 0 or len(returned) != size):
+        raise UnusableOutputs(
+            f"the mechanism was asked for {size} outputs, but returned an array of shape {returned.shape}; stack outputs along axis 0"
+        )
+    if not isinstance(returned, Sized):
+        raise UnusableOutputs(
+            f"the mechanism must return {size} outputs along the first axis, but an object of type {type(returned).__name__} was found"
+        )
+    if len(returned) != size:
+        raise UnusableOutputs(f"the mechanism was asked for {size} outputs, but returned {len(returned)}; return one row an output")
+
+
 class Reader:
     """Reads what a mechanism returned; equal outputs get equal rows in all calls of one reader."""
 
@@ -88,24 +110,17 @@ class Reader:
 
     def read(self, returned: object, size: int) -> Outputs:
         """Return ``size`` outputs as a table. Raises :class:`UnusableOutputs`."""
-        if isinstance(returned, np.ma.MaskedArray):
-            raise UnusableOutputs("the mechanism must return plain arrays, but a masked array was found; fill or mark missing entries")
         if not isinstance(returned, np.ndarray) and hasattr(returned, "__array__"):
             returned = np.asarray(returned)
+        if not isinstance(returned, Sized) and isinstance(returned, Iterable):
+            returned = list(returned)
+        require_outputs(returned, size)
         if isinstance(returned, np.ndarray) and returned.dtype.kind == "c":
             returned = np.stack((returned.real, returned.imag), axis=-1)
         if isinstance(returned, np.ndarray) and returned.dtype.kind in "biuf":
             return self._read_array(returned, size)
-        try:
-            rows = list(returned)  # type: ignore[call-overload]
-        except TypeError:
-            raise UnusableOutputs(
-                f"the mechanism must return {size} outputs along the first axis, but an object of type {type(returned).__name__} was found"
-            ) from None
-        if len(rows) != size:
-            raise UnusableOutputs(f"the mechanism was asked for {size} outputs, but returned {len(rows)}; return one row an output")
         self._keep_kind(_OBJECTS)
-        return self._read_rows(rows)
+        return self._read_rows(list(returned))  # type: ignore[call-overload]
 
     def _keep_kind(self, kind: int) -> None:
         """Refuse a second kind of container: equal outputs could be read differently then, which would look like evidence."""
@@ -117,10 +132,6 @@ class Reader:
         self._kind = kind
 
     def _read_array(self, array: NDArray[Any], size: int) -> Outputs:
-        if array.ndim == 0 or len(array) != size:
-            raise UnusableOutputs(
-                f"the mechanism was asked for {size} outputs, but returned an array of shape {array.shape}; stack outputs along axis 0"
-            )
         self._keep_kind(array.ndim)
         with np.errstate(over="ignore"):
             values = np.array(array.reshape(size, -1), dtype=np.float64)  # a copy: the mechanism may use its buffer again

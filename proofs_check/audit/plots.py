@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles.arrays import Floats
-from profiles.errors import InvalidArgument
-from profiles.presenting.pictures import Picture, new_figure
+from profiles.presenting.pictures import COLOURS, Picture, load_figure, new_figure
 from profiles.private import EYES_ONLY
 from proofs_check.audit.errors import UnusableOutputs
 from proofs_check.audit.guesses import GuessingRule
@@ -22,11 +21,11 @@ from proofs_check.audit.outputs import ABSENT, Outputs, Reader, join
 from proofs_check.audit.report import bound_texts, confidence_text
 from proofs_check.audit.results import AuditResult, Finding
 from proofs_check.audit.scores.interface import Score, evaluate
+from proofs_check.audit.scores.one_dimension import place
 
-#: Okabe and Ito's colours, which people with any kind of colour blindness tell apart: D, D′; sequential and fixed bound; the claim.
-FIRST, SECOND = "#0072B2", "#D55E00"
-SEQUENTIAL, FIXED, CLAIM = "#CC79A7", "#009E73", "#333333"
-_FORMATS = ("png", "svg", "pdf")
+#: What each colour stands for: D, D′, the bound of the fixed sample, the sequential one; and the claim.
+FIRST, SECOND, FIXED, SEQUENTIAL = COLOURS
+CLAIM = "#333333"
 _OUTPUTS, _SECONDS = 20_000, 10.0
 _BINS, _GRID, _BARS = 90, 6_000, 12
 _MOST_ATOMS = 40
@@ -36,7 +35,7 @@ _LONGEST_WORDS = 42
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Samples:
+class FreshOutputs:
     """Fresh outputs on both data sets, and the reader that knows their symbols."""
 
     first: Outputs
@@ -44,25 +43,9 @@ class Samples:
     reader: Reader
 
 
-def require_matplotlib() -> None:
-    """Refuse to go on without Matplotlib. Raises :class:`InvalidArgument`."""
-    try:
-        import matplotlib.figure  # noqa: F401, PLC0415
-    except ImportError:
-        raise InvalidArgument("a plot needs Matplotlib, which is not installed; pip install 'pdp-accountant[plots]'") from None
-
-
-def find_format(name: str) -> str:
-    """Return the format of a file by its suffix: png, svg or pdf. Raises :class:`InvalidArgument`."""
-    found = name.lower().rpartition(".")[2]
-    if found not in _FORMATS:
-        raise InvalidArgument(f"a plot is written as .png, .svg or .pdf, but {name[:80]!r} was found; choose one of these suffixes")
-    return found
-
-
 def draw_samples(
     mechanism: Callable[..., Any], pair: tuple[Any, Any], result: AuditResult, *, change: Callable[[Any], Any] | None = None
-) -> Samples:
+) -> FreshOutputs:
     """Return fresh outputs for a plot, by a generator made from the audit's seed: at most 20,000 on each data set, and about 10 s of work.
 
     ``change`` is the statistic or log-likelihood ratio that was judged. Raises what the mechanism raises.
@@ -77,17 +60,18 @@ def draw_samples(
             returned = mechanism(dataset, rng, size)
             part.append(reader.read(returned if change is None else change(returned), size))
         drawn += size
-    return Samples(join(parts[0]), join(parts[1]), reader)
+    return FreshOutputs(join(parts[0]), join(parts[1]), reader)
 
 
-def plot_audit(result: AuditResult, samples: Samples, rule: GuessingRule | None = None) -> Any:
-    """Return the figure: the outputs with the event (from ``rule``, else ``result.rule``) on the left, the bound on the right."""
-    from matplotlib.figure import Figure  # noqa: PLC0415
+def plot_audit(result: AuditResult, samples: FreshOutputs, rule: GuessingRule | None = None) -> Any:
+    """Return the figure: the outputs with the event (from ``rule``, else ``result.rule``) on the left, the bound on the right.
 
+    Raises :class:`profiles.MissingExtra` without Matplotlib, :class:`UnusableOutputs`.
+    """
     used = rule or result.rule
     if result.reader is None and rule is None and any(part.symbols is not None for part in (samples.first, samples.second)):
         used = None  # symbols were numbered by another reader
-    figure = Figure(figsize=(11.5, 5.2), layout="constrained")
+    figure = load_figure()(figsize=(11.5, 5.2), layout="constrained")
     left, right = figure.subplots(1, 2, width_ratios=(1.25, 1))
     bound, claimed = bound_texts(result)
     verdict = "VIOLATED" if result.finding is Finding.VIOLATED else "consistent (which does not mean that the claim is true)"
@@ -117,13 +101,13 @@ def to_bytes(figure: Any, kind: str) -> bytes:
     return stream.getvalue()
 
 
-def plot_outputs(axes: Any, samples: Samples, rule: GuessingRule | None) -> None:
+def plot_outputs(axes: Any, samples: FreshOutputs, rule: GuessingRule | None) -> None:
     """Draw both distributions in the way that suits the outputs: bars of patterns, a histogram of numbers, or the score of vectors."""
     first, second = samples.first, samples.second
     both = join([first, second])
     if not len(both):
         raise UnusableOutputs("a plot needs outputs, but none were given; draw some")
-    keys = _keys(both)
+    keys = both.keys()
     distinct, counts = np.unique(keys, return_counts=True)
     if len(distinct) <= 4 * _MOST_ATOMS and counts.mean() >= 8:
         _plot_patterns(axes, both, keys, len(first), samples.reader, rule)
@@ -168,14 +152,6 @@ def plot_bound(axes: Any, result: AuditResult) -> None:
     axes.grid(visible=True, alpha=0.25)
     if axes.get_legend_handles_labels()[0]:
         _place_legend(axes)
-
-
-def _keys(outputs: Outputs) -> NDArray[Any]:
-    """Return one object for each output, equal for equal outputs."""
-    values = outputs.values + 0.0
-    symbols = np.zeros(values.shape) if outputs.symbols is None else outputs.symbols.astype(np.float64)
-    rows = np.ascontiguousarray(np.concatenate((values, symbols), axis=1))
-    return np.asarray(rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).reshape(-1))
 
 
 def _is_about_bits(rule: GuessingRule | None) -> bool:
@@ -294,7 +270,7 @@ def _shade(axes: Any, rule: GuessingRule, scale: _Scale, both: Floats, atoms: Fl
                 axes.axvline(atom, color=FIRST if guess > 0 else SECOND, alpha=0.3, lw=5)
 
 
-def _plot_score(axes: Any, samples: Samples, rule: GuessingRule) -> None:
+def _plot_score(axes: Any, samples: FreshOutputs, rule: GuessingRule) -> None:
     """Draw the distribution of the score that was chosen; the event is where it is beyond a threshold."""
     scores = [evaluate(rule.score, outputs.fit(rule.width)) for outputs in (samples.first, samples.second)]
     usable = [values[~np.isnan(values)] for values in scores]
@@ -307,7 +283,7 @@ def _plot_score(axes: Any, samples: Samples, rule: GuessingRule) -> None:
 
 def _threshold_rule(rule: GuessingRule) -> GuessingRule:
     """Return the rule that makes the same guesses from the score itself."""
-    itself = Score(rule.score.name, lambda outputs: np.asarray(outputs.values[:, 0]), rule.score.describe)
+    itself = Score(rule.score.name, place(0), rule.score.describe)
     return GuessingRule(itself, rule.first_from, rule.second_to, 1, rule.promise, rule.share)
 
 

@@ -8,6 +8,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from profiles.numbers import round_up
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.guesses import GuessingRule
 from proofs_check.audit.neighbors import Neighboring, Relation
@@ -140,7 +141,7 @@ class AuditResult:
         """
         return {
             "epsilon_lower": self.epsilon_lower,
-            "claimed": _upper_float(self.claim.epsilon),
+            "claimed": round_up(self.claim.epsilon),
             "delta": float(self.claim.delta),
             "one_sided": self.claim.one_sided,
             "confidence": float(self.confidence),
@@ -181,8 +182,3 @@ class AuditResult:
 
 def _number(value: float) -> float | str:
     return value if math.isfinite(value) else "inf"
-
-
-def _upper_float(value: Fraction) -> float:
-    nearest = float(value)
-    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)

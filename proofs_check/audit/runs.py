@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import pickle
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import kruskal
 
 from profiles.errors import InvalidArgument, PDPError
-from proofs_check.audit.calls import call_watched, collect_outputs, require_time_limit
+from proofs_check.audit.calls import (
+    call_watched,
+    collect_outputs,
+    global_state,
+    require_time_limit,
+    require_unchanged,
+    require_unused,
+)
 from proofs_check.audit.errors import (
     ConstantOutputs,
     DifferentConstants,
@@ -49,15 +53,15 @@ class AuditedMechanism(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Batch:
+class LabelledBatch:
     """Outputs with their hidden labels: ``is_first`` tells which of them the first data set D made."""
 
     outputs: Outputs
     is_first: Labels
 
-    def take(self, rows: Any) -> Batch:
+    def take(self, rows: Any) -> LabelledBatch:
         """Return some of the outputs with their labels."""
-        return Batch(self.outputs.take(rows), self.is_first[rows])
+        return LabelledBatch(self.outputs.take(rows), self.is_first[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ class LabelledStream:
         #: Whether D and D′ gave the same outputs for equal generators in the trials; None where generators do not tell.
         self.same_on_both: bool | None = None
 
-    def draw(self, count: int) -> Batch:
+    def draw(self, count: int) -> LabelledBatch:
         """Return ``count`` labelled outputs in random order of labels."""
         is_first = self._labels.random(count) < 0.5
         wanted = int(is_first.sum()), count - int(is_first.sum())
@@ -126,7 +130,7 @@ class LabelledStream:
                 self._remember(which, parts[which])
         self._batches += 1
         self.drawn += count
-        return Batch(_interleave(parts[0], parts[1], is_first), is_first)
+        return LabelledBatch(_interleave(parts[0], parts[1], is_first), is_first)
 
     def require_variation(self) -> None:
         """Refuse a mechanism that has returned one value only on each data set. Raises :class:`ConstantOutputs`."""
@@ -161,8 +165,8 @@ class LabelledStream:
         for which, seeds in enumerate(self._seeds):
             outputs = [self._run_unchanged(which, seed) for seed in seeds]
             again = self._run_unchanged(which, seeds[-1])
-            keys = [_row_keys(table) for table in outputs]
-            if not self.own_randomness and _row_keys(again) != keys[-1]:
+            keys = [table.keys().tolist() for table in outputs]
+            if not self.own_randomness and again.keys().tolist() != keys[-1]:
                 raise SharedGenerator(
                     "the mechanism gave different outputs for equal generators, so it draws from somewhere else or counts its calls; use "
                     "only the generator passed to it (or allow own randomness, if you know that it is independent in every call)"
@@ -188,8 +192,7 @@ class LabelledStream:
         """Return the outputs of a trial. Raises :class:`UnusableOutputs` for a mechanism that changes its data set."""
         dataset = self._copies.dataset(which)
         outputs = self._run(which, np.random.default_rng(seed), TRIAL, dataset=dataset)
-        if not _equal(self._datasets[which], dataset):
-            raise UnusableOutputs("the mechanism changes its data set, so that runs depend on each other; copy it first")
+        require_unchanged(self._datasets[which], dataset)
         return outputs
 
     def require_no_memory(self) -> None:
@@ -256,15 +259,12 @@ class LabelledStream:
         return self.reader.read(returned if self._change is None else self._change(returned), len(returned))
 
     def _run(self, which: int, rng: np.random.Generator, size: int, *, fresh: bool = False, dataset: Any = None) -> Outputs:
-        numpy_state, python_state = _numpy_state(), random.getstate()
+        state = global_state()
         runs = self._copies.mechanism(fresh=fresh)
         given = self._copies.dataset(which) if dataset is None else dataset
         returned = call_watched(lambda: self._judged(collect_outputs(runs(given, rng, size), size), size), self._time_limit)
-        if not self.own_randomness and (random.getstate() != python_state or _numpy_state() != numpy_state):
-            raise SharedGenerator(
-                "the mechanism draws from a global generator (numpy.random or random), which other code and processes share; draw from the "
-                "generator passed to it"
-            )
+        if not self.own_randomness:
+            require_unused(state)
         return self.reader.read(returned, size)
 
     def _judged(self, returned: Any, size: int) -> Any:
@@ -278,7 +278,7 @@ class LabelledStream:
 
     def _remember(self, which: int, outputs: Outputs | None) -> None:
         if outputs is not None and len(self._seen[which]) < 2:
-            first = _row_keys(outputs.take(slice(0, 1)))
+            first = outputs.take(slice(0, 1)).keys().tolist()
             self._seen[which].update(first)
             varied = (outputs.values != outputs.values[0]).any() or (
                 outputs.symbols is not None and bool((outputs.symbols != outputs.symbols[0]).any())
@@ -323,22 +323,12 @@ def _interleave(first: Outputs | None, second: Outputs | None, is_first: Labels)
     return Outputs(values, symbols)
 
 
-def _row_keys(outputs: Outputs) -> list[bytes]:
-    symbols = np.zeros(outputs.values.shape, dtype=np.int32) if outputs.symbols is None else outputs.symbols
-    return [value.tobytes() + symbol.tobytes() for value, symbol in zip(outputs.values + 0.0, symbols, strict=True)]
-
-
 def same_outputs(first: Outputs, second: Outputs) -> bool:
     """Tell whether two tables hold the same outputs, up to the rounding of sums in another order."""
     width = max(first.width, second.width)
     one, other = first.widen(width), second.widen(width)
     marks = [np.zeros(t.values.shape, dtype=np.int32) if t.symbols is None else t.symbols for t in (one, other)]
     return np.array_equal(marks[0], marks[1]) and np.allclose(one.values, other.values, rtol=1e-9, atol=0.0)
-
-
-def _numpy_state() -> tuple[Any, ...]:
-    name, key, *rest = np.random.get_state(legacy=True)  # noqa: NPY002 - the global generator is what is watched
-    return (name, key.tobytes() if isinstance(key, np.ndarray) else key, *rest)
 
 
 def _require_alike(calls: Sequence[Outputs]) -> None:
@@ -356,6 +346,8 @@ def _find_unlike(groups_of_outputs: Sequence[Outputs]) -> int:
 
     Kruskal and Wallis's rank test on each place, at an error of 1e-9: a correct mechanism is not refused by chance.
     """
+    from scipy.stats import kruskal  # noqa: PLC0415 - what reads a result alone runs nothing
+
     for j in range(min(*(table.width for table in groups_of_outputs), _PLACES_COMPARED)):
         groups = [table.values[:, j] for table in groups_of_outputs if table.symbols is None]
         together = np.concatenate(groups) if groups else np.empty(0)
@@ -364,20 +356,3 @@ def _find_unlike(groups_of_outputs: Sequence[Outputs]) -> int:
         if kruskal(*groups).pvalue < _CHANCE:
             return j + 1
     return 0
-
-
-def _equal(before: Any, after: Any) -> bool:
-    """Tell whether two data sets are equal, as far as can be seen; what cannot be compared counts as equal."""
-    if before is after:
-        return True
-    if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
-        return before.shape == after.shape and before.tobytes() == after.tobytes() if before.dtype != object else True
-    if isinstance(before, (tuple, list)) and isinstance(after, (tuple, list)):
-        return len(before) == len(after) and all(_equal(a, b) for a, b in zip(before, after, strict=True))
-    if isinstance(before, dict) and isinstance(after, dict):
-        return before.keys() == after.keys() and all(_equal(value, after[key]) for key, value in before.items())
-    if isinstance(before, (int, float, str, bytes, Fraction)):
-        return bool(before == after) or before != before  # noqa: PLR0124 - NaN is unequal to itself
-    if hasattr(before, "__dict__") and type(before) is type(after):
-        return _equal(vars(before), vars(after))
-    return True

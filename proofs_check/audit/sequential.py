@@ -11,10 +11,9 @@ import numpy as np
 from profiles.arrays import Floats
 from proofs_check.audit.bettors import CellBettor, SigmoidBettor, SlopeBettor, Terms
 from proofs_check.audit.outputs import join
-from proofs_check.audit.runs import Batch
+from proofs_check.audit.runs import LabelledBatch
 from proofs_check.audit.scores import Learner, Score, learn_quick_scores
-from proofs_check.audit.scores.interface import evaluate
-from proofs_check.audit.threads import quietly
+from proofs_check.audit.scores.interface import evaluate, quietly
 
 #: Scores are learned anew after every batch up to here, later when the number of outputs has doubled; and on so many outputs at most.
 _ALWAYS_LEARN, _LEARN_ROWS = 2_000, 20_000
@@ -88,7 +87,7 @@ class SequentialAudit:
         self._slopes = _SLOPES if scores is None else _GIVEN_SLOPES
         self._slots: tuple[float, ...] = _SLOTS if scores is None else _GIVEN_SLOTS
         self._shares = _BETTOR_SHARES if scores is None else _GIVEN_SHARES
-        self._past: list[Batch] = []
+        self._past: list[LabelledBatch] = []
         self._learned_at = 0
         self._width = 0
         self._scores: dict[str, Score] = {}
@@ -98,12 +97,12 @@ class SequentialAudit:
         self.seen = 0
         self.checkpoints: list[Checkpoint] = []
 
-    def update(self, batch: Batch) -> None:
+    def update(self, batch: LabelledBatch) -> None:
         """Bet on a batch with what was learned before it, then learn from it."""
         with quietly():
             self._update(batch)
 
-    def _update(self, batch: Batch) -> None:
+    def _update(self, batch: LabelledBatch) -> None:
         if self._scores:
             outputs = batch.outputs.fit(self._width)
             for name, score in self._scores.items():
@@ -129,12 +128,12 @@ class SequentialAudit:
         best = max(won, key=lambda name: won[name], default=None)
         return best if best is not None and won[best] > 0 else None
 
-    def past(self) -> Batch | None:
+    def past(self) -> LabelledBatch | None:
         """Return the outputs that the scores were last learned from, and some since; None before there are scores."""
         if not self._scores:
             return None
-        past = Batch(join([part.outputs for part in self._past]), np.concatenate([part.is_first for part in self._past]))
-        return Batch(past.outputs.fit(self._width), past.is_first)
+        past = LabelledBatch(join([part.outputs for part in self._past]), np.concatenate([part.is_first for part in self._past]))
+        return LabelledBatch(past.outputs.fit(self._width), past.is_first)
 
     def winner(self) -> Score | None:
         """Return the score that won most against the claim, as it was last learned."""
@@ -152,7 +151,7 @@ class SequentialAudit:
         """Bet with the most successful score alone from now on; what the others have won stays. This saves most of the time."""
         self._only = self.best_score() or next(iter(self._bettors))
 
-    def _learn(self, batch: Batch) -> None:
+    def _learn(self, batch: LabelledBatch) -> None:
         self._past.append(batch)
         while sum(len(part.is_first) for part in self._past[1:]) > _LEARN_ROWS:
             self._past.pop(0)
@@ -160,7 +159,7 @@ class SequentialAudit:
             return
         if self.seen > _ONE_SCORE_FROM and self._scores:
             self._keep_best()
-        past = Batch(join([part.outputs for part in self._past]), np.concatenate([part.is_first for part in self._past]))
+        past = LabelledBatch(join([part.outputs for part in self._past]), np.concatenate([part.is_first for part in self._past]))
         if not past.is_first.any() or past.is_first.all():
             return
         self._learned_at, self._width = self.seen, past.outputs.width

@@ -259,7 +259,7 @@ def _narrowed(context: Context, variable: Variable) -> Context:
 
 
 def _statistic(item: Statistic, variable: Variable) -> Statistic:
-    return Statistic(item.name, variable.lo, variable.hi or variable.lo) if item.name == variable.name else item
+    return Statistic(item.name, variable.lo, variable.end) if item.name == variable.name else item
 
 
 def _moved(context: Context, variable: Variable, value: Term, distance: Variable | None) -> Context:

@@ -35,9 +35,6 @@ class _Found:
     point: Fraction | None
 
 
-_NOTHING = _Found(Bounds(-math.inf, -math.inf), None)
-
-
 def epsilon_of_densities(p: Density, q: Density) -> ExactEpsilon:
     """Return bounds of ε = sup over events S of log P(S)/Q(S), and of the same with P and Q exchanged; ``p`` is the larger data set's.
 

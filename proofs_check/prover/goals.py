@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,9 +11,6 @@ from profiles.profile import Variable
 from profiles.symbolic import from_sympy
 from profiles.terms import Term
 from proofs_check.prover.algebra import derivative, put_in
-
-#: An exact point: variable name → value.
-Point = Mapping[str, Fraction]
 
 
 @dataclass(frozen=True, slots=True)

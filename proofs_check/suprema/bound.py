@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flint import arb
 
 from profiles import InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, to_exact
+from profiles.evaluation import exact_value
 from profiles.hypotheses import DEFINED, Hypothesis
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
@@ -29,7 +30,7 @@ from proofs_check.suprema.certify import (
     premise,
     probability_trees,
 )
-from proofs_check.suprema.feasibility import domains, exact_value, refuse_improper, show_record
+from proofs_check.suprema.feasibility import domains, refuse_improper, show_record
 from proofs_check.suprema.search import guess_maximiser, improve, rounded_down, rounded_up
 from proofs_check.suprema.terms import odds_term, sampled_term, weighted_epsilon
 

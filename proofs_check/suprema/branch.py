@@ -12,9 +12,9 @@ from typing import Protocol
 
 from flint import arb
 
+from profiles.evaluation import exact_value
 from profiles.terms import Term, children, free_symbols, rebuild, symbol
 from proofs_check.enclosures import Enclosure, Gradient, ball, interval, lower_fraction, upper_fraction
-from proofs_check.suprema.feasibility import exact_value
 
 Box = dict[str, tuple[Fraction, Fraction]]
 Point = dict[str, Fraction]

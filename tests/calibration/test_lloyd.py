@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 
-from accountant.calibration import least_error_ratio, published_constant, published_ratio
+from accountant.calibration import least_error_ratio, published_ratio
 from profiles import InvalidArgument, InvalidNumber
 from profiles.mechanisms.noise import draw_k_norm
 
@@ -18,10 +18,6 @@ def test_the_published_numbers(dimension):
         rho = mpmath.mpf("0.225")
         ratio = mpmath.cbrt(4 * dimension * rho**2)
         assert abs(float(published_ratio(dimension)) - float(ratio)) < 2e-12
-        constant = mpmath.mpf(7) / 2
-        beta_sum = mpmath.sqrt(10 * mpmath.mpf("1.5") / constant) * mpmath.cbrt(dimension / (2 * rho))
-        found = published_constant(str(beta_sum), iterations=10, radius="1.5", dimension=dimension)
-        assert math.isclose(found, 3.5, rel_tol=1e-12)
 
 
 def test_the_published_ratio_is_the_inverse_of_the_one_of_su_et_al():

@@ -13,16 +13,14 @@ import time
 from pathlib import Path
 
 import pytest
-import typer.main
 
 from accountant.cli import progress
-from accountant.cli.main import app, invoke
+from accountant.cli.main import COMMANDS, invoke, make_app
 from accountant.cli.output import print_table
 from profiles import PDPError, declare, load
 from profiles.suggestions import suggest
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = list(typer.main.get_command(app).commands)
 #: Not run here: judging all statements takes half a minute (tests/papers does), and tests/report/test_docs.py runs the reports.
 SLOW = ("pdp claims --refuted", "pdp report ")
 
@@ -166,7 +164,7 @@ def test_completion(folder, monkeypatch, capsys, words, completed):
     monkeypatch.setenv("COMP_WORDS", f"pdp {words}")
     monkeypatch.setenv("COMP_CWORD", str(len(words.split())))
     with pytest.raises(SystemExit):
-        app(prog_name="pdp")
+        make_app()(prog_name="pdp")
     assert capsys.readouterr().out.split() == completed
 
 
@@ -238,6 +236,15 @@ def test_files_send_no_commands_to_a_terminal(pdp, folder):
         result = pdp("check", "c.json")
         assert "\x1b" not in result.out + result.err
     assert "\x1b" not in pdp("verify", "\x1b[31m.toml", "-e", "3").err
+
+
+@pytest.mark.parametrize("words", [["--help"], ["verify", "--help"]])
+def test_help_is_fast_because_it_loads_little(words):
+    program = f"import sys; from accountant.cli.main import invoke; invoke({words!r}); print(*sys.modules, file=sys.stderr)"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT)
+    loaded = set(found.stderr.split())
+    assert not loaded & {"sympy", "mpmath", "numpy", "flint", "scipy", "pyarrow", "sklearn", "rich"}
+    assert ("accountant.cli.audit" in loaded) is (words == ["--help"])
 
 
 def test_nothing_and_its_kin(pdp, folder):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from accountant.cli.foreign import Terminated, quiet_output
+from accountant.cli.streams import Terminated, quiet_output
 from profiles import InvalidArgument
 
 NOISY = """

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from accountant.cli import main
-from accountant.cli.foreign import Terminated
+from accountant.cli.streams import Terminated
 
 SLOW = """
 import time

@@ -7,10 +7,10 @@ import re
 import pytest
 import typer.main
 
-from accountant.cli.main import app
+from accountant.cli.main import make_app
 from tests.documentation.pages import DOCS
 
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = typer.main.get_command(make_app()).commands
 PAGE = (DOCS / "command-line.md").read_text(encoding="utf-8")
 ROWS = re.findall(r"^\| `pdp ([\w-]+)(.*?)` \|", PAGE, re.MULTILINE)
 

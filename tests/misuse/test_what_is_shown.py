@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from accountant.applications.heavyhitters import HeavyHitterMonitor, PublicClock
-from accountant.applications.submodular.matroids import PrivateMatroidGreedy, UniformMatroid
-from accountant.applications.submodular.matroids.objective import PerUser
+from accountant.applications.submodular.matroids import PerUser, PrivateMatroidGreedy, UniformMatroid
 from tests.misuse.reading import ids
 
 LAPLACE = "profiles.mechanisms.laplace_sum:default"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from accountant.audits import repeated_twins
 from accountant.calibration.rounds import calibrate_rounds
 from accountant.onesided import calibrate_one_sided
 from profiles import decimal_text
+from tests.targets.catalogue import repeated_twins
 
 PAGE = (Path(__file__).parents[2] / "docs" / "repeated-mechanisms.md").read_text(encoding="utf-8")
 

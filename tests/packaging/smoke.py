@@ -23,7 +23,7 @@ b = 3
 TOP = ("accountant", "profiles", "proofs_check")
 #: Modules that need an extra, and what their error has to name.
 EXTRAS = {
-    "accountant.applications.kmeans": "pdp-accountant[estimators]",
+    "accountant.applications.kmeans": "pdp-accountant[scikit-learn]",
     "accountant.interop.dp_accounting": "pdp-accountant[dp-accounting]",
     "accountant.interop.opendp": "pdp-accountant[opendp]",
     "accountant.testing": "pdp-accountant[testing]",
@@ -103,6 +103,8 @@ def check_commands() -> None:
         run("report", str(profile), "--target-epsilon", "2", "--out", str(Path(folder) / "report.html"))
         require("<style>" in (Path(folder) / "report.html").read_text(encoding="utf-8"), "the report has no style sheet")
     require("Laplace" in run("mechanisms"), "no catalogue")
+    pair = ("--dataset", "[1, 2.5]", "--neighbor", "[1]")
+    run("audit", "profiles.mechanisms.laplace_sum:default", *pair, "--samples", "2000", "--seed", "1")
     run("weight", "profiles.mechanisms.laplace_sum:default", "--target-epsilon", "2", "--at", "z=1")
 
 

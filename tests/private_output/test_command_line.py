@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import accountant.data
-from accountant.cli import main
+from accountant.cli import audit, calibrate, report, sample, weights
 from tests.private_output.markers import NAME, ROWS, VALUE, traces_in
 
 PROFILE = 'name = "p"\nepsilon = "w*z/4"\n[record]\nz = [0, 4]\n[sampling]\nq = "1/2"\n'
@@ -321,5 +321,5 @@ def test_an_unforeseen_error_does_not_quote_the_data(pdp, place, monkeypatch):
 
 
 def test_every_command_that_reads_data_has_the_one_option():
-    for command in (main.weights, main.sample, main.audit, main.report, main.calibrate):
-        assert "show_values" in command.main.__annotations__
+    for command in (weights, sample, audit, report, calibrate):
+        assert "show_values" in command.Options.__annotations__

@@ -30,7 +30,6 @@ from accountant.applications.clustering import (
     measure_points,
     read_distances,
 )
-from accountant.applications.clustering.law import release_law
 from accountant.applications.heavyhitters import HeavyHitterMonitor, StreamBatch, open_stream
 from accountant.applications.setcover import PrivateSetCover
 from accountant.applications.submodular import CoverageInstance, PrivateGreedy, WeightedCoverage, read_coverage, read_weighted_coverage
@@ -48,6 +47,7 @@ from proofs_check.audit.claims import claim_of_record
 from proofs_check.audit.differences import find_difference
 from proofs_check.audit.neighbors import judge_neighbors
 from tests.private_output.markers import NAME, ROWS, VALUE, traces_in
+from tests.targets.laws.clustering import release_law
 
 PROFILE = declare("p", "w*z/4", record={"z": [0, 4]}, source="a test")
 TEMPLATE = declare("t", "w*z/b", record={"z": [0, 4]}, parameters={"b": "positive"}, source="a test")

@@ -12,11 +12,16 @@ import pytest
 
 from accountant import draw_sample, make_rule, plan_sample, prepare_selection, sample_file
 from accountant.rules import rule_from_expression
-from accountant.selection.select import select_explicit
+from accountant.selection.explicit import round_rule
+from accountant.selection.select import Selection
 from profiles import InvalidSampling, declare, parse_expression
 
 SUM = declare("sum", "w*z", record={"z": [0, 1]})
 BELOW_ONE = float(np.nextafter(1, 0))
+
+
+def select_explicit(q, statistics):
+    return Selection(*round_rule(q, statistics))
 
 
 @pytest.mark.parametrize("q", ["1", "z", "z**(1/3)", "sqrt(z)*sqrt(z)", "Min(1, 2*z)", "exp(z - 1)", "Piecewise((1, z > 0.5), (0, True))"])

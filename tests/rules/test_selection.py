@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from accountant import derive_epsilon, make_rule, optimal_weight, prepare_selection
 from accountant.rules import named, rule_from_expression
+from accountant.selection.explicit import round_rule
 from accountant.selection.floors import BITS, CONSTRAINED_BITS, floor_bits, floor_exact
 from accountant.selection.monotone import prove_monotone
-from accountant.selection.select import select_explicit
+from accountant.selection.select import Selection
 from accountant.weights.premise import prove_premise
 from profiles import Infeasible, InvalidData, InvalidSampling, Undecided, declare, parse_expression
-from proofs_check.suprema.feasibility import exact_value
+from profiles.evaluation import exact_value
 
 LLOYD = declare(
     "weighted DP-Lloyd", "T*w*(1/beta_count + z/beta_sum)", record={"z": [0, 4]},
@@ -25,6 +26,10 @@ LLOYD = declare(
 )  # fmt: skip
 FALLING = declare("falling", "z*w*exp(-w/10)", record={"z": [0, 1]})
 CORESET = {"m": 100, "n": 1000, "lam": "0.5", "mean": 2}
+
+
+def select_explicit(q, statistics):
+    return Selection(*round_rule(q, statistics))
 
 
 def test_examples():
@@ -53,7 +58,7 @@ def test_rounding_down_is_exact(value, bits):
 )  # fmt: skip
 def test_the_numbers_are_the_exact_ones_rounded_down(name, lam, zs):
     rule = make_rule(name, LLOYD, {**CORESET, "lam": lam})
-    found = rule.select({"z": zs})
+    found = select_explicit(rule.q, {"z": zs})
     for z, chance, weight in zip(zs, found.probabilities, found.weights, strict=True):
         q = exact_value(rule.q, {"z": Fraction(z)})
         assert chance == floor_exact(q, BITS)
@@ -83,7 +88,7 @@ def test_exact_steps_and_sure_records_are_kept():
     capped = select_explicit(parse_expression("Min(1, z)"), {"z": [0.5, 1.0, 3.0]})
     assert capped.probabilities.tolist() == [0.5, 1, 1]
     assert capped.weights.tolist() == [2, 1, 1]
-    assert make_rule("uniform", LLOYD, {"rate": 1}).select({"z": [0, 1]}).weights.tolist() == [1, 1]
+    assert select_explicit(make_rule("uniform", LLOYD, {"rate": 1}).q, {"z": [0, 1]}).weights.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("rule", ["coreset", "privacy-constrained"])
@@ -191,7 +196,5 @@ def test_improper_data_and_rules_are_refused():
         select_explicit(parse_expression("1/20 + z"), {"z": [0.25, 5.0]})
     with pytest.raises(InvalidSampling, match="a q of at most 0 was found in row 0"):
         select_explicit(parse_expression("z - 1"), {"z": [0.5]})
-    with pytest.raises(InvalidSampling, match="prepare_selection"):
-        make_rule("privacy-constrained", LLOYD, target_epsilon=20).probabilities({"z": [1.0]})
     with pytest.raises(Infeasible):
         prepare_selection(LLOYD, make_rule("privacy-constrained", LLOYD, target_epsilon="0.1"))

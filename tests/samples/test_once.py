@@ -14,8 +14,8 @@ from profiles import InvalidArgument, InvalidProfile, compose_adaptively, declar
 from profiles.mechanisms import LaplaceSum, WeightedCount, WeightedLloyd
 from profiles.mechanisms.lloyd import PUBLIC_CENTRES
 from profiles.profile import Parameter
-from proofs_check.audit.suite.amplification import CASES
 from proofs_check.exact import enumerate_outputs, epsilon_of_tables
+from tests.targets.suite.amplification import CASES
 
 #: A mechanism on weighted data sets of at most one record: "yes" with probability 3/4 if the record (of weight 2) is there, 1/4 if not.
 ANSWER = declare("answer", "w*log(3)/2")

@@ -10,7 +10,8 @@ import pytest
 from accountant.rules import rule_from_expression
 from accountant.samples.plan import plan_sample
 from accountant.selection.excess import make_check
-from accountant.selection.select import CHECKED, Selector, prepare_selection, select_explicit
+from accountant.selection.explicit import round_rule
+from accountant.selection.select import CHECKED, Selection, Selector, prepare_selection
 from profiles import InvalidData, InvalidProfile, InvalidSampling, declare
 from proofs_check.enclosures import Enclosure, ball, working_precision
 
@@ -57,7 +58,7 @@ def precision():
 @pytest.mark.parametrize("expression", RULES.values(), ids=RULES.keys())
 def test_both_numbers_are_rounded_down(expression):
     rule = rule_from_expression(expression, LLOYD)
-    found = select_explicit(rule.q, {"z": Z})
+    found = Selection(*round_rule(rule.q, {"z": Z}))
     for z, q, w in zip(Z, found.probabilities, found.weights, strict=True):
         exact = enclose(rule.q, z=z)
         assert not ball(Fraction(float(q))) > exact  # equality is possible, and a ball has a radius
@@ -155,4 +156,4 @@ def test_what_cannot_be_mapped_is_refused():
     with pytest.raises(InvalidProfile, match="needs numbers"):
         plan_sample(falling, q="1/2")
     with pytest.raises(InvalidSampling, match="a q of at most 0 was found"):
-        select_explicit(("sqrt", ("neg", ("sym", "z"))), {"z": np.array([1.0])})
+        round_rule(("sqrt", ("neg", ("sym", "z"))), {"z": np.array([1.0])})

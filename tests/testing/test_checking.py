@@ -13,8 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accountant.audits import broken_twins
-from accountant.audits.broken import ExponentialRadius, NoisySum, SharedNoise, WeightsTwice
 from accountant.testing import ClaimChecker, ClaimRefuted, ClaimTooLarge, NotAudited
 from accountant.testing import checking as module
 from accountant.testing.candidates import Candidates
@@ -26,6 +24,8 @@ from profiles import InvalidArgument, declare
 from profiles.mechanisms import KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
 from proofs_check.audit import Claim
 from proofs_check.results import Decision, Verdict
+from tests.targets.catalogue import broken_twins
+from tests.targets.catalogue.broken import ExponentialRadius, NoisySum, SharedNoise, WeightsTwice
 
 PROFILE = declare("noisy sum", "w*z/2", record={"z": [0, 3]})
 LLOYD = WeightedLloyd(initial_centres=((-1.0, 0.0), (1.0, 0.0)), iterations=2, beta_count=20, beta_sum=20)

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 
-from accountant.applications.clustering.budget import Budget, derive_guarantee, divide_budget
 from accountant.applications.clustering.records import Data, Records, Tally
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import MetricSpace
+from accountant.applications.running import Answer, Draw, check_count
 from accountant.calibration.one_sided import read_target
-from accountant.guarantees import AnyGuarantee, Run, conclude_run, ships
+from accountant.guarantees import ARITHMETIC, AnyGuarantee, discharge, post_processing
+from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
 from profiles import InvalidArgument, InvalidTarget, to_exact
 from profiles.arrays import Floats
+from profiles.hypotheses import FEW_RECORDS, ONLY_THROUGH_OUTPUT, OWN_ENTRY, PUBLIC_CONSTANTS, WELL_FORMED
 from profiles.numbers import ExactLike
-from profiles.randomness import RandomDigits, draw_discrete_laplace, draw_geometric
-from profiles.randomness.bernoulli import open_sources
+from profiles.randomness import BitSource, draw_discrete_laplace, draw_geometric
+
+PAGE = "docs/metric-clustering.md"
+PUBLIC = PUBLIC_CONSTANTS.about(
+    names="the candidates, their distances, k, the power, the number of rounds or what it is made from, and the split are"
+)
+FORM = WELL_FORMED.about(what="the records have the declared form (candidate numbers, finite points, distances)")
+FEW = FEW_RECORDS.about(most="2^38 records")
+_SOLVER = "the solution of the weighted instance"
 
 MOST_ROUNDS = 2**20
 _LEAST_RATE = Fraction(1, 2**900)
@@ -28,17 +37,34 @@ _HISTOGRAMS = ("sampled", "full")
 
 
 @dataclass(frozen=True, slots=True)
-class MetricClustering:
-    """What is released, all of it under ``guarantee``.
+class BudgetSplit:
+    """Losses in nats of the three parts, 0 for a part that is not run; ``plan`` says how the records of the one-sided ones are sampled.
 
-    ``centres``: k candidate numbers, sorted; ``selected``: the candidates of the repeated exponential mechanism, in their order;
-    ``weights``: estimates of how many records are nearest to each of these, noisy, without bias but for being cut at 0.
+    One-sided: ``size`` (noisy number of records), ``selection``, and ``histogram``; where ``full`` the latter is two-sided, on all records.
     """
 
-    centres: tuple[int, ...]
+    plan: OneSidedCalibration | None
+    size: Fraction
+    selection: Fraction
+    histogram: Fraction
+    full: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MetricClustering(Answer[tuple[int, ...]]):
+    """What is released, all of it under ``guarantee``.
+
+    ``centres``, the output: k candidate numbers, sorted; ``selected``: the candidates of the repeated exponential mechanism, in their
+    order; ``weights``: estimates of how many records are nearest to each of these, noisy, without bias but for being cut at 0.
+    """
+
     selected: tuple[int, ...]
     weights: tuple[float, ...]
-    guarantee: AnyGuarantee
+
+    @property
+    def centres(self) -> tuple[int, ...]:
+        """The k candidate numbers, sorted."""
+        return self.output
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +101,36 @@ class PrivateMetricClustering:
     split: ExactLike = "1/2"
     histogram: Literal["sampled", "full"] = "sampled"
     calibration: Literal["optimal", "corollary"] = "optimal"
+    budget: BudgetSplit = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if type(self.space) is not MetricSpace:  # a subclass may make costs beyond one of a record
             raise InvalidArgument(
                 f"a MetricSpace is needed, but {type(self.space).__name__} was found; make one with read_distances or measure_points"
             )
-        _require_integer(self.k, "k", 1, self.space.size, "the number of candidates")
-        _require_integer(self.power, "the power", 1, 2, "k-means")
+        check_count(self.k, "k", most=self.space.size)
+        check_count(self.power, "the power", most=2)
         if sum(item is not None for item in (self.rounds, self.n_bound, self.size_share)) != 1:
             raise InvalidArgument("exactly one of rounds, n_bound and size_share is needed; say how many candidates are to be selected")
         if self.rounds is not None:
-            _require_integer(self.rounds, "rounds", self.k, MOST_ROUNDS, "rounds are cut to the number of candidates; k are needed")
+            check_count(self.rounds, "rounds", least=self.k, most=MOST_ROUNDS)
         if self.n_bound is not None:
-            _require_integer(self.n_bound, "n_bound", 1, 2**62, "a public bound on the number of records")
+            check_count(self.n_bound, "n_bound", most=2**62)
         for what, value in (("split", self.split), ("size_share", self.size_share)):
             if value is not None and not 0 < to_exact(value, what) < 1:
                 raise InvalidArgument(f"{what} must lie strictly between 0 and 1, but {str(value)[:40]} was found; give a share")
         if self.histogram not in _HISTOGRAMS:
             raise InvalidArgument(f"histogram must be 'sampled' or 'full', but {str(self.histogram)[:40]!r} was found; give one of the two")
-        if any(0 < share < _LEAST_RATE for share in (self.budget.size, self.budget.selection, self.budget.histogram)):
+        budget = divide_budget(
+            read_target(self.epsilon),
+            split=to_exact(self.split, "split"),
+            size_share=Fraction(0) if self.size_share is None else to_exact(self.size_share, "size_share"),
+            everything=self.public_rounds == self.space.size,
+            full=self.histogram == "full",
+            calibration=self.calibration,
+        )
+        object.__setattr__(self, "budget", budget)
+        if any(0 < share < _LEAST_RATE for share in (budget.size, budget.selection, budget.histogram)):
             raise InvalidTarget("a part of the budget is below 2^-900 nats, whose noise is no binary64 number; raise epsilon or the share")
 
     @property
@@ -103,18 +139,6 @@ class PrivateMetricClustering:
         if self.rounds is not None:
             return min(int(self.rounds), self.space.size)
         return None if self.n_bound is None else rounds_for(int(self.n_bound), int(self.k), self.space.size)
-
-    @property
-    def budget(self) -> Budget:
-        """What each part may lose."""
-        return divide_budget(
-            read_target(self.epsilon),
-            split=to_exact(self.split, "split"),
-            size_share=Fraction(0) if self.size_share is None else to_exact(self.size_share, "size_share"),
-            everything=self.public_rounds == self.space.size,
-            full=self.histogram == "full",
-            calibration=self.calibration,
-        )
 
     @property
     def guarantee(self) -> AnyGuarantee:
@@ -127,30 +151,28 @@ class PrivateMetricClustering:
         ``rng`` makes the draws of selection and noise, ``bits`` those of the sample: each None (the operating system's secure source), a
         seed, or a :class:`numpy.random.Generator`. All draws are exact. Raises :class:`InvalidData`, :class:`InvalidArgument`.
         """
-        source, sampler = open_sources(rng, bits)
-        budget = self.budget
-        run = Run(noise=source.hypothesis, draws=None if budget.plan is None else sampler.source.hypothesis, known=ships(self))
-        guarantee = conclude_run(derive_guarantee(budget, self), run)
+        draw, budget = Draw.open(rng, bits), self.budget
+        guarantee = draw.conclude(self.guarantee, self, sampled=budget.plan is not None)
         records = Records(self.space, self.power, data)
         everything = tuple(range(self.space.size))
-        sample = None if budget.plan is None else records.sample(budget.plan.p, sampler)
-        selected = everything if sample is None or not budget.selection else self._select(sample, budget, source)
+        sample = None if budget.plan is None else records.sample(budget.plan.p, draw.sampler)
+        selected = everything if sample is None or not budget.selection else self._select(sample, draw.noise)
         counted = records.tally() if budget.full or sample is None else sample
-        weights = self._weigh(counted, selected, budget, source)
+        weights = self._weigh(counted, selected, draw.noise)
         costs = (self.space.distances[list(selected)] / self.space.diameter) ** self.power
-        return MetricClustering(solve_weighted(costs, weights, int(self.k)), selected, tuple(weights.tolist()), guarantee)
+        return MetricClustering(solve_weighted(costs, weights, int(self.k)), guarantee, selected, tuple(weights.tolist()))
 
-    def _select(self, sample: Tally, budget: Budget, digits: RandomDigits) -> tuple[int, ...]:
+    def _select(self, sample: Tally, digits: BitSource) -> tuple[int, ...]:
         rounds = self.public_rounds
         if rounds is None:
-            noisy = int(sample.counts.sum()) + draw_geometric(budget.size, digits)
+            noisy = int(sample.counts.sum()) + draw_geometric(self.budget.size, digits)
             rounds = rounds_for(noisy, int(self.k), self.space.size)
-        return select_candidates(sample, rounds, budget.selection, digits)
+        return select_candidates(sample, rounds, self.budget.selection, digits)
 
-    def _weigh(self, tally: Tally, selected: tuple[int, ...], budget: Budget, digits: RandomDigits) -> Floats:
+    def _weigh(self, tally: Tally, selected: tuple[int, ...], digits: BitSource) -> Floats:
         """Return noisy counts without their bias, cut at 0, as estimates for all records."""
         exact = count_nearest(tally, selected).tolist()
-        rate = budget.histogram
+        budget, rate = self.budget, self.budget.histogram
         if budget.full or budget.plan is None:
             return np.maximum(np.array([count + draw_discrete_laplace(rate, digits) for count in exact], dtype=np.float64), 0.0)
         bias = math.exp(-rate) / -math.expm1(-rate)  # 1/(e^rate − 1), which would overflow for large rates
@@ -167,6 +189,54 @@ def rounds_for(records: int, k: int, candidates: int) -> int:
     return min(candidates, max(k, math.ceil(k * math.log(max(records, 1)))))
 
 
-def _require_integer(value: object, what: str, low: int, high: int, hint: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
-        raise InvalidArgument(f"{what} must be an integer from {low} to {high} ({hint}), but {str(value)[:40]!r} was found; give one")
+def divide_budget(
+    epsilon: Fraction, *, split: Fraction, size_share: Fraction, everything: bool, full: bool, calibration: str
+) -> BudgetSplit:
+    """Return the budget for a target of ``epsilon``.
+
+    ``split`` of what the size leaves goes to the selection, the rest to the histogram; where ``everything`` is selected, publicly, all
+    goes to the histogram. Sampled: the three share the ε₀ of the target's calibration. Full: the first two share the ε₀ of split·ε, and the
+    histogram has (1 − split)·ε. Raises what :func:`accountant.onesided.calibrate_one_sided` raises.
+    """
+    if full:
+        if everything:
+            return BudgetSplit(None, Fraction(0), Fraction(0), epsilon, full)
+        plan = calibrate_one_sided(split * epsilon, choice=calibration)
+        size = size_share * plan.epsilon0
+        return BudgetSplit(plan, size, plan.epsilon0 - size, (1 - split) * epsilon, full)
+    plan = calibrate_one_sided(epsilon, choice=calibration)
+    if everything:
+        return BudgetSplit(plan, Fraction(0), Fraction(0), plan.epsilon0, full)
+    size = size_share * plan.epsilon0
+    rest = plan.epsilon0 - size
+    return BudgetSplit(plan, size, split * rest, (1 - split) * rest, full)
+
+
+def derive_guarantee(budget: BudgetSplit, algorithm: object) -> AnyGuarantee:
+    """Return the guarantee of selected candidates, weights and centres together, before it is known where the random numbers come from.
+
+    ``algorithm`` is what runs. Source: docs/metric-clustering.md, Theorems 1 to 4.
+    """
+    parts: list[AnyGuarantee] = []
+    if budget.size:
+        parts.append(_prove(algorithm, "number of records with geometric noise", budget.size, f"{PAGE}, Theorem 3"))
+    if budget.selection:
+        theorem = f"Ghazi et al. 2024, Theorem 4.3; {PAGE}, Theorem 1"
+        parts.append(_prove(algorithm, "repeated exponential mechanism on cost reductions", budget.selection, theorem))
+    if not budget.full:
+        parts.append(_prove(algorithm, "histogram with geometric noise", budget.histogram, f"{PAGE}, Theorem 2"))
+    found: list[AnyGuarantee] = []
+    if parts and budget.plan is not None:
+        found.append(subsample(compose_directions("one-sided parts", parts), budget.plan.p))
+    if budget.full:
+        name = "histogram with two-sided geometric noise"
+        found.append(_prove(algorithm, name, budget.histogram, f"Ghosh et al. 2009; {PAGE}, Theorem 2", two_sided=True))
+    whole = found[0] if len(found) == 1 else compose_directions("selection on a sample, histogram of all records", found)
+    evidence = "the solver is given candidates and noisy weights only, and its random starts have a fixed seed"
+    return discharge(post_processing(whole, _SOLVER), ONLY_THROUGH_OUTPUT.about(what=_SOLVER), evidence)
+
+
+def _prove(algorithm: object, subject: str, epsilon: Fraction, theorem: str, *, two_sided: bool = False) -> AnyGuarantee:
+    supposed = (PUBLIC, FORM, OWN_ENTRY, FEW, ARITHMETIC)
+    minus = epsilon if two_sided else None
+    return prove_losses(subject, epsilon, minus, theorem=theorem, algorithm=algorithm, hypotheses=supposed)

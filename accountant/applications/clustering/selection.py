@@ -10,32 +10,26 @@ from numpy.typing import NDArray
 
 from accountant.applications.clustering.records import Tally
 from accountant.applications.clustering.space import UNITS, Costs, Integers
-from profiles.randomness import ExponentialDraws, RandomDigits
+from accountant.applications.submodular.choosing import choose_greedily, count_up_to, score_plainly
+from profiles.randomness import BitSource, ExponentialDraws
 
 #: A matrix product of binary64 numbers adds integers exactly while all partial sums stay below this.
 _EXACT = 2**53
 _BLOCK = 2**18
 
 
-def select_candidates(tally: Tally, rounds: int, epsilon: Fraction, digits: RandomDigits) -> tuple[int, ...]:
+def select_candidates(tally: Tally, rounds: int, epsilon: Fraction, digits: BitSource) -> tuple[int, ...]:
     """Return T = (c_1, ..., c_L): c_i is drawn from the candidates not yet drawn with probability proportional to exp(ε·q_i(c)).
 
     q_i(c) = cost(T_{i−1}) − cost(T_{i−1} ∪ {c}), where a record costs 1 while nothing is selected. All q_i are exact multiples of 2^−24,
     and the draws are exact. ``rounds`` ≤ m is public. ε-add-DP: docs/metric-clustering.md, Theorem 1; Ghazi et al. 2024, Theorem 4.3.
     """
-    greedy, draws = Greedy(tally), ExponentialDraws(epsilon / UNITS, digits)
-    remaining = np.arange(tally.costs.shape[1])
-    chosen: list[int] = []
-    for _ in range(rounds):
-        place = draws.among(greedy.gains[remaining])
-        chosen.append(int(remaining[place]))
-        remaining = np.delete(remaining, place)
-        greedy.take(chosen[-1])
-    return tuple(chosen)
+    size, draws = tally.costs.shape[1], ExponentialDraws(epsilon / UNITS, digits)
+    return choose_greedily(count_up_to(size, rounds), score_plainly(CostReductions(tally), size, UNITS), rounds, draws)
 
 
-class Greedy:
-    """Claim: ``gains[c]`` = Σ_x max(0, cost of x now − cost of x from c), exactly, in units; kept up to date by :meth:`take`."""
+class CostReductions:
+    """Claim: ``gains[c]`` = Σ_x max(0, cost of x now − cost of x from c), exactly, in units; kept up to date by :meth:`add`."""
 
     __slots__ = ("_costs", "_counts", "_current", "gains")
 
@@ -45,7 +39,7 @@ class Greedy:
         # max(now, cost) − cost, with now = 1 ≥ cost
         self.gains = self._sum(lambda costs, _: UNITS - costs, np.arange(len(tally.counts)))
 
-    def take(self, candidate: int) -> None:
+    def add(self, candidate: int) -> None:
         """Add a candidate: max(0, a − c) = max(a, c) − c, so that gains fall by Σ_x max(before, c) − max(after, c)."""
         after = np.minimum(self._current, self._costs[:, candidate])
         changed = np.flatnonzero(after < self._current)

@@ -11,9 +11,10 @@ import numpy as np
 
 from accountant.applications.heavyhitters.clock import Clock, ClockedWatch, follow_clock
 from accountant.applications.heavyhitters.domain import PublicDomain, read_domain
-from accountant.applications.heavyhitters.membership import MEMBERSHIPS, Membership
 from accountant.applications.heavyhitters.streams import cut_records
-from accountant.applications.heavyhitters.watching import Setting, StepReport, Watch
+from accountant.applications.heavyhitters.users import MEMBERSHIPS, Membership
+from accountant.applications.heavyhitters.watching import PassConstants, StepReport, Watch
+from accountant.applications.running import Answer, check_count
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, Unit, assume, conclude_run, discharge, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument
@@ -30,12 +31,15 @@ _MOST = 2**31
 Outside = Literal["ignore", "refuse"]
 
 
-@dataclass(frozen=True, slots=True)
-class HeavyHitterAnswer:
+class HeavyHitterAnswer(Answer[tuple[StepReport, ...]]):
     """The reports of every public time step, and the guarantee of all of them together."""
 
-    reports: tuple[StepReport, ...]
-    guarantee: AnyGuarantee
+    __slots__ = ()
+
+    @property
+    def reports(self) -> tuple[StepReport, ...]:
+        """The report of each public time step, in order."""
+        return self.output
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,8 @@ class HeavyHitterMonitor:
     _times: PublicDomain = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require_count(self.k, "k")
-        require_count(self.threshold, "the threshold")
+        check_count(self.k, "k", most=_MOST)
+        check_count(self.threshold, "the threshold", most=_MOST)
         if self.membership not in MEMBERSHIPS:
             raise InvalidArgument(
                 f"membership must be one of {', '.join(MEMBERSHIPS)}, but {str(self.membership)[:40]!r} was found; choose one"
@@ -110,15 +114,16 @@ class HeavyHitterMonitor:
         ``bits`` is the source of all randomness, of the sample and of the noise: None (secure), a seed or Generator for tests.
         """
         source = open_bits(bits)
-        setting = Setting(
+        setting = PassConstants(
             self.k, self.threshold, self.rate, self.plan.p, self._domain, self._times, self.membership, self.outside == "refuse"
         )
         return Watch(setting, source, self._derive(source.hypothesis))
 
     def start_clocked(self, *, bits: object = None) -> ClockedWatch:
         """Return a new pass that gives reports when its ``tick`` is called, at public moments, and never because a record came."""
-        source = open_bits(bits)
-        return ClockedWatch(self.start(bits=source), self._derive_clocked(source.hypothesis))
+        watch = self.start(bits=bits)
+        evidence = "reports leave when the public clock says so, one for each time step, whether records come or not"
+        return ClockedWatch(watch, assume(discharge(watch.guarantee, UNSEEN_MOMENT, evidence), (ARRIVAL, IN_TIME)))
 
     def watch(self, stream: Iterable[Any], *, clock: Clock | None = None, bits: object = None) -> Iterator[StepReport]:
         """Yield the report of each public time step, in order.
@@ -135,17 +140,14 @@ class HeavyHitterMonitor:
                 )
             yield from follow_clock(self.start_clocked(bits=bits), stream, clock, (int(self._times[i]) for i in range(len(self._times))))
             return
-        watch = self.start(bits=bits)
-        for batch in cut_records(stream):
-            yield from watch.iterate(batch.times, batch.users, batch.items)
-        yield from watch.iterate_rest()
+        yield from _iterate(self.start(bits=bits), stream)
 
     def run(self, stream: Iterable[Any], *, bits: object = None) -> HeavyHitterAnswer:
         """Return all reports of one pass with their guarantee. Raises like ``Watch.push``."""
-        source = open_bits(bits)
-        reports = tuple(self.watch(stream, bits=source))
-        guarantee = discharge(self._derive(source.hypothesis), UNSEEN_MOMENT, "run returns all reports together, after the last of them")
-        return HeavyHitterAnswer(reports, guarantee)
+        watch = self.start(bits=bits)
+        reports = tuple(_iterate(watch, stream))
+        evidence = "run returns all reports together, after the last of them"
+        return HeavyHitterAnswer(reports, discharge(watch.guarantee, UNSEEN_MOMENT, evidence))
 
     def _derive(self, bits: Hypothesis | str) -> AnyGuarantee:
         refused = (REFUSED,) if self.outside == "refuse" else ()
@@ -161,9 +163,12 @@ class HeavyHitterMonitor:
         )
         return conclude_run(subsample(one_sided, self.plan.p), Run(noise=bits, draws=bits, known=ships(self)))
 
-    def _derive_clocked(self, bits: Hypothesis | str) -> AnyGuarantee:
-        evidence = "reports leave when the public clock says so, one for each time step, whether records come or not"
-        return assume(discharge(self._derive(bits), UNSEEN_MOMENT, evidence), (ARRIVAL, IN_TIME))
+
+def _iterate(watch: Watch, stream: Iterable[Any]) -> Iterator[StepReport]:
+    """Yield the reports of a pass over a stream, to its end."""
+    for batch in cut_records(stream):
+        yield from watch.iterate(batch.times, batch.users, batch.items)
+    yield from watch.iterate_rest()
 
 
 def read_times(times: object) -> PublicDomain:
@@ -172,12 +177,6 @@ def read_times(times: object) -> PublicDomain:
     if found.span is None and not (found.integers and (np.diff(np.array(found.items, dtype=np.int64)) > 0).all()):
         raise InvalidArgument("time steps must be increasing integers, but others were found; number the time steps in their order")
     return found
-
-
-def require_count(value: object, what: str, most: int = _MOST) -> None:
-    """Refuse anything but an integer from 1 to ``most``."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
-        raise InvalidArgument(f"{what} must be an integer from 1 to {most}, but {str(value)[:40]!r} was found; give one in that range")
 
 
 __all__ = ["PUBLIC", "SORTED", "HeavyHitterAnswer", "HeavyHitterMonitor", "StepReport", "Watch", "read_times"]

@@ -10,7 +10,7 @@ from fractions import Fraction
 from flint import arb
 from scipy.stats import binom
 
-from accountant.applications.heavyhitters.monitor import require_count
+from accountant.applications.running import check_count
 from accountant.onesided import calibrate_one_sided
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Undecided, to_exact
 from proofs_check.enclosures import ball, upper_fraction, working_precision
@@ -38,7 +38,7 @@ class ThresholdPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class _Law:
+class _DecisionLaw:
     """The law of one decision: λ, p."""
 
     rate: Fraction
@@ -120,7 +120,7 @@ def plan_threshold(
         raise InvalidTarget(
             f"thresholds are planned for targets of up to {_MOST_EPSILON} nats, but more was asked for; give a smaller target"
         )
-    law, pairs = _Law(plan.epsilon0 / k, plan.p), steps * domain_size
+    law, pairs = _DecisionLaw(plan.epsilon0 / k, plan.p), steps * domain_size
     share = float(chance) / (2 * pairs)
     base = _least(lambda users: law.miss(_threshold(law, users, share), 2 * users) <= share) if level is None else level
     for extra in range(_TRIES):  # floating point proposes, ball arithmetic decides
@@ -154,16 +154,16 @@ def theorem_level(k: int, epsilon: object, beta: object, *, steps: int, domain_s
 
 def _check(k: int, chance: Fraction, steps: int, domain_size: int) -> None:
     for value, what in ((k, "k"), (steps, "the number of time steps"), (domain_size, "the size of the domain")):
-        require_count(value, what, most=_LARGEST)
+        check_count(value, what, most=_LARGEST)
     if not 0 < chance < 1:
         raise InvalidNumber(f"beta must lie between 0 and 1, but {str(chance)[:40]} was found; give a probability")
 
 
-def _threshold(law: _Law, level: int, share: float) -> int:
+def _threshold(law: _DecisionLaw, level: int, share: float) -> int:
     return _least(lambda threshold: law.report(threshold, level) <= share)
 
 
-def _error(law: _Law, threshold: int, share: float) -> int:
+def _error(law: _DecisionLaw, threshold: int, share: float) -> int:
     return _least(lambda users: law.miss(threshold, users) <= share)
 
 

@@ -15,13 +15,11 @@ import numpy as np
 
 from accountant.applications.heavyhitters.domain import OUTSIDE, Integers, Item, PublicDomain, read_integers
 from accountant.applications.heavyhitters.draws import LONGEST_RUN, TailDraws
-from accountant.applications.heavyhitters.membership import Membership, open_decision
-from accountant.applications.heavyhitters.users import NOBODY, UserTable
+from accountant.applications.heavyhitters.users import NOBODY, Membership, UserTable, open_decision
 from accountant.guarantees import AnyGuarantee
 from profiles import InvalidArgument, InvalidData
 from profiles.private import list_values
-from profiles.randomness.bits import BitSource
-from profiles.randomness.uncopied import Uncopied
+from profiles.randomness.bits import BitSource, Uncopied
 
 _ONE_KEY = 2**62
 _NONE: Integers = np.empty(0, dtype=np.int64)
@@ -36,7 +34,7 @@ class StepReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class PassConstants:
     """The public constants that a pass runs with: ``rate`` is λ = ε₀/k, ``p`` the sampling probability."""
 
     k: int
@@ -69,7 +67,7 @@ class Watch(Uncopied):
         "guarantee",
     )
 
-    def __init__(self, setting: Setting, source: BitSource, guarantee: AnyGuarantee) -> None:
+    def __init__(self, setting: PassConstants, source: BitSource, guarantee: AnyGuarantee) -> None:
         self.guarantee = guarantee
         self._setting = setting
         self._users = UserTable(setting.k, open_decision(setting.membership, setting.p, source))

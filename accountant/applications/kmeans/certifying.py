@@ -1,4 +1,15 @@
-"""The guarantee of one run of DP-Lloyd, made by the accountant's rules before anything is released."""
+"""The guarantee of one run of DP-Lloyd, made by the accountant's rules before anything is released; and what it costs that records bring a
+weight of their own, such as a survey weight.
+
+Statement. Let M be ε-PDP on weighted data sets, ε(w, x). Let M' be M after the map (w, (s, x)) ↦ (w s, x), applied to every record by
+itself, for records that consist of their data x and their own weight s ∈ [1, W]. Then M' is PDP with ε'(w, (s, x)) = ε(w s, x).
+
+Proof. The map sends S ∪ {(w, (s, x))} to the image of S with (w s, x) more, and w s ≥ 1. ∎
+
+So a record of weight s that is used without sampling (w = 1) costs ε(s, x), and all records cost at most sup ε(s, x) over s ≤ W. The bound
+W must be public: the largest weight of the data would depend on them. Where s is no function of the record alone, as n/|S| is not, a
+record that goes changes the weights of the others, and nothing holds.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +18,15 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
-from accountant.applications.kmeans.weighing import let_records_weigh
+import numpy as np
+
 from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run, prove_run, realise_pairs
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.rules import SamplingRule
 from accountant.rules.named import PUBLIC_RATE
 from accountant.selection.select import METHODS
-from profiles import Declaration, InvalidTarget, Profile, exact_text
+from profiles import Declaration, InvalidArgument, InvalidData, InvalidTarget, Part, Profile, Statistic, exact_text, to_exact
+from profiles.arrays import Floats
 from profiles.hypotheses import (
     ARITHMETIC,
     DECLARED_PROFILE,
@@ -26,12 +39,17 @@ from profiles.hypotheses import (
 )
 from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.catalogue import describe_proof
+from profiles.mechanisms.datasets import float_at_most
+from profiles.private import list_values
+from profiles.profile import WEIGHT
+from profiles.terms import substitute, symbol
 
 #: Hypotheses that hold by construction, each with the reason.
 Evidence = Mapping[Hypothesis, str]
 #: What the run computes itself is a function of the row; that the row is one of the record is not its to say.
 GIVEN_ROW = RECORD_STATISTICS.about(names="each row that is given to fit")
 _COMPUTED = "the run computes the norm of each row by itself"
+OWN_WEIGHT = "s"
 
 
 @lru_cache(maxsize=64)
@@ -43,24 +61,24 @@ def _derive(profile: Profile, hypotheses: tuple[Hypothesis, ...], rule: Sampling
     return derive_epsilon(declared, rule=rule)
 
 
-def certify_all_records(mechanism: WeightedLloyd, run: Run, epsilon: Fraction, largest: Fraction | None) -> AnyGuarantee:
+def certify_all_records(mechanism: WeightedLloyd, profile: Profile, run: Run, epsilon: Fraction) -> AnyGuarantee:
     """Return the ε-DP guarantee for all records, used as they are, with a certified worst case of at most ``epsilon``.
 
-    ``largest`` bounds the weight that a record has by itself; None: it has none. Raises :class:`InvalidTarget` where the bound is larger.
+    ``profile``: that of ``mechanism``, or what :func:`let_records_weigh` makes of it where records have weights of their own.
+    Raises :class:`InvalidTarget` where the bound is larger.
     """
-    profile = mechanism.profile if largest is None else let_records_weigh(mechanism.profile, largest)
     derived = _derive(profile, mechanism.hypotheses, None)
     if derived.bound.upper > epsilon:
         raise InvalidTarget(f"epsilon = {exact_text(epsilon)} was asked for, but the certified bound is larger; ask for another number")
     proved = {PUBLIC_RATE: "the rate is the constant 1"}
-    if largest is None:
+    if all(statistic.name != OWN_WEIGHT for statistic in profile.record):
         return _conclude(derived.guarantee, mechanism, run, proved)
     proved[name_statistics(profile)] = f"{_COMPUTED}; the weight has a hypothesis of its own"
     proof = describe_proof(mechanism)
     if proof is not None:
         whole = (item for item in derived.guarantee.hypotheses if item.id in (DECLARED_PROFILE.id, PARTS_RUN.id))
         proved.update(dict.fromkeys(whole, f"{proof}; for records with weights docs/dp-kmeans.md, Theorem 3"))
-    return assume(_conclude(derived.guarantee, mechanism, run, proved), (OWN_WEIGHTS,))
+    return _conclude(derived.guarantee, mechanism, run, proved, (OWN_WEIGHTS,))
 
 
 def certify_sample(mechanism: WeightedLloyd, run: Run, rule: SamplingRule, method: str) -> AnyGuarantee:
@@ -74,9 +92,65 @@ def certify_sample(mechanism: WeightedLloyd, run: Run, rule: SamplingRule, metho
     return _conclude(realise_pairs(derived.guarantee, pairs=METHODS[method], claims=()), mechanism, run)
 
 
-def _conclude(guarantee: AnyGuarantee, mechanism: WeightedLloyd, run: Run, proved: Evidence | None = None) -> AnyGuarantee:
-    computed = {item: _COMPUTED for item in guarantee.hypotheses if item.id == RECORD_STATISTICS.id}
-    if not run.known:  # a class of one's own may run something else: what the mechanism would have is nothing that is known of it
-        return assume(conclude_run(guarantee, run), (GIVEN_ROW,))
-    whole = replace(run, proved={**run.proved, **computed, **(proved or {})})
-    return assume(conclude_run(prove_run(guarantee, mechanism), whole), (GIVEN_ROW,))
+def _conclude(
+    guarantee: AnyGuarantee, mechanism: WeightedLloyd, run: Run, proved: Evidence | None = None, supposes: tuple[Hypothesis, ...] = ()
+) -> AnyGuarantee:
+    """Return what the run makes of a derived guarantee; ``supposes`` it has beside the premise about each row."""
+    if run.known:
+        computed = {item: _COMPUTED for item in guarantee.hypotheses if item.id == RECORD_STATISTICS.id}
+        guarantee, run = prove_run(guarantee, mechanism), replace(run, proved={**run.proved, **computed, **(proved or {})})
+    # else a class of one's own may run something else: what the mechanism would have is nothing that is known of it
+    return assume(conclude_run(guarantee, run), (GIVEN_ROW, *supposes))
+
+
+def let_records_weigh(profile: Profile, largest: Fraction) -> Profile:
+    """Return ε(w s, x) with the statistic s ∈ [1, ``largest``], for a profile in w, z without a statistic s, composed as that one is.
+
+    >>> from profiles.mechanisms import WeightedCount
+    >>> let_records_weigh(WeightedCount(beta_count=2).profile, Fraction(9)).text
+    'w*s/beta_count'
+    """
+    return replace(
+        profile,
+        epsilon=substitute(profile.epsilon, {WEIGHT: ("mul", symbol(WEIGHT), symbol(OWN_WEIGHT))}),
+        record=(*profile.record, Statistic(OWN_WEIGHT, Fraction(1), largest)),
+        source=f"{profile.source}; docs/dp-kmeans.md, Theorem 3",
+        parts=tuple(Part(let_records_weigh(part.profile, largest), part.times) for part in profile.parts),
+    )
+
+
+def read_largest(largest: object) -> Fraction:
+    """Return a declared bound of the weights of records. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
+    exact = to_exact(largest, "largest_weight")
+    if exact < 1:
+        raise InvalidArgument(
+            f"largest_weight must be at least 1, but {exact_text(exact)[:40]} was found; give a public bound of all weights"
+        )
+    return exact
+
+
+def bound_weights(weights: Floats, largest: Fraction, *, lower: bool) -> Floats:
+    """Return the weights where all are in [1, ``largest``]; with ``lower`` those above are lowered to it, each by itself.
+
+    Raises :class:`InvalidData`.
+    """
+    bad = ~(np.isfinite(weights) & (weights >= 1))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InvalidData(
+            f"sample_weight must be finite and at least 1, but that of row {row} is not; drop such "
+            "records, each by itself, or multiply all weights by a public constant",
+            private=list_values([(row, float(weights[row]))]),
+        )
+    most = float_at_most(largest)
+    above = weights > most
+    if lower:
+        return np.where(above, most, weights)
+    if above.any():
+        row = int(above.argmax())
+        raise InvalidData(
+            f"sample_weight must be at most the declared largest_weight = {exact_text(largest)}, but that of row {row} is "
+            'larger; lower such weights one by one with outside="project", or declare a bound that is known without looking at them',
+            private=list_values([(row, float(weights[row]))]),
+        )
+    return weights

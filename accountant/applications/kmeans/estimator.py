@@ -14,12 +14,10 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from accountant.applications.kmeans.certifying import certify_all_records, certify_sample
-from accountant.applications.kmeans.noise_split import MARGIN, NoiseScales, choose_scales
-from accountant.applications.kmeans.quotes import without_quotes
-from accountant.applications.kmeans.starting import pack_centres
-from accountant.applications.kmeans.weighing import bound_weights, let_records_weigh, read_largest
-from accountant.applications.kmeans.withheld import WithheldOutputs, refuse_pipeline, refuse_search
+from accountant.applications.kmeans.certifying import bound_weights, certify_all_records, certify_sample, let_records_weigh, read_largest
+from accountant.applications.kmeans.planning import MARGIN, NoiseScales, choose_scales, pack_centres
+from accountant.applications.kmeans.withheld import WithheldOutputs, refuse_pipeline, refuse_search, without_quotes
+from accountant.applications.running import check_count
 from accountant.guarantees import AnyGuarantee, Run, ships
 from accountant.rules import make_rule
 from accountant.selection.select import prepare_selection
@@ -154,10 +152,9 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             points = self._bound(points)
             generator, source = make_generator(self.random_state)
             mechanism, evidence = self._prepare(points.shape[1], generator, largest)
-            weighed = None if self.largest_weight is None else largest
-            profile = mechanism.profile if weighed is None else let_records_weigh(mechanism.profile, weighed)
+            profile = mechanism.profile if self.largest_weight is None else let_records_weigh(mechanism.profile, largest)
             run = Run(noise=source, known=ships(self), proved=evidence | self._range_evidence(profile))
-            guarantee = certify_all_records(mechanism, run, self._promise(mechanism, largest), weighed)
+            guarantee = certify_all_records(mechanism, profile, run, self._promise(mechanism, largest))
             self._run(mechanism, profile, guarantee, points, weights, generator)
         return self
 
@@ -263,10 +260,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _prepare(self, dimension: int, generator: np.random.Generator, largest: Fraction) -> tuple[WeightedLloyd, dict[Hypothesis, str]]:
         """Return what will run, with noise for weights up to ``largest``, and which of its hypotheses hold by construction."""
         for name, value in (("n_clusters", self.n_clusters), ("iterations", self.iterations)):
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise InvalidArgument(f"{name} must be an integer of at least 1, but {str(value)[:40]!r} was found; give one")
-            if value > MOST_ROUNDS:
-                raise InvalidArgument(f"{name} must be at most {MOST_ROUNDS}, but {str(value)[:40]} was found; give fewer")
+            check_count(value, name, most=MOST_ROUNDS)
         require_feasible_run(int(self.iterations), int(self.n_clusters) * dimension)  # before centres are drawn
         radius = widen(to_exact(self.radius, "the radius"))
         evidence: dict[Hypothesis, str] = {}

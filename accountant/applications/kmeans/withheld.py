@@ -1,4 +1,5 @@
-"""What an estimator of scikit-learn usually offers and a private one does not: refused by name, in one sentence, before anything runs.
+"""What an estimator of scikit-learn usually offers and a private one does not: refused by name, in one sentence, before anything runs. And
+what scikit-learn's checks say of records, without the records: some of its messages print the array, or the first text in it.
 
 A refusal here is a courtesy to those who follow habits; no guarantee rests on it. Whatever is not noticed (a scaler that was fitted by
 hand, a loop of fits) is an open premise of every fit: :mod:`profiles.hypotheses`.
@@ -6,7 +7,9 @@ hand, a loop of fits) is an open premise of every fit: :mod:`profiles.hypotheses
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import re
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -15,9 +18,16 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from profiles import NotOffered, NotPrivate
+from profiles.private import TEXT
 
 _SEARCHES = "sklearn.model_selection"
 _PIPELINES = ("sklearn.pipeline", "sklearn.compose")
+#: Messages that tell of types, columns and kinds of faults only.
+_SAFE = re.compile(
+    r"X has |Found array with dim |The feature names should match|X does not (have|contain)|Feature names |"
+    r"Input (X |sample_weight )?contains (NaN|infinity)|(Sparse|A sparse matrix)|float\(\) argument must be|"
+    r"setting an array element|DPKMeans |Sample weights must |Unsupported"
+)
 
 
 class Withheld:
@@ -113,3 +123,31 @@ def _callers() -> Iterator[FrameType]:
 
 def _module(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__", ""))
+
+
+@contextlib.contextmanager
+def without_quotes() -> Iterator[None]:
+    """Raise what the block raises as ValueError or TypeError, of the same kind, with a message that quotes nothing.
+
+    A message that is not known to be safe is left out: the check fails as before, and says so.
+    """
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        kind = ValueError if isinstance(error, ValueError) else TypeError
+        raise kind(_say(str(error))) from None
+
+
+def _say(text: str) -> str:
+    if _SAFE.match(text):
+        return text
+    if "Reshape your data" in text:
+        found = re.match(r"Expected 2D [^,]*, got \w+ array", text)
+        return f"{found[0] if found else 'Expected 2D array'} instead. Reshape your data: one row a record, one column a feature"
+    if text.startswith("Complex data not supported"):
+        return "Complex data not supported; give real numbers"
+    if text.startswith("could not convert string to float"):
+        return f"could not convert string to float: {TEXT}; encode it as a number"
+    if text.startswith("Found array with 0 "):
+        return re.sub(r" \(shape=[^)]*\)", "", text)
+    return "scikit-learn's check of the records failed; its message may quote them, and is left out: see sklearn.utils.check_array(X)"

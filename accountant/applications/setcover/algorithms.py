@@ -10,8 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from accountant.applications.setcover.program import (
+    CoverProgram,
     GreedyStage,
-    Program,
     Stage,
     ThresholdPass,
     add_groups,
@@ -32,10 +32,10 @@ MOST_ELEMENTS = 2**60
 class Algorithm(Protocol):
     """A way to make a permutation of the sets."""
 
-    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:
+    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:
         """Return the program for a target ε. Raises :class:`InvalidArgument`, :class:`InvalidTarget`."""
 
-    def declare(self, program: Program, calibration: str) -> AnyGuarantee:
+    def declare(self, program: CoverProgram, calibration: str) -> AnyGuarantee:
         """Return what the program guarantees."""
 
 
@@ -46,11 +46,11 @@ class NoisyGreedy:
     Source: docs/set-cover.md, Theorem 1 (not in the paper).
     """
 
-    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:  # noqa: ARG002 - the same for any number of sets
+    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:  # noqa: ARG002 - the same for any number of sets
         """Return one group with one greedy stage."""
         return _single("set cover by noisy greedy", epsilon, calibration, (GreedyStage(),))
 
-    def declare(self, program: Program, calibration: str) -> AnyGuarantee:  # noqa: ARG002 - one group: nothing is composed
+    def declare(self, program: CoverProgram, calibration: str) -> AnyGuarantee:  # noqa: ARG002 - one group: nothing is composed
         """Return the guarantee of the only group."""
         return cover_once(program)
 
@@ -70,7 +70,7 @@ class OneSampleScaling:
         read_elements(self.max_elements)
         read_beta(self.beta)
 
-    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:
+    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:
         """Return one group: passes, then a greedy stage."""
         largest, beta = read_elements(self.max_elements), read_beta(self.beta)
         pair = _calibrate(epsilon, calibration)
@@ -79,9 +79,9 @@ class OneSampleScaling:
         while 2 * thresholds[-1] <= largest:
             thresholds.append(2 * thresholds[-1])
         stages: tuple[Stage, ...] = (*(ThresholdPass(value) for value in reversed(thresholds)), GreedyStage())
-        return Program("set cover by greedy scaling on one sample", (make_group(*pair, stages),))
+        return CoverProgram("set cover by greedy scaling on one sample", (make_group(*pair, stages),))
 
-    def declare(self, program: Program, calibration: str) -> AnyGuarantee:  # noqa: ARG002 - one group: nothing is composed
+    def declare(self, program: CoverProgram, calibration: str) -> AnyGuarantee:  # noqa: ARG002 - one group: nothing is composed
         """Return the guarantee of the only group."""
         return cover_once(program)
 
@@ -120,7 +120,7 @@ class FreshSampleScaling:
                 return shares
         return shares
 
-    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> Program:
+    def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:
         """Return the groups of rounds S, ..., 0."""
         shares = self.shares(epsilon, sets)
         thresholds = self.thresholds(sets, len(shares) - 1)
@@ -129,9 +129,9 @@ class FreshSampleScaling:
             pair = _calibrate(shares[s], calibration)
             budget = largest_epsilon0(epsilon, Fraction(pair[0])) if calibration == "optimal" else pair[1]
             groups.append(make_group(pair[0], budget, (ThresholdPass(thresholds[s]) if s else GreedyStage(),)))
-        return Program("set cover by greedy scaling on fresh samples", tuple(groups))
+        return CoverProgram("set cover by greedy scaling on fresh samples", tuple(groups))
 
-    def declare(self, program: Program, calibration: str) -> AnyGuarantee:
+    def declare(self, program: CoverProgram, calibration: str) -> AnyGuarantee:
         """Return the guarantee: by Theorem 2 for the optimal calibration, by basic composition for the others."""
         return cover_once(program) if calibration == "optimal" else add_groups(program)
 
@@ -189,8 +189,8 @@ def _calibrate(epsilon: Fraction, calibration: str) -> tuple[float, Fraction]:
     return plan.p, plan.epsilon0
 
 
-def _single(name: str, epsilon: Fraction, calibration: str, stages: tuple[Stage, ...]) -> Program:
-    return Program(name, (make_group(*_calibrate(epsilon, calibration), stages),))
+def _single(name: str, epsilon: Fraction, calibration: str, stages: tuple[Stage, ...]) -> CoverProgram:
+    return CoverProgram(name, (make_group(*_calibrate(epsilon, calibration), stages),))
 
 
 __all__ = [

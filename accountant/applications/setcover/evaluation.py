@@ -9,9 +9,8 @@ import numpy as np
 import scipy.optimize
 import scipy.sparse
 
-from accountant.applications.setcover.selection import Indices, Uncovered, pick_greedily
 from accountant.applications.submodular.coverage import CoverageInstance
-from accountant.applications.submodular.evaluation import set_cover_cost
+from accountant.applications.submodular.functions import Integers, lazy_greedy
 from accountant.applications.submodular.greedy import OneSidedGreedy
 from profiles import InvalidArgument, InvalidData, Undecided
 
@@ -31,19 +30,20 @@ def cover_cost(permutation: object, system: CoverageInstance) -> int:
         or not np.array_equal(np.sort(order), np.arange(system.candidates))
     ):
         raise InvalidData(f"a permutation of the sets 0 to {system.candidates - 1} is needed, but something else was found; pass one")
-    return set_cover_cost(system, order.tolist())
+    rank = np.empty(system.candidates, dtype=np.int64)
+    rank[order] = np.arange(system.candidates)
+    filled = np.diff(system.starts) > 0  # elements that are in no set choose none
+    first = np.minimum.reduceat(rank[system.items], system.starts[:-1][filled]) if filled.any() else np.empty(0, dtype=np.int64)
+    return len(np.unique(first))
 
 
-def greedy_cover(system: CoverageInstance) -> Indices:
+def greedy_cover(system: CoverageInstance) -> Integers:
     """Return the permutation of the greedy algorithm without privacy; ties go to the smaller number.
 
     >>> greedy_cover(CoverageInstance.from_sets([[0], [0, 1], [2], [2], [2]], candidates=3)).tolist()
     [2, 0, 1]
     """
-    everyone = np.arange(system.users, dtype=np.int64)
-    state = Uncovered(system, everyone, np.zeros(system.candidates, dtype=np.bool_))
-    sets = np.arange(system.candidates, dtype=np.int64)
-    return np.array(pick_greedily(state, sets, np.zeros(system.candidates, dtype=np.int64)), dtype=np.int64)
+    return np.array(lazy_greedy(system, system.candidates), dtype=np.int64)
 
 
 def bound_optimum(system: CoverageInstance) -> tuple[int, int]:
@@ -72,7 +72,7 @@ def bound_optimum(system: CoverageInstance) -> tuple[int, int]:
     return math.ceil(found.mip_dual_bound - 1e-6), round(float(found.fun))
 
 
-def gupta_cover(system: CoverageInstance, epsilon: float, delta: float, rng: np.random.Generator) -> Indices:
+def gupta_cover(system: CoverageInstance, epsilon: float, delta: float, rng: np.random.Generator) -> Integers:
     """Return the permutation of the (ε, δ) predecessor: P[set] ∝ exp(ε' · count) again and again, ε' = ε/(2 log(e/δ)), on all elements.
 
     For comparisons of utility only: Gupta et al. 2010 claim (ε, δ)-differential privacy for 0 < ε < 1, δ < 1/e; nothing is derived here.

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from accountant.applications.running import Answer, Draw, check_count, seed_public
 from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, read_calibration
-from accountant.applications.setcover.program import GreedyStage, Group, Program, ThresholdPass
-from accountant.applications.setcover.selection import Indices, Uncovered, draw_noise, pass_once, pick_greedily
-from accountant.applications.submodular.coverage import MOST, CoverageInstance
-from accountant.guarantees import AnyGuarantee, Run, conclude_run, ships
-from profiles import InvalidArgument, InvalidData, InvalidTarget, to_exact
+from accountant.applications.setcover.program import CoverProgram, Group, ThresholdPass
+from accountant.applications.submodular.coverage import MOST, CoverageGains, CoverageInstance
+from accountant.applications.submodular.functions import Integers
+from accountant.guarantees import AnyGuarantee
+from profiles import InvalidData, InvalidTarget, to_exact
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CoverAnswer:
-    """What is released: ``permutation``, all sets in the order in which elements choose (int64, shape (sets,)), and its guarantee."""
+class CoverAnswer(Answer[Integers]):
+    """What is released: all sets in the order in which elements choose (int64, shape (sets,)), and the guarantee."""
 
-    permutation: Indices
-    guarantee: AnyGuarantee
+    __slots__ = ()
+    __eq__, __hash__ = object.__eq__, object.__hash__  # arrays have no single answer
+
+    @property
+    def permutation(self) -> Integers:
+        """All sets, in the order in which elements choose."""
+        return self.output
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +54,12 @@ class PrivateSetCover:
     sets: int
     algorithm: Algorithm = field(default_factory=NoisyGreedy)
     calibration: str = "optimal"
+    program: CoverProgram = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        read_sets(self.sets)
-        read_calibration(self.calibration)
-        _ = self.program  # refuses what cannot be run
+        sets = check_count(self.sets, "the number of sets", most=MOST)
+        program = self.algorithm.plan(self.target, sets, read_calibration(self.calibration))  # refuses what cannot be run
+        object.__setattr__(self, "program", program)
 
     @property
     def target(self) -> Fraction:
@@ -61,11 +68,6 @@ class PrivateSetCover:
         if not 0 < value <= 100:
             raise InvalidTarget("epsilon must lie in (0, 100] nats, but another number was found; give a positive number")
         return value
-
-    @property
-    def program(self) -> Program:
-        """The groups of stages: probabilities, budgets, thresholds; all public."""
-        return self.algorithm.plan(self.target, read_sets(self.sets), read_calibration(self.calibration))
 
     @property
     def guarantee(self) -> AnyGuarantee:
@@ -79,50 +81,97 @@ class PrivateSetCover:
         ``bits`` gives samples and noise, ``rng`` the public order of the sets, which breaks ties: each None (the operating system's secure
         source), a seed, or a :class:`numpy.random.Generator`. Raises :class:`InvalidData`, :class:`InvalidArgument`.
         """
-        if type(system) is not CoverageInstance or system.candidates != read_sets(self.sets):
+        if type(system) is not CoverageInstance or system.candidates != self.sets:
             raise InvalidData(
                 f"a CoverageInstance with {self.sets} sets is needed, but another object or number was found; make one with from_sets"
             )
-        draws, sampler = open_sources(rng, bits)
-        program = self.program
-        order = np.random.default_rng([draws.digit() for _ in range(8)]).permutation(system.candidates).astype(np.int64)
+        public, sampler = open_sources(rng, bits)
+        draw = Draw(sampler.source, sampler)  # noise and samples come from the same bits
+        order = seed_public(public).permutation(system.candidates).astype(np.int64)
         taken: NDArray[np.bool_] = np.zeros(system.candidates, dtype=np.bool_)
         chosen: list[int] = []
-        for group in program.groups:
+        for group in self.program.groups:
             chosen += _run_group(group, system, order, taken, sampler)
         permutation = np.concatenate([np.array(chosen, dtype=np.int64), order[~taken[order]]])
         permutation.setflags(write=False)
-        return CoverAnswer(
-            permutation, conclude_run(self.guarantee, Run(sampler.source.hypothesis, sampler.source.hypothesis, known=ships(self)))
-        )
+        return CoverAnswer(permutation, draw.conclude(self.guarantee, self))
 
 
-def _run_group(group: Group, system: CoverageInstance, order: Indices, taken: NDArray[np.bool_], sampler: PoissonSampler) -> list[int]:
+def _run_group(group: Group, system: CoverageInstance, order: Integers, taken: NDArray[np.bool_], sampler: PoissonSampler) -> list[int]:
     """Run the stages of a group on one sample; mark and return the sets taken."""
-    sampled = np.flatnonzero(sampler.select(np.full(system.users, group.p)))
-    state = Uncovered(system, sampled, taken)
+    state = track_uncovered(system, sampler.select(np.full(system.users, group.p)), taken)
     chosen: list[int] = []
     for stage in group.stages:
         remaining = order[~taken[order]]
-        found = _select(stage, state, remaining, draw_noise(group.decay, remaining.size, sampler))
+        noise = draw_noise(group.decay, remaining.size, sampler)
+        if isinstance(stage, ThresholdPass):
+            found = pass_once(state, remaining, noise, stage.threshold)
+        else:
+            found = pick_greedily(state, remaining, noise, stage.floor)
         taken[np.array(found, dtype=np.int64)] = True
         chosen += found
     return chosen
 
 
-def _select(stage: ThresholdPass | GreedyStage, state: Uncovered, remaining: Indices, noise: Indices) -> list[int]:
-    if isinstance(stage, ThresholdPass):
-        return pass_once(state, remaining, noise, stage.threshold)
-    return pick_greedily(state, remaining, noise, stage.floor)
+def track_uncovered(system: CoverageInstance, sampled: NDArray[np.bool_], taken: NDArray[np.bool_]) -> CoverageGains:
+    """Return the counts of the sampled elements that no set of ``taken`` contains. Private: they never leave a run."""
+    if taken.any():
+        hits = np.concatenate([[0], np.cumsum(taken[system.items])])
+        sampled = sampled & (hits[system.starts[1:]] == hits[system.starts[:-1]])
+    return CoverageGains(system.restrict(sampled))
 
 
-def read_sets(value: object) -> int:
-    """Return a public number of sets. Raises :class:`InvalidArgument`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= MOST:
-        raise InvalidArgument(
-            f"the number of sets must be an integer of at least 1, but {str(value)[:40]!r} was found; give a public number"
-        )
-    return int(value)
+def draw_noise(decay: float, size: int, sampler: PoissonSampler) -> Integers:
+    """Return ``size`` independent integers G ≥ 0 with P[G ≥ j] = decay^j exactly, by exact coins. ``decay`` is a float in (0, 1)."""
+    found = np.zeros(size, dtype=np.int64)
+    alive = np.arange(size, dtype=np.int64)
+    while alive.size:
+        alive = alive[sampler.select(np.full(alive.size, decay))]
+        found[alive] += 1
+    return found
 
 
-__all__ = ["CoverAnswer", "PrivateSetCover"]
+def pass_once(state: CoverageGains, remaining: Integers, noise: Integers, threshold: int) -> list[int]:
+    """Go through the sets once, in the order given: take each whose count and noise reach the threshold. Return those taken, in order.
+
+    Counts only fall, so that a set which starts below the threshold needs no second look.
+    """
+    taken: list[int] = []
+    for position in np.flatnonzero(state.gains[remaining] + noise >= threshold).tolist():
+        chosen = int(remaining[position])
+        if int(state.gains[chosen]) + int(noise[position]) >= threshold:
+            taken.append(chosen)
+            state.add(chosen)
+    return taken
+
+
+def pick_greedily(state: CoverageGains, remaining: Integers, noise: Integers, floor: int = 0) -> list[int]:
+    """Take the set with the largest count plus noise, again and again, while that is at least ``floor``; return those taken, in order.
+
+    ``noise`` has shape (len(remaining),) and is drawn once: it stays with its set. Ties go to the set that comes first in ``remaining``.
+    Lazy: a key on the heap is never below the true one, because counts only fall; so a key on top that is up to date is the largest.
+    """
+    taken: list[int] = []
+    offered, noises, counts = remaining.tolist(), noise.tolist(), state.gains
+    heap = [(-key, position) for position, key in enumerate((counts[remaining] + noise).tolist())]
+    heapq.heapify(heap)
+    while heap and state.left:
+        key, position = heap[0]
+        chosen = offered[position]
+        current = -(int(counts[chosen]) + noises[position])
+        if current != key:
+            heapq.heapreplace(heap, (current, position))
+            continue
+        if -key < floor:
+            return taken
+        heapq.heappop(heap)
+        taken.append(chosen)
+        state.add(chosen)
+    # nothing is left to cover: all counts are zero and the keys stay what they are
+    rest = np.array(sorted(position for _, position in heap), dtype=np.int64)
+    rest = rest[noise[rest] >= floor]
+    taken += remaining[rest[np.argsort(-noise[rest], kind="stable")]].tolist()
+    return taken
+
+
+__all__ = ["CoverAnswer", "PrivateSetCover", "draw_noise", "pass_once", "pick_greedily", "track_uncovered"]

@@ -63,7 +63,7 @@ def make_group(p: float, epsilon0: Fraction, stages: tuple[Stage, ...]) -> Group
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class CoverProgram:
     """Groups that run one after the other, each on a fresh sample of all elements; sets that none takes follow in the public order."""
 
     name: str
@@ -75,7 +75,7 @@ class Program:
         return (PUBLIC, OWN_ENTRY)
 
 
-def cover_once(program: Program) -> AnyGuarantee:
+def cover_once(program: CoverProgram) -> AnyGuarantee:
     """If a record is charged in one group only, the plus losses do not add up: the whole has the losses
 
         plus = max_g log(1 + p_g (e^epsilon0_g − 1)),    minus = Σ_g −log(1 − p_g).
@@ -101,12 +101,12 @@ def cover_once(program: Program) -> AnyGuarantee:
     )
 
 
-def add_groups(program: Program) -> AnyGuarantee:
+def add_groups(program: CoverProgram) -> AnyGuarantee:
     """The losses of the groups, each a mechanism on a sample, add up in each direction (basic composition)."""
     return compose_directions(program.name, [_sample_group(group, program, index) for index, group in enumerate(program.groups)])
 
 
-def _sample_group(group: Group, program: Program, index: int) -> AnyGuarantee:
+def _sample_group(group: Group, program: CoverProgram, index: int) -> AnyGuarantee:
     names = {
         ThresholdPass: "threshold pass",
         GreedyStage: "greedy with noise drawn once",
@@ -120,9 +120,9 @@ def _sample_group(group: Group, program: Program, index: int) -> AnyGuarantee:
 __all__ = [
     "PAGE",
     "PUBLIC",
+    "CoverProgram",
     "GreedyStage",
     "Group",
-    "Program",
     "Stage",
     "ThresholdPass",
     "add_groups",

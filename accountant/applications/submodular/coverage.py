@@ -12,13 +12,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from accountant.applications.submodular.interface import Kept, check_count, check_kept
+from accountant.applications.running import check_count
+from accountant.applications.submodular.functions import Integers, Kept, check_kept
 from profiles import InvalidData
 from profiles.private import list_values, name_type
 from profiles.randomness import ExponentialDraws
 
 Indices = NDArray[np.int32]
-Pointers = NDArray[np.int64]
+Pointers = Integers
 MOST = 2**31 - 1
 
 
@@ -74,16 +75,21 @@ class CoverageInstance:
 
     @classmethod
     def from_sets(cls, sets: Iterable[Iterable[int]], *, candidates: int) -> Self:
-        """Return the instance of one set of candidates a user. A candidate may be named twice."""
+        """Return the instance of one set of candidates a user, also an empty one. A candidate may be named twice."""
         try:
-            rows = [list(items) for items in sets]
+            given = [(isinstance(items, (str, bytes)), list(items)) for items in sets]
         except TypeError:
             raise InvalidData("one set of candidates a user is needed, but something else was found; give a list of lists") from None
+        rows = [items for _, items in given]
+        count = check_count(candidates, "the number of candidates", 1)
         flat = [item for row in rows for item in row]
-        if not all(isinstance(item, (int, np.integer)) and not isinstance(item, bool) and -1 <= item <= MOST for item in flat):
+        if any(text for text, _ in given) or not all(
+            isinstance(item, (int, np.integer)) and not isinstance(item, bool) and -1 <= item <= MOST for item in flat
+        ):
             raise InvalidData("the candidates of a user must be integers, but something else was found; number the candidates from 0")
-        lengths = [len(row) for row in rows]
-        return cls.from_pairs(np.repeat(np.arange(len(rows)), lengths), np.array(flat, dtype=np.int64), candidates=candidates)
+        unique = [sorted({int(item) for item in row}) for row in rows]
+        starts = np.concatenate([[0], np.cumsum([len(row) for row in unique], dtype=np.int64)])
+        return cls(count, starts.astype(np.int64), np.array([item for row in unique for item in row], dtype=np.int64))
 
     @classmethod
     def from_pairs(cls, users: Any, items: Any, *, candidates: int) -> Self:
@@ -122,16 +128,44 @@ class CoverageInstance:
         return CoverageRounds(self)
 
 
-class CoverageGains:
-    """Counts of uncovered users of every candidate; each user is touched once, when it is first covered."""
+class Links:
+    """Users → candidates and candidates → users, as slices of arrays; ``values`` of the pairs go with them."""
 
-    __slots__ = ("_covered", "_instance", "_owners", "_places", "gains")
+    __slots__ = ("_instance", "_owners", "_places", "degrees", "values")
+
+    def __init__(self, instance: Rows, values: NDArray[Any] | None = None) -> None:
+        given = np.zeros(len(instance.items), dtype=np.int8) if values is None else values
+        columns = sp.csr_array((given, instance.items, instance.starts), shape=(instance.users, instance.candidates)).tocsc()
+        self._instance, self._places, self._owners, self.values = instance, columns.indptr, columns.indices, columns.data
+        self.degrees = np.diff(instance.starts)
+
+    def column(self, candidate: int) -> slice:
+        """Return where the users of a candidate, and the ``values`` of its pairs, are."""
+        return slice(self._places[candidate], self._places[candidate + 1])
+
+    def users_of(self, candidate: int) -> Indices:
+        """Return the users who have a candidate."""
+        users: Indices = self._owners[self.column(candidate)]
+        return users
+
+    def items_of(self, users: NDArray[Any]) -> Indices:
+        """Return the candidates of ``users``, one list after the other; user x has ``degrees[x]`` of them."""
+        return self._instance.items[gather(self._instance.starts, users)]
+
+
+class CoverageGains:
+    """Counts of uncovered users of every candidate; each user is touched once, when it is first covered.
+
+    ``left`` is the number of users that some candidate could still cover.
+    """
+
+    __slots__ = ("_candidates", "_links", "_open", "gains", "left")
 
     def __init__(self, instance: CoverageInstance) -> None:
-        self._instance = instance
+        self._candidates, self._links = instance.candidates, Links(instance)
         self.gains = np.bincount(instance.items, minlength=instance.candidates).astype(np.int64)
-        self._covered = np.zeros(instance.users, dtype=np.bool_)
-        self._places, self._owners, _ = transpose(instance, np.zeros(len(instance.items), dtype=np.int8))
+        self._open = self._links.degrees > 0
+        self.left = int(self._open.sum())
 
     def add(self, candidate: int) -> None:
         """Cover the users of a candidate."""
@@ -140,12 +174,13 @@ class CoverageGains:
 
     def cover(self, candidate: int) -> tuple[Indices, Pointers]:
         """Mark the users of a candidate as covered; return the candidates that lose gain by it, each once, and how much."""
-        users = self._owners[self._places[candidate] : self._places[candidate + 1]]
-        fresh = users[~self._covered[users]]
-        self._covered[fresh] = True
-        lost = self._instance.items[gather(self._instance.starts, fresh)]
-        if len(lost) > self._instance.candidates // 8:
-            counts = np.bincount(lost, minlength=self._instance.candidates)
+        users = self._links.users_of(candidate)
+        fresh = users[self._open[users]]
+        self._open[fresh] = False
+        self.left -= len(fresh)
+        lost = self._links.items_of(fresh)
+        if len(lost) > self._candidates // 8:
+            counts = np.bincount(lost, minlength=self._candidates)
             touched = np.flatnonzero(counts).astype(np.int32)
             return touched, counts[touched]
         touched, change = np.unique(lost, return_counts=True)
@@ -223,12 +258,6 @@ class CoverageRounds:
         members = self._members
         for candidate, gain in zip(touched.tolist(), after.tolist(), strict=True):
             members[gain].append(candidate)
-
-
-def transpose(instance: Rows, values: NDArray[Any]) -> tuple[Pointers, Indices, NDArray[Any]]:
-    """Return the users of each candidate, as compressed columns, and the values that go with them."""
-    columns = sp.csr_array((values, instance.items, instance.starts), shape=(instance.users, instance.candidates)).tocsc()
-    return columns.indptr, columns.indices, columns.data
 
 
 def gather(starts: Pointers, rows: NDArray[Any]) -> Pointers:

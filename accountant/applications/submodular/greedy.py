@@ -2,42 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
-import numpy as np
-
 from accountant.amplification import MOST_EPSILON
+from accountant.applications.running import Answer, Draw, check_count
+from accountant.applications.submodular.choosing import choose_greedily, count_up_to, score_plainly
 from accountant.applications.submodular.coverage import CoverageInstance
-from accountant.applications.submodular.interface import (
-    PUBLIC,
-    TABLE,
-    DecomposableFunction,
-    check_count,
-)
-from accountant.applications.submodular.rounds import start_rounds
+from accountant.applications.submodular.functions import TABLE, DecomposableFunction
 from accountant.applications.submodular.weighted import WeightedCoverage
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, Hypothesis, Run, Unit, conclude_run, ships
-from accountant.onesided import OneSidedCalibration, calibrate_one_sided, declare_add_dp, prove_losses, subsample
+from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument, to_exact
-from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, OWN_ENTRY
+from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, OWN_ENTRY, PUBLIC_CONSTANTS
 from profiles.numbers import ExactLike
 from profiles.randomness import ExponentialDraws
-from profiles.randomness.bernoulli import open_sources
 from profiles.randomness.bits import BitSource, open_bits
 
 _SOURCE = "docs/submodular.md, Theorem 1; Ghazi et al. 2024, Theorem 4.3 and Section 4.1.1"
-_PROVED = (CoverageInstance, WeightedCoverage)
+PUBLIC = PUBLIC_CONSTANTS.about(names="k, epsilon and the list of candidates are")
+#: What is proved of which functions: docs/submodular.md, Theorem 2.
+PROVED = (CoverageInstance, WeightedCoverage)
 _LEAST = Fraction(1, 2**900)
 
 
-@dataclass(frozen=True, slots=True)
-class GreedyAnswer:
+class GreedyAnswer(Answer[tuple[int, ...]]):
     """The released answer: candidates in the order of their selection, and the guarantee. Nothing else depends on the users."""
 
-    selected: tuple[int, ...]
-    guarantee: AnyGuarantee
+    __slots__ = ()
+
+    @property
+    def selected(self) -> tuple[int, ...]:
+        """The candidates, in the order of their selection."""
+        return self.output
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ class OneSidedGreedy:
     epsilon0: ExactLike
 
     def __post_init__(self) -> None:
-        check_count(self.k, "k", 0)
+        check_count(self.k, "k", least=0)
         exact = to_exact(self.epsilon0, "epsilon0")
         if not _LEAST <= exact <= MOST_EPSILON:
             raise InvalidArgument(
@@ -64,9 +62,7 @@ class OneSidedGreedy:
     @property
     def guarantee(self) -> AnyGuarantee:
         """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
-        supposed = (MONOTONE_BOUNDED, EXACT_GAINS, PUBLIC, TABLE, OWN_ENTRY, ARITHMETIC)
-        subject = f"greedy selection of {self.k} candidates"
-        return prove_losses(subject, self.epsilon0, None, theorem=_SOURCE, algorithm=self, hypotheses=supposed, unit=Unit.USER)
+        return _declare(self.k, self.epsilon0, self)
 
     def run(self, function: DecomposableFunction, rng: object = None) -> GreedyAnswer:
         """Select k candidates. ``rng``: None for the operating system's secure source, a seed or a :class:`numpy.random.Generator`."""
@@ -79,9 +75,12 @@ class OneSidedGreedy:
     def select(self, function: DecomposableFunction, bits: BitSource) -> tuple[int, ...]:
         """Return the candidates alone, drawn with ``bits``. Raises :class:`InvalidArgument` where k exceeds their number."""
         self.check(function)
-        draws = ExponentialDraws(Fraction(self.epsilon0) / function.resolution, bits)  # type: ignore[arg-type]
-        rounds = start_rounds(function)
-        return tuple(rounds.draw(draws) for _ in range(self.k))
+        draws = ExponentialDraws(to_exact(self.epsilon0) / function.resolution, bits)
+        if type(function) is CoverageInstance:  # the same law without a pass over all candidates (docs/submodular.md, section 5)
+            rounds = function.rounds()
+            return tuple(rounds.draw(draws) for _ in range(self.k))
+        growth = count_up_to(function.candidates, self.k)
+        return choose_greedily(growth, score_plainly(function.track(), function.candidates, function.resolution), self.k, draws)
 
     def check(self, function: DecomposableFunction) -> None:
         """Refuse what is no decomposable function, or has too few candidates: both are public."""
@@ -101,8 +100,8 @@ class PrivateGreedy:
     """Claim: the k candidates that :meth:`run` returns, in their order, are ``epsilon``-differentially private (one user more or less).
 
     Every user is kept with probability p, independently; on those kept :class:`OneSidedGreedy` runs with ε₀. ``calibration`` chooses
-    (p, ε₀): ``"optimal"``, or ``"corollary"`` for the paper's ε₀ = log 2. k = m returns an order of all candidates, for set cover.
-    For a monotone submodular function the answer is a (1 − 1/e − η)-approximation with the error of :func:`utility_bound`.
+    ``plan``, the public (p, ε₀): ``"optimal"``, or ``"corollary"`` for the paper's ε₀ = log 2. k = m returns an order of all candidates,
+    for set cover. For a monotone submodular function the answer is a (1 − 1/e − η)-approximation with the error of :func:`bound_utility`.
 
     Source: docs/submodular.md, Theorems 1 to 4; Ghazi et al. 2024, Theorem 1.2 and Appendix F. Raises :class:`InvalidArgument`,
     :class:`InvalidTarget`.
@@ -116,15 +115,11 @@ class PrivateGreedy:
     k: int
     epsilon: ExactLike
     calibration: Literal["optimal", "corollary"] = "optimal"
+    plan: OneSidedCalibration = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_count(self.k, "k", 0)
-        _ = self.plan
-
-    @property
-    def plan(self) -> OneSidedCalibration:
-        """The public p and ε₀."""
-        return calibrate_one_sided(self.epsilon, choice=self.calibration)
+        check_count(self.k, "k", least=0)
+        object.__setattr__(self, "plan", calibrate_one_sided(self.epsilon, choice=self.calibration))
 
     @property
     def inner(self) -> OneSidedGreedy:
@@ -134,10 +129,7 @@ class PrivateGreedy:
     @property
     def guarantee(self) -> AnyGuarantee:
         """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
-        inner = self.inner.guarantee
-        if not ships(self):  # a class of one's own may run something else
-            inner = declare_add_dp(inner.subject, self.plan.epsilon0, source=_SOURCE, hypotheses=inner.hypotheses, unit=Unit.USER)
-        return subsample(inner, self.plan.p)
+        return subsample(_declare(self.k, self.plan.epsilon0, self), self.plan.p)
 
     def run(self, function: DecomposableFunction, rng: object = None, *, bits: object = None) -> GreedyAnswer:
         """Select k candidates.
@@ -145,21 +137,26 @@ class PrivateGreedy:
         ``rng`` draws candidates, ``bits`` the sample: each None (the operating system's secure source), a seed, or a
         :class:`numpy.random.Generator`. Raises :class:`InvalidArgument` where k exceeds m, or where both are the same seed.
         """
-        inner, plan = self.inner, self.plan
+        inner = self.inner
         inner.check(function)
-        draws, sampler = open_sources(rng, bits)
-        kept = sampler.select(np.full(function.users, plan.p))
-        sample = function.restrict(kept)
+        draw = Draw.open(rng, bits)
+        sample = function.restrict(draw.sample(function.users, self.plan.p))
         if (sample.candidates, sample.resolution) != (function.candidates, function.resolution):
             raise InvalidArgument("the number of candidates and the resolution are public, but they change with the users; keep them")
-        selected = inner.select(sample, draws)
-        run = Run(noise=draws.hypothesis, draws=sampler.source.hypothesis, known=ships(self), proved=prove_function(function))
-        return GreedyAnswer(selected, conclude_run(self.guarantee, run))
+        selected = inner.select(sample, draw.noise)
+        return GreedyAnswer(selected, draw.conclude(self.guarantee, self, proved=prove_function(function)))
+
+
+def _declare(k: int, epsilon0: ExactLike, algorithm: object) -> AnyGuarantee:
+    """Return the add-DP guarantee of k choices, for any function; it is proved where ``algorithm`` is of a class of this project."""
+    supposed = (MONOTONE_BOUNDED, EXACT_GAINS, PUBLIC, TABLE, OWN_ENTRY, ARITHMETIC)
+    subject = f"greedy selection of {k} candidates"
+    return prove_losses(subject, epsilon0, None, theorem=_SOURCE, algorithm=algorithm, hypotheses=supposed, unit=Unit.USER)
 
 
 def prove_function(function: DecomposableFunction) -> dict[Hypothesis, str]:
     """Return what is proved for the functions of this package (docs/submodular.md, section 3): nothing for others."""
-    if type(function) not in _PROVED:
+    if type(function) not in PROVED:
         return {}
     return {
         MONOTONE_BOUNDED: f"{type(function).__name__}: docs/submodular.md, Theorem 2",

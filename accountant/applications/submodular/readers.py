@@ -14,8 +14,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from accountant.applications.running import check_count
 from accountant.applications.submodular.coverage import CoverageInstance
-from accountant.applications.submodular.interface import check_count
 from accountant.applications.submodular.weighted import Combine, WeightedCoverage
 from accountant.data.opening import find_format
 from accountant.data.tables import name_kind

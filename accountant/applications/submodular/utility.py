@@ -1,46 +1,63 @@
-"""How good the private greedy algorithm's answer is at least: Theorems 4.5 and 1.2 of Ghazi et al. 2024 with explicit constants."""
+"""How good a private answer is at least: Theorems 4.5 and 1.2 of Ghazi et al. 2024 with explicit constants; and what the same algorithm
+costs without sampling, by the approximate-DP analysis after Gupta et al. 2010, with constants derived here.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 from flint import arb
 
 from accountant.amplification import round_outward
-from accountant.applications.submodular.interface import check_count
-from accountant.onesided import calibrate_one_sided
-from profiles import InvalidArgument, to_exact
+from accountant.applications.running import check_count
+from accountant.applications.submodular.greedy import OneSidedGreedy
+from accountant.guarantees import AnyGuarantee
+from accountant.onesided import calibrate_one_sided, prove_losses
+from profiles import InvalidArgument, Undecided, to_exact
+from profiles.hypotheses import MONOTONE_BOUNDED, SUBMODULAR, TWO_VALUES, Hypothesis
 from profiles.numbers import ExactLike, round_down_finite, round_up_finite
 from proofs_check.enclosures import ball, working_precision
 
 _BITS = 128
 
 
+#: What the bounds for a cardinality constraint take for granted of the function, which they do not see.
+_SUPPOSED = (MONOTONE_BOUNDED, SUBMODULAR)
+
+
 @dataclass(frozen=True, slots=True)
 class UtilityBound:
-    """With probability at least 1 − ``beta``: F(T) ≥ ``ratio``·OPT − ``error`` for the answer T, over all data sets.
+    """F(T) ≥ ``ratio``·OPT − ``error`` for the answer T, over all data sets, except with probability ``failure`` (None: in expectation).
 
-    OPT is the largest F of k candidates. ``ratio`` is rounded down, ``error`` (in users) up.
+    OPT is the largest F of a set that the constraint allows. ``ratio`` is rounded down, ``error`` (in users) up. ``hypotheses``: what is
+    taken for granted of the constraint and the function.
     """
 
     ratio: float
     error: float
-    beta: Fraction
+    failure: Fraction | None
+    hypotheses: tuple[Hypothesis, ...]
+
+    @property
+    def beta(self) -> Fraction | None:
+        """The probability of failure."""
+        return self.failure
 
     def value(self, optimum: float) -> float:
         """Return the value that is guaranteed where OPT is at least ``optimum``; 0 where the bound is vacuous."""
         return max(0.0, self.ratio * optimum - self.error)
 
 
-def one_sided_bound(candidates: int, k: int, epsilon0: ExactLike, beta: ExactLike) -> UtilityBound:
+def bound_one_sided(candidates: int, k: int, epsilon0: ExactLike, beta: ExactLike) -> UtilityBound:
     """Return the bound of :class:`OneSidedGreedy` for monotone submodular functions f_x with values in [0, 1].
 
     ratio = c = 1 − (1 − 1/k)^k ≥ 1 − 1/e; error = the smaller of c·k·ln(mk/β)/ε₀ and (c·k·(ln m + 1) + √(2 v ln(1/β)) + ln(1/β))/ε₀ with
     v = Σ_{j<k} (1 − 1/k)^{2j}. The second removes the factor ln(k/β). Source: docs/submodular.md, Theorem 5 (Ghazi et al. 2024, Theorem
     4.5, without constants). ``epsilon0`` in nats, ``beta`` in (0, 1). Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
 
-    >>> bound = one_sided_bound(1000, 10, "1", "0.01")
+    >>> bound = bound_one_sided(1000, 10, "1", "0.01")
     >>> round(bound.ratio, 4), round(bound.error, 1)
     (0.6513, 62.6)
     """
@@ -48,19 +65,19 @@ def one_sided_bound(candidates: int, k: int, epsilon0: ExactLike, beta: ExactLik
     spent, risk = read_positive(epsilon0, "epsilon0"), read_probability(beta, "beta")
     with working_precision(_BITS):
         share, error = _one_sided(candidates, k, spent, risk)
-        return UtilityBound(end_below(share), end_above(error), risk)
+        return UtilityBound(end_below(share), end_above(error), risk, _SUPPOSED)
 
 
-def utility_bound(
+def bound_utility(
     candidates: int, k: int, epsilon: ExactLike, *, beta: ExactLike, eta: ExactLike, calibration: str = "optimal"
 ) -> UtilityBound:
     """Return the bound of :class:`PrivateGreedy` for monotone submodular functions f_x with values in [0, 1].
 
     ratio = 1 − 1/e − η; error = (s·E + ln C(m, k) + (1 + c) ln(3/β))/(p (e^s − 1)) with e^s = c/ratio, c = 1 − (1 − 1/k)^k, and E the
-    error of :func:`one_sided_bound` at β/3 on the sample. Source: docs/submodular.md, Theorem 6; Ghazi et al. 2024, Theorem 1.2.
+    error of :func:`bound_one_sided` at β/3 on the sample. Source: docs/submodular.md, Theorem 6; Ghazi et al. 2024, Theorem 1.2.
     0 < ``eta`` < 1 − 1/e. Raises :class:`InvalidArgument`, :class:`InvalidTarget`, :class:`InvalidNumber`.
 
-    >>> bound = utility_bound(1000, 10, "1", beta="0.01", eta="0.1")
+    >>> bound = bound_utility(1000, 10, "1", beta="0.01", eta="0.1")
     >>> round(bound.ratio, 4), round(bound.error)
     (0.5321, 517)
     """
@@ -75,7 +92,61 @@ def utility_bound(
         growth = share / ratio - 1
         sets = (arb(candidates + 1)).lgamma() - arb(k + 1).lgamma() - arb(candidates - k + 1).lgamma()
         error = ((growth + 1).log() * inner + sets + (1 + share) * ball(3 / risk).log()) / (ball(Fraction(plan.p)) * growth)
-        return UtilityBound(end_below(ratio), end_above(error), risk)
+        return UtilityBound(end_below(ratio), end_above(error), risk, _SUPPOSED)
+
+
+def approximate_dp(epsilon0: ExactLike, delta: ExactLike, *, coverage: bool = False) -> float:
+    """Return an ε, rounded up, such that :class:`OneSidedGreedy` with ``epsilon0`` is (ε, δ)-differentially private without sampling.
+
+    Removing a user costs ε₀. Adding one costs, outside an event of probability δ,
+    (e^ε₀ − 1)·ln(1/δ) for coverage (f_x in {0, 1}), and (e^ε₀ − 1)·t − ε₀ with t e^(1 − t) = δ, t ≥ 1, for every monotone f_x in [0, 1].
+    ε is the larger of the two directions. Source: docs/submodular.md, Theorem 7; Gupta et al. 2010 have the order ε₀·log(1/δ).
+    Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
+
+    >>> approximate_dp("0.1", "1e-6", coverage=True), approximate_dp("0.1", "1e-6")
+    (1.4529899290649055, 1.7603074538849712)
+    """
+    spent, risk = read_positive(epsilon0, "epsilon0"), read_probability(delta, "delta")
+    with working_precision(_BITS):
+        growth = ball(spent).expm1()
+        if coverage:
+            return end_above((growth * ball(1 / risk).log()).max(ball(spent)))
+        return end_above((growth * ball(_root(risk)) - ball(spent)).max(ball(spent)))
+
+
+def approximate_guarantee(mechanism: OneSidedGreedy, delta: ExactLike, *, coverage: bool = False) -> AnyGuarantee:
+    """Return the guarantee of ``mechanism`` in both directions, with δ when a user comes. Source: docs/submodular.md, Theorem 7."""
+    before = mechanism.guarantee
+    minus = Fraction(approximate_dp(mechanism.epsilon0, delta, coverage=coverage))
+    return prove_losses(
+        before.subject,
+        mechanism.epsilon0,
+        minus,
+        theorem="docs/submodular.md, Theorems 1 and 7, after Gupta et al. 2010",
+        algorithm=mechanism,
+        hypotheses=(*before.hypotheses, *((TWO_VALUES,) if coverage else ())),
+        delta_minus=delta,
+        unit=before.unit,
+    )
+
+
+def epsilon0_for(epsilon: ExactLike, delta: ExactLike, *, coverage: bool = False) -> float:
+    """Return an ε₀, rounded down, with ``approximate_dp(epsilon0, delta) ≤ epsilon``: what the predecessor may spend.
+
+    For coverage ε₀ = min(ε, ln(1 + ε/ln(1/δ))). Raises like :func:`approximate_dp`.
+    """
+    target, risk = read_positive(epsilon, "epsilon"), read_probability(delta, "delta")
+    if coverage:
+        with working_precision(_BITS):
+            return end_below((ball(target) / ball(1 / risk).log()).log1p().min(ball(target)))
+    low, high = 0.0, min(float(target), 700.0)
+    for _ in range(60):
+        middle = (low + high) / 2
+        if middle > 0 and Fraction(approximate_dp(middle, risk)) <= target:
+            low = middle
+        else:
+            high = middle
+    return low
 
 
 def _one_sided(candidates: int, k: int, epsilon0: Fraction, beta: Fraction) -> tuple[arb, arb]:
@@ -117,3 +188,16 @@ def end_above(value: arb) -> float:
 def end_below(value: arb) -> float:
     """Return a binary64 number that is not above any point of a ball."""
     return round_down_finite(round_outward(value, up=False))
+
+
+def _root(delta: Fraction) -> Fraction:
+    """Return a t ≥ 1 with t e^(1 − t) ≤ δ, a little above the root."""
+    aim = math.log(delta.denominator) - math.log(delta.numerator)
+    t = 1 + aim + math.sqrt(2 * aim)
+    for _ in range(50):  # t - 1 - log t = aim: the iteration falls to the root from above
+        t = 1 + math.log(t) + aim
+    for step in range(60):
+        found = Fraction(t * (1 + 1e-12 * 2**step))
+        if bool((ball(found) - 1 - ball(found).log()) >= ball(1 / delta).log()):
+            return found
+    raise Undecided(f"no bound was found for delta = {str(delta)[:40]}; give a smaller delta")

@@ -1,4 +1,4 @@
-"""Weighted coverage and facility location: every user gives each candidate a value in [0, 1]; values are counted in units of 2^-30."""
+"""Weighted coverage and facility location: every user gives each candidate a value in [0, 1]; values are counted in whole units."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from accountant.applications.submodular.coverage import Indices, Pointers, check_rows, gather, read_pairs, transpose
-from accountant.applications.submodular.interface import Kept, check_count, check_kept
+from accountant.applications.running import check_count
+from accountant.applications.submodular.coverage import Indices, Links, Pointers, check_rows, gather, read_pairs
+from accountant.applications.submodular.functions import UNIT, Integers, Kept, check_kept, to_units
 from profiles import InvalidArgument, InvalidData
 from profiles.private import hide_length, name_type
 
-#: Values are rounded down to multiples of 1/UNIT, each by itself, so that sums over users are exact integers.
-UNIT = 2**30
-Units = NDArray[np.int64]
 Combine = Literal["max", "sum"]
 COMBINES: tuple[Combine, ...] = ("max", "sum")
 
@@ -27,20 +24,21 @@ class WeightedCoverage:
     """Claim: with values v_xc in [0, 1], f_x(S) = max of v_xc over c in S (``max``) or min(1, sum of them) (``sum``) is monotone submodular
     with values in [0, 1] and f_x(∅) = 0, for every user x.
 
-    ``starts``, ``items``: as in :class:`CoverageInstance`; ``units``: the values times 2^30, integers from 1 to 2^30. A pair that is not
+    ``starts``, ``items``: as in :class:`CoverageInstance`; ``units``: the values times 2^32, integers from 1 to 2^32. A pair that is not
     listed has the value 0. Values of one's own are rounded down to such integers, one by one (docs/submodular.md, section 3).
     Make one with :meth:`from_matrix` (facility location: one row a user) or :meth:`from_pairs`.
 
     Raises :class:`InvalidData`, :class:`InvalidArgument`.
 
-    >>> WeightedCoverage.from_matrix([[0.5, 1.0], [0.25, 0.0]]).track().gains / UNIT
+    >>> users = WeightedCoverage.from_matrix([[0.5, 1.0], [0.25, 0.0]])
+    >>> users.track().gains / users.resolution
     array([0.75, 1.  ])
     """
 
     candidates: int
     starts: Pointers
     items: Indices
-    units: Units
+    units: Integers
     combine: Combine = "max"
 
     def __post_init__(self) -> None:
@@ -104,7 +102,7 @@ class WeightedCoverage:
 
     @property
     def resolution(self) -> int:
-        """Gains are counted in units of 2^-30."""
+        """Gains are counted in whole units."""
         return UNIT
 
     def restrict(self, kept: Kept) -> WeightedCoverage:
@@ -120,58 +118,53 @@ class WeightedCoverage:
 
 
 class WeightedGains:
-    """Gains in units of 2^-30, exact. A user is touched again whenever its value rises: at most once for each of its candidates."""
+    """Gains in whole units, exact. A user is touched again whenever its value rises: at most once for each of its candidates."""
 
-    __slots__ = ("_gain", "_held", "_instance", "_owners", "_places", "_units", "gains")
+    __slots__ = ("_gain", "_held", "_instance", "_links", "gains")
 
     def __init__(self, instance: WeightedCoverage) -> None:
-        self._instance = instance
+        self._instance, self._links = instance, Links(instance, instance.units)
         self._gain = _GAINS[instance.combine]
-        self._places, self._owners, self._units = transpose(instance, instance.units)
         self._held = np.zeros(instance.users, dtype=np.int64)
         self.gains = np.zeros(instance.candidates, dtype=np.int64)
         np.add.at(self.gains, instance.items, instance.units)
 
     def add(self, candidate: int) -> None:
         """Give every user the value of a candidate."""
-        column = slice(self._places[candidate], self._places[candidate + 1])
-        users = self._owners[column]
-        risen = self._gain(self._units[column], self._held[users])
+        users = self._links.users_of(candidate)
+        risen = self._gain(self._links.values[self._links.column(candidate)], self._held[users])
         users, risen = users[risen > 0], risen[risen > 0]
         before = self._held[users]
         self._held[users] = before + risen
-        starts = self._instance.starts
-        places, lengths = gather(starts, users), starts[users + 1] - starts[users]
+        places, lengths = gather(self._instance.starts, users), self._links.degrees[users]
         units = self._instance.units[places]
         change = self._gain(units, np.repeat(before, lengths)) - self._gain(units, np.repeat(before + risen, lengths))
         np.subtract.at(self.gains, self._instance.items[places], change)
 
 
-def _rise(units: Units, held: Units) -> Units:
-    risen: Units = np.maximum(units - held, 0)
+def _rise(units: Integers, held: Integers) -> Integers:
+    risen: Integers = np.maximum(units - held, 0)
     return risen
 
 
-def _fill(units: Units, held: Units) -> Units:
-    filled: Units = np.minimum(units, UNIT - held)
+def _fill(units: Integers, held: Integers) -> Integers:
+    filled: Integers = np.minimum(units, UNIT - held)
     return filled
 
 
-_GAINS: dict[Combine, Callable[[Units, Units], Units]] = {"max": _rise, "sum": _fill}
+_GAINS: dict[Combine, Callable[[Integers, Integers], Integers]] = {"max": _rise, "sum": _fill}
 
 
-def read_units(values: Any, count: int) -> Units:
-    """Return values in [0, 1] in units of 2^-30, rounded down, each by itself. Raises :class:`InvalidData`."""
+def read_units(values: Any, count: int) -> Integers:
+    """Return values in [0, 1] in whole units, rounded down, each by itself. Raises :class:`InvalidData`."""
     found = np.asarray(values)
     if found.shape != (count,) or found.dtype.kind not in "iufb":
         raise InvalidData(
-            f"one value a pair is needed, but {name_type(found.dtype)} of {found.ndim} dimensions or another "
-            "length was found; give numbers "
-            "in [0, 1]",
+            f"one value a pair is needed, but {name_type(found.dtype)} of {found.ndim} dimensions or another length was found; give "
+            "numbers in [0, 1]",
             private=f"shape {found.shape} for {count} pairs",
         )
     exact = found.astype(np.float64)
     if exact.size and not (float(exact.min()) >= 0 and float(exact.max()) <= 1):
         raise InvalidData("values must lie in [0, 1], but another value (or NaN) was found; divide by their public bound")
-    units: Units = np.floor(exact * UNIT).astype(np.int64)
-    return units
+    return to_units(exact)

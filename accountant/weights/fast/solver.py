@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -77,11 +77,6 @@ class WeightSolver:
     epsilon: Term
     compiled: CompiledTerm
     coefficient: Coefficient | None
-
-    @property
-    def is_linear(self) -> bool:
-        """Tell whether ε = a(x)·w was recognised, which is the fastest path."""
-        return self.coefficient is not None
 
     def solve(self, statistics: Mapping[str, ArrayLike | Column], *, first_row: int = 0) -> WeightsResult:
         """Return the weights of a batch; ``first_row`` is added to row numbers in errors. See :func:`optimal_weights`.
@@ -237,13 +232,4 @@ def optimal_weights(
     return prepare_solver(profile, target_epsilon, premise=premise).solve(statistics)
 
 
-def merge_counts(results: Iterable[WeightsResult]) -> tuple[int, int, int, int]:
-    """Return the total (fast, refined, infinite, saturated) rows of several batches."""
-    totals = np.zeros(4, dtype=np.int64)
-    for result in results:
-        totals += (result.fast_rows, result.refined_rows, result.infinite_rows, result.saturated_rows)
-    fast, refined, infinite, saturated = (int(total) for total in totals)
-    return fast, refined, infinite, saturated
-
-
-__all__ = ["WEIGHT", "WeightSolver", "merge_counts", "optimal_weights", "prepare_solver"]
+__all__ = ["WEIGHT", "WeightSolver", "optimal_weights", "prepare_solver"]

@@ -3,13 +3,12 @@
 from profiles.mechanisms.repeated.exponential import RepeatedExponential
 from profiles.mechanisms.repeated.gumbel import draw_gumbel
 from profiles.mechanisms.repeated.interface import PUBLIC_CONSTANTS, Arithmetic
-from profiles.mechanisms.repeated.threshold import RepeatedThreshold, draw_above
+from profiles.mechanisms.repeated.threshold import RepeatedThreshold
 
 __all__ = [
     "PUBLIC_CONSTANTS",
     "Arithmetic",
     "RepeatedExponential",
     "RepeatedThreshold",
-    "draw_above",
     "draw_gumbel",
 ]

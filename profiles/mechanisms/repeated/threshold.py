@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.errors import InvalidArgument, InvalidData
+from profiles.errors import InvalidData
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
 from profiles.mechanisms.interface import check_call
 from profiles.mechanisms.repeated.interface import (
@@ -26,7 +26,7 @@ from profiles.mechanisms.repeated.interface import (
 )
 from profiles.mechanisms.repeated.laws import STOPPED, Ends, Law, collect_law
 from profiles.numbers import ExactLike, exact_text, to_exact
-from profiles.randomness import draw_exp, enclose_exp, open_digits
+from profiles.randomness import draw_exp, enclose_exp, open_bits
 
 Value = Callable[[Any], Any]
 
@@ -103,10 +103,10 @@ class RepeatedThreshold:
     def run(self, data: Any, rng: object) -> tuple[bool, ...]:
         """Return one output: True where the answer is above.
 
-        ``rng``: a generator, or (for exact arithmetic) any source of random bits, such as ``accountant.samples.open_bits()``.
+        ``rng``: a generator, or (for exact arithmetic) anything else that :func:`profiles.randomness.open_bits` takes.
         """
         if self.arithmetic is Arithmetic.EXACT:
-            digits = open_digits(rng)
+            digits = open_bits(rng)
         else:
             check_call(rng, 1)
         answers: list[bool] = []
@@ -119,7 +119,7 @@ class RepeatedThreshold:
         """Return ``size`` independent outputs: 1 for ⊤, 0 for ⊥, −1 after a stop, shape (size, rounds)."""
         check_call(rng, size)
         found = np.full((size, self.rounds), STOPPED, dtype=np.int64)
-        digits = open_digits(rng)
+        digits = open_bits(rng)
         waiting: list[tuple[tuple[bool, ...], NDArray[np.intp]]] = [((), np.arange(size))]
         while waiting:
             previous, rows = waiting.pop()
@@ -161,20 +161,6 @@ def compute_exponent(value: object, threshold: Fraction, rate: Fraction) -> Frac
     if isinstance(value, (float, np.floating)) and not math.isfinite(value):
         raise InvalidData("a value that is compared with a threshold must be finite, but NaN or an infinite one was found; correct it")
     return rate * max(threshold - to_exact(value, "a value"), Fraction(0))
-
-
-def draw_above(value: object, threshold: ExactLike, rate: ExactLike, rng: object) -> bool:
-    """Return whether h + θ > τ with θ ~ Exp(λ): True with probability exactly min(1, e^(−λ(τ − h))), for exact numbers h, τ and λ > 0.
-
-    ``rng``: a generator or a source of random bits. Raises :class:`InvalidArgument`, :class:`InvalidNumber`, :class:`InvalidData`.
-
-    >>> draw_above(5, 5, "0.1", np.random.default_rng(1))
-    True
-    """
-    exact = to_exact(rate, "the rate")
-    if exact <= 0:
-        raise InvalidArgument(f"the rate of the noise must be positive, but {exact_text(exact)} was found; give a positive number")
-    return draw_exp(compute_exponent(value, to_exact(threshold, "a threshold"), exact), open_digits(rng))
 
 
 def _draw_noisy(gamma: Fraction, rng: Any, size: int) -> NDArray[np.bool_]:

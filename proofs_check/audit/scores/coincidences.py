@@ -1,4 +1,4 @@
-"""Scores of what continuous noise never does: numbers on a grid, and equal numbers at two places."""
+"""Scores of what continuous noise never does: numbers on a grid, equal numbers at two places, and low bits that the data set decides."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _STEPS = (1.0, 0.1, 0.01, 0.001)
 _PLACES, _TIED_PLACES, _ROWS = 20, 12, 20_000
 #: Remainders are told apart up to this share of a step, so that the rounding of binary64 is no difference.
 _CELLS = 2.0**24
+#: The exponent of the lowest bit of zero.
+_NO_BIT = 2000.0
 
 
 def grid_scores(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column, ...]) -> list[Score]:
@@ -45,6 +47,27 @@ def tie_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
         return []
     values = _count_ties(outputs)
     return [bin_score(_count_ties, "pairs of equal places", values, is_first)] if (values > 0).any() and (values != values[0]).any() else []
+
+
+def bit_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
+    """Return the score of the lowest bit of an output: what floating-point noise gives away (Mironov 2012)."""
+    return [bin_score(lowest_bit, "exponent of the lowest bit", lowest_bit(outputs), is_first)]
+
+
+def lowest_bit(outputs: Outputs) -> Floats:
+    """Return the least exponent e, over the places, of a set bit 2^e in the binary64 numbers of an output; 2000 for zeros.
+
+    A sum of a true answer and noise is a multiple of the last place of the larger one, so that small sums have coarse bits where the
+    noise alone has fine ones: different data sets reach different numbers.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        significand, exponent = np.frexp(outputs.values)
+        whole = np.where(np.isfinite(significand), significand, 0.0) * 2.0**53
+    integers = np.abs(whole).astype(np.int64)
+    lowest = integers & -integers
+    _, position = np.frexp(lowest.astype(np.float64))
+    found = np.where(integers == 0, _NO_BIT, exponent - 53.0 + position - 1.0)
+    return np.asarray(found.min(axis=1), dtype=np.float64)
 
 
 def _remainder(j: int, step: float) -> Callable[[Outputs], Floats]:

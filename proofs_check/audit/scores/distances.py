@@ -8,7 +8,7 @@ import numpy as np
 
 from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
-from proofs_check.audit.scores.interface import Score, number_text
+from proofs_check.audit.scores.interface import Score, at_threshold, number_text
 from proofs_check.audit.scores.one_dimension import bin_score
 
 _LEAST, _NEAREST, _MODE_ROWS = 3, 12, 100_000
@@ -40,11 +40,8 @@ def distance_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
     def ratio(rows: Outputs) -> Floats:
         return np.asarray(np.log(_distance(rows, second) + _TINY) - np.log(_distance(rows, first) + _TINY))
 
-    def describe(threshold: float, above: bool) -> str:  # noqa: FBT001
-        side = "at least" if above else "at most"
-        return f"log of (distance to {_point(second)} / distance to {_point(first)}) {side} {number_text(threshold)}"
-
-    made = [Score("distance ratio", ratio, describe)]
+    words = f"log of (distance to {_point(second)} / distance to {_point(first)})"
+    made = [Score("distance ratio", ratio, at_threshold(words))]
     for centre in (first, second):
         feature = _to(centre)
         made.append(bin_score(feature, f"distance to {_point(centre)}", feature(outputs), is_first))

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
@@ -26,6 +31,11 @@ class Score:
     name: str
     evaluate: Callable[[Outputs], Floats]
     describe: Callable[[float, bool], str]
+
+
+def at_threshold(name: str) -> Callable[[float, bool], str]:
+    """Return how a score that is a number with a name is described."""
+    return lambda threshold, above: f"{name} {'at least' if above else 'at most'} {number_text(threshold)}"
 
 
 def evaluate(score: Score, outputs: Outputs) -> Floats:
@@ -71,3 +81,24 @@ def log_ratios(first: Floats, second: Floats, caution: float = 1.0) -> Floats:
 def number_text(value: float) -> str:
     """Return a number as reports show it, with at most six significant digits."""
     return f"{value:.6g}"
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Use one thread, as waiting ones cost more than they save on small products, and pass over warnings of floating point:
+    infinite outputs and hopeless bets are expected, and lead to nothing.
+    """
+    with one_thread(), np.errstate(all="ignore"):
+        yield
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Return a context in which BLAS and OpenMP libraries that are loaded by now use one thread."""
+    limit: AbstractContextManager[Any] = _controller(len(sys.modules)).limit(limits=1)
+    return limit
+
+
+@lru_cache(maxsize=1)
+def _controller(_modules: int) -> ThreadpoolController:
+    """Return what knows the loaded libraries; looked up again when modules were imported since, as looking takes milliseconds."""
+    return ThreadpoolController()

@@ -8,21 +8,17 @@ from enum import Enum
 
 import numpy as np
 
-from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs, Reader
-from proofs_check.audit.runs import Batch
-from proofs_check.audit.scores.bits import lowest_bit
-from proofs_check.audit.scores.boosting import boosting_score
-from proofs_check.audit.scores.coincidences import grid_scores, tie_scores
+from proofs_check.audit.runs import LabelledBatch
+from proofs_check.audit.scores.coincidences import bit_scores, grid_scores, tie_scores
 from proofs_check.audit.scores.columns import Column, look_at
 from proofs_check.audit.scores.distances import distance_scores
 from proofs_check.audit.scores.features import Design, innovations
 from proofs_check.audit.scores.interface import Score
-from proofs_check.audit.scores.linear import Moments, discriminant_score, find_moments, logistic_score, pooled_score
-from proofs_check.audit.scores.models import load_models
-from proofs_check.audit.scores.one_dimension import bin_score, monotone_scores
+from proofs_check.audit.scores.learned import boosting_score, logistic_score
+from proofs_check.audit.scores.linear import Moments, discriminant_score, find_moments, pooled_score
+from proofs_check.audit.scores.one_dimension import bin_score, monotone_scores, place
 from proofs_check.audit.scores.patterns import has_few_patterns, pattern_scores
-from proofs_check.audit.threads import one_thread
 
 _LEAST_FOR_MODELS = 2_000
 _WIDEST_DISTANCES, _WIDEST_MODELS = 1_000, 150
@@ -50,7 +46,7 @@ class Learner:
     bits: bool = False
 
 
-def learn_scores(batch: Batch, learner: Learner) -> list[Score]:
+def learn_scores(batch: LabelledBatch, learner: Learner) -> list[Score]:
     """Return every score that the kind of output allows, learned from these labelled outputs. They must not be used again."""
     reader, rng, effort = learner.reader, learner.rng, learner.effort
     outputs, is_first = batch.outputs, batch.is_first
@@ -59,13 +55,13 @@ def learn_scores(batch: Batch, learner: Learner) -> list[Score]:
     if made and has_few_patterns(outputs, columns):
         return made
     if learner.bits:
-        made += _bit_scores(outputs, is_first)
+        made += bit_scores(outputs, is_first)
     made += grid_scores(outputs, is_first, columns) + tie_scores(outputs, is_first)
     if outputs.width == 1:
         return made + (_number_scores(outputs, is_first) if not columns[0].symbols else [])
     made += _vector_scores(batch, columns)
     for j in _best_places(outputs, is_first, columns):
-        made.append(bin_score(_place(j), f"place {j + 1}", outputs.values[:, j], is_first))
+        made.append(bin_score(place(j), f"place {j + 1}", outputs.values[:, j], is_first))
     if len(outputs) >= _LEAST_FOR_MODELS and outputs.width <= _WIDEST_MODELS:
         design = Design(columns, signs=True, clipped=True)
         if design(outputs.take(slice(0, 1))).shape[1]:  # there are none where every place has one value
@@ -73,20 +69,18 @@ def learn_scores(batch: Batch, learner: Learner) -> list[Score]:
         if effort is not Effort.FAST:
             rows, iterations = (len(outputs), 150) if effort is Effort.THOROUGH else (20_000, 30)
             seed = int(rng.integers(2**31))
-            load_models()
-            with one_thread():
-                made.append(boosting_score(outputs, is_first, rows=rows, iterations=iterations, seed=seed))
+            made.append(boosting_score(outputs, is_first, rows=rows, iterations=iterations, seed=seed))
     return made
 
 
-def learn_quick_scores(batch: Batch, learner: Learner) -> list[Score]:
+def learn_quick_scores(batch: LabelledBatch, learner: Learner) -> list[Score]:
     """Return the scores that a few outputs suffice for and that cost little: what the sequential mode learns again and again."""
     reader, rng = learner.reader, learner.rng
     outputs, is_first = batch.outputs, batch.is_first
     columns = look_at(outputs, rng)
     made = pattern_scores(outputs, is_first, columns, reader)[-1:]
     if learner.bits:
-        made += _bit_scores(outputs, is_first)
+        made += bit_scores(outputs, is_first)
     if outputs.width == 1:
         return made + (_number_scores(outputs, is_first)[::2] if not columns[0].symbols else [])
     if _is_plain(columns):
@@ -96,16 +90,12 @@ def learn_quick_scores(batch: Batch, learner: Learner) -> list[Score]:
     )
 
 
-def _bit_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
-    return [bin_score(lowest_bit, "exponent of the lowest bit", lowest_bit(outputs), is_first)]
-
-
 def _number_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
-    feature = _place(0)
+    feature = place(0)
     return [*monotone_scores(feature, "output"), bin_score(feature, "output", outputs.values[:, 0], is_first)]
 
 
-def _vector_scores(batch: Batch, columns: tuple[Column, ...]) -> list[Score]:
+def _vector_scores(batch: LabelledBatch, columns: tuple[Column, ...]) -> list[Score]:
     """Return linear scores in closed form: signs, clipped places and both at once from one pass over the outputs, then innovations."""
     both = Design(columns, signs=True, clipped=True)
     moments = find_moments(batch, both)
@@ -122,7 +112,7 @@ def _vector_scores(batch: Batch, columns: tuple[Column, ...]) -> list[Score]:
     return made + (distance_scores(batch.outputs, batch.is_first) if _is_plain(columns) else [])
 
 
-def _discriminants(batch: Batch, designs: dict[str, Design | None], *, pooled: bool = False) -> list[Score]:
+def _discriminants(batch: LabelledBatch, designs: dict[str, Design | None], *, pooled: bool = False) -> list[Score]:
     made = []
     for name, design in designs.items():
         moments = find_moments(batch, design) if design is not None else None
@@ -158,10 +148,3 @@ def _best_places(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column, 
     with np.errstate(invalid="ignore"):
         gaps = np.abs(np.median(values[labels], axis=0) - np.median(values[~labels], axis=0)) / spreads
     return [int(j) for j in np.argsort(-np.nan_to_num(gaps))[:most] if columns[int(j)].continuous]
-
-
-def _place(j: int) -> Callable[[Outputs], Floats]:
-    def feature(outputs: Outputs) -> Floats:
-        return np.asarray(outputs.values[:, j])
-
-    return feature

@@ -1,4 +1,4 @@
-"""Linear scores of bounded features: the discriminant direction, from all learning outputs in closed form, and logistic regression."""
+"""Linear scores of bounded features: the discriminant direction, from all learning outputs in closed form."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import numpy as np
 
 from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
-from proofs_check.audit.runs import Batch
+from proofs_check.audit.runs import LabelledBatch
 from proofs_check.audit.scores.features import Design
-from proofs_check.audit.scores.interface import BLOCK, Score, number_text
-from proofs_check.audit.scores.models import load_models
+from proofs_check.audit.scores.interface import BLOCK, Score, at_threshold
 
-_LOGISTIC_ROWS = 40_000
 #: With more features than this, correlations between them are left out.
 _FULL = 300
 
@@ -35,7 +33,7 @@ class Moments:
         return Moments(self.first[features], self.second[features], covariance, self.outputs)
 
 
-def find_moments(batch: Batch, design: Design) -> Moments | None:
+def find_moments(batch: LabelledBatch, design: Design) -> Moments | None:
     """Return the moments of a design's features, computed block by block; None where one of the data sets has no output."""
     n, firsts = len(batch.is_first), int(batch.is_first.sum())
     if firsts in (0, n):
@@ -102,17 +100,6 @@ def pooled_score(moments: Moments, design: Design, groups: Callable[[int], int],
     return linear_score(np.asarray(pooling @ find_direction(pooled), dtype=np.float64), design, name)
 
 
-def logistic_score(batch: Batch, design: Design, name: str) -> Score:
-    """Return the linear predictor of a ridge-regularised logistic regression (scikit-learn) on at most 40,000 outputs.
-
-    Raises :class:`InvalidArgument` where scikit-learn is not installed.
-    """
-    models = load_models()
-    part = batch.take(slice(0, _LOGISTIC_ROWS))
-    model = models.logistic(C=1.0, solver="newton-cholesky", max_iter=30).fit(design(part.outputs), part.is_first)
-    return linear_score(np.asarray(model.coef_[0], dtype=np.float64), design, f"logistic regression on {name}")
-
-
 def linear_score(direction: Floats, design: Design, name: str) -> Score:
     """Return the score u · features(y), for a unit vector u."""
     length = float(np.linalg.norm(direction))
@@ -121,7 +108,4 @@ def linear_score(direction: Floats, design: Design, name: str) -> Score:
     def evaluate(outputs: Outputs) -> Floats:
         return np.asarray(design.features(outputs) @ unit)
 
-    def describe(threshold: float, above: bool) -> str:  # noqa: FBT001
-        return f"{name} {'at least' if above else 'at most'} {number_text(threshold)}"
-
-    return Score(name, evaluate, describe)
+    return Score(name, evaluate, at_threshold(name))

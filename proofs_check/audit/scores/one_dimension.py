@@ -8,7 +8,7 @@ import numpy as np
 
 from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
-from proofs_check.audit.scores.interface import Score, log_ratios, number_text
+from proofs_check.audit.scores.interface import Score, at_threshold, log_ratios, number_text
 
 _BINS = 96
 _LEAST_IN_TAIL = 8
@@ -16,16 +16,18 @@ _LEAST_IN_TAIL = 8
 Feature = Callable[[Outputs], Floats]
 
 
+def place(j: int) -> Feature:
+    """Return the feature that is the number at place j, from 0."""
+    return lambda outputs: np.asarray(outputs.values[:, j])
+
+
 def monotone_scores(feature: Feature, name: str) -> list[Score]:
     """Return the feature and its negative as scores: events of the form {feature ≥ t} and {feature ≤ t}."""
-
-    def up(threshold: float, above: bool) -> str:  # noqa: FBT001
-        return f"{name} {'at least' if above else 'at most'} {number_text(threshold)}"
 
     def down(threshold: float, above: bool) -> str:  # noqa: FBT001
         return f"{name} {'at most' if above else 'at least'} {number_text(-threshold)}"
 
-    return [Score(name, feature, up), Score(f"minus {name}", lambda outputs: -feature(outputs), down)]
+    return [Score(name, feature, at_threshold(name)), Score(f"minus {name}", lambda outputs: -feature(outputs), down)]
 
 
 def bin_score(feature: Feature, name: str, values: Floats, is_first: np.ndarray) -> Score:

@@ -10,11 +10,11 @@ import pytest
 from flint import arb
 
 from accountant.applications.clustering import PrivateMetricClustering, read_distances
-from accountant.applications.clustering.law import release_law
 from profiles import InvalidArgument
 from proofs_check.enclosures import ball, working_precision
 from proofs_check.exact import exact_epsilon, repeated_exponential_law, sample_first
 from tests.applications.clustering.test_exact_law import MOST, SPACES, joint_law, sampled
+from tests.targets.laws.clustering import release_law
 
 LINE = SPACES["line"]
 

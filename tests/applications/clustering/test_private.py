@@ -21,8 +21,7 @@ from accountant.applications.clustering import (
     read_distances,
     selection,
 )
-from accountant.applications.clustering.budget import FORM
-from accountant.applications.clustering.law import release_law
+from accountant.applications.clustering.private import FORM
 from accountant.applications.clustering.records import Records
 from accountant.applications.clustering.space import UNITS, MetricSpace
 from accountant.guarantees import ARITHMETIC, EXACT_REALS, render
@@ -30,6 +29,7 @@ from accountant.guarantees.theorem import Notion
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget
 from profiles.hypotheses import OF_SAMPLES
 from profiles.randomness.bits import SECURE_BITS, SEEDED_BITS
+from tests.targets.laws.clustering import release_law
 
 SPACE = read_distances([[0, 1, 4], [1, 0, 3], [4, 3, 0]])
 FORMS = [{"rounds": 2}, {"n_bound": 3}, {"size_share": "0.1"}, {"rounds": 9}]

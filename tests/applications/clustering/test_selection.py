@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from accountant.applications.clustering import selection
 from accountant.applications.clustering.records import Tally
-from accountant.applications.clustering.selection import Greedy, count_nearest, select_candidates
+from accountant.applications.clustering.selection import CostReductions, count_nearest, select_candidates
 from accountant.applications.clustering.space import UNITS
 from profiles.randomness.bits import open_bits
 
@@ -37,11 +37,11 @@ def tallies(draw):
 def test_gains_are_the_reductions_exactly(tally, random):
     width = tally.costs.shape[1]
     order = random.sample(range(width), width)
-    greedy = Greedy(tally)
+    greedy = CostReductions(tally)
     for i, candidate in enumerate(order):
         before = cost(tally, order[:i])
         assert greedy.gains.tolist() == [before - cost(tally, [*order[:i], c]) for c in range(width)]
-        greedy.take(candidate)
+        greedy.add(candidate)
     assert not greedy.gains.any()
 
 
@@ -53,13 +53,13 @@ def test_the_two_assumptions(tally, row, random):
         np.vstack([tally.costs, np.array([row[:width]], dtype=np.int32)]), np.append(tally.counts, 1)
     )  # one record more, anywhere: no triangle inequality is used
     order = random.sample(range(width), width)
-    with_it, without, realised = Greedy(more), Greedy(tally), 0
+    with_it, without, realised = CostReductions(more), CostReductions(tally), 0
     for candidate in order:
         differences = with_it.gains - without.gains
         assert (differences >= 0).all()
         realised += int(differences[candidate])
-        with_it.take(candidate)
-        without.take(candidate)
+        with_it.add(candidate)
+        without.add(candidate)
     assert realised == UNITS - min(row[:width])  # telescopes: at most 1, in units
 
 

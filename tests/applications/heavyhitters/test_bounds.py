@@ -8,18 +8,18 @@ import mpmath
 import numpy as np
 import pytest
 
-from accountant.applications.heavyhitters import HeavyHitterMonitor, draw_hard_instance, least_error, plan_threshold, theorem_level
-from accountant.applications.heavyhitters.lower_bound import count_paths
-from accountant.applications.heavyhitters.planning import _Law
+from accountant.applications.heavyhitters import HeavyHitterMonitor, plan_threshold, theorem_level
+from accountant.applications.heavyhitters.planning import _DecisionLaw
 from accountant.onesided import calibrate_one_sided
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget
+from tests.targets.hard_streams import count_paths, draw_hard_instance, least_error
 
 
 @pytest.mark.parametrize(("k", "threshold", "users"), [(1, 5, 3), (2, 9, 20), (7, 12, 30)])
 def test_probabilities_by_direct_summation(k, threshold, users):
     """E[min(1, e^(−λ(τ − H)))] over H ~ Bin(users, p) at 40 digits."""
     plan = calibrate_one_sided("0.7")
-    law = _Law(plan.epsilon0 / k, plan.p)
+    law = _DecisionLaw(plan.epsilon0 / k, plan.p)
     with mpmath.workdps(40):
         rate, p = mpmath.mpf(law.rate.numerator) / law.rate.denominator, mpmath.mpf(law.p)
         total = mpmath.fsum(
@@ -47,7 +47,7 @@ def test_plans_keep_their_promise_and_are_nearly_least(k, epsilon, level, choice
         assert found.level <= theorem_level(k, epsilon, chance, steps=50, domain_size=200)
     assert found.error >= least_error(k, epsilon, chance, steps=50, domain_size=200)
     plan = calibrate_one_sided(epsilon, choice=choice)
-    law = _Law(plan.epsilon0 / k, plan.p)
+    law = _DecisionLaw(plan.epsilon0 / k, plan.p)
     smaller = 10_000 * (law.certified_report(found.threshold - 2, found.level) + law.certified_miss(found.threshold - 2, found.error))
     assert smaller > chance / 2
 

@@ -6,9 +6,9 @@ from itertools import combinations_with_replacement, product
 
 import pytest
 
-from accountant.applications.heavyhitters import report_law, sampled_report_law
 from profiles import InvalidArgument
 from proofs_check.exact import Log, exact_epsilon, repeated_above_threshold_law
+from tests.targets.laws.heavyhitters import report_law, sampled_report_law
 
 Q = Fraction(1, 2)
 

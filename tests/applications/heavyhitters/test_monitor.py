@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from accountant.applications.heavyhitters import HeavyHitterMonitor, StreamBatch, Watch, report_law, sampled_report_law
+from accountant.applications.heavyhitters import HeavyHitterMonitor, StreamBatch, Watch
 from accountant.applications.heavyhitters.draws import LONGEST_RUN
-from accountant.applications.heavyhitters.membership import KeyedDecision
 from accountant.applications.heavyhitters.monitor import REFUSED
-from accountant.applications.heavyhitters.users import NOBODY, UserTable
+from accountant.applications.heavyhitters.users import NOBODY, KeyedDecision, UserTable
 from accountant.guarantees import render
 from profiles import InvalidArgument, InvalidData, InvalidTarget
 from profiles.randomness.bits import open_bits
+from tests.targets.laws.heavyhitters import report_law, sampled_report_law
 
 
 class NoNoise:

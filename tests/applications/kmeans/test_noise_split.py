@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accountant.applications.kmeans.noise_split import MARGIN, TYPICAL_NORM, choose_scales, count_share
-from accountant.applications.kmeans.starting import pack_centres
+from accountant.applications.kmeans.planning import MARGIN, TYPICAL_NORM, choose_scales, count_share, pack_centres
 from accountant.calibration.lloyd import noise_energy
 from profiles.mechanisms.datasets import compute_norms
 from profiles.mechanisms.noise import draw_k_norm

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from accountant import DPKMeans, render
-from accountant.applications.kmeans.weighing import let_records_weigh
+from accountant.applications.kmeans.certifying import let_records_weigh
 from accountant.guarantees import EpsilonDP, Notion, amplify_by_importance_sampling
 from accountant.interop import read_guarantee, replay, write_guarantee
 from accountant.rules import make_rule

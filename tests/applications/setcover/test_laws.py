@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from accountant.applications.setcover import CoverageInstance, NoisyGreedy, OneSampleScaling, PrivateSetCover
-from accountant.applications.setcover.law import enumerate_noise, find_law, sample_law
 from accountant.applications.setcover.private import _run_group
-from accountant.applications.setcover.program import GreedyStage, Group, Program, ThresholdPass
+from accountant.applications.setcover.program import CoverProgram, GreedyStage, Group, ThresholdPass
 from profiles import InvalidArgument
 from profiles.randomness.bernoulli import PoissonSampler
 from proofs_check.exact import exact_epsilon
+from tests.targets.laws.setcover import enumerate_noise, find_law, sample_law
 
 A = Fraction(1, 3)  # e^-epsilon0
 STAGES = {
@@ -73,7 +73,7 @@ PROGRAMS = {
 @given(rows=st.lists(st.sampled_from([(0,), (1,), (0, 1), ()]), min_size=1, max_size=3))
 @settings(deadline=None, max_examples=10)
 def test_theorem_2_on_all_neighbors(shape, rows):
-    program = Program("tiny", tuple(group(*item) for item in shape))
+    program = CoverProgram("tiny", tuple(group(*item) for item in shape))
     decays = [Fraction(1, 3 + index) for index in range(len(shape))]
     plus, minus = losses(program, rows, 2, decays)
     assert plus <= max(1 + Fraction(p) * (1 / a - 1) for (_, p), a in zip(shape, decays, strict=True))
@@ -84,7 +84,7 @@ def test_theorem_2_on_all_neighbors(shape, rows):
 
 
 def test_three_sets_and_three_samples():
-    program = Program("tiny", (group((ThresholdPass(3),), 0.125), group((ThresholdPass(2),), 0.25), group((GreedyStage(),), 0.5)))
+    program = CoverProgram("tiny", (group((ThresholdPass(3),), 0.125), group((ThresholdPass(2),), 0.25), group((GreedyStage(),), 0.5)))
     decays = [Fraction(1, 9), Fraction(1, 5), Fraction(1, 3)]  # every round may spend the whole: 1 + p (1/a − 1) = 2
     plus, minus = losses(program, [(0, 1), (2,)], 3, decays)
     assert plus <= 2
@@ -94,10 +94,10 @@ def test_three_sets_and_three_samples():
 def test_both_directions_are_attained():
     """A threshold that one record cannot reach alone costs 1 + p (e^epsilon0 − 1) exactly; a threshold of 1 shows that nobody came."""
     p = Fraction(1, 2)
-    high, low = (Program("one pass", (group((ThresholdPass(value),)),)) for value in (2, 1))
+    high, low = (CoverProgram("one pass", (group((ThresholdPass(value),)),)) for value in (2, 1))
     assert losses(high, [(1,)], 2, [A])[0] == 1 + p * (1 / A - 1)
     assert losses(low, [(0,)], 2, [A])[1] == 1 / (1 - p)
-    twice = Program("two samples", (group((ThresholdPass(1),)), group((ThresholdPass(1),))))
+    twice = CoverProgram("two samples", (group((ThresholdPass(1),)), group((ThresholdPass(1),))))
     assert losses(twice, [(0,)], 3, [A, A])[1] == 1 / (1 - p) ** 2
 
 
@@ -134,7 +134,7 @@ def test_what_runs_has_the_exact_law(name):
     rows, size = [[0, 1], [1], [2], [1, 2]], 1500
     system = CoverageInstance.from_sets(rows, candidates=3)
     chosen = group(STAGES[name])
-    law = find_law(Program("tiny", (chosen,)), rows, 3, decays=[A])
+    law = find_law(CoverProgram("tiny", (chosen,)), rows, 3, decays=[A])
     sampler, found = PoissonSampler(11), dict.fromkeys(law, 0)
     for _ in range(size):
         taken = np.zeros(3, dtype=bool)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant.applications.setcover import CoverageInstance, cover_cost, greedy_cover
-from accountant.applications.setcover.selection import Uncovered, draw_noise, pass_once, pick_greedily
+from accountant.applications.setcover.private import draw_noise, pass_once, pick_greedily, track_uncovered
 from profiles.randomness.bernoulli import PoissonSampler
 
 SYSTEMS = st.lists(st.sets(st.integers(0, 5), max_size=4), max_size=12)
@@ -21,7 +21,7 @@ def state_of(rows, taken=()):
     marked = np.zeros(6, dtype=bool)
     marked[list(taken)] = True
     system = CoverageInstance.from_sets(rows, candidates=6)
-    return Uncovered(system, np.arange(system.users), marked)
+    return track_uncovered(system, np.ones(system.users, dtype=np.bool_), marked)
 
 
 @pytest.mark.thorough
@@ -36,7 +36,7 @@ def test_greedy_and_passes(rows, noise, level, order, before):
         assert found == plain(rows, taken, remaining, drawn.tolist(), level)
         left = [row for row in rows if not row & {*taken, *found}]
         assert state.left == sum(bool(row) for row in left)
-        assert state.counts.tolist() == [count(left, (), item) for item in range(6)]
+        assert state.gains.tolist() == [count(left, (), item) for item in range(6)]
 
 
 def plain_greedy(rows, taken, remaining, noise, floor):
@@ -63,6 +63,7 @@ def test_cost(rows, order):
     system = CoverageInstance.from_sets(rows, candidates=6)
     assert cover_cost(np.array(order), system) == len({next(item for item in order if item in row) for row in rows if row})
     greedy = greedy_cover(system).tolist()
+    assert greedy == pick_greedily(system.track(), np.arange(6), np.zeros(6, dtype=np.int64))  # without noise: the same
     used = [place for place, item in enumerate(greedy) if count(rows, greedy[:place], item)]
     assert cover_cost(greedy, system) == len(used)
     assert used == list(range(len(used)))

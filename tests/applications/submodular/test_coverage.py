@@ -143,7 +143,7 @@ def test_gains_are_differences(drawn, random):
 def test_restriction_keeps_the_chosen_users(drawn, data):
     m, sets = drawn
     instance = CoverageInstance.from_sets(sets, candidates=m)
-    present = [set(items) for items in sets if items]  # users without candidates are left out
+    present = [set(items) for items in sets]  # also users without candidates
     assert instance.users == len(present)
     kept = np.array(data.draw(st.lists(st.booleans(), min_size=len(present), max_size=len(present))), dtype=bool)
     found = instance.restrict(kept)
@@ -170,10 +170,12 @@ def test_groups_stay_true_over_many_rounds():
 
 
 def test_no_users_and_one_candidate():
-    for instance in (CoverageInstance.from_sets([], candidates=1), CoverageInstance.from_sets([[], []], candidates=1)):
-        assert instance.users == 0
+    for sets in ([], [[], []]):
+        instance = CoverageInstance.from_sets(sets, candidates=1)
+        assert instance.users == len(sets)
         assert instance.track().gains.tolist() == [0]
-        assert instance.restrict(np.zeros(0, dtype=bool)).users == 0
+        assert instance.track().left == 0
+        assert instance.restrict(np.zeros(len(sets), dtype=bool)).users == 0
 
 
 def test_repeated_pairs_count_once():

@@ -7,9 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, PrivateGreedy, greedy_law
+from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, PrivateGreedy
 from proofs_check.exact.exponentials import exp
 from proofs_check.exact.worst import exact_epsilon
+from tests.targets.laws.submodular import greedy_law
 
 SETS = [items for size in range(3) for items in itertools.combinations(range(3), size)]
 

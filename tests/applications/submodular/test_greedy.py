@@ -13,16 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from accountant.applications.setcover import cover_cost
 from accountant.applications.submodular import (
     CoverageInstance,
     OneSidedGreedy,
     PrivateGreedy,
     WeightedCoverage,
     find_violation,
-    greedy_law,
     lazy_greedy,
     selection_value,
-    set_cover_cost,
 )
 from accountant.guarantees.theorem import Notion
 from profiles import InvalidArgument, InvalidData, InvalidTarget
@@ -30,6 +29,7 @@ from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import open_bits
 from tests.applications.submodular.test_coverage import SETS, covered, plain_law
+from tests.targets.laws.submodular import greedy_law
 
 
 class Own:
@@ -229,7 +229,7 @@ def test_evaluation(drawn):
         best = max(covered(sets, chosen) for chosen in itertools.combinations(range(m), k))
         assert selection_value(instance, selected[:k]) == covered(sets, selected[:k]) >= (1 - (1 - 1 / max(k, 1)) ** k) * best - 1e-9
     used = {next(c for c in selected if c in items) for items in sets if items}
-    assert set_cover_cost(instance, selected) == len(used)
+    assert cover_cost(selected, instance) == len(used)
 
 
 def test_evaluation_refuses():
@@ -238,8 +238,8 @@ def test_evaluation_refuses():
         selection_value(instance, [0, 0])
     with pytest.raises(InvalidArgument, match="each once"):
         selection_value(instance, [2])
-    with pytest.raises(InvalidArgument, match="order of all 2"):
-        set_cover_cost(instance, [0])
+    with pytest.raises(InvalidData, match="permutation of the sets"):
+        cover_cost([0], instance)
     with pytest.raises(InvalidArgument, match="lower k"):
         lazy_greedy(instance, 3)
 

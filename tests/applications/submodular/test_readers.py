@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from accountant.applications.submodular import read_coverage, read_weighted_coverage
-from accountant.applications.submodular.weighted import UNIT
+from accountant.applications.submodular.functions import UNIT
 from profiles import InvalidArgument, InvalidData, UnreadableFile
 
 CSV = "user,item,value,note\nann,tea,0.5,x\nbob,tea,1,y\nbob,jam,0.25,\nann,oil,1,z\n"

@@ -18,13 +18,13 @@ from accountant.applications.submodular import (
     PrivateGreedy,
     approximate_dp,
     approximate_guarantee,
+    bound_one_sided,
+    bound_utility,
     epsilon0_for,
     lazy_greedy,
-    one_sided_bound,
     selection_value,
-    utility_bound,
 )
-from accountant.applications.submodular.predecessor import TWO_VALUES
+from accountant.applications.submodular.utility import TWO_VALUES
 from profiles import InvalidArgument
 from profiles.randomness.bits import open_bits
 from tests.applications.submodular.test_coverage import covered, plain_law
@@ -32,11 +32,11 @@ from tests.applications.submodular.test_coverage import covered, plain_law
 
 def test_one_sided_bound_by_hand():
     # k = 1: c = 1, every round: ln(m/beta) = ln 1000; together: ln 10 + 1 + sqrt(2 L) + L is larger
-    bound = one_sided_bound(10, 1, "0.5", "0.01")
+    bound = bound_one_sided(10, 1, "0.5", "0.01")
     assert bound.ratio == 1
     assert bound.error == pytest.approx(2 * math.log(1000), rel=1e-12)
     # k = 2: c = 3/4, v = 1 + 1/4, L = ln 2
-    bound = one_sided_bound(7, 2, 1, "0.5")
+    bound = bound_one_sided(7, 2, 1, "0.5")
     every = 1.5 * math.log(28)
     together = 1.5 * (math.log(7) + 1) + math.sqrt(2.5 * math.log(2)) + math.log(2)
     assert bound.ratio == 0.75
@@ -53,7 +53,7 @@ def test_bounds_have_a_side():
         ratio = 1 - mpmath.exp(-1) - mpmath.mpf("0.1")
         growth = c / ratio
         truth = (mpmath.log(growth) * inner + mpmath.log(mpmath.binomial(1000, 10)) + (1 + c) * L) / (p * (growth - 1))
-        bound = utility_bound(1000, 10, 1, beta="0.01", eta="0.1")
+        bound = bound_utility(1000, 10, 1, beta="0.01", eta="0.1")
         assert 0 <= bound.error - truth < 1e-12
         assert 0 <= ratio - bound.ratio < 1e-15
         assert bound.value(10_000) == pytest.approx(float(ratio * 10_000 - truth))
@@ -70,7 +70,7 @@ def test_bounds_have_a_side():
 def test_the_one_sided_bound_holds_for_the_exact_law(sets, k, epsilon0, beta):
     law = plain_law(sets, 4, k, math.exp(float(epsilon0)))
     best = max(covered(sets, chosen) for chosen in itertools.combinations(range(4), k))
-    bound = one_sided_bound(4, k, epsilon0, beta)
+    bound = bound_one_sided(4, k, epsilon0, beta)
     assert sum(mass for chosen, mass in law.items() if covered(sets, chosen) < bound.value(best)) <= float(beta)
 
 
@@ -79,7 +79,7 @@ def test_the_bound_holds_where_it_is_not_vacuous():
     rng = np.random.default_rng(4)
     items = np.concatenate([np.repeat(np.arange(4), 3000), rng.integers(0, 50, 2000)])
     instance = CoverageInstance.from_pairs(np.arange(len(items)), items, candidates=50)
-    bound = utility_bound(50, 4, 1, beta="1e-9", eta="0.2")
+    bound = bound_utility(50, 4, 1, beta="1e-9", eta="0.2")
     best = float(selection_value(instance, lazy_greedy(instance, 4)))
     assert bound.value(best) > 4000
     for seed in range(5):
@@ -89,12 +89,12 @@ def test_the_bound_holds_where_it_is_not_vacuous():
 @pytest.mark.parametrize(
     ("call", "match"),
     [
-        (lambda: one_sided_bound(3, 4, 1, "0.1"), "lower k"),
-        (lambda: one_sided_bound(3, 0, 1, "0.1"), "k must be"),
-        (lambda: one_sided_bound(3, 1, 0, "0.1"), "epsilon0 must be positive"),
-        (lambda: one_sided_bound(3, 1, 1, 1), "beta must be below 1"),
-        (lambda: utility_bound(3, 1, 1, beta="0.1", eta="0.64"), "below 1 - 1/e"),
-        (lambda: utility_bound(3, 1, 1, beta="0.1", eta="0.1", calibration="none"), "calibration"),
+        (lambda: bound_one_sided(3, 4, 1, "0.1"), "lower k"),
+        (lambda: bound_one_sided(3, 0, 1, "0.1"), "k must be"),
+        (lambda: bound_one_sided(3, 1, 0, "0.1"), "epsilon0 must be positive"),
+        (lambda: bound_one_sided(3, 1, 1, 1), "beta must be below 1"),
+        (lambda: bound_utility(3, 1, 1, beta="0.1", eta="0.64"), "below 1 - 1/e"),
+        (lambda: bound_utility(3, 1, 1, beta="0.1", eta="0.1", calibration="none"), "calibration"),
         (lambda: approximate_dp(1, 0), "delta must be positive"),
         (lambda: approximate_dp(1, 1), "delta must be below 1"),
     ],

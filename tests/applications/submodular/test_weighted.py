@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant.applications.submodular import WeightedCoverage, find_violation
-from accountant.applications.submodular.weighted import UNIT
+from accountant.applications.submodular.functions import UNIT
 from profiles import InvalidArgument, InvalidData
 
 VALUES = st.sampled_from([0.0, 1.0, 0.5, 0.1, 1e-12, 2.0**-30, 1 - 2.0**-53]) | st.floats(0, 1)

@@ -88,3 +88,7 @@ def speaks(dataset, rng, size):
 
 def unreadable(dataset, rng, size):
     return [lambda: 1] * size
+
+
+def lazily(dataset, rng, size):
+    return (k + 1 for k in range(size))

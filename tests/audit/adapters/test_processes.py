@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
 import signal
@@ -18,6 +19,7 @@ from profiles.errors import InvalidArgument, InvalidData, UnreadableFile
 from profiles.mechanisms import LaplaceSum
 from proofs_check.audit import adapters
 from proofs_check.audit.adapters import in_processes, one_at_a_time
+from proofs_check.audit.calls import equal_data
 from proofs_check.audit.errors import MechanismHangs, MechanismRaised, SharedGenerator, UnusableOutputs
 from proofs_check.audit.runs import LabelledStream
 
@@ -115,7 +117,7 @@ def test_one_at_a_time_in_processes():
         ("of_numpy", SharedGenerator, "global generator"),
         ("of_python", SharedGenerator, "global generator"),
         ("changes", UnusableOutputs, "changes its data set"),
-        ("too_few", UnusableOutputs, "asked for 64 outputs, but returned 63"),
+        ("too_few", UnusableOutputs, r"asked for 64 outputs, but returned an array of shape \(63,\)"),
         ("of_shape", UnusableOutputs, "one kind of container"),
         ("scalar", UnusableOutputs, "type float"),
         ("unreadable", MechanismRaised, "cannot be sent"),
@@ -128,6 +130,27 @@ def test_what_goes_wrong_in_a_worker_is_raised_here(name, error, text):
             pool([1.0], rng(), 64 * 6)
         assert "\n" not in str(raised.value)
         assert not pool._workers
+
+
+@pytest.mark.parametrize("dataset", [[float("nan")], np.array([np.nan, 1.0]), {"rows": [1]}, {frozenset({1})}, LaplaceSum(b=1)])
+def test_data_sets_that_are_not_changed_are_not_refused(dataset):
+    """NaN is unequal to itself, and so is an object to its copy where its class does not say when two are equal."""
+    with in_processes(FILE + "lazily", workers=1) as pool:
+        assert pool(dataset, rng(), 3) == pool(dataset, rng(), 3) == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ([1.0], [2.0]),
+        (np.array([1.0]), np.array([1])),
+        (np.array([[1], None], dtype=object), np.array([[2], None], dtype=object)),
+        ({1}, {2}),
+    ],
+)
+def test_data_sets_that_are_changed_are_told_apart(before, after):
+    assert not equal_data(before, after)
+    assert equal_data(before, copy.deepcopy(before))
 
 
 def test_copies_within_a_call_are_seen():

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from accountant.audits import AuditCase, ClaimKind, broken_twins, catalogue_cases, sampled_claim, worst_case_claim
-from accountant.audits.correct import subjects, worst_record
 from profiles.mechanisms import catalogue
 from proofs_check.audit import Finding
+from tests.targets.catalogue import AuditCase, ClaimKind, broken_twins, catalogue_cases, sampled_claim, worst_case_claim
+from tests.targets.catalogue.correct import subjects, worst_record
 
 CASES = catalogue_cases()
 

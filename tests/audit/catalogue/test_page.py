@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from accountant.audits.page import make_page
+from tests.targets.catalogue.page import make_page
 
 
 def test_the_page_is_up_to_date() -> None:
     page = Path(__file__).parents[3] / "docs" / "audit-catalogue.md"
-    assert page.read_text(encoding="utf-8") == make_page(), "run python -m accountant.audits.page > docs/audit-catalogue.md"
+    assert page.read_text(encoding="utf-8") == make_page(), "run python -m tests.targets.catalogue.page > docs/audit-catalogue.md"
 
 
 @pytest.mark.thorough

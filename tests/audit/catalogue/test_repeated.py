@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from accountant.audits import AuditCase, broken_twins, catalogue_cases, repeated_cases, repeated_twins
 from proofs_check.audit import Finding
+from tests.targets.catalogue import AuditCase, broken_twins, catalogue_cases, repeated_cases, repeated_twins
 
 CASES, TWINS = repeated_cases(), repeated_twins()
 

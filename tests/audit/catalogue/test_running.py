@@ -9,7 +9,12 @@ import mpmath
 import numpy as np
 import pytest
 
-from accountant.audits import (
+from accountant.rules import make_rule
+from accountant.selection.select import Selection
+from profiles.errors import InvalidArgument
+from profiles.mechanisms import KNormSum, LaplaceSum
+from proofs_check.audit import Claim
+from tests.targets.catalogue import (
     PoissonSampled,
     ShippedSelection,
     Together,
@@ -18,12 +23,7 @@ from accountant.audits import (
     sampled_claim,
     times_claim,
 )
-from accountant.audits.correct import select_constrained
-from accountant.rules import make_rule
-from accountant.selection.select import Selection
-from profiles.errors import InvalidArgument
-from profiles.mechanisms import KNormSum, LaplaceSum
-from proofs_check.audit import Claim
+from tests.targets.catalogue.correct import select_constrained
 
 
 def total(dataset, rng, size):

@@ -15,21 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import accountant.audits
+import tests.targets.catalogue
 from accountant import draw_sample, plan_sample
 from accountant.applications.kmeans import DPKMeans
 from accountant.applications.repeated import subsampled_exponential, subsampled_threshold
-from accountant.audits import (
-    AuditCase,
-    PoissonSampled,
-    ShippedSelection,
-    broken_twins,
-    catalogue_cases,
-    find_shipped,
-    repeated_cases,
-    repeated_twins,
-)
-from accountant.audits.repeated import Counting, Covering
 from accountant.data import parse_statistic
 from accountant.rules import make_rule
 from accountant.selection.select import Selection, Selector
@@ -39,9 +28,18 @@ from profiles.randomness import ExponentialChoice
 from profiles.randomness.bernoulli import PoissonSampler
 from proofs_check.audit import Finding
 from proofs_check.audit.errors import DifferentConstants
-from proofs_check.audit.suite import amplification
-from proofs_check.audit.suite.amplification import TwoSampledSums
-from proofs_check.audit.suite.one_sided import ExponentialCount
+from tests.targets.catalogue import (
+    AuditCase,
+    PoissonSampled,
+    ShippedSelection,
+    broken_twins,
+    catalogue_cases,
+    find_shipped,
+    repeated_cases,
+    repeated_twins,
+)
+from tests.targets.catalogue.repeated import Counting, Covering
+from tests.targets.suite.amplification import TwoSampledSums
 
 CORRECT = (*catalogue_cases(), *repeated_cases())
 TWINS = (*broken_twins(), *repeated_twins())
@@ -291,41 +289,9 @@ def test_large_data_have_the_outputs_of_the_small_data_path(monkeypatch) -> None
     assert taken
 
 
-class Words:
-    """The words of a sampler as the uniform numbers of a generator, and noise from another generator."""
-
-    def __init__(self, seed):
-        self.digits, self.noise = PoissonSampler(seed).source.block(), np.random.default_rng(seed + 1)
-
-    def random(self, shape):
-        size = int(np.prod(shape))
-        return (self.digits[:size] / 2**16).reshape(shape)
-
-    def __getattr__(self, name):
-        return getattr(self.noise, name)
-
-    def exponential(self, scale, size):
-        return np.zeros(size)
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "q"),
-    [(TwoSampledSums(Fraction(1, 10), Fraction(10), fresh=True), 0.1), (ExponentialCount(Fraction(2), rate=Fraction(1, 4)), 0.25)],
-)
-def test_the_suite_selects_as_the_sampler_does(mechanism, q, monkeypatch) -> None:
-    """The suite stands below the accountant and cannot call its sampler: the same words select the same records."""
-    monkeypatch.setattr(amplification, "draw_laplace", lambda rng, scale, size: np.zeros(size))
-    words = Words(4)
-    outputs = mechanism(np.array([1.0]), words, 5_000).ravel()
-    untied = words.digits[: outputs.size] != int(q * 2**16)  # there the sampler looks at further words
-    selected = PoissonSampler(4).select(np.full(outputs.size, q))
-    assert (selected == (outputs > 0))[untied].all()
-    assert untied.sum() > outputs.size - 10
-
-
 def test_only_mistakes_draw_for_themselves() -> None:
-    """In accountant/audits a generator is passed on, and drawn from in the module of mistakes alone."""
-    for path in Path(inspect.getfile(accountant.audits)).parent.glob("*.py"):
+    """In tests/targets/catalogue a generator is passed on, and drawn from in the module of mistakes alone."""
+    for path in Path(inspect.getfile(tests.targets.catalogue)).parent.glob("*.py"):
         drawn = {
             node.attr
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
@@ -344,4 +310,4 @@ def test_a_twin_goes_through_what_ships_or_is_a_mistake_of_its_own(twin: AuditCa
     if twin.ships:
         return
     inner = getattr(twin.mechanism, "inner", twin.mechanism)
-    assert type(inner).__module__ in ("accountant.audits.broken", "accountant.audits.repeated")
+    assert type(inner).__module__ in ("tests.targets.catalogue.broken", "tests.targets.catalogue.repeated")

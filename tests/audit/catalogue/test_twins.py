@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from accountant.audits import AuditCase, broken_twins
-from accountant.audits.broken import GaussianDirections
-from accountant.audits.twins import DirectionLoss, TotalLoss
 from proofs_check.audit import Finding
+from tests.targets.catalogue import AuditCase, broken_twins
+from tests.targets.catalogue.broken import GaussianDirections
+from tests.targets.catalogue.twins import DirectionLoss, TotalLoss
 
 TWINS = broken_twins()
 

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from accountant.cli import foreign
+from accountant.cli.progress import with_progress
 from profiles.errors import InvalidArgument
+from profiles.presenting.pictures import find_format
 from proofs_check.audit import Claim
 from proofs_check.audit import audit as run_audit
 from proofs_check.audit.guesses import GuessingRule
 from proofs_check.audit.outputs import Reader
-from proofs_check.audit.plots import Samples, find_format, plot_audit, plot_outputs, to_bytes
+from proofs_check.audit.plots import FreshOutputs, plot_audit, plot_outputs, to_bytes
 from proofs_check.audit.scores.interface import Score
 
 MAGIC = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
@@ -90,7 +91,7 @@ def test_every_kind_of_output_is_drawn(kind, with_rule):
     figure = Figure()
     axes = figure.subplots()
     used = rule(width=outputs[0].width) if with_rule else None
-    plot_outputs(axes, Samples(outputs[0], outputs[1], reader), used)
+    plot_outputs(axes, FreshOutputs(outputs[0], outputs[1], reader), used)
     assert to_bytes(figure, "svg")
     assert axes.get_xlabel()
     assert axes.get_ylabel()
@@ -101,7 +102,7 @@ def test_bits_are_shown_by_their_score():
     reader = Reader()
     outputs = reader.read(returned("numbers"), 3_000)
     axes = Figure().subplots()
-    plot_outputs(axes, Samples(outputs, outputs, reader), rule(name="bins of exponent of the lowest bit"))
+    plot_outputs(axes, FreshOutputs(outputs, outputs, reader), rule(name="bins of exponent of the lowest bit"))
     assert "lowest bit" in axes.get_xlabel()
 
 
@@ -109,7 +110,7 @@ def test_the_shaded_set_is_the_event():
     reader = Reader()
     outputs = reader.read(returned("numbers"), 3_000)
     axes = Figure().subplots()
-    plot_outputs(axes, Samples(outputs, outputs, reader), rule())
+    plot_outputs(axes, FreshOutputs(outputs, outputs, reader), rule())
     spans = sorted((patch.get_x(), patch.get_x() + patch.get_width()) for patch in axes.patches if hasattr(patch, "get_width"))
     assert [round(end, 2) for end in (spans[0][1], spans[-1][0])] == [-1.0, 1.0]
 
@@ -124,15 +125,15 @@ def test_the_bound_is_drawn(mode, claimed):
     result = run_audit(laplace, [1.0], [], Claim(claimed), rng=np.random.default_rng(1), samples=500, mode=mode)
     reader = Reader()
     outputs = reader.read(returned("numbers"), 3_000)
-    figure = plot_audit(result, Samples(outputs, outputs, reader))
+    figure = plot_audit(result, FreshOutputs(outputs, outputs, reader))
     assert to_bytes(figure, "png").startswith(MAGIC["png"])
     assert ("VIOLATED" in figure.get_suptitle()) == (result.finding.value == "violated")
 
 
 def test_progress_is_for_terminals_and_long_runs(monkeypatch, capsys):
-    with foreign.with_progress(10) as progress:
+    with with_progress(10) as progress:
         assert progress is None
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with foreign.with_progress(10) as progress:
+    with with_progress(10) as progress:
         progress(3)
     assert not capsys.readouterr().err

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from proofs_check.audit import Claim, audit
-from proofs_check.audit.calibration import Calibration, Correct, calibrate
-from tests.audit.core.correct import CORRECT
+from tests.targets.calibration import CORRECT, Calibration, Correct, calibrate
 
 AUDITS = {"fixed": 80, "sequential": 30}
 

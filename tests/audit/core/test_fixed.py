@@ -10,7 +10,7 @@ from profiles import InvalidArgument, declare
 from proofs_check.audit import Claim, audit, claim_of_record
 from proofs_check.audit.fixed import FixedAudit
 from proofs_check.audit.outputs import Outputs, Reader
-from proofs_check.audit.runs import Batch, Kind
+from proofs_check.audit.runs import Kind, LabelledBatch
 from proofs_check.audit.scores import Learner, Score
 
 ONE, ZERO = (1.0,), (0.0,)
@@ -41,7 +41,7 @@ def test_three_disjoint_parts() -> None:
     labels = rng.random(total) < 0.5
     table = np.stack((values, rng.normal(size=total) + labels, values), axis=1)
     for start in range(0, total, 1_000):
-        test.update(Batch(Outputs(table[start : start + 1_000]), labels[start : start + 1_000]))
+        test.update(LabelledBatch(Outputs(table[start : start + 1_000]), labels[start : start + 1_000]))
     chosen_on, bounded_on = counted[0], np.unique(np.concatenate(counted[1:]))
     assert not set(chosen_on) & set(bounded_on)
     assert test.tested[0].counts.outputs == len(bounded_on) == total - len(chosen_on)

@@ -10,9 +10,9 @@ import pytest
 
 from profiles.errors import InvalidArgument
 from proofs_check.audit import Claim, audit
-from proofs_check.audit.suite import Truth, standard_suite
-from proofs_check.audit.suite.k_norm import ExponentialRadiusSum
-from proofs_check.audit.suite.noise import GRID, Blocks
+from tests.targets.suite import Truth, standard_suite
+from tests.targets.suite.k_norm import ExponentialRadiusSum
+from tests.targets.suite.noise import GRID, Blocks
 
 CASES = standard_suite()
 BY_NAME = {case.name: case for case in CASES}

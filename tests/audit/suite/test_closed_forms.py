@@ -13,12 +13,14 @@ from flint import arb
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from proofs_check.audit.suite import standard_suite
-from proofs_check.audit.suite.numeric_svt import AdaptiveSVT
-from proofs_check.audit.suite.sparse_vector import SparseVector
-from proofs_check.audit.suite.truths import compute_directions, suprema
-from proofs_check.audit.suite.truths import sparse_vector as truths
-from proofs_check.audit.suite.truths.exponentials import (
+from proofs_check.enclosures import ball, working_precision
+from proofs_check.exact import expectation_over_laplace, laplace_cdf, laplace_pdf
+from tests.targets.suite import standard_suite
+from tests.targets.suite.numeric_svt import AdaptiveSVT
+from tests.targets.suite.sparse_vector import SparseVector
+from tests.targets.suite.truths import compute_directions, suprema
+from tests.targets.suite.truths import sparse_vector as truths
+from tests.targets.suite.truths.exponentials import (
     common_unit,
     exponential,
     exponential_below,
@@ -28,11 +30,9 @@ from proofs_check.audit.suite.truths.exponentials import (
     laplace_density,
     product,
 )
-from proofs_check.audit.suite.truths.families import Gap, Search, Value, make_threshold, run_searches
-from proofs_check.audit.suite.truths.sides import Side, of_table
-from proofs_check.audit.suite.truths.suprema import TOLERANCE, Point, find_supremum
-from proofs_check.enclosures import ball, working_precision
-from proofs_check.exact import expectation_over_laplace, laplace_cdf, laplace_pdf
+from tests.targets.suite.truths.families import Gap, Search, Value, make_threshold, run_searches
+from tests.targets.suite.truths.sides import Side, of_table
+from tests.targets.suite.truths.suprema import TOLERANCE, Point, find_supremum
 
 CASES = {case.name: case for case in standard_suite()}
 UNIT = Fraction(1, 7)

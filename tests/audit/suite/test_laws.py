@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from proofs_check.audit.suite import standard_suite
-from proofs_check.audit.suite.floating_point import off_grid
-from proofs_check.audit.suite.numeric_svt import AdaptiveSVT
-from proofs_check.audit.suite.sparse_vector import Answer, SparseVector
-from proofs_check.audit.suite.truths.sparse_vector import Pattern, list_patterns
 from proofs_check.exact import expectation_over_laplace, laplace_cdf, laplace_sf
+from tests.targets.suite import standard_suite
+from tests.targets.suite.floating_point import off_grid
+from tests.targets.suite.numeric_svt import AdaptiveSVT
+from tests.targets.suite.sparse_vector import Answer, SparseVector
+from tests.targets.suite.truths.sparse_vector import Pattern, list_patterns
 
 CASES = {case.name: case for case in standard_suite()}
 ALARM = 1e-4

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from proofs_check.audit.suite.page import make_page
+from tests.targets.suite.page import make_page
 
 PAGE = Path(__file__).parents[3] / "docs" / "audit-suite.md"
 
 
 def test_the_page_is_current():
-    assert PAGE.read_text(encoding="utf-8") == make_page(), "run python -m proofs_check.audit.suite.page > docs/audit-suite.md"
+    assert PAGE.read_text(encoding="utf-8") == make_page(), "run python -m tests.targets.suite.page > docs/audit-suite.md"

@@ -11,10 +11,10 @@ import pytest
 
 from profiles.errors import InvalidArgument
 from profiles.mechanisms import WeightedCount
-from proofs_check.audit.suite import standard_suite
-from proofs_check.audit.suite.truths import compute_directions, compute_epsilon
-from proofs_check.audit.suite.truths.sides import Directions, Side, largest, written
 from proofs_check.exact import epsilon_of_tables
+from tests.targets.suite import standard_suite
+from tests.targets.suite.truths import compute_directions, compute_epsilon
+from tests.targets.suite.truths.sides import Directions, Side, largest, written
 
 CASES = {case.name: case for case in standard_suite()}
 

@@ -1,13 +1,12 @@
 """Private monotone submodular maximisation under a matroid constraint: docs/matroids.md."""
 
-from accountant.applications.submodular.matroids.coverage import Coverage
-from accountant.applications.submodular.matroids.graphic import GraphicMatroid
-from accountant.applications.submodular.matroids.matroid import Growth, Matroid, PartitionMatroid, UniformMatroid
+from accountant.applications.submodular.choosing import Growth, Scores
+from accountant.applications.submodular.matroids.matroid import GraphicMatroid, Matroid, PartitionMatroid, UniformMatroid
 from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy, PrivateSet
-from accountant.applications.submodular.matroids.objective import Objective, PerUser, Scores, find_dependence
+from accountant.applications.submodular.matroids.objective import Coverage, Objective, Tracked
 from accountant.applications.submodular.matroids.oracle import OracleMatroid, check_axioms, probe_axioms
+from accountant.applications.submodular.matroids.per_user import PerUser, find_dependence
 from accountant.applications.submodular.matroids.rounding import rounding_law, swap_round
-from accountant.applications.submodular.matroids.tracked import Tracked
 
 __all__ = [
     "Coverage",

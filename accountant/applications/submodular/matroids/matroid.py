@@ -1,32 +1,24 @@
-"""Matroids on the ground set 0, ..., m − 1: what the algorithms ask of one, and the uniform and the partition matroid.
+"""Matroids on the ground set 0, ..., m − 1: what the algorithms ask of one, and the uniform, the partition and the graphic matroid.
 
 The matroid is public. Privacy needs none of its axioms (docs/matroids.md); they are hypotheses of the utility bound alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from accountant.applications.running import check_count
+from accountant.applications.submodular.choosing import CountedGrowth, Growth, count_up_to
+from accountant.applications.submodular.functions import Integers
 from profiles import InvalidArgument
 from profiles.hypotheses import Hypothesis
 
-Integers = NDArray[np.int64]
 Members = frozenset[int]
-
-
-class Growth(Protocol):
-    """An independent set that grows by one element at a time."""
-
-    def candidates(self) -> Integers:
-        """Return, in increasing order, every element outside the set whose addition keeps it independent."""
-
-    def add(self, element: int) -> None:
-        """Add one of the candidates."""
 
 
 class Matroid(Protocol):
@@ -66,33 +58,6 @@ def find_exchange(matroid: Matroid, first: Members, second: Members, leaving: in
     return None
 
 
-def require_count(value: object, what: str, least: int = 1) -> int:
-    """Return a public integer of at least ``least``. Raises :class:`InvalidArgument`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InvalidArgument(f"{what} must be an integer of at least {least}, but {str(value)[:40]!r} was found; give one")
-    return int(value)
-
-
-class _CountedGrowth:
-    """Grows a set in which at most ``capacities[c]`` elements may have the label c."""
-
-    __slots__ = ("_free", "_labels", "_left")
-
-    def __init__(self, labels: Integers, capacities: Integers) -> None:
-        self._labels, self._left = labels, capacities.copy()
-        self._free = self._left[labels] > 0
-
-    def candidates(self) -> Integers:
-        return np.flatnonzero(self._free)
-
-    def add(self, element: int) -> None:
-        self._free[element] = False
-        label = self._labels[element]
-        self._left[label] -= 1
-        if not self._left[label]:
-            self._free &= self._labels != label
-
-
 @dataclass(frozen=True, slots=True)
 class UniformMatroid:
     """All sets of at most k of m elements: the cardinality constraint.
@@ -105,8 +70,8 @@ class UniformMatroid:
     limit: int
 
     def __post_init__(self) -> None:
-        require_count(self.size, "the number of elements")
-        require_count(self.limit, "the size of a set", least=0)
+        check_count(self.size, "the number of elements")
+        check_count(self.limit, "the size of a set", least=0)
 
     @property
     def rank(self) -> int:
@@ -124,7 +89,7 @@ class UniformMatroid:
 
     def start(self) -> Growth:
         """Return a growing set that is empty."""
-        return _CountedGrowth(np.zeros(self.size, dtype=np.int64), np.array([self.limit]))
+        return count_up_to(self.size, self.limit)
 
     def exchange(self, first: Members, second: Members, leaving: int) -> int | None:
         """Return any element of second − first: sizes do not change."""
@@ -175,13 +140,127 @@ class PartitionMatroid:
 
     def start(self) -> Growth:
         """Return a growing set that is empty."""
-        return _CountedGrowth(self._labels, self._capacities)
+        return CountedGrowth(self._labels, self._capacities)
 
     def exchange(self, first: Members, second: Members, leaving: int) -> int | None:
         """Return an element of the part of ``leaving``: counts do not change. There is one, as bases have equal counts."""
         label = self._labels[leaving]
         same = min((j for j in second - first if self._labels[j] == label), default=None)
         return find_exchange(self, first, second, leaving) if same is None else same
+
+
+class _ForestGrowth:
+    """Grows a forest; ``_trees[v]`` names the tree of vertex v."""
+
+    __slots__ = ("_ends", "_trees")
+
+    def __init__(self, ends: Integers, vertices: int) -> None:
+        self._ends, self._trees = ends, np.arange(vertices)
+
+    def candidates(self) -> Integers:
+        return np.flatnonzero(self._trees[self._ends[0]] != self._trees[self._ends[1]])
+
+    def add(self, element: int) -> None:
+        kept, gone = self._trees[self._ends[:, element]]
+        self._trees[self._trees == gone] = kept
+
+
+@dataclass(frozen=True, slots=True)
+class GraphicMatroid:
+    """Sets of edges without a cycle in a public multigraph on the vertices 0, ..., ``vertices`` − 1; ``edges`` has shape (m, 2).
+
+    >>> triangle = GraphicMatroid(3, [(0, 1), (1, 2), (2, 0)])
+    >>> triangle.rank, triangle.is_independent({0, 1}), triangle.is_independent({0, 1, 2})
+    (2, True, False)
+    """
+
+    vertices: int
+    edges: Sequence[tuple[int, int]] | ArrayLike
+    _ends: Integers = field(init=False, repr=False, compare=False)
+    _rank: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_count(self.vertices, "the number of vertices")
+        pairs = np.asarray(self.edges)
+        if pairs.ndim != 2 or pairs.shape[1:] != (2,) or not len(pairs):
+            raise InvalidArgument(f"edges must have shape (m, 2) with m of at least 1, but {pairs.shape} was found; give pairs of vertices")
+        ends = read_integers(pairs.ravel(), "vertices of edges", self.vertices).reshape(-1, 2).T
+        object.__setattr__(self, "_ends", ends)
+        growth, rank = _ForestGrowth(ends, self.vertices), 0
+        while (free := growth.candidates()).size:
+            growth.add(int(free[0]))
+            rank += 1
+        object.__setattr__(self, "_rank", rank)
+
+    @property
+    def size(self) -> int:
+        """The number m of edges."""
+        return int(self._ends.shape[1])
+
+    @property
+    def rank(self) -> int:
+        """The number of vertices less that of components."""
+        return self._rank
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """It is a matroid (Oxley 2011, Proposition 1.1.7)."""
+        return ()
+
+    def is_independent(self, members: Collection[int]) -> bool:
+        """Tell whether edges form a forest."""
+        parents: dict[int, int] = {}
+
+        def find(vertex: int) -> int:
+            while (up := parents.get(vertex, vertex)) != vertex:
+                parents[vertex] = parents.get(up, up)
+                vertex = up
+            return vertex
+
+        for edge in members:
+            one, other = find(int(self._ends[0, edge])), find(int(self._ends[1, edge]))
+            if one == other:
+                return False
+            parents[one] = other
+        return True
+
+    def start(self) -> Growth:
+        """Return a growing forest without edges."""
+        return _ForestGrowth(self._ends, self.vertices)
+
+    def exchange(self, first: Members, second: Members, leaving: int) -> int | None:
+        """Return an edge of the path in ``second`` between the ends of ``leaving`` that joins the two trees of first − ``leaving``.
+
+        The path starts in one of these trees and ends in the other, so such an edge exists; it is not in ``first``, because an edge of
+        first − ``leaving`` does not join them; and it lies on the only cycle of second + ``leaving``.
+        """
+        start, goal = (int(v) for v in self._ends[:, leaving])
+        side = set(self._walk(first - {leaving}, start))
+        reached = self._walk(second, start)
+        if goal in side or goal not in reached:  # not a pair of spanning forests
+            return find_exchange(self, first, second, leaving)
+        vertex = goal
+        while True:
+            previous, edge = reached[vertex]
+            if previous in side and vertex not in side:
+                return edge
+            vertex = previous
+
+    def _walk(self, members: Iterable[int], start: int) -> dict[int, tuple[int, int]]:
+        """Return vertex → (previous vertex, edge) for every vertex that edges join to ``start``."""
+        near: dict[int, list[tuple[int, int]]] = {}
+        for edge in members:
+            one, other = (int(v) for v in self._ends[:, edge])
+            near.setdefault(one, []).append((other, edge))
+            near.setdefault(other, []).append((one, edge))
+        reached, waiting = {start: (start, -1)}, [start]
+        while waiting:
+            vertex = waiting.pop()
+            for other, edge in near.get(vertex, ()):
+                if other not in reached:
+                    reached[other] = (vertex, edge)
+                    waiting.append(other)
+        return reached
 
 
 def read_integers(values: object, what: str, bound: int | None) -> Integers:

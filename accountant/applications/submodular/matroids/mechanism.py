@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from accountant.applications.submodular.interface import TABLE
-from accountant.applications.submodular.matroids.coverage import Coverage
-from accountant.applications.submodular.matroids.greedy import draw_bins, open_choose, run_continuous_greedy
-from accountant.applications.submodular.matroids.matroid import Matroid, Members, require_count
-from accountant.applications.submodular.matroids.objective import MOST_UNITS, Objective, PerUser
+from accountant.applications.running import Answer, Draw, check_count, seed_public
+from accountant.applications.submodular.choosing import Scores, choose_greedily
+from accountant.applications.submodular.functions import TABLE, Integers
+from accountant.applications.submodular.matroids.matroid import Matroid, Members
+from accountant.applications.submodular.matroids.objective import MOST_UNITS, Coverage, Objective, Tracked
+from accountant.applications.submodular.matroids.per_user import PerUser
 from accountant.applications.submodular.matroids.rounding import swap_round
-from accountant.applications.submodular.matroids.tracked import Tracked
-from accountant.guarantees import ARITHMETIC, AnyGuarantee, Run, Unit, conclude_run, ships
+from accountant.guarantees import ARITHMETIC, AnyGuarantee, Unit
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
 from profiles import InvalidArgument, InvalidData, exact_text, to_exact
 from profiles.hypotheses import CONTRIBUTIONS, FEW_RECORDS, OWN_ENTRY, PUBLIC_CONSTANTS
 from profiles.numbers import ExactLike
-from profiles.randomness.bernoulli import open_sources
+from profiles.randomness import ExponentialDraws
 from profiles.randomness.bits import BitSource
 
 PUBLIC = PUBLIC_CONSTANTS.about(names="the matroid, the function, epsilon and the numbers of rounds, draws and roundings are")
@@ -29,12 +29,15 @@ _PROVED = (Coverage, PerUser, Tracked)
 _SOURCE = "docs/matroids.md"
 
 
-@dataclass(frozen=True, slots=True)
-class PrivateSet:
+class PrivateSet(Answer[tuple[int, ...]]):
     """A private set of elements, in increasing order, and what is promised about it. Nothing else here depends on the data."""
 
-    members: tuple[int, ...]
-    guarantee: AnyGuarantee
+    __slots__ = ()
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The elements, in increasing order."""
+        return self.output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,13 +88,13 @@ class PrivateMatroidGreedy:
     plan: OneSidedCalibration = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require_count(self.rounds, "the number of rounds")
-        require_count(self.roundings, "the number of roundings")
+        check_count(self.rounds, "the number of rounds")
+        check_count(self.roundings, "the number of roundings")
         function = Coverage(self.matroid.size) if self.objective is None else self.objective
         if function.size != self.matroid.size:
             raise InvalidArgument(f"the function has {function.size} elements, but the matroid has {self.matroid.size}; give the same set")
         if self.draws is not None:
-            require_count(self.draws, "the number of draws")
+            check_count(self.draws, "the number of draws")
         elif not function.closed_form:
             raise InvalidArgument("a function without a closed form needs a number of draws, but None was found; give one")
         share = to_exact(self.selection_share, "the share of the selection")
@@ -147,15 +150,13 @@ class PrivateMatroidGreedy:
         of the operating system), a seed, or a :class:`numpy.random.Generator`; both stay secret.
         Raises :class:`InvalidArgument`, :class:`InvalidData`; no message has more than the format of the data in it.
         """
-        draws, sampler = open_sources(rng, bits)
+        draw = Draw.open(rng, bits)
         users = self.function.read(data)
         count = self.function.count(users)
         if count > self.most_users:
             raise InvalidData(f"at most {self.most_users} users are supported, because sums are kept in 64 bits; give a part of them")
-        sample = self.function.keep(users, sampler.select(np.full(count, self.plan.p)))
-        members = self.run_on_sample(sample, draws)
-        run = Run(noise=draws.hypothesis, draws=sampler.source.hypothesis, known=ships(self))
-        return PrivateSet(tuple(sorted(members)), conclude_run(self.guarantee, run))
+        members = self.run_on_sample(self.function.keep(users, draw.sample(count, self.plan.p)), draw.noise)
+        return PrivateSet(tuple(sorted(members)), draw.conclude(self.guarantee, self))
 
     def run_on_sample(self, sample: Any, draws: BitSource) -> Members:
         """Return the set for data that the objective has read: ε₀-add-DP only, so release nothing of it without sampling.
@@ -163,15 +164,31 @@ class PrivateMatroidGreedy:
         The draws of z and the rounding come from a generator with a seed of its own: privacy holds whatever they are.
         """
         greedy, selection = self.budgets
-        public, choose = np.random.default_rng([draws.digit() for _ in range(8)]), open_choose(draws)
+        public = seed_public(draws)
         bins = None if self.draws is None else draw_bins(public, self.draws, self.matroid.size, self.rounds)
-        bases = run_continuous_greedy(self.matroid, self.function.start(sample, self.rounds, bins), self.rounds, greedy, choose)
+        scores = self.function.start(sample, self.rounds, bins)
+        bases = run_continuous_greedy(self.matroid, scores, self.rounds, ExponentialDraws(greedy / scores.unit, draws))
         rounded = [swap_round(self.matroid, bases, public) for _ in range(self.roundings)]
         found = sorted(set(rounded), key=sorted)
         if len(found) == 1:
             return found[0]
         totals = self.function.totals(sample, mark(found, self.matroid.size))
-        return found[choose(totals, selection / self.function.unit)]
+        return found[ExponentialDraws(selection / self.function.unit, draws).among(totals)]
+
+
+def draw_bins(rng: np.random.Generator, draws: int, size: int, rounds: int) -> Integers:
+    """Return s independent draws of ⌊T z⌋ for z uniform on [0, 1)^m, shape (s, m): all that the steps of 1/T see of z."""
+    return rng.integers(rounds, size=(draws, size), dtype=np.min_scalar_type(rounds))
+
+
+def run_continuous_greedy(matroid: Matroid, scores: Scores, rounds: int, draws: ExponentialDraws) -> tuple[Members, ...]:
+    """Return the T independent sets B^1, ..., B^T; y = (1/T) Σ 1_{B^t} lies in the matroid polytope, as a mean of its points.
+
+    Each element is chosen among those that keep the set independent, with probability proportional to exp(ε₀·q(u; D)), where ``draws`` has
+    the rate ε₀/unit. If a user adds numbers ≥ 0 to every q and at most 1 in all along every run, the law is ε₀-add-DP (Ghazi et al. 2024,
+    Theorem 4.3 with Δ = 1, and Algorithm 5 with the step 1/T in place of η).
+    """
+    return tuple(frozenset(choose_greedily(matroid.start(), scores, matroid.rank, draws)) for _ in range(rounds))
 
 
 def mark(sets: Sequence[Members], size: int) -> np.ndarray[Any, np.dtype[np.bool_]]:

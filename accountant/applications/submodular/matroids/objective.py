@@ -1,48 +1,34 @@
-"""The function that is maximised: F_D(S) = Σ over users of f_x(S), each f_x monotone submodular with values in [0, 1]."""
+"""The function that is maximised: F_D(S) = Σ over users of f_x(S), each f_x monotone submodular with values in [0, 1].
+
+Coverage in closed form or by draws, where scores are kept up to date by what each choice newly covers; and any decomposable function of
+the greedy algorithm: weighted coverage, facility location, functions of one's own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from accountant.applications.submodular.matroids.evaluating import (
-    Evaluation,
-    Membership,
-    find_mixing,
-    judge_alone,
-    judge_together,
-    require_no_mixing,
-    take,
-)
-from accountant.applications.submodular.matroids.matroid import Integers, require_count
+from accountant.applications.running import check_count
+from accountant.applications.submodular.choosing import Scores, TrackedScores
+from accountant.applications.submodular.coverage import CoverageInstance, Links
+from accountant.applications.submodular.functions import UNIT, DecomposableFunction, Integers, Kept, MarginalGains
+from accountant.applications.submodular.greedy import PROVED
+from accountant.applications.submodular.weighted import WeightedCoverage
 from profiles import InvalidArgument, InvalidData
-from profiles.arrays import Floats
-from profiles.hypotheses import JUDGED_TOGETHER, RECORDWISE, SUBMODULAR, Hypothesis
+from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, SUBMODULAR, Hypothesis
+from profiles.private import hide_length
 
-#: Scores that are no whole numbers are rounded down, user by user, to multiples of 1/UNIT; then sums have no error.
-UNIT = 2**36
-#: Sets in one call of a function that is given by its values, unless one element needs more.
-_TOGETHER = 64
 #: No sum of units over the users may exceed it: an overflow would break the order of scores, and with it privacy.
 MOST_UNITS = 2**62
 
-
-class Scores(Protocol):
-    """G_D at the present point y, which moves by one step 1/T along one coordinate at a time."""
-
-    @property
-    def unit(self) -> int:
-        """What one user is worth: gains are whole numbers of 1/``unit``."""
-
-    def gains(self, candidates: Integers) -> Integers:
-        """Return q(u) = G_D(y + 1_u/T) − G_D(y) for each candidate, in units; y_u < 1 for all of them."""
-
-    def advance(self, element: int) -> None:
-        """Move y to y + 1_u/T."""
+#: Which elements each of h sets has, shape (h, m).
+SetRows = NDArray[np.bool_]
 
 
 class Objective(Protocol):
@@ -75,7 +61,7 @@ class Objective(Protocol):
     def count(self, data: Any) -> int:
         """Return the number of users."""
 
-    def keep(self, data: Any, selected: NDArray[np.bool_]) -> Any:
+    def keep(self, data: Any, selected: Kept) -> Any:
         """Return the data of the selected users."""
 
     def start(self, data: Any, rounds: int, bins: Integers | None) -> Scores:
@@ -91,176 +77,227 @@ class Objective(Protocol):
     def score_unit(self, draws: int | None) -> int:
         """Return what one user is worth in the scores of ``draws`` draws, None for the closed form."""
 
-    def totals(self, data: Any, membership: Membership) -> Integers:
+    def totals(self, data: Any, membership: SetRows) -> Integers:
         """Return F_D of each of h sets, in units, for ``membership`` of shape (h, m)."""
 
 
 @dataclass(frozen=True, slots=True)
-class PerUser:
-    """A decomposable function given by its values for a user on every set.
+class Coverage:
+    """The number of users who have an item of the set. Data: a :class:`CoverageInstance` (``read_coverage`` makes one of a file or table),
+    a SciPy sparse matrix of shape (users, m), of which only the positions of non-zero entries count, or one iterable of items a user.
 
-    ``values(data, membership)`` returns an array of shape (users, sets); ``data`` is an array or a list with one entry a user. It is called
-    with **one user at a time**, so that the value of a user is a function of that user's record: a matrix product of all users is not, to
-    the last bit. With ``together`` it is called with all users at once, which is faster, refused where a look at random parts, orders and
-    single users finds other values, and otherwise leaves open that there is no such dependence.
-
-    Values are clipped to [0, 1] (NaN counts as 0). A user's gains are clipped to what is left of 1 in this run, and at 0 from below:
-    for a monotone function with values in [0, 1] that changes nothing but the last digits (gains are rounded down to multiples of
-    2^−36), and for any other one it keeps the guarantee. What clipping cannot keep it from is a value that depends on anything but
-    the user's record and the set: that breaks the guarantee, and is its open hypothesis.
-
-    >>> import numpy as np
-    >>> function = PerUser(3, lambda data, sets: np.array([[s[list(u)].any() for s in sets] for u in data]))
-    >>> totals = function.totals([{0, 1}, {2}], np.array([[True, False, False], [True, False, True]]))
-    >>> [int(total) // function.unit for total in totals]
-    [1, 2]
+    >>> function = Coverage(3)
+    >>> users = function.read([{0, 1}, {2}, ()])
+    >>> function.totals(users, np.array([[True, False, False], [True, False, True]]))
+    array([1, 2])
     """
 
     size: int
-    values: Evaluation
-    together: bool = False
-    closed_form: ClassVar[bool] = False
-    unit: ClassVar[int] = UNIT
+    closed_form: ClassVar[bool] = True
+    unit: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        require_count(self.size, "the number of elements")
-        if not isinstance(self.together, bool):
-            raise InvalidArgument(f"together must be True or False, but {type(self.together).__name__} was found; give one of the two")
+        check_count(self.size, "the number of elements")
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """Each user is judged alone: no program can see that of a function that may keep what it has seen, or is given all users."""
-        return (RECORDWISE, JUDGED_TOGETHER) if self.together else (RECORDWISE,)
+        """None: coverage is monotone, in {0, 1}, and judges each user alone."""
+        return ()
 
     @property
     def utility_hypotheses(self) -> tuple[Hypothesis, ...]:
-        """Monotone, submodular, in [0, 1]."""
-        return (SUBMODULAR,)
+        """None: coverage is submodular."""
+        return ()
 
-    def read(self, data: Any) -> Any:
-        """Return the data: an array, or a list with one entry a user. Raises :class:`InvalidArgument` where a function mixes users."""
-        if isinstance(data, np.ma.MaskedArray):
-            raise InvalidData("users must be a plain array or a list, but a masked array was found; fill or remove what is masked")
-        if isinstance(data, np.ndarray) and data.ndim:
-            found: Any = data
-        elif isinstance(data, Sequence) and not isinstance(data, str):
-            found = list(data)
-        else:
-            raise InvalidData(
-                f"users must be a list or an array with one entry a user, but {type(data).__name__} was found; give one of them"
-            )
-        if self.together:
-            require_no_mixing(self.values, found, self.size, np.random.default_rng())
-        return found
+    def read(self, data: Any) -> CoverageInstance:
+        """Return the instance. Raises :class:`InvalidData` for items outside [0, m) and matrices of another width."""
+        if type(data) is CoverageInstance:  # a subclass may restrict its users, or count them, in another way
+            if data.candidates != self.size:
+                raise InvalidData(f"users must choose among {self.size} items, but their data has {data.candidates}; give other data")
+            return data
+        if sparse.issparse(data):
+            if data.ndim != 2 or data.shape[1] != self.size:
+                raise InvalidData(
+                    f"the matrix must have {self.size} columns, but shape {hide_length(data.shape)} was found; give one column an element"
+                )
+            rows = sparse.csr_matrix(data, copy=True)
+            rows.sum_duplicates()
+            rows.eliminate_zeros()
+            return CoverageInstance(self.size, rows.indptr, rows.indices)
+        if not isinstance(data, Iterable) or isinstance(data, (str, bytes, np.ndarray)):
+            raise InvalidData(f"users must be a sparse matrix or lists of items, but {type(data).__name__} was found; give one of them")
+        return CoverageInstance.from_sets(data, candidates=self.size)
 
-    def count(self, data: Any) -> int:
+    def count(self, data: CoverageInstance) -> int:
         """Return the number of users."""
-        return len(data)
+        return data.users
 
-    def keep(self, data: Any, selected: NDArray[np.bool_]) -> Any:
+    def keep(self, data: CoverageInstance, selected: Kept) -> CoverageInstance:
         """Return the selected users."""
-        return take(data, np.flatnonzero(selected))
+        return data.restrict(selected)
 
-    def start(self, data: Any, rounds: int, bins: Integers | None) -> Scores:  # noqa: ARG002 - the step is in the bins
+    def start(self, data: CoverageInstance, rounds: int, bins: Integers | None) -> Scores:
+        """Return the scores at y = 0: of the multilinear extension in closed form, or of draws."""
+        return _ClosedScores(data, rounds) if bins is None else _DrawnScores(data, bins)
+
+    def score_unit(self, draws: int | None) -> int:
+        """Return 2^32 for the closed form, else the number of draws."""
+        return UNIT if draws is None else draws
+
+    def totals(self, data: CoverageInstance, membership: SetRows) -> Integers:
+        """Return how many users each set covers."""
+        matrix = sparse.csr_matrix((np.ones(data.items.size), data.items, data.starts), shape=(data.users, self.size))
+        return np.array([np.count_nonzero(matrix @ row) for row in membership.astype(np.float64)], dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """The function that the data are: a :class:`DecomposableFunction` of the type ``kind``, whose sets grow one element at a time.
+
+    Draw j has a tracker of its own, which gains u when y_u passes z_u^j; so draws are needed, and s·m gains are kept. Totals are
+    F(S) − F(∅). ``kind`` and ``resolution`` (the unit of the gains, int64) are public; data of another kind are refused. For the classes of
+    this package nothing is taken for granted (docs/submodular.md, Theorem 2); for others the two assumptions of greedy are.
+
+    >>> from accountant.applications.submodular import WeightedCoverage
+    >>> users = WeightedCoverage.from_matrix([[0.5, 1.0], [0.25, 0.0]])
+    >>> function = Tracked(2)
+    >>> function.totals(function.read(users), np.array([[True, True], [True, False]])) / function.unit
+    array([1.25, 0.75])
+    """
+
+    size: int
+    kind: type = WeightedCoverage
+    resolution: int = UNIT
+    closed_form: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_count(self.size, "the number of elements")
+        check_count(self.resolution, "the resolution")
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """Those of the greedy algorithm, except for the functions of this package."""
+        return () if self.kind in PROVED else (MONOTONE_BOUNDED, EXACT_GAINS)
+
+    @property
+    def utility_hypotheses(self) -> tuple[Hypothesis, ...]:
+        """Submodular, except for the functions of this package."""
+        return () if self.kind in PROVED else (SUBMODULAR,)
+
+    @property
+    def unit(self) -> int:
+        """The unit of the gains."""
+        return self.resolution
+
+    def read(self, data: Any) -> DecomposableFunction:
+        """Return the function. Raises :class:`InvalidData` for another type, number of candidates, or resolution."""
+        if type(data) is not self.kind or not isinstance(data, DecomposableFunction):
+            raise InvalidData(f"a {self.kind.__name__} was declared, but {type(data).__name__} was found; declare its kind, or make one")
+        if (data.candidates, data.resolution) != (self.size, self.resolution):
+            raise InvalidData(
+                f"{self.size} candidates and the resolution {self.resolution} were declared, but others were found; correct them"
+            )
+        return data
+
+    def count(self, data: DecomposableFunction) -> int:
+        """Return the number of users."""
+        return data.users
+
+    def keep(self, data: DecomposableFunction, selected: Kept) -> DecomposableFunction:
+        """Return the function of the selected users."""
+        return data.restrict(selected)
+
+    def start(self, data: DecomposableFunction, rounds: int, bins: Integers | None) -> Scores:  # noqa: ARG002 - the step is in the bins
         """Return the scores at y = 0. Raises :class:`InvalidArgument` without draws."""
         if bins is None:
-            raise InvalidArgument("a function that is given by its values has no multilinear extension in closed form; give draws")
-        return _PerUserScores(self, data, bins)
+            raise InvalidArgument("a function whose sets grow has no multilinear extension in closed form; give draws")
+        trackers = [data.track() for _ in bins]
+        for tracker in trackers[:1]:
+            _read_whole(tracker)
+        return TrackedScores(trackers, bins, self.resolution)
 
-    def score_unit(self, draws: int | None) -> int:  # noqa: ARG002 - gains are means over the draws
-        """Return 2^36."""
-        return UNIT
+    def score_unit(self, draws: int | None) -> int:
+        """Return the resolution times the number of draws."""
+        return self.resolution * (draws or 1)
 
-    def totals(self, data: Any, membership: Membership) -> Integers:
-        """Return Σ over users of the clipped value of each set."""
-        found: Integers = to_units(self.evaluate(data, membership)).sum(axis=0, dtype=np.int64)
-        return found
-
-    def evaluate(self, data: Any, membership: Membership) -> Floats:
-        """Return the clipped values, shape (users, sets). Raises :class:`InvalidArgument`: another shape, or users that are mixed."""
-        if self.together:
-            return judge_together(self.values, data, membership, np.random.default_rng())
-        return judge_alone(self.values, data, membership)
-
-
-def find_dependence(function: PerUser, data: Any, rng: np.random.Generator) -> str | None:
-    """Return how the value of a user changes with the other users of a call, if that is found: what ``together`` supposes not to be.
-
-    Looks at orders, random parts and single users on random sets, bit by bit. Finding nothing proves nothing.
-    """
-    if not isinstance(function, PerUser):
-        raise InvalidArgument(f"a PerUser is needed, but {type(function).__name__} was found; other functions have their own checks")
-    if not isinstance(rng, np.random.Generator):
-        raise InvalidArgument(f"a numpy.random.Generator was expected, but {type(rng).__name__} was found; pass numpy.random.default_rng()")
-    return find_mixing(function.values, data, function.size, rng)
+    def totals(self, data: DecomposableFunction, membership: SetRows) -> Integers:
+        """Return F(S) − F(∅) of each set."""
+        found = []
+        for row in membership:
+            tracker, total = data.track(), 0
+            for element in np.flatnonzero(row).tolist():
+                total += int(_read_whole(tracker)[element])
+                tracker.add(element)
+            found.append(total)
+        return np.array(found, dtype=np.int64)
 
 
-def to_units(values: Floats) -> Integers:
-    """Return numbers in [0, 1] as multiples of 1/UNIT, rounded down (multiplication by a power of two is exact)."""
-    return np.floor(values * UNIT).astype(np.int64)
+def _read_whole(tracker: MarginalGains) -> Integers:
+    gains = np.asarray(tracker.gains)
+    if gains.dtype != np.int64:
+        raise InvalidArgument(f"gains must be int64 numbers of units, but {gains.dtype} was found; return whole numbers and a resolution")
+    found: Integers = gains
+    return found
 
 
-class _PerUserScores:
-    """Scores that ask for all values again: m·s/T sets for one choice, in calls of at most ``_TOGETHER`` sets.
+class _ClosedScores:
+    """The multilinear extension Σ_x (1 − Π_{u in N_x} (1 − y_u)), whose gain is Σ_{x has u} c_x/(T − T y_u) with c_x = Π (1 − y_u).
 
-    Which sets share a call is public, and :meth:`advance` asks for the chosen element in the same company as :meth:`gains` did: what a user
-    has left falls by the very gain that was counted, whatever the function makes of the sets beside.
+    c_x is kept in whole units, C_x, and a user adds ⌊C_x/(T − T y_u)⌋ to the gain of u, which is what C_x loses when u is chosen. So the
+    contributions are ≥ 0, and at most C_x(0) = UNIT in all. After j of these steps c_x ≤ C_x/UNIT ≤ c_x + j/UNIT.
     """
 
-    __slots__ = ("_asked", "_bins", "_data", "_function", "_left", "_members", "_now", "_steps")
+    __slots__ = ("_left", "_links", "_sums", "_uncovered")
 
     unit = UNIT
 
-    def __init__(self, function: PerUser, data: Any, bins: Integers) -> None:
-        self._function, self._data, self._bins = function, data, bins
-        self._members = np.zeros(bins.shape, dtype=np.bool_)
-        self._steps = np.zeros(bins.shape[1], dtype=np.int64)
-        self._now = function.evaluate(data, self._members)
-        self._left = np.full(len(self._now), UNIT, dtype=np.int64)  # what each user may still add
-        self._asked: list[list[int]] = []
+    def __init__(self, data: CoverageInstance, rounds: int) -> None:
+        self._links = Links(data)
+        self._left = np.full(data.candidates, rounds, dtype=np.int64)  # T − T y
+        self._uncovered = np.full(data.users, UNIT, dtype=np.int64)  # C
+        self._sums = np.bincount(data.items, minlength=data.candidates) * (UNIT // rounds)
 
     def gains(self, candidates: Integers) -> Integers:
-        self._asked, room = [], 0
-        for element in candidates.tolist():
-            joins = self._joined_by(element).size
-            if joins > room:
-                self._asked.append([])
-                room = _TOGETHER
-            if not self._asked:
-                self._asked.append([])
-            self._asked[-1].append(element)
-            room -= joins
-        return np.array([int(gain.sum()) for part in self._asked for gain, _, _ in self._judge(part)], dtype=np.int64)
+        return self._sums[candidates]
 
     def advance(self, element: int) -> None:
-        part = next((part for part in self._asked if element in part), [element])
-        gain, draws, values = self._judge(part)[part.index(element)]
-        self._left -= gain
-        self._now[:, draws] = values
-        self._members[draws, element] = True
+        users = self._links.users_of(element)
+        before = self._uncovered[users]
+        after = before - before // self._left[element]
+        self._uncovered[users] = after
+        self._left[element] -= 1
+        items, lengths = self._links.items_of(users), self._links.degrees[users]
+        left = np.maximum(self._left[items], 1)  # an item that is taken in every round is no candidate again
+        lost = np.repeat(before, lengths) // left - np.repeat(after, lengths) // left
+        np.subtract.at(self._sums, items, lost)
+        self._sums[element] = int((after // max(1, int(self._left[element]))).sum())
+
+
+class _DrawnScores:
+    """(1/s) Σ_j F(R_j) with R_j = {u: bins[j, u] < T y_u}: gains are numbers of (draw, user) pairs that are newly covered."""
+
+    __slots__ = ("_bins", "_covered", "_gains", "_links", "_steps", "unit")
+
+    def __init__(self, data: CoverageInstance, bins: Integers) -> None:
+        self._links, self._bins, self.unit = Links(data), bins, len(bins)
+        self._steps = np.zeros(data.candidates, dtype=np.int64)
+        self._covered = np.zeros((len(bins), data.users), dtype=np.bool_)
+        self._gains = np.count_nonzero(bins == 0, axis=0) * np.bincount(data.items, minlength=data.candidates)
+
+    def gains(self, candidates: Integers) -> Integers:
+        found: Integers = self._gains[candidates]
+        return found
+
+    def advance(self, element: int) -> None:
+        users = self._links.users_of(element)
+        items = self._links.items_of(users)
+        pair = np.repeat(np.arange(users.size), self._links.degrees[users])
+        for draw in np.flatnonzero(self._bins[:, element] == self._steps[element]):
+            fresh = ~self._covered[draw, users]
+            self._covered[draw, users] = True
+            lost = items[fresh[pair]]
+            lost = lost[self._bins[draw, lost] == self._steps[lost]]
+            np.subtract.at(self._gains, lost, 1)
         self._steps[element] += 1
-        self._asked = []
-
-    def _joined_by(self, element: int) -> NDArray[np.intp]:
-        """Return the draws that ``element`` joins next."""
-        return np.flatnonzero(self._bins[:, element] == self._steps[element])
-
-    def _judge(self, part: list[int]) -> list[tuple[Integers, NDArray[np.intp], Floats]]:
-        """Return for each of some elements each user's clipped gain, the draws that the element joins, and their new values."""
-        joined = [self._joined_by(element) for element in part]
-        larger = self._members[np.concatenate(joined)]
-        larger[np.arange(len(larger)), np.repeat(part, [draws.size for draws in joined])] = True
-        values = self._function.evaluate(self._data, larger)
-        ends = np.cumsum([draws.size for draws in joined])
-        return [
-            (self._count(values[:, end - draws.size : end], draws), draws, values[:, end - draws.size : end])
-            for draws, end in zip(joined, ends.tolist(), strict=True)
-        ]
-
-    def _count(self, values: Floats, draws: NDArray[np.intp]) -> Integers:
-        """Return each user's gain in units, clipped to what the user has left."""
-        total = np.zeros(len(values))
-        for place, draw in enumerate(draws):  # NumPy's sum of a row would depend on how the rows lie in memory, so on how many there are
-            total += values[:, place] - self._now[:, draw]
-        gain = np.clip(total / len(self._bins), 0.0, 1.0)
-        return np.minimum(to_units(gain), self._left)
+        joined = np.flatnonzero(self._bins[:, element] == self._steps[element])
+        self._gains[element] = sum(int(np.count_nonzero(~self._covered[draw, users])) for draw in joined)

@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.applications.submodular.matroids.matroid import Growth, Integers, Members, find_exchange, require_count
+from accountant.applications.running import check_count
+from accountant.applications.submodular.choosing import Growth
+from accountant.applications.submodular.functions import Integers
+from accountant.applications.submodular.matroids.matroid import Members, find_exchange
 from profiles import InvalidArgument
 from profiles.hypotheses import MATROID_TESTED, MATROID_UNTESTED, Hypothesis
 
@@ -143,7 +146,7 @@ class OracleMatroid:
     _ask: Oracle = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        require_count(self.size, "the number of elements")
+        check_count(self.size, "the number of elements")
         if self.check not in _METHODS:
             raise InvalidArgument(f"check must be one of {', '.join(_METHODS)}, but {str(self.check)[:40]!r} was found; give one of them")
         if not callable(self.oracle):

@@ -13,7 +13,7 @@ import numpy as np
 
 from accountant.applications.submodular.matroids.matroid import Matroid, Members
 
-Law = dict[Members, Fraction]
+SetLaw = dict[Members, Fraction]
 
 
 def swap_round(matroid: Matroid, bases: Sequence[Members], rng: np.random.Generator) -> Members:
@@ -49,7 +49,7 @@ def _step(matroid: Matroid, first: Members, second: Members, *, follow_first: bo
     return (first - {leaving}) | {entering}, second
 
 
-def rounding_law(matroid: Matroid, bases: Sequence[Members]) -> Law:
+def rounding_law(matroid: Matroid, bases: Sequence[Members]) -> SetLaw:
     """Return the exact law of :func:`swap_round`: set → probability. The number of sets grows like 2^rank.
 
     >>> from accountant.applications.submodular.matroids import UniformMatroid
@@ -57,9 +57,9 @@ def rounding_law(matroid: Matroid, bases: Sequence[Members]) -> Law:
     >>> law[frozenset({0})], law[frozenset({2})]
     (Fraction(2, 3), Fraction(1, 3))
     """
-    law: Law = {bases[0]: Fraction(1)}
+    law: SetLaw = {bases[0]: Fraction(1)}
     for weight, base in enumerate(bases[1:], start=1):
-        merged: Law = {}
+        merged: SetLaw = {}
         for members, share in law.items():
             for result, probability in merge_law(matroid, members, base, weight).items():
                 merged[result] = merged.get(result, Fraction(0)) + share * probability
@@ -67,9 +67,9 @@ def rounding_law(matroid: Matroid, bases: Sequence[Members]) -> Law:
     return law
 
 
-def merge_law(matroid: Matroid, first: Members, second: Members, weight: int) -> Law:
+def merge_law(matroid: Matroid, first: Members, second: Members, weight: int) -> SetLaw:
     """Return the exact law of the merger of ``first``, of weight ``weight``, and ``second``, of weight 1."""
-    done: Law = {}
+    done: SetLaw = {}
     waiting: dict[tuple[Members, Members], Fraction] = {(first, second): Fraction(1)}
     while waiting:
         following: dict[tuple[Members, Members], Fraction] = {}
@@ -84,4 +84,4 @@ def merge_law(matroid: Matroid, first: Members, second: Members, weight: int) ->
     return done
 
 
-__all__ = ["Law", "merge_law", "rounding_law", "swap_round"]
+__all__ = ["SetLaw", "merge_law", "rounding_law", "swap_round"]

@@ -8,28 +8,16 @@ from fractions import Fraction
 
 from flint import arb, fmpz
 
-from accountant.applications.submodular.matroids.matroid import require_count
+from accountant.applications.running import check_count
+from accountant.applications.submodular.functions import UNIT
 from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy
-from accountant.applications.submodular.matroids.objective import UNIT
+from accountant.applications.submodular.utility import UtilityBound
 from profiles import InvalidArgument, to_exact
 from profiles.hypotheses import Hypothesis
 from profiles.numbers import ExactLike, exact_text, round_down_finite, round_up_finite
 from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
 
 _BITS = 192
-
-
-@dataclass(frozen=True, slots=True)
-class UtilityBound:
-    """F_D(S) ≥ ``ratio``·OPT − ``error``, OPT = max F_D over independent sets, except with probability ``failure`` (None: in expectation).
-
-    ``ratio`` is rounded down and ``error``, in users, up. ``hypotheses``: what is taken for granted of the matroid and the function.
-    """
-
-    ratio: float
-    error: float
-    failure: Fraction | None
-    hypotheses: tuple[Hypothesis, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +48,7 @@ def bound_utility(mechanism: PrivateMatroidGreedy, *, beta: ExactLike, users: in
     """Return ratio and error of ``mechanism`` on at most ``users`` users, except with probability β.
 
     With ρ = 1 − (1 + 1/T)^−T, b = β/6, N the number of sets of size k, p and ε₁ + ε₂ = ε₀ those of the mechanism, and
-    γ = ln(mkT/b)/ε₁ + users·(kT + 1)/2^36, τ = b^(−1/h) − 1, λ as below,
+    γ = ln(mkT/b)/ε₁ + users·(kT + 1)/2^32, τ = b^(−1/h) − 1, λ as below,
 
         A = ρ(1 − 2kTλ) − τ                    E = ρkTγ + ln(h/b)/ε₂
         ratio = A(1 − α)/(1 + α)               error = (E + (2 + α)² ln(N/b)/(8α) + A ln(1/b)/(2α))/((1 + α)p).
@@ -97,7 +85,7 @@ def bound_utility(mechanism: PrivateMatroidGreedy, *, beta: ExactLike, users: in
 def bound_expectation(mechanism: PrivateMatroidGreedy, *, users: int, rate: ExactLike = Fraction(1, 5)) -> UtilityBound:
     """Return ratio and error of the expected F_D(S), for the closed form of the multilinear extension.
 
-    ratio = ρκ, κ = r/(e^r − 1); error = κ(ρkT(ln m/ε₁ + users·(kT + 1)/2^36) + ln h/ε₂ + ln N/r)/p. No τ is lost: the mean of the
+    ratio = ρκ, κ = r/(e^r − 1); error = κ(ρkT(ln m/ε₁ + users·(kT + 1)/2^32) + ln h/ε₂ + ln N/r)/p. No τ is lost: the mean of the
     best of h roundings is at least that of one. ``rate`` r > 0 is a choice of the analysis.
     Source: docs/matroids.md, Theorem 4. Raises :class:`InvalidArgument` for a mechanism with draws.
     """
@@ -128,7 +116,7 @@ def _log(value: int | Fraction) -> arb:
 
 
 def _rounding(users: int, steps: int) -> arb:
-    return ball(Fraction(require_count(users, "the number of users", least=0) * (steps + 1), UNIT))
+    return ball(Fraction(check_count(users, "the number of users", least=0) * (steps + 1), UNIT))
 
 
 def _spread(draws: int, size: int, rounds: int, steps: int, log: arb) -> arb:
@@ -169,4 +157,4 @@ def _read_open(value: ExactLike, what: str) -> Fraction:
     return exact
 
 
-__all__ = ["Parameters", "UtilityBound", "bound_expectation", "bound_utility", "choose_parameters"]
+__all__ = ["Parameters", "bound_expectation", "bound_utility", "choose_parameters"]

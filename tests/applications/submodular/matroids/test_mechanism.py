@@ -1,10 +1,15 @@
+import dataclasses
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from mpmath import mp, mpf
 
-from accountant.applications.submodular import CoverageInstance, WeightedCoverage
+from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, WeightedCoverage
+from accountant.applications.submodular.choosing import score_plainly
+from accountant.applications.submodular.functions import UNIT
 from accountant.applications.submodular.matroids import (
     Coverage,
     GraphicMatroid,
@@ -16,12 +21,14 @@ from accountant.applications.submodular.matroids import (
     UniformMatroid,
 )
 from accountant.applications.submodular.matroids import mechanism as module
-from accountant.applications.submodular.matroids.greedy import open_choose
-from accountant.applications.submodular.matroids.mechanism import CONTRIBUTIONS
-from accountant.applications.submodular.matroids.objective import MOST_UNITS, RECORDWISE, UNIT
+from accountant.applications.submodular.matroids.mechanism import CONTRIBUTIONS, run_continuous_greedy
+from accountant.applications.submodular.matroids.objective import MOST_UNITS
+from accountant.applications.submodular.matroids.per_user import RECORDWISE
 from accountant.guarantees import ARITHMETIC, INDEPENDENT, render
 from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidTarget
+from profiles.randomness import ExponentialDraws
 from profiles.randomness.bernoulli import PoissonSampler
+from profiles.randomness.bits import open_bits
 
 
 def make(**given):
@@ -43,7 +50,8 @@ def test_the_guarantee_is_the_target_in_both_directions():
 
 def test_an_answer_has_the_set_and_the_guarantee_only():
     answer = make().run([[0, 1], [2], [5]], np.random.default_rng(0), bits=1)
-    assert type(answer).__slots__ == ("members", "guarantee")
+    assert [field.name for field in dataclasses.fields(answer)] == ["output", "guarantee"]
+    assert answer.output == answer.members
     assert INDEPENDENT not in answer.guarantee.hypotheses
     assert ARITHMETIC in answer.guarantee.hypotheses
     assert "private matroid greedy" in render(answer.guarantee)
@@ -67,21 +75,44 @@ def test_users_are_sampled_with_the_planned_probability():
     assert mechanism.guarantee.derivation.conclusion.startswith("p = 0.632")
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from(["counts", "max", "sum"]), st.integers(0, 4))
+def test_one_round_under_a_cardinality_constraint_is_the_greedy_algorithm(seed, kind, k):
+    """T = 1 and a uniform matroid: the same choices from the same digits as by ``OneSidedGreedy``, for each way to keep the scores."""
+    rng = np.random.default_rng(seed)
+    bins = np.zeros((1, 5), dtype=np.int64)
+    if kind == "counts":
+        function, users = (
+            Coverage(5),
+            CoverageInstance.from_sets([np.flatnonzero(rng.random(5) < 0.4).tolist() for _ in range(6)], candidates=5),
+        )
+        scores = [function.start(users, 1, bins), score_plainly(users.track(), 5, 1)]
+    else:
+        users = WeightedCoverage.from_matrix(rng.random((6, 5)), combine=kind)
+        scores = [Tracked(5).start(users, 1, bins)]
+    spent = Fraction(2)
+    chosen = [run_continuous_greedy(UniformMatroid(5, k), one, 1, ExponentialDraws(spent / one.unit, open_bits(seed)))[0] for one in scores]
+    if kind == "counts":
+        assert chosen[0] == chosen[1]
+    else:
+        assert chosen == [frozenset(OneSidedGreedy(k, spent).run(users, seed).selected)]
+
+
 @pytest.mark.parametrize("draws", [None, 3])
 def test_each_choice_spends_its_share(draws, monkeypatch):
     """Rates times units are the budgets: kT choices of greedy, then the last one among different sets."""
     used = []
 
-    def watch(bits):
-        choose = open_choose(bits)
+    class Watched(module.ExponentialDraws):
+        def __init__(self, rate, digits):
+            super().__init__(rate, digits)
+            self.rate = rate
 
-        def watched(scores, rate):
-            used.append(rate)
-            return choose(scores, rate)
+        def among(self, scores):
+            used.append(self.rate)
+            return super().among(scores)
 
-        return watched
-
-    monkeypatch.setattr(module, "open_choose", watch)
+    monkeypatch.setattr(module, "ExponentialDraws", Watched)
     mechanism = make(draws=draws, rounds=3, selection_share="1/4", roundings=20)
     mechanism.run([], 1, bits=2)
     greedy, selection = mechanism.plan.epsilon0 * Fraction(3, 4), mechanism.plan.epsilon0 / 4
@@ -200,5 +231,5 @@ def test_subclasses_of_the_data_are_refused_and_the_number_of_users_is_a_hypothe
     mechanism = PrivateMatroidGreedy(matroid=UniformMatroid(3, 1), epsilon=1)
     with pytest.raises(InvalidData):
         mechanism.run(Other.from_sets([[0]], candidates=3))
-    assert mechanism.most_users == 2**26
-    assert any("at most 67108864 users" in text for text in mechanism.guarantee.hypotheses)
+    assert mechanism.most_users == 2**30
+    assert any("at most 1073741824 users" in text for text in mechanism.guarantee.hypotheses)

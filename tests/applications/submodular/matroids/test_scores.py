@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from accountant.applications.submodular import CoverageInstance, WeightedCoverage
+from accountant.applications.submodular.functions import UNIT
 from accountant.applications.submodular.matroids import Coverage, PerUser, Tracked
-from accountant.applications.submodular.matroids.objective import UNIT
 from profiles import InvalidArgument, InvalidData
 
 from .instances import covers, multilinear
@@ -147,7 +147,7 @@ def test_unusable_functions_are_refused():
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(["max", "sum"]), st.integers(1, 3))
 def test_weighted_coverage_against_its_values(seed, combine, rounds):
-    """Facility location and capped sums by trackers: the same scores as from the values, which are exact in units of 2^-30."""
+    """Facility location and capped sums by trackers: the same scores as from the values, which are exact in units of 2^-32."""
     rng = np.random.default_rng(seed)
     table = rng.integers(0, 5, size=(4, M)) / 4
     users, bins = WeightedCoverage.from_matrix(table, combine=combine), rng.integers(rounds, size=(3, M))

@@ -33,7 +33,7 @@ def test_the_bound_against_the_formula_at_60_digits():
         L = mp.log(2 * m * mp.binomial(m + k * T - 1, k * T - 1) / b)
         lam = mp.findroot(lambda x: 10**7 * x**2 - 2 * L * (mpf(1) / T + x / 3), 1e-3)
         A = rho * (1 - 2 * k * T * lam) - (b ** (-mpf(1) / h) - 1)
-        E = rho * k * T * (mp.log(m * k * T / b) / eps1 + mpf(1000) * (k * T + 1) / 2**36) + mp.log(h / b) / eps2 + mpf(1000) / 2**36
+        E = rho * k * T * (mp.log(m * k * T / b) / eps1 + mpf(1000) * (k * T + 1) / 2**32) + mp.log(h / b) / eps2 + mpf(1000) / 2**32
         error = (E + (2 + alpha) ** 2 * mp.log(mp.binomial(m, k) / b) / (8 * alpha) + A * mp.log(1 / b) / (2 * alpha)) / ((1 + alpha) * p)
         ratio = A * (1 - alpha) / (1 + alpha)
         assert 0 <= ratio - mpf(found.ratio) < 1e-15

@@ -1,0 +1,65 @@
+"""What all applications share: an answer with its guarantee, the random numbers of one run, and how public counts are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accountant.guarantees import AnyGuarantee, Hypothesis, Run, conclude_run, ships
+from profiles import InvalidArgument
+from profiles.randomness.bernoulli import PoissonSampler, open_sources
+from profiles.randomness.bits import BitSource
+
+Output = TypeVar("Output")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[Output]):
+    """What one run of an application released, ``output``, and what is promised about it. Nothing else here depends on the data.
+
+    The answer of each application has the name of its output beside (``selected``, ``members``, ``permutation``, ``reports``, ...).
+    """
+
+    output: Output
+    guarantee: AnyGuarantee
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """The random numbers of one run: ``noise`` makes choices and noise, ``sampler`` the Poisson sample. Opened once, used by one run."""
+
+    noise: BitSource
+    sampler: PoissonSampler
+
+    @classmethod
+    def open(cls, rng: object, bits: object) -> Draw:
+        """Return the sources for the arguments of a run; raises as :func:`~profiles.randomness.bernoulli.open_sources` does."""
+        return cls(*open_sources(rng, bits))
+
+    def sample(self, count: int, p: float) -> NDArray[np.bool_]:
+        """Return which of ``count`` records are in the sample: each with probability exactly ``p``, independently."""
+        return self.sampler.select(np.full(count, p))
+
+    def conclude(
+        self, guarantee: AnyGuarantee, algorithm: object, *, sampled: bool = True, proved: Mapping[Hypothesis, str] | None = None
+    ) -> AnyGuarantee:
+        """Return the guarantee of the run of ``algorithm`` that used these numbers: :func:`~accountant.guarantees.conclude_run`."""
+        draws = self.sampler.source.hypothesis if sampled else None
+        return conclude_run(guarantee, Run(noise=self.noise.hypothesis, draws=draws, known=ships(algorithm), proved=dict(proved or {})))
+
+
+def seed_public(source: BitSource) -> np.random.Generator:
+    """Return a generator with a seed of its own, for draws that need not be secret: it tells nothing of the others."""
+    return np.random.default_rng([source.digit() for _ in range(8)])
+
+
+def check_count(value: object, what: str, least: int = 1, most: int | None = None) -> int:
+    """Return a public integer of at least ``least`` and, where it is given, at most ``most``. Raises :class:`InvalidArgument`."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least or (most is not None and value > most):
+        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise InvalidArgument(f"{what} must be an integer {allowed}, but {str(value)[:40]!r} was found; give one")
+    return int(value)

@@ -1,0 +1,115 @@
+"""The greedy choice under any constraint, one element after the other: what is offered, how it is scored, and the draw.
+
+The cardinality constraint, a matroid and the selection of cluster centres all run this loop. Its law is ε₀-add-DP for whatever is offered,
+if a user who comes lowers no score and raises those of what is chosen by one unit in all (docs/submodular.md, Theorem 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from accountant.applications.submodular.functions import Gains, Integers, MarginalGains, read_gains
+from profiles.randomness import ExponentialDraws
+
+
+class Growth(Protocol):
+    """A set that grows by one element at a time, within a public constraint."""
+
+    def candidates(self) -> Integers:
+        """Return, in increasing order, every element outside the set whose addition keeps to the constraint."""
+
+    def add(self, element: int) -> None:
+        """Add one of the candidates."""
+
+
+class Scores(Protocol):
+    """What each element would add at the present point y, which moves by one step 1/T along one coordinate at a time."""
+
+    @property
+    def unit(self) -> int:
+        """What one user is worth: gains are multiples of 1/``unit``."""
+
+    def gains(self, candidates: Integers) -> Gains:
+        """Return q(u) = G_D(y + 1_u/T) − G_D(y) for each candidate, in units; y_u < 1 for all of them."""
+
+    def advance(self, element: int) -> None:
+        """Move y to y + 1_u/T."""
+
+
+class CountedGrowth:
+    """Grows a set in which at most ``capacities[c]`` elements may have the label c: with one label, the cardinality constraint."""
+
+    __slots__ = ("_free", "_labels", "_left")
+
+    def __init__(self, labels: Integers, capacities: Integers) -> None:
+        self._labels, self._left = labels, capacities.copy()
+        self._free = self._left[labels] > 0
+
+    def candidates(self) -> Integers:
+        """Return the elements whose label has room."""
+        return np.flatnonzero(self._free)
+
+    def add(self, element: int) -> None:
+        """Take the room of one element."""
+        self._free[element] = False
+        label = self._labels[element]
+        self._left[label] -= 1
+        if not self._left[label]:
+            self._free &= self._labels != label
+
+
+def count_up_to(size: int, limit: int) -> CountedGrowth:
+    """Return a growing set of at most ``limit`` of ``size`` elements."""
+    return CountedGrowth(np.zeros(size, dtype=np.int64), np.array([limit], dtype=np.int64))
+
+
+class TrackedScores:
+    """Σ_j of the gains of the draws that an element would join: a user adds at most ``resolution`` to each draw along a run.
+
+    ``bins``, shape (s, m): element u joins draw j with its step number ``bins[j, u]``. One tracker and bins of 0 are the function itself.
+    """
+
+    __slots__ = ("_bins", "_steps", "_trackers", "unit")
+
+    def __init__(self, trackers: Sequence[MarginalGains], bins: Integers, resolution: int) -> None:
+        self._trackers, self._bins, self.unit = trackers, bins, resolution * len(bins)
+        self._steps = np.zeros(bins.shape[1], dtype=np.int64)
+
+    def gains(self, candidates: Integers) -> Gains:
+        """Return the sums over the draws."""
+        found: Gains = np.zeros(candidates.size, dtype=np.int64)
+        for tracker, bins in zip(self._trackers, self._bins, strict=True):
+            gains = read_gains(tracker, len(self._steps))[candidates]
+            found = found + np.where(bins[candidates] == self._steps[candidates], gains, 0)
+        return found
+
+    def advance(self, element: int) -> None:
+        """Add the element to the draws that it joins."""
+        for draw in np.flatnonzero(self._bins[:, element] == self._steps[element]).tolist():
+            self._trackers[draw].add(element)
+        self._steps[element] += 1
+
+
+def score_plainly(tracker: MarginalGains, size: int, resolution: int) -> TrackedScores:
+    """Return the gains of a function as scores: T = 1, where every draw is the set itself."""
+    return TrackedScores([tracker], np.zeros((1, size), dtype=np.int8), resolution)
+
+
+def choose_greedily(growth: Growth, scores: Scores, most: int, draws: ExponentialDraws) -> tuple[int, ...]:
+    """Return up to ``most`` elements in their order: each is drawn among the offered ones with probability ∝ exp(rate·score), exactly.
+
+    ``draws`` has the rate ε₀/unit for choices that spend ε₀ in all. Fewer come back only where nothing more is offered.
+    """
+    chosen: list[int] = []
+    while len(chosen) < most:
+        offered = growth.candidates()
+        if not offered.size:
+            break
+        element = int(offered[draws.among(scores.gains(offered))])
+        scores.advance(element)
+        growth.add(element)
+        chosen.append(element)
+    return tuple(chosen)

@@ -1,0 +1,290 @@
+"""What guarantees are made of, as JSON types and back: hypotheses, sampling rules, proofs, bounds, derivations, arguments of rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from accountant.guarantees.render import premises_json
+from accountant.guarantees.theorem import Bound, Derivation, Discharged, EpsilonDP, ProfileBound, SampledBound, TwoSidedDP, Unit
+from accountant.rules import SamplingRule
+from profiles import InvalidArgument, UnreadableFile
+from profiles.hypotheses import Hypothesis, as_hypothesis, restore
+from profiles.stored import profile_from_object, profile_object, term_from_object, term_object
+from profiles.strict_json import read_count, read_exact, read_fields, read_flag, read_list, read_string, read_strings, write_exact
+from proofs_check.suprema.bound import EpsilonBound
+
+MAX_DEPTH = 100
+_Named = TypeVar("_Named", bound=Enum)
+
+
+class Proofs:
+    """The proofs of a file, each of which stands there once; bounds and calls name them by their place."""
+
+    __slots__ = ("items",)
+
+    def __init__(self, items: Sequence[EpsilonBound] = ()) -> None:
+        self.items = list(items)
+
+    def place(self, bound: EpsilonBound) -> int:
+        """Return the place of a proof, which is added where it is new."""
+        if bound not in self.items:
+            self.items.append(bound)
+        return self.items.index(bound)
+
+    def at(self, place: object) -> EpsilonBound:
+        """Return the proof at a place. Raises :class:`UnreadableFile`."""
+        index = read_count(place, "the place of a proof")
+        if index >= len(self.items):
+            raise UnreadableFile(f"the proof number {index} was expected in the file, but it has {len(self.items)}; correct the file")
+        return self.items[index]
+
+
+def write_name(item: Enum) -> str:
+    """Return the name of a notion or a unit as the command line prints it."""
+    return item.name.lower().replace("_", "-")
+
+
+def read_name(value: object, what: str, kinds: type[_Named]) -> _Named:
+    """Return the notion or the unit of a name. Raises :class:`UnreadableFile`."""
+    name = read_string(value, f"the {what}")
+    for item in kinds:
+        if write_name(item) == name:
+            return item
+    raise UnreadableFile(f"the {what} {name[:40]!r} is unknown; known are {', '.join(map(write_name, kinds))}")
+
+
+def read_hypothesis(value: object, where: str) -> Hypothesis:
+    """Return the hypothesis of an object, or of a sentence alone, as version 1 has it. Raises :class:`UnreadableFile`."""
+    if isinstance(value, str):
+        try:
+            return as_hypothesis(value)
+        except InvalidArgument:
+            raise UnreadableFile(f"{where} are lines of text, but {value[:40]!r} was found; correct the file") from None
+    found = read_fields(value, where, {"id", "head", "sentence"})
+    identifier, head, sentence = (read_string(found[key], f"the {key} of a hypothesis") for key in ("id", "head", "sentence"))
+    made = restore(identifier, sentence, head)
+    if made is None or not sentence.strip() or not sentence.isprintable():
+        raise UnreadableFile(f"the hypothesis {identifier[:40]!r} does not say {sentence[:60]!r}; use a release that knows it")
+    return made
+
+
+def read_hypotheses(value: object, where: str) -> tuple[Hypothesis, ...]:
+    """Return the hypotheses of a list. Raises :class:`UnreadableFile`."""
+    return tuple(read_hypothesis(item, where) for item in read_list(value, where))
+
+
+def write_rule(rule: SamplingRule) -> dict[str, Any]:
+    """Return a sampling rule as an object."""
+    return {
+        "name": rule.name,
+        **({} if rule.q is None else term_object(rule.q, "q")),
+        "constants": [{"name": name, "value": write_exact(value)} for name, value in rule.constants],
+        "hypotheses": premises_json(rule.hypotheses),
+        "source": rule.source,
+        **({} if rule.target_epsilon is None else {"target_epsilon": write_exact(rule.target_epsilon)}),
+    }
+
+
+def read_rule(value: object) -> SamplingRule:
+    """Return the sampling rule of an object. Raises :class:`UnreadableFile`."""
+    where = "a sampling rule"
+    found = read_fields(value, where, {"name", "constants", "hypotheses", "source"}, frozenset({"q", "q_term", "target_epsilon"}))
+    constants = [read_fields(item, "a constant", {"name", "value"}) for item in read_list(found["constants"], "the constants")]
+    return SamplingRule(
+        read_string(found["name"], f"the name of {where}"),
+        term_from_object(found, "q", where) if "q" in found else None,
+        tuple((read_string(item["name"], "a constant"), read_exact(item["value"], "a constant")) for item in constants),
+        read_hypotheses(found["hypotheses"], f"the hypotheses of {where}"),
+        read_string(found["source"], f"the source of {where}"),
+        read_exact(found["target_epsilon"], "the target epsilon") if "target_epsilon" in found else None,
+    )
+
+
+def write_evidence(bound: EpsilonBound) -> dict[str, Any]:
+    """Return a certified worst case as an object."""
+    return {
+        "lower": write_exact(bound.lower),
+        "upper": write_exact(bound.upper),
+        "at": {name: write_exact(value) for name, value in bound.at.items()},
+        "method": bound.method,
+        "reached": bound.reached,
+        "proved_by_balls": bound.proved_by_balls,
+        "checked_by_kernel": bound.checked_by_kernel,
+        "kernel_reason": bound.kernel_reason,
+        "boxes": bound.boxes,
+        "hypotheses": premises_json(bound.hypotheses),
+        "certificate": None if bound.certificate is None else json.loads(json.dumps(bound.certificate)),
+    }
+
+
+def read_evidence(value: object) -> EpsilonBound:
+    """Return what an object says about a worst case; nothing of it is checked here. Raises :class:`UnreadableFile`."""
+    where = "a proof"
+    names = {"lower", "upper", "at", "method", "reached", "proved_by_balls", "checked_by_kernel", "kernel_reason", "boxes", "hypotheses"}
+    found = read_fields(value, where, {*names, "certificate"})
+    if not isinstance(found["at"], dict) or not isinstance(found["certificate"], dict | None):
+        raise UnreadableFile("the record and the certificate of a proof must be objects, but others were found; correct the file")
+    return EpsilonBound(
+        read_exact(found["lower"], "a lower bound"),
+        read_exact(found["upper"], "an upper bound"),
+        {
+            read_string(name, "a name of the record"): read_exact(number, f"the record's {name[:40]}")
+            for name, number in found["at"].items()
+        },
+        read_string(found["method"], "a method"),
+        reached=read_flag(found["reached"], "reached"),
+        proved_by_balls=read_flag(found["proved_by_balls"], "proved_by_balls"),
+        checked_by_kernel=read_flag(found["checked_by_kernel"], "checked_by_kernel"),
+        kernel_reason=read_string(found["kernel_reason"], "kernel_reason"),
+        boxes=read_count(found["boxes"], "boxes"),
+        hypotheses=read_hypotheses(found["hypotheses"], "the hypotheses of a proof"),
+        certificate=found["certificate"],
+    )
+
+
+def write_bound(bound: Bound, proofs: Proofs) -> dict[str, Any]:
+    """Return a bound of any type as an object; its proofs go to ``proofs``."""
+    if isinstance(bound, ProfileBound):
+        return {"type": "profile", "profile": profile_object(bound.profile)}
+    if isinstance(bound, SampledBound):
+        return {"type": "sampled", "profile": profile_object(bound.profile), "rule": write_rule(bound.rule)}
+    if isinstance(bound, EpsilonDP):
+        ends = {"lower": write_exact(bound.lower), "upper": write_exact(bound.upper)}
+        return {"type": "epsilon", **ends, "evidence": proofs.place(bound.evidence)}
+    return {
+        "type": "two-sided",
+        "plus": write_exact(bound.plus),
+        "minus": None if bound.minus is None else write_exact(bound.minus),
+        "delta_plus": write_exact(bound.delta_plus),
+        "delta_minus": write_exact(bound.delta_minus),
+        "evidence": [proofs.place(item) for item in bound.evidence],
+    }
+
+
+def read_bound(value: object, proofs: Proofs) -> Bound:
+    """Return the bound of an object. Raises :class:`UnreadableFile`."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    keys = {
+        "profile": {"profile"},
+        "sampled": {"profile", "rule"},
+        "epsilon": {"lower", "upper", "evidence"},
+        "two-sided": {"plus", "minus", "delta_plus", "delta_minus", "evidence"},
+    }
+    if not isinstance(kind, str) or kind not in keys:
+        raise UnreadableFile(f"a bound of the type {', '.join(keys)} was expected, but {str(kind)[:40]!r} was found; correct the file")
+    found = read_fields(value, "the bound", {"type", *keys[kind]})
+    if kind == "profile":
+        return ProfileBound(profile_from_object(found["profile"], "the profile"))
+    if kind == "sampled":
+        return SampledBound(profile_from_object(found["profile"], "the profile"), read_rule(found["rule"]))
+    if kind == "epsilon":
+        lower, upper = read_exact(found["lower"], "the lower bound"), read_exact(found["upper"], "the upper bound")
+        return EpsilonDP(lower, upper, proofs.at(found["evidence"]))
+    return TwoSidedDP(
+        read_exact(found["plus"], "plus"),
+        None if found["minus"] is None else read_exact(found["minus"], "minus"),
+        read_exact(found["delta_plus"], "delta_plus"),
+        read_exact(found["delta_minus"], "delta_minus"),
+        tuple(proofs.at(place) for place in read_list(found["evidence"], "the proofs")),
+    )
+
+
+def write_derivation(derivation: Derivation) -> dict[str, Any]:
+    """Return a derivation tree as an object."""
+    return {
+        "rule": derivation.rule,
+        "statement": derivation.statement,
+        "conclusion": derivation.conclusion,
+        "claims": list(derivation.claims),
+        "premises": [write_derivation(child) for child in derivation.children],
+    }
+
+
+def read_derivation(value: object, depth: int = 0) -> Derivation:
+    """Return the derivation of an object. Raises :class:`UnreadableFile`, also for a rule that does not exist."""
+    if depth > MAX_DEPTH:
+        raise UnreadableFile(f"a derivation of at most {MAX_DEPTH} levels was expected, but a deeper one was found; correct the file")
+    found = read_fields(value, "a derivation", {"rule", "statement", "conclusion", "claims", "premises"})
+    premises = [read_derivation(child, depth + 1) for child in read_list(found["premises"], "the premises")]
+    texts = [read_string(found[key], f"the {key} of a derivation") for key in ("rule", "statement", "conclusion")]
+    try:
+        claims = read_strings(found["claims"], "the claims of a derivation")
+        return Derivation.stated(texts[0], texts[1], texts[2], claims, tuple(premises))
+    except InvalidArgument:
+        raise UnreadableFile(f"the derivation rule {texts[0][:60]!r} is unknown; use a release that has it") from None
+
+
+def write_discharged(discharged: Discharged) -> dict[str, Any]:
+    """Return a discharged hypothesis as an object."""
+    (hypothesis,) = premises_json([discharged.hypothesis])
+    return {"hypothesis": hypothesis, "evidence": discharged.evidence, "subject": discharged.subject}
+
+
+def read_discharged(value: object) -> Discharged:
+    """Return the discharged hypothesis of an object. Raises :class:`UnreadableFile`."""
+    found = read_fields(value, "a discharged hypothesis", {"hypothesis", "evidence", "subject"})
+    evidence, subject = (read_string(found[key], f"the {key}") for key in ("evidence", "subject"))
+    return Discharged(read_hypothesis(found["hypothesis"], "a discharged hypothesis"), evidence, subject)
+
+
+def _write_options(options: tuple[tuple[str, Any], ...], _: Proofs) -> dict[str, Any]:
+    return {
+        name: write_exact(value) if isinstance(value, Fraction) else dict(value) if isinstance(value, tuple) else value
+        for name, value in options
+    }
+
+
+def _read_options(value: object, _: Proofs) -> tuple[tuple[str, Any], ...]:
+    read: Mapping[str, Callable[[object], Any]] = {
+        "accept_wider": lambda item: read_flag(item, "accept_wider"),
+        "budget": lambda item: read_count(item, "the budget"),
+        "premises": _read_premises,
+        "relative_gap": lambda item: read_exact(item, "the relative gap"),
+    }
+    found = read_fields(value, "the options of a call", set(), frozenset(read))
+    return tuple((name, read[name](item)) for name, item in found.items())
+
+
+def _read_premises(value: object) -> tuple[tuple[str, bool], ...]:
+    if not isinstance(value, dict):
+        raise UnreadableFile(
+            "the premises of privacy-constrained sampling must be an object, but another value was found; correct the file"
+        )
+    return tuple((name, read_flag(item, "a premise")) for name, item in value.items())
+
+
+def _write_proofs(value: EpsilonBound | tuple[EpsilonBound, ...], proofs: Proofs) -> int | list[int]:
+    return [proofs.place(item) for item in value] if isinstance(value, tuple) else proofs.place(value)
+
+
+def _read_proofs(value: object, proofs: Proofs) -> EpsilonBound | tuple[EpsilonBound, ...]:
+    return tuple(proofs.at(place) for place in value) if isinstance(value, list) else proofs.at(value)
+
+
+@dataclass(frozen=True, slots=True)
+class ArgumentKind:
+    """How an argument of a recorded call stands in a file: what writes it, and what reads it. Proofs stand there once, by their place."""
+
+    write: Callable[[Any, Proofs], Any]
+    read: Callable[[object, Proofs], Any]
+
+
+TEXT = ArgumentKind(lambda value, _: value, lambda value, _: read_string(value, "an argument of a call"))
+RATE = ArgumentKind(lambda value, _: write_exact(value), lambda value, _: read_exact(value, "the probability"))
+UNIT = ArgumentKind(lambda value, _: write_name(value), lambda value, _: read_name(value, "unit", Unit))
+PROFILE = ArgumentKind(lambda value, _: profile_object(value), lambda value, _: profile_from_object(value, "the profile of a call"))
+LOSS = ArgumentKind(
+    lambda value, _: None if value is None else profile_object(value),
+    lambda value, _: None if value is None else profile_from_object(value, "a loss"),
+)
+SAMPLING_RULE = ArgumentKind(lambda value, _: write_rule(value), lambda value, _: read_rule(value))
+HYPOTHESIS = ArgumentKind(lambda value, _: premises_json([value])[0], lambda value, _: read_hypothesis(value, "the hypothesis of a call"))
+HYPOTHESES = ArgumentKind(lambda value, _: premises_json(value), lambda value, _: read_hypotheses(value, "the hypotheses of a call"))
+BOUND = ArgumentKind(write_bound, read_bound)
+PROOFS = ArgumentKind(_write_proofs, _read_proofs)
+OPTIONS = ArgumentKind(_write_options, _read_options)
