@@ -15,7 +15,7 @@ from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidData, PDPError, UnreadableFile
 from profiles.files import read_text
 from profiles.mechanisms.datasets import read_weights
-from profiles.numbers import to_exact
+from profiles.numbers import to_exact, to_integer
 from profiles.private import NOT_FINITE, locate_failure, name_failure, name_type, quote, quote_failure
 from profiles.suggestions import suggest, suggest_file
 
@@ -102,12 +102,7 @@ def _at_most(value: Fraction) -> float:
 
 def parse_samples(text: str) -> int:
     """Return how many outputs an audit takes for each data set. Raises :class:`InvalidArgument`."""
-    exact = to_exact(text, "the number of samples")
-    if exact.denominator != 1 or not _LEAST_SAMPLES <= exact <= _MOST_SAMPLES:
-        raise InvalidArgument(
-            f"the number of samples must be an integer from {_LEAST_SAMPLES} to {_MOST_SAMPLES}, but {text[:40]} was found; give one"
-        )
-    return int(exact)
+    return to_integer(text, "the number of samples", _LEAST_SAMPLES, _MOST_SAMPLES, any_form=True)
 
 
 def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, given: Mapping[str, str]) -> tuple[Claim, tuple[str, ...]]:
