@@ -17,6 +17,7 @@ from profiles.files import read_text
 from profiles.mechanisms.datasets import read_weights
 from profiles.numbers import to_exact, to_integer
 from profiles.private import NOT_FINITE, locate_failure, name_failure, name_type, quote, quote_failure
+from profiles.strict_json import read_json
 from profiles.suggestions import suggest, suggest_file
 
 if TYPE_CHECKING:
@@ -175,8 +176,8 @@ def _norm_or_number(name: str, value: str, record: WeightedRecord) -> Any:
 
 def _read_json(text: str, what: str) -> Table:
     try:
-        found = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_without_doubles)
-    except (ValueError, RecursionError) as error:
+        found = read_json(text, floats=True)
+    except ValueError as error:
         place = f"at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "as JSON"
         raise InvalidData(
             f"{what} must be a JSON array of numbers or of rows of numbers, but it is not readable {place}; correct it",
@@ -194,16 +195,6 @@ def _read_json(text: str, what: str) -> Table:
     records = _as_array(found["data"], what)
     weights = None if "weights" not in found else read_weights(_as_array(found["weights"], f"the weights of {what}"), len(records))
     return Table(records, weights)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number")
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a key is given twice")
-    return dict(pairs)
 
 
 def _as_array(found: object, what: str) -> Floats:
