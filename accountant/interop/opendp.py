@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.guarantees import AnyGuarantee, Unit
-from accountant.interop.spending import spend
+from accountant.interop.dominating import spend
 from profiles import InvalidArgument, MissingExtra
 from profiles.numbers import round_up_finite, to_integer
 from proofs_check.enclosures import ball, upper_fraction, working_precision

@@ -84,7 +84,7 @@ class OptimalWeight:
 
         Raises :class:`profiles.InvalidArgument` for an infinite weight, :class:`profiles.MissingExtra` without Matplotlib.
         """
-        from accountant.presenting.pictures import plot_weight  # noqa: PLC0415 - Matplotlib is an extra
+        from accountant.presenting import plot_weight  # noqa: PLC0415 - Matplotlib is an extra
 
         return plot_weight(self)
 
