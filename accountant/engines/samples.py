@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from profiles import InvalidArgument, InvalidData
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from profiles.numbers import to_integer
 
 #: Takes selection probabilities (float64, shape (n,)), returns which are selected (bool, shape (n,)).
-Draw = Callable[[Floats], NDArray[np.bool_]]
+Draw = Callable[[Floats], Booleans]
 #: Takes a record batch, returns it with the column ``q`` (and ``weight``): :class:`accountant.engines.ArrowPairs`, or another map.
 WeighBatch = Callable[[Any], Any]
 

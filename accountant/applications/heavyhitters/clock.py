@@ -16,11 +16,12 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 
-from accountant.applications.heavyhitters.domain import Integers, read_integers
+from accountant.applications.heavyhitters.domain import read_integers
 from accountant.applications.heavyhitters.streams import StreamBatch, cut_records
 from accountant.applications.heavyhitters.watching import StepReport, Watch
 from accountant.guarantees import AnyGuarantee
 from profiles import InvalidArgument, InvalidData
+from profiles.arrays import Integers
 from profiles.numbers import to_integer
 from profiles.randomness.bits import Uncopied
 
