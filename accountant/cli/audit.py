@@ -19,6 +19,7 @@ from accountant.cli.output import print_as_it_is, print_json
 from accountant.cli.progress import with_progress
 from accountant.cli.streams import quiet_output
 from profiles.errors import InvalidArgument, PDPError, UnwritableOutput
+from profiles.numbers import to_integer
 from profiles.private import locate_failure, quote_failure
 
 if TYPE_CHECKING:
@@ -121,9 +122,7 @@ def run(options: Options) -> int:
     from proofs_check.audit.report import Setting, render
 
     count = parse_samples(options.samples)
-    seed = secrets.randbits(53) if options.seed is None else options.seed
-    if seed < 0:
-        raise InvalidArgument(f"the seed must be an integer of at least 0, but {seed} was found; give one")
+    seed = secrets.randbits(53) if options.seed is None else to_integer(options.seed, "the seed", 0)
     drawing = None if options.plot is None else _Drawing.prepare(options.plot)
     columns = [name.strip() for name in options.columns.split(",")] if options.columns is not None else []
     pair = make_pair(

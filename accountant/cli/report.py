@@ -31,6 +31,7 @@ from accountant.cli.streams import load_quietly, quiet_output
 from accountant.files import check_not_input, check_writable, write_whole
 from accountant.report.writing import check_title, today
 from profiles.errors import InvalidArgument
+from profiles.numbers import to_integer
 from profiles.private import NOT_SHOWN
 
 if TYPE_CHECKING:
@@ -148,8 +149,7 @@ def _audit(options: Options, samples: str, seed: int) -> AuditEvidence:
     from proofs_check.audit.report import Setting
 
     count = parse_samples(samples)
-    if seed < 0:
-        raise InvalidArgument(f"the seed must be an integer of at least 0, but {seed} was found; give one")
+    to_integer(seed, "the seed", 0)
     if (options.dataset is None) != (options.neighbor is None):
         raise InvalidArgument("--dataset and --neighbor make a pair, but only one of them was given; give both, or neither")
     with quiet_output():

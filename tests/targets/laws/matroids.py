@@ -9,10 +9,10 @@ from typing import Any
 
 from flint import arb
 
-from accountant.applications.submodular.functions import Integers
 from accountant.applications.submodular.matroids.matroid import Members
 from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy, mark
 from accountant.applications.submodular.matroids.rounding import rounding_law
+from profiles.arrays import Integers
 from proofs_check.enclosures import ball, working_precision
 
 BITS = 192
