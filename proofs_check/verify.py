@@ -155,6 +155,10 @@ def decide_in_time(
     """
 
     def decide() -> tuple[Decision, StrongConvexity | None]:
+        published = (known or {}).get(assumption_9.ID) if name == assumption_9_nonzero.ID else None
+        followed = assumption_9_nonzero.follow_published(context, published)
+        if followed is not None:
+            return followed, None
         hard = is_hard(context.profile)
         simpler = one_way(seconds, lambda: decide_by_statistic(context, name, CONDITIONS[name].decide)) if hard else None
         if simpler is not None:
@@ -162,8 +166,6 @@ def decide_in_time(
             return simpler, one_way(CONSTANT, lambda: assumption_11.derive_strong_convexity(context)) if wanted else None
         if name == assumption_11.ID:
             decision, convexity = assumption_11.decide_with_constant(context)
-        elif name == assumption_9_nonzero.ID:
-            decision, convexity = assumption_9_nonzero.decide(context, (known or {}).get(assumption_9.ID)), None
         else:
             decision, convexity = CONDITIONS[name].decide(context), None
         if decision.verdict is Verdict.UNKNOWN:
@@ -185,6 +187,18 @@ def decide_in_time(
         reason = f"a way to see it {found[0].verdict.value} was found ({found[0].method}), but the kernel does not accept it"
         found = None
     return found or (Decision(name, Verdict.UNKNOWN, "none", reason=reason), None)
+
+
+def _follow_each_other(context: Context, decisions: dict[str, Decision]) -> None:
+    """Let Assumption 9 and what Theorem 10 needs of it follow from one another where one is unknown and was asked for."""
+    published, needed = decisions.get(assumption_9.ID), decisions.get(assumption_9_nonzero.ID)
+    if needed is None:
+        return
+    if needed.verdict is Verdict.UNKNOWN and published is None:  # the verdict is not to depend on what else is asked for
+        published, _ = decide_in_time(context, assumption_9.ID)
+        decisions[assumption_9_nonzero.ID] = assumption_9_nonzero.follow_published(context, published) or needed
+    elif published is not None and published.verdict is Verdict.UNKNOWN:
+        decisions[assumption_9.ID] = assumption_9_nonzero.prove_published(context, needed) or published
 
 
 def verify(
@@ -226,5 +240,6 @@ def verify(
             progress(len(decisions), len(names), name)
         decisions[name], found = decide_in_time(context, name, known=decisions)
         convexity = found or convexity
+    _follow_each_other(context, decisions)
     bounds = (None, None) if convexity is None else bound_constant(context, convexity)
     return Verification(profile, target, decisions, convexity, bounds, derive_consequences(context, decisions), asked)

@@ -37,6 +37,8 @@ STATEMENT = (
     "for all w >= v"
 )
 
+#: How a proof begins in words that finds no record without any loss.
+NOWHERE = "epsilon is 0 nowhere"
 #: Weights at which a loss is looked for.
 WEIGHTS = tuple(Fraction(text) for text in ("1", "2", "7.3", "1000", "1000000"))
 #: A value below this is taken for a zero, until the kernel has its say.
@@ -50,18 +52,32 @@ _UNDECIDED = (
 )
 
 
-def decide(context: Context, published: Decision | None = None) -> Decision:
-    """Decide it; ``published`` is the verdict on Assumption 9 where that is known, from which this one may follow at once."""
-    known = published or Decision(assumption_9.ID, Verdict.UNKNOWN, "none")
-    if known.verdict is Verdict.PROVED and known.claim is not None:
-        followed = accept(context, ID, Verdict.PROVED, known.claim["proof"], method=known.method, details=known.details)
-        if followed.checked:
-            return followed
-    if known.verdict is Verdict.REFUTED and known.claim is not None and known.witness is not None:
-        refutation = _refute_at(context, known.witness, known.claim["proof"])
-        if refutation is not None:
-            return refutation
+def decide(context: Context) -> Decision:
+    """Decide it by itself, without the verdict on Assumption 9."""
     return _refute(context) or _prove(context) or Decision(ID, Verdict.UNKNOWN, "none", reason=_UNDECIDED)
+
+
+def follow_published(context: Context, published: Decision | None) -> Decision | None:
+    """Return the verdict that follows from the one on Assumption 9: by its proof, or by its witness where that has some loss."""
+    if published is None or published.claim is None:
+        return None
+    proof = published.claim["proof"]
+    if published.verdict is Verdict.PROVED:
+        followed = accept(context, ID, Verdict.PROVED, proof, method=published.method, details=published.details)
+        return followed if followed.checked else None
+    return None if published.witness is None else _refute_at(context, published.witness, proof)
+
+
+def prove_published(context: Context, found: Decision) -> Decision | None:
+    """Return that Assumption 9 is proved, by a proof of this condition in which ε vanishes at no record."""
+    if found.verdict is not Verdict.PROVED or found.claim is None or found.details.get("infinite_weight"):
+        return None
+    method, details = (
+        found.method.removeprefix(f"{NOWHERE}; elsewhere "),
+        {k: v for k, v in found.details.items() if k != "infinite_weight"},
+    )
+    decision = accept(context, assumption_9.ID, Verdict.PROVED, found.claim["proof"], method=method, details=details)
+    return decision if decision.checked else None
 
 
 def find_loss(profile: Profile, record: Mapping[str, Fraction]) -> Fraction | None:
@@ -110,7 +126,8 @@ def _prove(context: Context) -> Decision | None:
     if found is None:
         return None
     zeros, growth = (list(dict.fromkeys(words)) for words in (found.zeros, found.growth))
-    method = "; ".join([f"epsilon is 0 {', '.join(zeros) or 'nowhere'}", *(f"elsewhere {words}" for words in growth)])
+    vanishing = f"epsilon is 0 {', '.join(zeros)}" if zeros else NOWHERE
+    method = "; ".join([vanishing, *(f"elsewhere {words}" for words in growth)])
     decision = accept(context, ID, Verdict.PROVED, found.proof, method=method, details={"infinite_weight": zeros})
     return decision if decision.checked else None
 

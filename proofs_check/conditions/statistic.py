@@ -61,28 +61,31 @@ def decide_by_statistic(context: Context, condition: str, decide: Callable[[Cont
         if found is None or found.verdict is Verdict.UNKNOWN or found.claim is None:
             continue
         proof: Tree = {"statistic": {**abstraction.fields, "proof": found.claim["proof"]}}
-        term = abstraction.fields["term"]
-        method = f"{found.method}, for all values of {term}"
-        decision = accept(context, condition, Verdict.PROVED, proof, method=method, details=_told(found, abstraction.fields))
+        name, term = str(abstraction.fields["name"]), str(abstraction.fields["term"])
+        method = f"{_in_words_of(term, name, found.method)}, for all values of {term}"
+        decision = accept(context, condition, Verdict.PROVED, proof, method=method, details=_told(found, name, term))
         if decision.checked:
             return decision
     return None
 
 
-def _told(found: Decision, fields: Tree) -> dict[str, object]:
+def _told(found: Decision, name: str, term: str) -> dict[str, object]:
     """Return the weight that bounds the feasible ones, and where the weight is infinite, where the proof has them.
 
     What holds for every value of the part holds for that of a(x): in both the part is written in its place.
     """
-    told, name, term = dict[str, object](), str(fields["name"]), str(fields["term"])
+    told = dict[str, object]()
     if "threshold" in found.details:
         threshold = parse_expression(str(found.details["threshold"]), "the threshold")
         told["threshold"] = to_text(substitute(threshold, {name: parse_expression(term, "the part")}))
     if "infinite_weight" in found.details:
-        told["infinite_weight"] = [
-            re.sub(rf"\b{re.escape(name)}(?= = )", lambda _: term, text) for text in found.details["infinite_weight"]
-        ]
+        told["infinite_weight"] = [_in_words_of(term, name, text) for text in found.details["infinite_weight"]]
     return told
+
+
+def _in_words_of(term: str, name: str, text: str) -> str:
+    """Return a text in which the part is written where its name is compared with a number: nobody but this module knows the name."""
+    return re.sub(rf"\b{re.escape(name)}(?= [=<>] )", lambda _: term, text)
 
 
 def _decide_simpler(simpler: Context, decide: Callable[[Context], Decision]) -> Decision | None:

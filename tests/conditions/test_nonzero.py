@@ -9,8 +9,10 @@ from mpmath import mp, mpf
 
 from accountant import derive_epsilon, optimal_weight
 from profiles import declare
-from proofs_check.certificates import to_file_text
-from proofs_check.conditions.assumption_9_nonzero import ID, find_loss
+from proofs_check.admission import admit, well_defined_claim
+from proofs_check.certificates import make_certificate, to_file_text
+from proofs_check.conditions.assumption_9_nonzero import ID, decide, find_loss, prove_published
+from proofs_check.conditions.context import Context
 from proofs_check.kernel import check
 from proofs_check.results import Verdict
 from proofs_check.verify import verify
@@ -126,3 +128,39 @@ def test_privacy_constrained_sampling_rests_on_it():
     assert (nothing.bound.lower, nothing.bound.upper) == (0, 3)  # no record reaches the target
     bounded = derive_epsilon(declare("p", "z + 0*w", record=Z), rule="privacy-constrained", target_epsilon=3)
     assert (bounded.bound.lower, bounded.bound.upper) == (0, 3)
+
+
+BOWL = {"y": [0, 2], "z": [0, 2]}
+
+
+@pytest.mark.parametrize("epsilon", ["(z-1)**2 + (y-1)**2 + w*1e-300", "w*((z-1)**2 + (y-1)**2) + 1e-300*w"])
+def test_it_follows_from_a_proof_for_all_values_of_a_part(epsilon):
+    decisions = verify(declare("p", epsilon, record=BOWL), 3, ["assumption-9", ID]).decisions
+    assert {name: decision.verdict.value for name, decision in decisions.items()} == {"assumption-9": P, ID: P}
+    assert "for all values of" in decisions[ID].method
+    assert all(decision.checked for decision in decisions.values())
+
+
+def test_what_follows_does_not_depend_on_what_else_is_asked():
+    profile = declare("p", "w*((z-1)**2 + (y-1)**2) + 1e-300*w", record=BOWL)
+    assert verify(profile, 3, [ID]).decisions[ID].verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize(("epsilon", "expected"), [("w*(z + 1)", Verdict.PROVED), ("w*z", None)])
+def test_the_published_one_follows_from_a_proof_without_a_zero(epsilon, expected):
+    context = Context(admit(declare("p", epsilon, record=Z)), Fraction(3))
+    found = decide(context)
+    assert found.verdict is Verdict.PROVED
+    published = prove_published(context, found)
+    assert (None if published is None else published.verdict) is expected
+    if published is not None and published.claim is not None:
+        certificate = make_certificate(context.profile, [well_defined_claim(context.profile), published.claim], target=context.target)
+        assert check(to_file_text(certificate)).accepted
+        assert published.method == found.method.removeprefix("epsilon is 0 nowhere; elsewhere ")
+
+
+def test_where_it_vanishes_is_said_in_the_words_of_the_profile():
+    decision = verify(declare("p", "w*c_max**2/2", record={"c_max": [0, 2]}), 3, [ID]).decisions[ID]
+    assert decision.method.startswith("epsilon is 0 where c_max**2 = 0; elsewhere ")
+    assert decision.method.endswith(", for all values of c_max**2")
+    assert "where c_max**2 = 0" in decision._repr_html_()
