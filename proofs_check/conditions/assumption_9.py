@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -18,7 +18,7 @@ import sympy
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import number, substitute, to_text
+from profiles.terms import Term, number, substitute, to_text
 from proofs_check.certificates import checks
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import Place, accept, place_json, settle, substituted
@@ -27,7 +27,7 @@ from proofs_check.conditions.slow_growth import prove_slow_growth
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, put_in
 from proofs_check.prover.attempt import looks_true
-from proofs_check.prover.effort import within
+from proofs_check.prover.effort import remembered, within
 from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import one_way
@@ -67,10 +67,10 @@ def decide(context: Context) -> Decision:
         or _refute(context, [rational_point(record) or record for record in context.least_records])
         or one_way(SLICE, lambda: _prove_directly(context, ["exp"]) if context.bent_is_simpler else None)
         or one_way(SLICE, lambda: _prove_uniformly(context))
-        or one_way(QUICK_SLICE, lambda: _prove_by_growth(context))
-        or one_way(SLOW_SLICE, lambda: _prove_slow_growth(context))
+        or one_way(QUICK_SLICE, lambda: _prove_by_bound(context, QUADRATICALLY))
+        or one_way(SLOW_SLICE, lambda: _prove_by_bound(context, SLOWLY))
         or _refute(context, telling_points(context.epsilon, context.records, 24)[:MOST_RECORDS])
-        or one_way(math.inf, lambda: _prove_by_growth(context))
+        or one_way(math.inf, lambda: _prove_by_bound(context, QUADRATICALLY))
         or one_way(math.inf, lambda: _prove_directly(context))
         or Decision(
             ID, Verdict.UNKNOWN, "none", reason="no threshold v could be proved for all records, and no record was found where none exists"
@@ -81,7 +81,7 @@ def decide(context: Context) -> Decision:
 def prove_growth_somehow(context: Context) -> Decision | None:
     """Prove it for the records of a context, some of which may come as close as one likes to records without any loss."""
     return (
-        one_way(math.inf, lambda: _prove_by_growth(context))
+        one_way(math.inf, lambda: _prove_by_bound(context, QUADRATICALLY))
         or one_way(SLICE, lambda: _prove_uniformly(context))
         or _prove_directly(context)
     )
@@ -92,7 +92,7 @@ def _excess(context: Context) -> sympy.Expr:
 
 
 def _prove_uniformly(context: Context) -> Decision | None:
-    if any(variable.hi is None for variable in context.records):
+    if not context.bounded:
         return None
     for threshold in _thresholds(context):
         claim = _claim_from(context, threshold)
@@ -109,14 +109,21 @@ def _thresholds(context: Context) -> Iterator[Fraction]:
     found, least = 0, 0
     for exponent in (*range(17), *range(20, 128, 4), *range(128, LARGEST_THRESHOLD_BITS, 128)):
         threshold = Fraction(2**exponent)
-        if exponent < least or not all(as_ball(value_at(term, {**point, "w": threshold}, 128)) > 0 for point in points):
-            continue
-        lowest = find_least(substitute(term, {WEIGHT: number(threshold)}), context.records)
-        if lowest is not None and lowest.value > 0:
+        if exponent >= least and remembered(
+            "thresholds", (term, context.records, threshold), partial(_is_above, term, threshold, context.records, points)
+        ):
             yield threshold
             found, least = found + 1, exponent + 1 + 2 * found
             if found == 5:
                 return
+
+
+def _is_above(excess: Term, weight: Fraction, records: tuple[Variable, ...], points: Sequence[Mapping[str, Fraction]]) -> bool:
+    """Tell whether the excess of ε at a weight seems to be positive at all records: at some points, and where it is least."""
+    if not all(as_ball(value_at(excess, {**point, WEIGHT: weight}, 128)) > 0 for point in points):
+        return False
+    lowest = find_least(substitute(excess, {WEIGHT: number(weight)}), records)
+    return lowest is not None and bool(lowest.value > 0)
 
 
 def _claim_from(context: Context, threshold: Fraction) -> Tree | None:
@@ -137,7 +144,7 @@ def _claim_from(context: Context, threshold: Fraction) -> Tree | None:
 def _prove_at_once(context: Context) -> Decision | None:
     """Prove ε > log(1 + E w) where the logarithm is a summand of ε, so that a simpler difference is left."""
     gap = expand(_excess(context))
-    if gap.has(sympy.log) or not all(variable.hi is not None for variable in context.records):
+    if gap.has(sympy.log) or not context.bounded:
         return None
     offset = sympy.Symbol(offset_name(context), nonnegative=True)
     beyond = (*context.records, Variable(offset.name, Fraction(0), None))
@@ -157,9 +164,8 @@ def _above_line(claim: Tree, threshold: Fraction) -> Decision:
 
 def _prove_directly(context: Context, forms: Sequence[str] = ("exp", "log")) -> Decision | None:
     """Prove ε > log(1 + E w) for all w from a threshold on as one goal; reaches logarithmic growth and oscillating profiles."""
-    numeric = all(variable.hi is not None for variable in context.records)
     attempts = [("exp", Fraction(start)) for start in TAIL_STARTS]
-    attempts += [("log", threshold) for threshold in _thresholds(context)] if numeric and "log" in forms else []
+    attempts += [("log", threshold) for threshold in _thresholds(context)] if context.bounded and "log" in forms else []
     offset = offset_name(context)
     for form, threshold in (attempt for attempt in attempts if attempt[0] in forms):
         line = 1 + context.growth * context.weight
@@ -238,20 +244,15 @@ def _far_start(gap: sympy.Expr) -> int | None:
     return found
 
 
-def _prove_slow_growth(context: Context) -> Decision | None:
-    """Prove it from a power of w, however small, or a square of its logarithm."""
-    for threshold, proof in prove_slow_growth(context):
-        method = "a power of w, or of log(w), below epsilon"
-        decision = accept(context, ID, Verdict.PROVED, proof, method=method, details={"threshold": threshold})
-        if decision.checked:
-            return decision
-    return None
+#: Bounds below ε with a threshold that is a term in the records and parameters, and in words why they suffice.
+QUADRATICALLY = (prove_growth, "quadratic growth of exp(epsilon) from an explicit threshold")
+SLOWLY = (prove_slow_growth, "a power of w, or of log(w), below epsilon")
 
 
-def _prove_by_growth(context: Context) -> Decision | None:
-    """Prove it with a threshold that is a term in the records and parameters."""
-    for threshold, proof in prove_growth(context):
-        method = "quadratic growth of exp(epsilon) from an explicit threshold"
+def _prove_by_bound(context: Context, kind: tuple[Callable[[Context], Iterator[tuple[str, Tree]]], str]) -> Decision | None:
+    """Prove it from the first bound of a kind below ε that the kernel accepts."""
+    bounds, method = kind
+    for threshold, proof in bounds(context):
         decision = accept(context, ID, Verdict.PROVED, proof, method=method, details={"threshold": threshold})
         if decision.checked:
             return decision

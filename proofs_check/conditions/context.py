@@ -78,6 +78,11 @@ class Context:
         """The box of statistics and of parameters without a number."""
         return self.profile.record_variables() if self.box is None else self.box
 
+    @property
+    def bounded(self) -> bool:
+        """Whether all ranges of the records end."""
+        return all(variable.hi is not None for variable in self.records)
+
     @cached_property
     def domain(self) -> tuple[Variable, ...]:
         """The box of records and weights."""

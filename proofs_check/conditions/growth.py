@@ -119,7 +119,7 @@ def _powers_below(context: Context) -> Iterator[Growth]:
 def _lines_below(context: Context) -> Iterator[Growth]:
     """Yield lines k·w below ε with k a short number below all sampled values of ε/w, where those stay away from 0."""
     rate = context.epsilon / context.weight
-    smallest = smallest_value(from_sympy(rate), context.domain) if all(variable.hi is not None for variable in context.records) else None
+    smallest = smallest_value(from_sympy(rate), context.domain) if context.bounded else None
     if smallest is not None and smallest > Fraction(1, 1000):
         for share in (Fraction(1), Fraction(9, 10), Fraction(1, 2)):
             k = to_rational(Fraction(f"{float(smallest * share):.2e}") if share < 1 else Fraction(math.floor(smallest * 1000), 1000))

@@ -27,7 +27,7 @@ from proofs_check.conditions.decide import accept
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, part_named, put_in
 from proofs_check.prover.attempt import looks_true
-from proofs_check.prover.effort import apart, memory, within
+from proofs_check.prover.effort import apart, remembered, within
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.least import exact_points, fraction_below, least_of, rational_point
@@ -184,11 +184,7 @@ def _is_plain(part: sympy.Expr) -> bool:
 
 
 def _abstract(profile: Profile, part: sympy.Expr) -> Abstraction | None:
-    known, key = memory("abstractions"), (profile, part)
-    if key not in known:
-        known[key] = _made_abstract(profile, part)
-    found: Abstraction | None = known[key]
-    return found
+    return remembered("abstractions", (profile, part), lambda: _made_abstract(profile, part))
 
 
 def _made_abstract(profile: Profile, part: sympy.Expr) -> Abstraction | None:

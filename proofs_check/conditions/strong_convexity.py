@@ -31,7 +31,7 @@ def bound_constant(context: Context, convexity: StrongConvexity) -> Bounds:
     Where the formula is exact, by branch and bound on it. Elsewhere the upper number is a value of (e^ε)″, rounded up, and the lower one
     a number just below that the kernel accepts as a strong convexity constant (:mod:`proofs_check.conditions.tight_floor`), or the floor.
     """
-    if any(variable.hi is None for variable in context.records):
+    if not context.bounded:
         return None, None
     if convexity.exact:
         enclosure = minimum_enclosure(from_sympy(convexity.floor), context.records)

@@ -56,8 +56,8 @@ class TightFloor:
     proof: Tree
 
 
-def smallest_point(term: Term, box: Sequence[Variable]) -> tuple[Fraction, dict[str, Fraction]] | None:
-    """Return a value of a term, rounded up, and where it is taken, near the infimum over a box (ranges without end: in w only)."""
+def _value_near_infimum(term: Term, box: Sequence[Variable]) -> Fraction | None:
+    """Return a value of a term, rounded up, near the infimum over a box (ranges without end: in w only)."""
     enclosure = Enclosure(term)
     names = [variable.name for variable in box]
     with working_precision(_BITS):
@@ -75,9 +75,7 @@ def smallest_point(term: Term, box: Sequence[Variable]) -> tuple[Fraction, dict[
             best = min(best, _descend(at, points[index], box, axes), key=lambda found: found[0])
         if not math.isfinite(best[0]):
             return None
-        exact = {name: _short(best[1][name], limits[name]) for name in names}
-        upper = upper_fraction(enclosure.evaluate({name: ball(value) for name, value in exact.items()}))
-    return None if upper is None else (upper, exact)
+        return upper_fraction(enclosure.evaluate({name: ball(_short(best[1][name], limits[name])) for name in names}))
 
 
 def _axis(variable: Variable, count: int) -> list[float]:
@@ -122,7 +120,7 @@ def enclose_infimum(context: Context, seconds: float) -> TightFloor | None:
 
     All ranges but that of w must be finite.
     """
-    if any(variable.hi is None for variable in context.records):
+    if not context.bounded:
         return None
     whole = Piece(context.epsilon, sympy.S.One, None, context.weight, context.domain)
     pieces = Pieces((), (whole,)) if context.smooth_from_one else find_pieces(context)
@@ -132,10 +130,10 @@ def enclose_infimum(context: Context, seconds: float) -> TightFloor | None:
 def _enclose(context: Context, pieces: Pieces) -> TightFloor | None:
     bent = [_along(context, piece) for piece in pieces.pieces]
     try:
-        values = [smallest_point(from_sympy(expression), box) for expression, _, box in bent]
+        values = [_value_near_infimum(from_sympy(expression), box) for expression, _, box in bent]
     except InvalidExpression:
         return None
-    known = [value[0] for value in values if value is not None]
+    known = [value for value in values if value is not None]
     if len(known) != len(bent) or not 1e-300 < min(known) < 1e300:
         return None
     upper = min(known)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sympy
 
 from profiles.profile import Variable
-from proofs_check.prover.effort import memory
+from proofs_check.prover.effort import remembered
 from proofs_check.prover.explore import Exploration, Outcome, candidates, explore, violating_point
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
@@ -22,11 +22,7 @@ EFFORT, LITTLE_EFFORT = (400, 1500), (100, 300)
 
 
 def _explored(goal: Goal, budget: int, points: int) -> Exploration:
-    known, key = memory("explorations"), (goal, budget, points)
-    if key not in known:
-        known[key] = explore(goal, budget=budget, points=points)
-    found: Exploration = known[key]
-    return found
+    return remembered("explorations", (goal, budget, points), lambda: explore(goal, budget=budget, points=points))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -135,6 +135,15 @@ def memory(kind: str) -> dict[Any, Any]:
     """Return what the current search remembers of a kind: an empty dictionary at its start; forgotten at once outside of any search."""
     search = _search.get()
     return {} if search is None else search.memory.setdefault(kind, {})
+
+
+def remembered(kind: str, key: Hashable, make: Callable[[], Found]) -> Found:
+    """Return what ``make`` returns, which the current search remembers by its kind and a key that says all that it depends on."""
+    known = memory(kind)
+    if key not in known:
+        known[key] = make()
+    found: Found = known[key]
+    return found
 
 
 @dataclass(slots=True)

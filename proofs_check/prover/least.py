@@ -19,7 +19,7 @@ from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_precision
-from proofs_check.prover.effort import memory, spend
+from proofs_check.prover.effort import remembered, spend
 from proofs_check.prover.explore import candidates
 
 #: Values looked at, places that the search starts from, and its last step, as a share of the range.
@@ -49,11 +49,7 @@ class Least:
 
 def find_least(term: Term, box: tuple[Variable, ...]) -> Least | None:
     """Return where a term is smallest, as far as a local search from several places sees; None where no value is finite."""
-    known, key = memory("least"), (term, box)
-    if key not in known:
-        known[key] = _search_least(term, box)
-    found: Least | None = known[key]
-    return found
+    return remembered("least", (term, box), lambda: _search_least(term, box))
 
 
 def _search_least(term: Term, box: tuple[Variable, ...]) -> Least | None:

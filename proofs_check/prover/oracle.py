@@ -17,7 +17,7 @@ from proofs_check.kernel.claims import read_statement, restated
 from proofs_check.kernel.rules import Goal as KernelGoal
 from proofs_check.kernel.rules import Session, prove
 from proofs_check.kernel.terms import Meter, Rejected, forget
-from proofs_check.prover.effort import memory, remaining, spend
+from proofs_check.prover.effort import remaining, remembered, spend
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
@@ -29,10 +29,7 @@ KERNEL_UNIT, QUESTION = 6, 1500
 
 def accepts(goal: Goal, tree: Tree, *, most: int = WORK) -> bool:
     """Tell whether the kernel's rules accept ``tree`` as a proof of ``goal``, with at most some of the kernel's work."""
-    known, key = memory("oracle"), (goal, json.dumps(tree), most)
-    if key not in known:
-        known[key] = _ask(goal, tree, most)
-    return bool(known[key])
+    return remembered("oracle", (goal, json.dumps(tree), most), lambda: _ask(goal, tree, most))
 
 
 def equals(profile: Profile, restatement: Tree) -> bool:

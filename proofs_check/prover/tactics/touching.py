@@ -17,7 +17,7 @@ from proofs_check.enclosures import Enclosure, interval, working_precision
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import approximate, derivative, put_in
 from proofs_check.prover.attempt import Attempt, fresh_name
-from proofs_check.prover.effort import memory
+from proofs_check.prover.effort import remembered
 from proofs_check.prover.explore import Outcome, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.least import exact_points, fraction_below, least_of
@@ -105,11 +105,7 @@ def _around(attempt: Attempt, variable: Variable, at: Fraction) -> Iterator[Tree
 
 def _rising(expression: sympy.Expr, name: str, side: tuple[Fraction, Fraction], at: Fraction, order: int) -> Tree | None:
     """Prove an expression ≥ 0 on a range at one end of which it is zero: its slope away from there is ≥ 0, in the same way."""
-    known, key = memory("rising"), (expression, name, side, at, order)
-    if key not in known:
-        known[key] = _shown_rising(expression, name, side, at, order)
-    found: Tree | None = known[key]
-    return found
+    return remembered("rising", (expression, name, side, at, order), lambda: _shown_rising(expression, name, side, at, order))
 
 
 def _shown_rising(expression: sympy.Expr, name: str, side: tuple[Fraction, Fraction], at: Fraction, order: int) -> Tree | None:
