@@ -20,10 +20,9 @@ from profiles.terms import Term, applications, free_symbols, number, to_text
 from proofs_check.certificates import check_text, make_certificate
 from proofs_check.prover import trees
 from proofs_check.prover.definedness import obligations
-from proofs_check.prover.effort import apart
+from proofs_check.prover.effort import apart, until_failure
 from proofs_check.prover.explore import candidates, explore
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree

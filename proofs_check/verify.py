@@ -27,8 +27,7 @@ from proofs_check.conditions.consequences import NEEDS, THEOREM_10, Consequence,
 from proofs_check.conditions.context import Context, to_target
 from proofs_check.conditions.statistic import decide_by_statistic, is_hard
 from proofs_check.conditions.strong_convexity import Bounds, bound_constant, strong_convexity_json
-from proofs_check.prover.effort import within_saying_why
-from proofs_check.prover.heuristics import one_way
+from proofs_check.prover.effort import one_way, within_saying_why
 from proofs_check.results import Decision, Tree, Verdict
 
 

@@ -27,10 +27,9 @@ from proofs_check.conditions.slow_growth import prove_slow_growth
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, put_in
 from proofs_check.prover.attempt import looks_true
-from proofs_check.prover.effort import remembered, within
+from proofs_check.prover.effort import one_way, remembered, within
 from proofs_check.prover.explore import candidates, telling_points
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.heuristics import one_way
 from proofs_check.prover.least import find_least, rational_point
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove

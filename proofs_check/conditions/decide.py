@@ -17,9 +17,9 @@ from proofs_check.certificates import report_on
 from proofs_check.conditions.context import Context
 from proofs_check.kernel import Report
 from proofs_check.prover.algebra import expand, put_in
+from proofs_check.prover.effort import until_failure
 from proofs_check.prover.explore import Outcome, candidates, explore, telling_points, violates
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.least import exact_points, rational_point
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 from proofs_check.prover.search import proofs, prove

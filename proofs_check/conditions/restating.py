@@ -18,7 +18,7 @@ from profiles.profile import WEIGHT, Profile
 from profiles.symbolic import from_sympy, to_sympy
 from profiles.terms import Term, children, free_symbols, to_text
 from proofs_check.prover.algebra import expand, is_modest, put_in, tidy
-from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.effort import until_failure
 from proofs_check.prover.oracle import equals
 from proofs_check.results import Tree
 

@@ -20,7 +20,7 @@ from proofs_check.conditions.growth import offset_name
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import cancelled, expand, gather_powers, put_in
 from proofs_check.prover.attempt import looks_true
-from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.effort import until_failure
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
 

@@ -27,9 +27,8 @@ from proofs_check.conditions.decide import accept
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import expand, part_named, put_in
 from proofs_check.prover.attempt import looks_true
-from proofs_check.prover.effort import apart, remembered, within
+from proofs_check.prover.effort import apart, remembered, until_failure, within
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.least import exact_points, fraction_below, least_of, rational_point
 from proofs_check.prover.oracle import accepts
 from proofs_check.prover.pointwise import value_at

@@ -27,9 +27,8 @@ from proofs_check.conditions.context import Context
 from proofs_check.enclosures import Enclosure, ball, upper_fraction, working_precision
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import cancelled, derivative, expand, gather_powers, numerator_and_denominator, put_in
-from proofs_check.prover.effort import within
+from proofs_check.prover.effort import one_way, within
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.heuristics import one_way
 from proofs_check.prover.oracle import accepts
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree

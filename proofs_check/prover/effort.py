@@ -6,6 +6,8 @@ input; what a search remembers (``memory``) is forgotten at its end. The excepti
 of processor time, which counted work should never let it, is interrupted, and ``why_ended`` says so.
 
 Work is given in nominal seconds; ``UNITS`` of them are about a second of an ordinary processor.
+
+Heuristics may fail, too: SymPy raises errors of many kinds on odd expressions, and a search that fails has found nothing.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
+
+from profiles.errors import InvalidExpression, PDPError
 
 #: Units of work in a nominal second: one is about a microsecond.
 UNITS = 1_000_000
@@ -144,6 +148,31 @@ def remembered(kind: str, key: Hashable, make: Callable[[], Found]) -> Found:
         known[key] = make()
     found: Found = known[key]
     return found
+
+
+def until_failure(steps: Iterable[Found]) -> Iterator[Found]:
+    """Yield what a heuristic finds, and end where it fails; errors of ours, which say something, go through. Failures are logged."""
+    iterator = iter(steps)
+    while True:
+        try:
+            found = next(iterator)
+        except StopIteration:
+            return
+        except PDPError:
+            raise
+        except Exception:  # the kinds are SymPy's, and new ones come with every version
+            _log.debug("a heuristic failed", exc_info=True)
+            return
+        yield found
+
+
+def one_way(seconds: float, search: Callable[[], Found | None]) -> Found | None:
+    """Return what one of several ways finds with its share of the work; an expression too large to be dealt with ends this way only."""
+    try:
+        return within(seconds, search)
+    except InvalidExpression:
+        _log.debug("one way ended at an expression", exc_info=True)
+        return None
 
 
 @dataclass(slots=True)

@@ -22,15 +22,20 @@ from profiles.errors import InvalidExpression
 from profiles.profile import Variable
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, working_precision
-from proofs_check.prover.critical import critical_values
-from proofs_check.prover.effort import spend
+from proofs_check.prover.algebra import critical_centres, is_modest
+from proofs_check.prover.effort import spend, until_failure
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.heuristics import until_failure
 
 TAIL = fmpq(1, 2**60)
 CONFIRM_BITS = 256
 #: What a box and a point cost a search, beside a unit for each step of the term.
 BOX, POINT = 30, 8
+
+
+#: Narrow bumps and dips are looked for around this many zeros and extrema of polynomials of this degree at most, at these distances.
+MOST_CENTRES, MAX_DEGREE = 8, 6
+SCALES = tuple(Fraction(1, 10**power) for power in range(8))
+SHARES = (Fraction(1), Fraction(1, 2), Fraction(1, 5))
 
 
 class Outcome(Enum):
@@ -102,7 +107,7 @@ def explore(goal: Goal, *, budget: int = 1500, points: int = 1500, precision: in
 
 def _critical_points(expression: sympy.Expr, box: Sequence[Variable]) -> Iterator[dict[str, Fraction]]:
     for variable in box:
-        values = critical_values(expression, variable)
+        values = _critical_values(expression, variable)
         others = candidates([other for other in box if other is not variable], 8) if values else []
         yield from ({**point, variable.name: value} for point in others for value in values)
 
@@ -190,6 +195,38 @@ def _spread(sizes: tuple[int, ...], limit: int) -> tuple[tuple[int, ...], ...]:
 def telling_points(expression: sympy.Expr, box: Sequence[Variable], limit: int) -> list[dict[str, Fraction]]:
     """Return candidates, and points at which parts of an expression are zero or least: an equality may hold at such a point only."""
     return [*candidates(box, limit), *until_failure(_critical_points(expression, box))]
+
+
+def _critical_values(expression: sympy.Expr, variable: Variable) -> list[Fraction]:
+    """Return short numbers in the range of a variable at and around which a narrow bump or dip of an expression may lie.
+
+    Centres are zeros and extrema of polynomials in that variable alone that are arguments of functions, bases of powers, denominators, or
+    the whole. First come the centres, then points around each at all scales down to 1e-7.
+    """
+    symbol = next((symbol for symbol in expression.free_symbols if symbol.name == variable.name), None)
+    if symbol is None or not is_modest(expression):
+        return []
+    centres: dict[Fraction, None] = {}
+    for inner in _inner_expressions(expression, symbol):
+        for root in critical_centres(inner, symbol, MAX_DEGREE):
+            if variable.contains(root) and root != variable.lo:
+                centres[root] = None
+    values: dict[Fraction, None] = {}
+    for offset in (Fraction(0), *(scale * share for scale in SCALES for share in SHARES)):
+        for centre in list(centres)[:MOST_CENTRES]:
+            for value in (centre + offset, centre - offset):
+                if variable.contains(value):
+                    values[value] = None
+    return list(values)
+
+
+def _inner_expressions(expression: sympy.Expr, symbol: sympy.Symbol) -> Iterator[sympy.Expr]:
+    seen: set[sympy.Expr] = set()
+    for node in (None, *sympy.preorder_traversal(expression)):
+        inner = expression if node is None else node.args[0] if isinstance(node, (sympy.Pow, sympy.Function)) and node.args else None
+        if isinstance(inner, sympy.Expr) and inner not in seen and inner.free_symbols == {symbol}:
+            seen.add(inner)
+            yield inner
 
 
 def _values(variable: Variable) -> list[Fraction]:

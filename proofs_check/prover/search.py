@@ -11,9 +11,8 @@ from functools import partial
 
 from profiles.errors import InvalidExpression
 from proofs_check.prover.attempt import MAX_DEPTH, Attempt, Tactic
-from proofs_check.prover.effort import apart, is_counted, memory, out_of_time, spend
+from proofs_check.prover.effort import apart, is_counted, memory, out_of_time, spend, until_failure
 from proofs_check.prover.goals import Goal
-from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.oracle import accepts
 from proofs_check.prover.tactics.choices import choose
 from proofs_check.prover.tactics.constants import decide_constant, use_circle
