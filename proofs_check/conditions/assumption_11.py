@@ -309,7 +309,7 @@ def decide_with_constant(context: Context) -> tuple[Decision, StrongConvexity | 
     if not context.smooth:
         return undecided(ID), None
     goal = context.for_all(context.curvature, strict=True)
-    return _refute_in_the_limit(context) or unknown(ID, explore(goal).outcome), None
+    return _refute_in_the_limit(context) or unknown(ID, explore(goal).status), None
 
 
 def _refute_early(context: Context) -> Decision | None:

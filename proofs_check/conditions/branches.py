@@ -72,7 +72,7 @@ def refute_beside_kinks(
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class SmoothPiece:
     """ε as one smooth expression for the weights between ``lo`` and ``hi``, or from ``lo`` on.
 
     The weight runs through them as ``way``, an expression in the variable w of ``box``; where that starts at an open 0, ε is smooth inside
@@ -98,7 +98,7 @@ class Pieces:
     """
 
     cuts: tuple[sympy.Expr, ...]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[SmoothPiece, ...]
 
     def fields(self) -> Tree:
         """Return the field of a proof that names the cuts."""
@@ -117,7 +117,7 @@ def find_pieces(context: Context) -> Pieces | None:
     return Pieces(cuts, tuple(piece for piece in pieces if piece is not None)) if None not in pieces else None
 
 
-def _piece(context: Context, lo: sympy.Expr, hi: sympy.Expr | None) -> Piece | None:
+def _piece(context: Context, lo: sympy.Expr, hi: sympy.Expr | None) -> SmoothPiece | None:
     """Return the piece in the way that the kernel takes: the first in which it is smooth, up to the ends or, if need be, inside only."""
     position = sympy.Symbol(WEIGHT, nonnegative=True)
     ways = [lo + position] if hi is None else [lo + (hi - lo) * position, hi - (hi - lo) * position]
@@ -133,7 +133,7 @@ def _piece(context: Context, lo: sympy.Expr, hi: sympy.Expr | None) -> Piece | N
     for box in boxes:
         for way in ways:
             if all(prove(Goal(expand(put_in(base, {context.weight: way})), box, strict=True), 1) is not None for base in bases):
-                return Piece(epsilon, lo, hi, way, box)
+                return SmoothPiece(epsilon, lo, hi, way, box)
     return None
 
 

@@ -18,7 +18,7 @@ from proofs_check.conditions.context import Context
 from proofs_check.kernel import Report
 from proofs_check.prover.algebra import expand, put_in
 from proofs_check.prover.effort import until_failure
-from proofs_check.prover.explore import Outcome, candidates, explore, telling_points, violates
+from proofs_check.prover.explore import GoalStatus, candidates, explore, telling_points, violates
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.least import exact_points, rational_point
 from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
@@ -47,13 +47,13 @@ def decide_for_all(context: Context, condition: str, goal: Goal, *, field: str) 
     claim = settle(context, condition, {}, {field: goal})
     if claim is not None:
         return Decision(condition, Verdict.PROVED, describe(claim["proof"]), claim=claim, checked=True)
-    return unknown(condition, explore(goal).outcome)
+    return unknown(condition, explore(goal).status)
 
 
 def refute_by_point(context: Context, condition: str, goal: Goal, *, field: str) -> Decision | None:
     """Return the refutation by a simple point, by one at which a strict goal holds with equality, or by one that branch and bound finds."""
     exploration = explore(goal, budget=1)
-    if exploration.outcome is not Outcome.VIOLATED:
+    if exploration.status is not GoalStatus.VIOLATED:
         touching = touching_point(goal, context.least_records)
         if touching is not None:
             decision = refute_at(context, condition, goal, touching, field=field)
@@ -66,7 +66,7 @@ def refute_by_point(context: Context, condition: str, goal: Goal, *, field: str)
         if fine is not None:
             return refute_at(context, condition, goal, fine, field=field)
         exploration = explore(goal)
-    if exploration.outcome is Outcome.VIOLATED and exploration.witness is not None:
+    if exploration.status is GoalStatus.VIOLATED and exploration.witness is not None:
         return refute_around(context, condition, goal, exploration.witness, field=field)
     return None
 
@@ -143,15 +143,15 @@ def ask_kernel(context: Context, claim: Tree) -> Report:
     return Report(accepted=True) if report.accepted or passed else report
 
 
-def unknown(condition: str, outcome: Outcome) -> Decision:
+def unknown(condition: str, status: GoalStatus) -> Decision:
     """Return an unknown verdict that says how far the search came."""
     reasons = {
-        Outcome.HOLDS: "ball arithmetic finds it true on the whole domain, but no rule of the kernel proves it",
-        Outcome.HOLDS_BEFORE_TAIL: "ball arithmetic finds it true before very large or very small values, but no rule proves it there",
-        Outcome.UNDECIDED: "neither a proof nor a witness was found within the search budget (it may hold with equality somewhere)",
-        Outcome.VIOLATED: "ball arithmetic finds a violation that the kernel does not confirm",
+        GoalStatus.HOLDS: "ball arithmetic finds it true on the whole domain, but no rule of the kernel proves it",
+        GoalStatus.HOLDS_BEFORE_TAIL: "ball arithmetic finds it true before very large or very small values, but no rule proves it there",
+        GoalStatus.UNDECIDED: "neither a proof nor a witness was found within the search budget (it may hold with equality somewhere)",
+        GoalStatus.VIOLATED: "ball arithmetic finds a violation that the kernel does not confirm",
     }
-    return Decision(condition, Verdict.UNKNOWN, "none", reason=reasons[outcome])
+    return Decision(condition, Verdict.UNKNOWN, "none", reason=reasons[status])
 
 
 def refute_around(context: Context, condition: str, goal: Goal, point: Mapping[str, Fraction], *, field: str) -> Decision:

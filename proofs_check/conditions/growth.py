@@ -40,7 +40,7 @@ MOST_SMALL, LEAST_RATIO = 3, 1e-6
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class QuadraticBound:
     """exp(ε) ≥ c w²: the ``constant`` c, and the lower bound m + k w^p of ε that shows it with n factors, if one does.
 
     With n = 0 the bound is to be shown as it stands, with n > 0 and without k by exp(ε) ≥ (1 + ε/n)^n.
@@ -62,7 +62,7 @@ def prove_growth(context: Context) -> Iterator[tuple[str, Tree]]:
             yield _assemble(context, growth.constant, bound)
 
 
-def _candidates(context: Context) -> Iterator[Growth]:
+def _candidates(context: Context) -> Iterator[QuadraticBound]:
     """Yield bounds worth trying: from lines and powers below ε, from exp(ε) as it stands, from ε(1)."""
     yield from until_failure(_multiples_below(context))
     yield from until_failure(_powers_below(context))
@@ -71,16 +71,16 @@ def _candidates(context: Context) -> Iterator[Growth]:
         coefficient, power = summand.as_independent(weight, as_Add=False)
         exponent = _exponent(power, context)
         if exponent is not None and exponent >= 2:
-            yield Growth(coefficient)
+            yield QuadraticBound(coefficient)
         if isinstance(power, sympy.exp):
-            yield Growth(coefficient * (power.args[0] / weight) ** 2 / 4)
+            yield QuadraticBound(coefficient * (power.args[0] / weight) ** 2 / 4)
     yield from _lines_below(context)
     at_one = context.at_one(context.epsilon)
     for n in (2, 1, 4):
-        yield Growth((at_one / n) ** n, n)
+        yield QuadraticBound((at_one / n) ** n, n)
 
 
-def _multiples_below(context: Context) -> Iterator[Growth]:
+def _multiples_below(context: Context) -> Iterator[QuadraticBound]:
     """Yield k d w ≤ ε, where d is a product of powers of variables that are positive and as small as one likes, and k a number."""
     small = [variable for variable in context.records if variable.open_below and variable.hi is not None]
     symbols = {symbol.name: symbol for symbol in context.epsilon.free_symbols}
@@ -97,7 +97,7 @@ def _multiples_below(context: Context) -> Iterator[Growth]:
             yield from _growth(k * distance, context.weight, sympy.S.One, sympy.S.Zero)
 
 
-def _powers_below(context: Context) -> Iterator[Growth]:
+def _powers_below(context: Context) -> Iterator[QuadraticBound]:
     weight = context.weight
     for epsilon in _branches(context.epsilon, weight):
         constant, growing = expand(epsilon).as_independent(weight, as_Add=True)
@@ -115,7 +115,7 @@ def _powers_below(context: Context) -> Iterator[Growth]:
         yield from _growth(slope, weight, sympy.S.One, context.at_one(epsilon) - slope)
 
 
-def _lines_below(context: Context) -> Iterator[Growth]:
+def _lines_below(context: Context) -> Iterator[QuadraticBound]:
     """Yield lines k·w below ε with k a short number below all sampled values of ε/w, where those stay away from 0."""
     rate = context.epsilon / context.weight
     smallest = smallest_value(from_sympy(rate), context.domain) if context.bounded else None
@@ -134,10 +134,10 @@ def _collected(expression: sympy.Expr, weight: sympy.Symbol) -> dict[sympy.Expr,
     return found
 
 
-def _growth(k: sympy.Expr, power: sympy.Expr, exponent: sympy.Rational, m: sympy.Expr) -> Iterator[Growth]:
+def _growth(k: sympy.Expr, power: sympy.Expr, exponent: sympy.Rational, m: sympy.Expr) -> Iterator[QuadraticBound]:
     n = math.ceil(2 / min(exponent, sympy.S.One)) if exponent < 1 or not power.is_Pow else max(1, math.ceil(2 / exponent))
     if n <= MOST_FACTORS:
-        yield Growth(sympy.exp(m) * (k / n) ** n, n, m, k * power)
+        yield QuadraticBound(sympy.exp(m) * (k / n) ** n, n, m, k * power)
 
 
 def _branches(epsilon: sympy.Expr, weight: sympy.Symbol) -> Iterator[sympy.Expr]:
@@ -174,7 +174,7 @@ def _exponent(power: sympy.Expr, context: Context) -> sympy.Rational | None:
     return least if least.is_Rational and least > 0 else None
 
 
-def _prove_bound(context: Context, growth: Growth) -> Tree | None:
+def _prove_bound(context: Context, growth: QuadraticBound) -> Tree | None:
     """Prove exp(ε) − c w² ≥ 0 on records × [1, ∞)."""
     square = growth.constant * context.weight**2
     if growth.power is None and growth.factors == 0:

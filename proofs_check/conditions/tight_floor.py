@@ -22,7 +22,7 @@ from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term, to_text
 from proofs_check.certificates import checks
-from proofs_check.conditions.branches import Piece, Pieces, find_pieces
+from proofs_check.conditions.branches import Pieces, SmoothPiece, find_pieces
 from proofs_check.conditions.context import Context
 from proofs_check.enclosures import Enclosure, ball, upper_fraction, working_precision
 from proofs_check.prover import trees
@@ -121,7 +121,7 @@ def enclose_infimum(context: Context, seconds: float) -> TightFloor | None:
     """
     if not context.bounded:
         return None
-    whole = Piece(context.epsilon, sympy.S.One, None, context.weight, context.domain)
+    whole = SmoothPiece(context.epsilon, sympy.S.One, None, context.weight, context.domain)
     pieces = Pieces((), (whole,)) if context.smooth_from_one else find_pieces(context)
     return None if pieces is None else one_way(seconds, partial(_enclose, context, pieces))
 
@@ -151,7 +151,7 @@ def _enclose(context: Context, pieces: Pieces) -> TightFloor | None:
     return None
 
 
-def _along(context: Context, piece: Piece) -> tuple[sympy.Expr, sympy.Expr, tuple[Variable, ...]]:
+def _along(context: Context, piece: SmoothPiece) -> tuple[sympy.Expr, sympy.Expr, tuple[Variable, ...]]:
     """Return (e^ε)″ and ε on a piece, with the way of the weight through it in place of w, and its box."""
     second = _second_derivative(context, piece.epsilon)
     if piece.way == context.weight:

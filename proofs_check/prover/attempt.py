@@ -9,7 +9,7 @@ import sympy
 
 from profiles.profile import Variable
 from proofs_check.prover.effort import remembered
-from proofs_check.prover.explore import Exploration, Outcome, candidates, explore, violating_point
+from proofs_check.prover.explore import Exploration, GoalStatus, candidates, explore, violating_point
 from proofs_check.prover.goals import Goal
 from proofs_check.results import Tree
 
@@ -41,7 +41,7 @@ class Attempt:
     @property
     def plausible(self) -> bool:
         """Whether no violating point was found."""
-        return self.exploration.outcome is not Outcome.VIOLATED
+        return self.exploration.status is not GoalStatus.VIOLATED
 
     @property
     def used(self) -> tuple[Variable, ...]:

@@ -38,7 +38,7 @@ SCALES = tuple(Fraction(1, 10**power) for power in range(8))
 SHARES = (Fraction(1), Fraction(1, 2), Fraction(1, 5))
 
 
-class Outcome(Enum):
+class GoalStatus(Enum):
     """What an exploration found."""
 
     HOLDS = "holds"
@@ -49,9 +49,9 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Exploration:
-    """The outcome, the number of boxes looked at, and a violating point if there is one."""
+    """What is known of the goal, the number of boxes looked at, and a violating point if there is one."""
 
-    outcome: Outcome
+    status: GoalStatus
     boxes: int
     witness: dict[str, Fraction] | None = None
 
@@ -95,10 +95,10 @@ def explore(goal: Goal, *, budget: int = 1500, points: int = 1500, precision: in
     try:
         term = goal.term
     except InvalidExpression:
-        return Exploration(Outcome.UNDECIDED, 0)
+        return Exploration(GoalStatus.UNDECIDED, 0)
     violation = violating_point(term, telling_points(goal.expression, goal.box, points), strict=goal.strict)
     if violation is not None:
-        return Exploration(Outcome.VIOLATED, 0, violation)
+        return Exploration(GoalStatus.VIOLATED, 0, violation)
     axes = [_Axis(variable) for variable in goal.box]
     enclosure = Enclosure(term)
     with working_precision(precision):
@@ -131,14 +131,14 @@ def _branch(enclosure: Enclosure, term: Term, axes: Sequence[_Axis], goal: Goal,
                 continue
             middle = {axis.variable.name: axis.value((lo + hi) / 2) for axis, (lo, hi) in zip(axes, cell, strict=True)}
             if doubtful and _fails(enclosure, middle, strict=goal.strict):
-                return Exploration(Outcome.VIOLATED, boxes, _shorten(term, goal, {name: _fraction(q) for name, q in middle.items()}))
+                return Exploration(GoalStatus.VIOLATED, boxes, _shorten(term, goal, {name: _fraction(q) for name, q in middle.items()}))
         if boxes >= budget or not axes:
-            return Exploration(Outcome.UNDECIDED, boxes)
+            return Exploration(GoalStatus.UNDECIDED, boxes)
         for child in _bisect(cell, root):
             priority, in_doubt = _priority(enclosure, axes, child, strict=goal.strict)
             heapq.heappush(queue, (priority, next(order), child, in_doubt))
         boxes += 1
-    return Exploration(Outcome.HOLDS_BEFORE_TAIL if tail else Outcome.HOLDS, boxes)
+    return Exploration(GoalStatus.HOLDS_BEFORE_TAIL if tail else GoalStatus.HOLDS, boxes)
 
 
 def _fraction(value: Any) -> Fraction:

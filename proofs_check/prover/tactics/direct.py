@@ -9,7 +9,7 @@ import sympy
 from profiles.symbolic import TableFunction
 from proofs_check.prover import trees
 from proofs_check.prover.attempt import MAX_DEPTH, Attempt
-from proofs_check.prover.explore import Outcome, explore
+from proofs_check.prover.explore import GoalStatus, explore
 from proofs_check.results import Tree
 
 SMALL_BUDGET = 400
@@ -33,9 +33,9 @@ def manifest(_attempt: Attempt) -> Iterator[Tree]:
 def subdivide(attempt: Attempt) -> Iterator[Tree]:
     """Subdivision, where ball arithmetic has found the goal true (before the tail, at least)."""
     exploration = attempt.exploration
-    if exploration.outcome is Outcome.HOLDS:
+    if exploration.status is GoalStatus.HOLDS:
         yield trees.boxes(4 * exploration.boxes + 50)
-    elif exploration.outcome is Outcome.HOLDS_BEFORE_TAIL:
+    elif exploration.status is GoalStatus.HOLDS_BEFORE_TAIL:
         yield trees.boxes(min(4 * exploration.boxes + 50, LARGE_BUDGET))
     elif attempt.plausible and attempt.goal.expression.has(TableFunction, sympy.floor, sympy.ceiling):
         yield trees.boxes(SMALL_BUDGET)  # the kernel's intervals end at 0 where a ball around [0, x] reaches below
@@ -50,7 +50,7 @@ def subdivide_more(attempt: Attempt) -> Iterator[Tree]:
     if all(variable.hi is not None for variable in attempt.used):
         if not attempt.goal.expression.has(*_BRANCHING) or attempt.depth >= MAX_DEPTH:  # those have no derivative until they are resolved
             yield trees.boxes(SMALL_BUDGET, centred=True)
-        if attempt.depth >= MAX_DEPTH and explore(attempt.goal, budget=LARGE_BUDGET).outcome is Outcome.HOLDS:
+        if attempt.depth >= MAX_DEPTH and explore(attempt.goal, budget=LARGE_BUDGET).status is GoalStatus.HOLDS:
             yield trees.boxes(4 * LARGE_BUDGET)
     elif attempt.depth >= MAX_DEPTH:
         yield trees.boxes(SMALL_BUDGET)

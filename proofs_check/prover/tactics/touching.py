@@ -18,7 +18,7 @@ from proofs_check.prover import trees
 from proofs_check.prover.algebra import approximate, derivative, put_in
 from proofs_check.prover.attempt import Attempt, fresh_name
 from proofs_check.prover.effort import remembered
-from proofs_check.prover.explore import Outcome, explore
+from proofs_check.prover.explore import GoalStatus, explore
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.least import exact_points, fraction_below, least_of
 from proofs_check.prover.oracle import accepts
@@ -148,7 +148,7 @@ def _is_positive(goal: Goal) -> bool:
     with working_precision(64):
         if enclosure.evaluate({variable.name: interval(variable.lo, variable.end)}) >= 0:
             return True
-    return explore(goal, budget=MOST_BOXES, points=40).outcome is Outcome.HOLDS and accepts(goal, trees.boxes(4 * MOST_BOXES))
+    return explore(goal, budget=MOST_BOXES, points=40).status is GoalStatus.HOLDS and accepts(goal, trees.boxes(4 * MOST_BOXES))
 
 
 def subtract_least(attempt: Attempt) -> Iterator[Tree]:
