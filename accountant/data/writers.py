@@ -48,11 +48,16 @@ def open_writer(path: Path, rows: int) -> Iterator[WriteBatch]:
     kind = output_format(path)
     with replace_file(path) as stream:
         if kind == "npy":
-            np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (rows,)})  # type: ignore[no-untyped-call, unused-ignore]
+            write_npy_header(stream, rows)
             yield lambda _table, weights, _q: _write_raw(stream, weights)
             return
         with csv_writer(stream) if kind == "csv" else parquet_writer(stream) as write:
             yield write
+
+
+def write_npy_header(stream: IO[bytes], *shape: int) -> None:
+    """Write the header of an NPY file of float64 numbers in C order. NumPy leaves room in it: it is as long for any number of rows."""
+    np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": shape})  # type: ignore[no-untyped-call, unused-ignore]
 
 
 def _write_raw(stream: IO[bytes], weights: Floats) -> None:

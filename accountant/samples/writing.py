@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from accountant.data.tables import name_kind
-from accountant.data.writers import ADDED, WriteBatch, csv_writer, join_columns, parquet_writer
-from profiles import InvalidData, UnwritableOutput
+from accountant.data.writers import ADDED, WriteBatch, csv_writer, join_columns, parquet_writer, write_npy_header
+from profiles import InvalidData
 from profiles.arrays import Floats
 from profiles.private import quote
 
@@ -58,7 +58,7 @@ def open_sample_writer(stream: IO[bytes], kind: str) -> Iterator[WriteBatch]:
 def _npy_writer(stream: IO[bytes]) -> Iterator[WriteBatch]:
     """Write a matrix of a number of rows that is known at the end: the header has room for any, and is written again."""
     rows, width = 0, len(ADDED)
-    stream.write(_npy_header(rows, width))
+    write_npy_header(stream, rows, width)
 
     def write(table: Any, weights: Floats, q: Floats) -> None:
         nonlocal rows, width
@@ -69,16 +69,8 @@ def _npy_writer(stream: IO[bytes]) -> Iterator[WriteBatch]:
 
     yield write
     stream.seek(0)
-    stream.write(_npy_header(rows, width))
+    write_npy_header(stream, rows, width)
     stream.seek(0, 2)
-
-
-def _npy_header(rows: int, columns: int) -> bytes:
-    text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {columns}), }}".encode()
-    size = 128 - 10  # magic string, version and length take 10 bytes; the data begin at a multiple of 64
-    if len(text) >= size:
-        raise UnwritableOutput("the sample has too many rows for an NPY file; write Parquet")
-    return b"\x93NUMPY\x01\x00" + size.to_bytes(2, "little") + text.ljust(size - 1) + b"\n"
 
 
 def to_matrix(table: Any, names: list[str]) -> Floats:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.stats import norm
 
 from profiles.arrays import Floats
 from proofs_check.audit.outputs import Outputs
@@ -231,6 +230,8 @@ def _smooth(ordered: Floats, is_first: np.ndarray) -> Floats:
 def _promises(cuts: _Cuts, temper: Temper, plan: Plan, seen: int) -> Floats:
     """Return the bound in nats that each pair of thresholds promises: Wilson's lower limit of the chance of a right guess, as log odds."""
     factor = plan.outputs / max(1, seen)
+    from scipy.stats import norm  # noqa: PLC0415 - what reads a result alone makes no guesses
+
     quantile = float(norm.isf(float(plan.alpha * temper.share)))
     slack = float(plan.delta) / 2 * (np.isfinite(cuts.first_from).astype(np.float64) + np.isfinite(cuts.second_to))
     right, wrong = (cuts.smooth, cuts.guesses - cuts.smooth) if temper.smooth else (cuts.right, cuts.guesses - cuts.right)

@@ -9,7 +9,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import kruskal
 
 from profiles.errors import InvalidArgument, PDPError
 from proofs_check.audit.calls import (
@@ -347,6 +346,8 @@ def _find_unlike(groups_of_outputs: Sequence[Outputs]) -> int:
 
     Kruskal and Wallis's rank test on each place, at an error of 1e-9: a correct mechanism is not refused by chance.
     """
+    from scipy.stats import kruskal  # noqa: PLC0415 - what reads a result alone runs nothing
+
     for j in range(min(*(table.width for table in groups_of_outputs), _PLACES_COMPARED)):
         groups = [table.values[:, j] for table in groups_of_outputs if table.symbols is None]
         together = np.concatenate(groups) if groups else np.empty(0)

@@ -89,6 +89,13 @@ def test_importing_is_light() -> None:
         assert not {"sympy", "numpy", "scipy", "flint", "mpmath", "pyarrow", "matplotlib", "typer"} & set(loaded), name
 
 
+def test_scipy_is_loaded_by_what_runs_a_mechanism_or_an_audit() -> None:
+    loaded = run(
+        "import accountant.report.evidence, profiles.mechanisms.lloyd, accountant.interop.releases, sys; print(*sys.modules)"
+    ).split()
+    assert not {"scipy", "sklearn"} & set(loaded)
+
+
 @pytest.mark.thorough
 def test_the_packages_of_proofs_check_complete_too() -> None:
     shown = run(

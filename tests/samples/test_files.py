@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 from accountant import draw_sample, plan_sample, sample_file
 from accountant.data import parse_statistic
+from accountant.data.writers import write_npy_header
 from accountant.samples import check_certificate, drawing, read_certificate
 from profiles import InvalidArgument, InvalidData, UnwritableOutput, declare
 from profiles.mechanisms import LaplaceSum
@@ -89,6 +91,17 @@ def test_an_empty_sample_has_its_columns(tmp_path, kind):
     else:
         found = pq.read_table(out) if kind == "parquet" else pyarrow.csv.read_csv(out)
         assert (found.schema.names, found.num_rows) == (["z", "weight", "q"], 0)
+
+
+@pytest.mark.parametrize("columns", [2, 3, 12_345_678])
+@pytest.mark.parametrize("rows", [0, 1, 2**40, 2**63 - 1])
+def test_an_npy_header_has_one_length_so_that_it_can_be_written_again(rows, columns):
+    stream = io.BytesIO()
+    write_npy_header(stream, rows, columns)
+    assert stream.tell() == 128  # the writer of samples begins with no row and two columns
+    stream.seek(0)
+    assert np.lib.format.read_magic(stream) == (1, 0)
+    assert np.lib.format.read_array_header_1_0(stream) == ((rows, columns), False, np.dtype("<f8"))
 
 
 def test_large_samples_are_written_in_blocks(tmp_path):
