@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from profiles.hypotheses import REGISTRY
-from profiles.hypotheses_page import page_text
+from tests.documentation.pages import site_module
 
 HERE, DOCS = Path(__file__).parent, Path(__file__).parents[2] / "docs"
 
@@ -27,7 +27,7 @@ def test_every_case_has_a_paragraph_and_every_paragraph_a_case():
 
 
 def test_the_page_of_hypotheses_is_that_of_the_code():
-    assert (DOCS / "hypotheses.md").read_text(encoding="utf-8") == page_text(), (
-        "run: python -m profiles.hypotheses_page > docs/hypotheses.md"
+    assert (DOCS / "hypotheses.md").read_text(encoding="utf-8") == site_module("hypotheses").page_text(), (
+        "run: python docs/_site/hypotheses.py > docs/hypotheses.md"
     )
     assert len({item.sentence for item in REGISTRY.values() if item.sentence != "{statement}"}) >= len(REGISTRY) - 6

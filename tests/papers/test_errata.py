@@ -3,13 +3,15 @@
 from pathlib import Path
 
 from proofs_check.papers import Status, all_claims, judge
-from proofs_check.papers.errata import render_errata
+from tests.documentation.pages import site_module
 
 PAGE = Path(__file__).parents[2] / "docs" / "errata.md"
 
 
 def test_the_page_is_current():
-    assert PAGE.read_text(encoding="utf-8") == render_errata(), "make it again: python -m proofs_check.papers.errata > docs/errata.md"
+    assert PAGE.read_text(encoding="utf-8") == site_module("errata").render_errata(), (
+        "make it again: python docs/_site/errata.py > docs/errata.md"
+    )
 
 
 def test_every_refuted_statement_is_on_the_page_and_no_other():

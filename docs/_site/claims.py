@@ -1,4 +1,4 @@
-"""The page docs/claims.md, made from the claims: ``python -m proofs_check.papers.listing`` prints it."""
+"""The page docs/claims.md, made from the claims: ``python docs/_site/claims.py`` prints it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proofs_check.statements.sentences import Status
 
 _HEAD = """# What the papers state, and what became of it
 
-Made from the claims of `pdp claims` (`python -m proofs_check.papers.listing`); a test holds this page to them. *Proved* and *refuted* come
+Made from the claims of `pdp claims` (`python docs/_site/claims.py`); a test holds this page to them. *Proved* and *refuted* come
 from proof trees and witnesses that the kernel's rules accepted; *out of scope* and *damaged in extraction* come with the reason. What is
 refuted is treated at length in [errata.md](errata.md). `pdp claims --explain ID` shows the goals and the rules.
 """

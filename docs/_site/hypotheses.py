@@ -1,4 +1,4 @@
-"""docs/hypotheses.md, made from the hypotheses: ``python -m profiles.hypotheses_page > docs/hypotheses.md``."""
+"""docs/hypotheses.md, made from the hypotheses: ``python docs/_site/hypotheses.py > docs/hypotheses.md``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page docs/errata.md, made from the claims: ``python -m proofs_check.papers.errata`` prints it."""
+"""The page docs/errata.md, made from the claims: ``python docs/_site/errata.py`` prints it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proofs_check.statements.sentences import Consequence, Status
 
 _HEAD = """# Errata: what is wrong in the papers
 
-Made from the claims of `pdp claims` (`python -m proofs_check.papers.errata`); a test holds this page to them. Each witness
+Made from the claims of `pdp claims` (`python docs/_site/errata.py`); a test holds this page to them. Each witness
 is exact and was confirmed in ball arithmetic and by the rules of the kernel; it can be checked on a pocket calculator. *pdp claims
 --explain ID* shows the goals and what proves the correction.
 
