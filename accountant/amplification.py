@@ -1,4 +1,9 @@
-"""Amplification by Poisson sampling of one number, per direction: ψ⁺ = log(1 + q (e^ε − 1)) and ψ⁻ = −log(1 − q (1 − e^−ε)), outward."""
+"""Amplification by Poisson sampling of one number, per direction: ψ⁺ = log(1 + q (e^ε − 1)) and ψ⁻ = −log(1 − q (1 − e^−ε)), outward.
+
+One theorem (docs/one-sided.md, Theorem 1), of which Theorem 6 of Fay et al. 2024 is the first direction. :func:`sampled_ball` and
+:func:`enclose_minus` are the formulas in balls, :func:`_at_border` the values that need none; :func:`amplify`, :func:`amplify_plus` and
+:func:`amplify_minus` round them, and :func:`amplify_array` evaluates the first of them for whole arrays.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +21,7 @@ from profiles import InvalidNumber, to_exact
 from profiles.arrays import Floats
 from profiles.numbers import round_down_finite, round_up_finite, shorten
 from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
+from proofs_check.suprema.terms import sampled_ball
 
 _START_BITS = 128
 _MOST_BITS = 1 << 22
@@ -24,7 +30,7 @@ BITS = 256
 #: Larger losses are no privacy, and their exponentials leave the range of what is stored.
 MOST_EPSILON = 10_000
 
-#: e^ε in the stable form is taken at −ε above this; up to it ``expm1`` overflows neither in Arb nor in extended precision.
+#: e^ε in the stable form is taken at −ε above this; up to it ``expm1`` does not overflow in extended precision.
 _STABLE_FROM = 11_000
 
 
@@ -54,22 +60,18 @@ def amplify(epsilon: object, q: object) -> Amplified:
     >>> 5000 + math.log(1e-3) <= amplify(5000, "0.001").upper < 4993.09224472102
     True
     """
-    refuse_oracle(q)
-    exact_epsilon, exact_q = to_exact(epsilon, "epsilon"), to_exact(q, "the sampling probability q")
+    exact_q, exact_epsilon = read_probability(q), to_exact(epsilon, "epsilon")
     if exact_epsilon < 0:
         raise InvalidNumber(
             f"epsilon must be at least 0, but {shorten(exact_epsilon)} was found; give a number of nats that is not negative"
         )
-    if not 0 <= exact_q <= 1:
-        raise InvalidNumber(f"the sampling probability q must lie in [0, 1], but {shorten(exact_q)} was found; give a probability")
-    if exact_epsilon == 0 or exact_q == 0:
-        return Amplified(0.0, 0.0)
-    if exact_q == 1:
-        return Amplified(round_down_finite(exact_epsilon), round_up_finite(exact_epsilon))
+    known = _at_border(exact_epsilon, exact_q)
+    if known is not None:
+        return Amplified(round_down_finite(known), round_up_finite(known))
     bits = _START_BITS
     while bits <= _MOST_BITS:
         with working_precision(bits):
-            value = enclose(exact_epsilon, exact_q)
+            value = sampled_ball(ball(exact_q), ball(exact_epsilon))
             low, high = lower_fraction(value), upper_fraction(value)
         if low is not None and high is not None:
             lower, upper = round_down_finite(max(low, Fraction(0))), round_up_finite(high)
@@ -79,12 +81,17 @@ def amplify(epsilon: object, q: object) -> Amplified:
     raise InvalidNumber("epsilon or q has more digits than ψ can be rounded with; give shorter numbers")
 
 
-def enclose(epsilon: Fraction, q: Fraction) -> arb:
-    """Return a ball around ψ(ε, q) for ε > 0 and 0 < q < 1 at the working precision."""
-    e, p = ball(epsilon), ball(q)
-    if epsilon <= _STABLE_FROM:
-        return (p * e.expm1()).log1p()
-    return e + (p + ball(1 - q) * (-e).exp()).log()
+def enclose_minus(epsilon: Fraction | None, q: Fraction) -> arb:
+    """Return a ball around ψ⁻ = −log(1 − q (1 − e^−ε)) for ε > 0 (None is ∞) and 0 < q < 1 at the working precision."""
+    gone = ball(Fraction(1)) if epsilon is None else -(-ball(epsilon)).expm1()
+    return -(-(ball(q) * gone)).log1p()
+
+
+def _at_border(epsilon: Fraction | None, q: Fraction) -> Fraction | None:
+    """Return ψ where it is known without a ball, in both directions: no loss, or no record or every record in the sample; else None."""
+    if epsilon == 0 or q == 0:
+        return Fraction(0)
+    return epsilon if q == 1 else None
 
 
 _EXTENDED = np.finfo(np.longdouble)
@@ -157,12 +164,11 @@ def amplify_plus(plus: object, q: object) -> Fraction:
     (Fraction(0, 1), Fraction(1, 1))
     """
     loss, rate = read_loss(plus, "epsilon_plus"), read_probability(q)
-    if loss == 0 or rate == 0:
-        return Fraction(0)
-    if rate == 1:
-        return loss
+    known = _at_border(loss, rate)
+    if known is not None:
+        return known
     with working_precision(BITS):
-        return round_outward((ball(rate) * ball(loss).expm1()).log1p())
+        return round_outward(sampled_ball(ball(rate), ball(loss)))
 
 
 def amplify_minus(minus: object | None, q: object) -> Fraction | None:
@@ -178,13 +184,11 @@ def amplify_minus(minus: object | None, q: object) -> Fraction | None:
     """
     rate = read_probability(q)
     loss = None if minus is None else read_loss(minus, "epsilon_minus")
-    if rate == 0 or loss == 0:
-        return Fraction(0)
-    if rate == 1:
-        return loss
+    known = _at_border(loss, rate)
+    if known is not None or rate == 1:
+        return known
     with working_precision(BITS):
-        gone = ball(Fraction(1)) if loss is None else -(-ball(loss)).expm1()
-        return round_outward(-(-(ball(rate) * gone)).log1p())
+        return round_outward(enclose_minus(loss, rate))
 
 
 def read_loss(value: object, what: str) -> Fraction:
@@ -200,9 +204,9 @@ def read_loss(value: object, what: str) -> Fraction:
 def read_probability(value: object) -> Fraction:
     """Return an exact number in [0, 1]. Raises :class:`InvalidNumber`, :class:`NotPrivate`."""
     refuse_oracle(value)
-    exact = to_exact(value, "the sampling probability")
+    exact = to_exact(value, "the sampling probability q")
     if not 0 <= exact <= 1:
-        raise InvalidNumber(f"the sampling probability must lie in [0, 1], but {shorten(exact)} was found; give a probability")
+        raise InvalidNumber(f"the sampling probability q must lie in [0, 1], but {shorten(exact)} was found; give a probability")
     return exact
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from profiles.mechanisms.repeated import draw_gumbel
 from profiles.mechanisms.repeated.interface import read_scores
-from profiles.randomness import ExponentialChoice, RandomDigits, draw_exp, open_digits
+from profiles.randomness import BitSource, ExponentialChoice, draw_exp, open_bits
 
 RATE = Fraction(1313261687, 10**9)
 
@@ -28,7 +28,7 @@ def measure(run: Callable[[], object], times: int) -> float:
     return (time.perf_counter() - started) / times
 
 
-def choose(scores: np.ndarray, digits: RandomDigits) -> int:
+def choose(scores: np.ndarray, digits: BitSource) -> int:
     """Make an exact choice and draw from it once."""
     return ExponentialChoice(scores, RATE).draw(digits)
 
@@ -36,7 +36,7 @@ def choose(scores: np.ndarray, digits: RandomDigits) -> int:
 def main() -> None:
     """Print the table."""
     rng = np.random.default_rng(1)
-    digits = open_digits(rng)
+    digits = open_bits(rng)
     print("candidates  exact, integers (ms)  exact, doubles (ms)  further draw (us)  Gumbel (ms)")
     for count in (100, 1_000, 10_000, 100_000, 1_000_000):
         integers = read_scores(rng.integers(0, 1000, count), count)

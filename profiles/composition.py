@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from profiles.errors import InvalidProfile
-from profiles.numbers import exact_text, to_exact
+from profiles.numbers import to_integer
 from profiles.profile import Parameter, Part, Profile, Statistic, make_parameter
 from profiles.ranges import Written, WrittenRange
 from profiles.terms import Term, number, symbol
@@ -43,16 +43,11 @@ def compose_adaptively(name: str, parts: Sequence[Profile], *, times: object = 1
         if times in parameters or times in statistics:
             raise InvalidProfile(f"the number of rounds {times!r} is already a name of a part; choose another one")
         rounds = make_parameter(times, "positive" if times_value is None else times_value)
-        if rounds.value is not None and (rounds.value.denominator != 1 or rounds.value < 1):
-            raise InvalidProfile(
-                f"the number of rounds {times} must be a positive integer, but {exact_text(rounds.value)} was found; give one"
-            )
+        if rounds.value is not None:
+            to_integer(rounds.value, f"the number of rounds {times}", 1, any_form=True, error=InvalidProfile)
         parameters = {times: rounds, **parameters}
     else:
-        exact = to_exact(times, "the number of rounds")
-        if exact.denominator != 1 or exact < 1:
-            raise InvalidProfile(f"the number of rounds must be a positive integer, but {exact_text(exact)} was found; give one")
-        count = number(exact)
+        count = number(to_integer(times, "the number of rounds", 1, any_form=True, error=InvalidProfile))
 
     def compose(terms: Iterable[Term]) -> Term:
         total = reduce(lambda left, right: ("add", left, right), terms)

@@ -13,10 +13,11 @@ import warnings
 from collections.abc import Mapping
 
 from profiles.errors import InvalidExpression, InvalidNumber
+from profiles.evaluation import constant_value
 from profiles.numbers import to_exact
 from profiles.suggestions import suggest
 from profiles.tables import Table
-from profiles.terms import FUNCTIONS, MAX_EXPONENT, VARIADIC, Term, constant_value, is_long_power, number, symbol
+from profiles.terms import FUNCTIONS, MAX_EXPONENT, VARIADIC, Term, is_long_power, number, symbol
 
 MAX_CHARACTERS = 20_000
 MAX_NESTING = 100

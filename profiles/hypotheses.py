@@ -61,10 +61,6 @@ class Hypothesis:
     def __str__(self) -> str:
         return self.sentence
 
-    def __contains__(self, words: str) -> bool:
-        """Whether the sentence has these words."""
-        return words in self.sentence
-
 
 # --- your data -----------------------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from numbers import Complex, Integral, Rational, Real
 from typing import Any, SupportsFloat
 
-from profiles.errors import InvalidNumber
+from profiles.errors import InvalidArgument, InvalidNumber, PDPError
 
 #: What a caller may pass for an exact number. A float stands for its exact binary value, a string for the decimal that is written.
 ExactLike = int | float | str | Fraction | Decimal | Rational | SupportsFloat
@@ -56,6 +56,36 @@ def to_exact(value: object, what: str = "the number") -> Fraction:
     if isinstance(value, Real) or hasattr(value, "__float__"):
         return _from_float(value, what)
     raise InvalidNumber(f"{what} must be a number, but an object of type {type(value).__name__} was found; give a number")
+
+
+def to_integer(
+    value: object,
+    what: str,
+    least: int | None = None,
+    most: int | None = None,
+    *,
+    hint: str = "give one",
+    any_form: bool = False,
+    error: type[PDPError] = InvalidArgument,
+) -> int:
+    """Return ``value``, an integer of Python, NumPy or another library, with least ≤ value ≤ most where those are given.
+
+    Booleans, texts and binary numbers are refused, 2.0 and NaN too. ``any_form``: whatever :func:`to_exact` reads as a whole number is
+    taken, such as ``"1e6"`` and 2.0. ``what`` and ``hint`` begin and end the message.
+
+    Raises ``error``; with ``any_form`` also :class:`InvalidNumber`.
+
+    >>> to_integer(3, "k", 1), to_integer("1e6", "the number of samples", 10, 10**9, any_form=True)
+    (3, 1000000)
+    """
+    exact = to_exact(value, what) if any_form else value
+    if isinstance(exact, (Integral, Fraction)) and not isinstance(exact, bool) and (any_form or not isinstance(exact, Fraction)):
+        whole = int(exact)
+        if whole == exact and (least is None or whole >= least) and (most is None or whole <= most):
+            return whole
+    wanted = "" if least is None else f" of at least {least}" if most is None else f" from {least} to {most}"
+    found = exact_text(exact) if isinstance(exact, Fraction) else integer_text(exact) if isinstance(exact, int) else str(value)
+    raise error(f"{what} must be an integer{wanted}, but {found[:40]!r} was found; {hint}")
 
 
 def _from_float(value: object, what: str) -> Fraction:

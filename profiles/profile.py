@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import sympy
 
 from profiles.errors import PURE_ONLY, InvalidExpression, InvalidProfile
+from profiles.evaluation import constant_value
 from profiles.grammar import is_name, parse_expression
 from profiles.numbers import exact_text, to_exact
 from profiles.presenting.describing import describe, to_html, to_latex
@@ -19,7 +20,7 @@ from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.sympy_spelling import index_symbols, read_constant, read_name, read_range, require_assumptions
 from profiles.tables import Table, make_table
-from profiles.terms import RESERVED, Term, applications, constant_value, count_nodes, free_symbols, number, substitute, to_text
+from profiles.terms import RESERVED, Term, applications, count_nodes, free_symbols, number, substitute, to_text
 
 if TYPE_CHECKING:
     from profiles.presenting.pictures import Picture
@@ -59,6 +60,11 @@ class Variable:
         """Tell whether ``value`` lies in the range."""
         above = value > self.lo if self.open_below else value >= self.lo
         return above and (self.hi is None or value <= self.hi)
+
+    @property
+    def end(self) -> Fraction:
+        """The upper end, which may be 0; the lower end where the range has no upper one."""
+        return self.lo if self.hi is None else self.hi
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +106,7 @@ class Profile:
     def declared_record(self, record: Mapping[str, Fraction]) -> dict[str, Fraction]:
         """Return the declared statistics at a point that has shares of their ranges, and all parameters, in their place."""
         values = {name: number(value) for name, value in record.items()}
-        values |= {p.name: number(p.value) for p in self.parameters if p.value is not None}
+        values |= self.numbers()
         found = {item.name: constant_value(substitute(item.value, values)) for item in self.shares}
         return {name: value for name, value in found.items() if value is not None}
 
@@ -131,6 +137,14 @@ class Profile:
     def free_parameters(self) -> tuple[Parameter, ...]:
         """The parameters without a number: every verdict is quantified over all their values."""
         return tuple(parameter for parameter in self.parameters if parameter.value is None)
+
+    def numbers(self) -> dict[str, Term]:
+        """The parameters that have a number, with its term."""
+        return {parameter.name: number(parameter.value) for parameter in self.parameters if parameter.value is not None}
+
+    def numeric_epsilon(self) -> Term:
+        """Return ε(w, x) as it was written, with the exact number in place of every parameter that has one."""
+        return substitute(self.epsilon, self.numbers())
 
     def record_variables(self) -> tuple[Variable, ...]:
         """The variables a record-wise statement is quantified over: statistics, then parameters without a number."""
@@ -225,7 +239,7 @@ def _resolve(profile: Profile, written: Written | None) -> Profile:
     """
     if written is None:
         return profile
-    constants = {p.name: number(p.value) for p in profile.parameters if p.value is not None}
+    constants = profile.numbers()
     by_name = {item.name: item for item in written.ranges} | {item.share: item for item in written.ranges}
     record, values = [], {}
     for statistic in profile.record:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from profiles.terms import Term, constant_value, spell_out
+from profiles.evaluation import constant_value
+from profiles.terms import Term, spell_out
 
 #: What is done, the indices of the steps whose results it takes, and what else it needs (a name, a number, the tests of a Piecewise).
 Step = tuple[str, tuple[int, ...], Any]

@@ -16,10 +16,11 @@ from typing import Any
 import sympy
 
 from profiles.errors import InvalidExpression, InvalidNumber, InvalidProfile
+from profiles.evaluation import constant_value
 from profiles.grammar import parse_expression
 from profiles.numbers import to_exact
 from profiles.symbolic import from_sympy
-from profiles.terms import Term, constant_value, free_symbols, number, substitute, symbol, to_text
+from profiles.terms import Term, free_symbols, number, substitute, symbol, to_text
 
 Ends = tuple[Term, Term]
 

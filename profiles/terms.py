@@ -21,7 +21,6 @@ SymPy simplifies ``0*(1/(w - 2))`` to 0 on sight; a term keeps it, which is what
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
@@ -194,29 +193,6 @@ def count_nodes(term: Term, limit: int) -> int:
             raise InvalidExpression(f"an expression of at most {limit} operations was expected, but a larger one was found")
         stack.extend(children(current))
     return total
-
-
-def constant_value(term: Term) -> Fraction | None:
-    """Return the value of a subterm without symbols and functions where it is rational and small enough to compute, else None."""
-    if term[0] == "num":
-        value: Fraction = term[1]
-        return value
-    parts = [constant_value(part) for part in term[1:]] if term[0] in ("neg", "div", "add", "mul", "pow") else [None]
-    values = [part for part in parts if part is not None]
-    if len(values) != len(parts):
-        return None
-    if term[0] == "neg":
-        return -values[0]
-    if term[0] == "add":
-        return sum(values, Fraction(0))
-    if term[0] == "mul":
-        return Fraction(math.prod(values))
-    base, bottom = values
-    if term[0] == "div":
-        return base / bottom if bottom else None
-    if bottom.denominator != 1 or (base == 0 and bottom < 0) or is_long_power(base, bottom):
-        return None
-    return Fraction(base ** int(bottom))
 
 
 def spell_out(term: Term) -> Term:

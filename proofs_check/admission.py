@@ -16,7 +16,7 @@ from functools import lru_cache
 from profiles.errors import InvalidExpression, InvalidProfile, Undecided
 from profiles.numbers import exact_text
 from profiles.profile import Profile, Variable
-from profiles.terms import Term, applications, free_symbols, number, substitute, to_text
+from profiles.terms import Term, applications, free_symbols, number, to_text
 from proofs_check.certificates import check_text, make_certificate
 from proofs_check.prover import trees
 from proofs_check.prover.definedness import obligations
@@ -38,7 +38,7 @@ def well_defined_claim(profile: Profile) -> Tree:
 
     Raises :class:`InvalidProfile` with a witness where that is false, :class:`Undecided` where it could be neither proved nor refuted.
     """
-    term = numeric_term(profile)
+    term = profile.numeric_epsilon()
     variables = profile.variables()
     _check_requirements(profile)
     for point in _points(term, variables):
@@ -72,7 +72,7 @@ def _check_requirements(profile: Profile) -> None:
 def _require_nonnegative(profile: Profile, term: Term, what: str) -> None:
     """Refuse a profile for which a term is negative somewhere on the domain: what the kernel proves is that of the term as a profile."""
     of_term = replace(profile, epsilon=term, parts=(), written=None)
-    numeric, variables = numeric_term(of_term), of_term.variables()
+    numeric, variables = of_term.numeric_epsilon(), of_term.variables()
     for point in _points(numeric, variables):
         try:
             negative = as_ball(value_at(numeric, point)) < 0
@@ -100,12 +100,6 @@ def admit(profile: Profile) -> Profile:
     """Return ``profile`` if ε is proved real, finite and not negative on its domain. Raises as :func:`well_defined_claim`."""
     well_defined_claim(profile)
     return profile
-
-
-def numeric_term(profile: Profile) -> Term:
-    """Return ε as it was written, with numbers in place of numeric parameters."""
-    values = {p.name: number(p.value) for p in profile.parameters if p.value is not None}
-    return substitute(profile.epsilon, values)
 
 
 def _points(term: Term, variables: tuple[Variable, ...]) -> Iterator[dict[str, Fraction]]:

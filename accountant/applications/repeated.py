@@ -12,8 +12,7 @@ from accountant.amplification import MOST_EPSILON
 from accountant.applications.running import Answer
 from accountant.calibration.one_sided import OneSidedCalibration, calibrate_one_sided
 from accountant.calibration.rounds import RoundsCalibration, calibrate_rounds
-from accountant.guarantees import AnyGuarantee, Hypothesis, Run, TwoSidedDP, assume, conclude_run, discharge, ships
-from accountant.guarantees.directions import prove_losses, subsample
+from accountant.guarantees import AnyGuarantee, Hypothesis, Run, TwoSidedDP, assume, conclude_run, discharge, prove_losses, ships, subsample
 from profiles import InvalidArgument, InvalidData, to_exact
 from profiles.hypotheses import CHECKED_FORM, DATA_SETS, SEEDED_BITS, UNIVERSE_ORDER
 from profiles.mechanisms.interface import check_call

@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 
 from profiles import InvalidArgument, InvalidNumber, exact_text, to_exact
+from profiles.mechanisms.interface import read_dimension
 
 RHO = "0.225"
 _PLACES = 12
@@ -21,7 +22,7 @@ def published_ratio(dimension: int, rho: object = RHO) -> Fraction:
     Fraction(164544196573, 100000000000)
     """
     exact = _positive(rho, "rho")
-    return _rounded((4 * _dimension(dimension) * float(exact) ** 2) ** (1 / 3))
+    return _rounded((4 * read_dimension(dimension) * float(exact) ** 2) ** (1 / 3))
 
 
 def least_error_ratio(dimension: int, *, radius: object, centre_norm: object, p: float = 2) -> Fraction:
@@ -39,7 +40,7 @@ def least_error_ratio(dimension: int, *, radius: object, centre_norm: object, p:
     Fraction(1, 1)
     """
     r, norm = float(_positive(radius, "the radius")), float(_positive(centre_norm, "the norm of a centre"))
-    return _rounded((noise_energy(_dimension(dimension), p) / (2 * r * norm * norm)) ** (1 / 3))
+    return _rounded((noise_energy(read_dimension(dimension), p) / (2 * r * norm * norm)) ** (1 / 3))
 
 
 def noise_energy(dimension: int, p: float) -> float:
@@ -62,14 +63,6 @@ def noise_energy(dimension: int, p: float) -> float:
         return size
     logs = math.lgamma(3 / p) + math.lgamma(dimension / p) - math.lgamma(1 / p) - math.lgamma((dimension + 2) / p)
     return size * dimension * math.exp(logs)
-
-
-def _dimension(value: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise InvalidArgument(
-            f"the dimension must be an integer of at least 1, but {str(value)[:40]!r} was found; give the number of columns"
-        )
-    return value
 
 
 def _positive(value: object, what: str) -> Fraction:

@@ -14,7 +14,8 @@ from profiles import Declaration, Infeasible, InvalidArgument, InvalidTarget, Pr
 from profiles.hypotheses import Hypothesis
 from profiles.numbers import shorten
 from profiles.terms import Term
-from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_precision
+from proofs_check.enclosures import working_precision
+from proofs_check.suprema.bound import least_value
 from proofs_check.suprema.branch import Objective, Point
 from proofs_check.suprema.search import guess_maximiser
 from proofs_check.suprema.terms import odds_term, sampled_term
@@ -233,12 +234,8 @@ def _is_above(family: Template, q: Term, target: Fraction, at: Mapping[str, Frac
     """Tell whether ψ is certainly above the target at a record."""
     profile = family.at(scale)
     with working_precision(bits):
-        values = {name: ball(number) for name, number in at.items()}
-        ends = [
-            lower_fraction(Enclosure(sampled_term(profile, q)).evaluate(values)),
-            lower_fraction(Enclosure(odds_term(profile, q)).evaluate(values).log1p()),
-        ]
-    return any(end is not None and end > target for end in ends)
+        attained = least_value(Objective(sampled_term(profile, q), ()), Objective(odds_term(profile, q), ()), at)
+    return attained is not None and attained > target
 
 
 def _parameters(family: Template, scale: Fraction) -> dict[str, Fraction]:

@@ -47,7 +47,7 @@ class RuleConstants:
             raise InvalidSampling(f"the sample size must be above 0, but {exact_text(self._size)[:40]} was found; correct it")
         if self._rate is not None and not 0 < self._rate <= 1:
             raise InvalidSampling(f"the rate must lie in (0, 1], but {exact_text(self._rate)[:40]} was found; correct it")
-        coresets = [name for name in names if name.startswith("coreset")]
+        coresets = [name for name in names if name in RULES and RULES[name].uses_statistic]
         if len(set(coresets)) > 1 and everywhere.keys() & {"mean", "xbar"}:
             raise InvalidArgument(
                 f"the mean was given for {', '.join(coresets)}, but each of them needs the mean of another power; write "

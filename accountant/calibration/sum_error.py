@@ -16,19 +16,20 @@ from accountant.rules import SamplingRule
 from accountant.selection.select import Selector, prepare_selection
 from accountant.weights.fast.columns import Column
 from profiles import InvalidArgument, Profile, decimal_text
+from profiles.evaluation import exact_value
 from profiles.profile import Statistic
 from profiles.terms import number, symbol
-from proofs_check.enclosures import ball, upper_fraction, working_precision
-from proofs_check.suprema.branch import Objective, prove_at_most
-from proofs_check.suprema.feasibility import exact_value
-from proofs_check.suprema.search import guess_maximiser, rounded_up
+from proofs_check.enclosures import working_precision
+from proofs_check.suprema.branch import Objective, enclose_supremum
+from proofs_check.suprema.search import rounded_up
 
 #: The norms whose densities ∝ exp(−‖ζ‖_p/s) are meant by a noise of scale s, with p.
 NOISE_NORMS: Mapping[str, float] = {"l1": 1.0, "l2": 2.0, "linf": math.inf}
 DATA = "this data set"
 _L2 = "l2 norm of the record"
 _BITS, _BUDGET, _DIGITS = 128, 4_000, 6
-_GAPS = (Fraction(1, 10**6), Fraction(1, 1000))
+#: What the two bounds of a supremum are to differ by, relatively, and may at most.
+_GAP, _WIDEST = Fraction(1, 10**6), Fraction(1, 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,20 +187,5 @@ def _supremum(term: Any, statistic: Statistic) -> Fraction | None:
     """Return an upper bound of a term that is at least 0 somewhere, near its supremum, None where none was found."""
     box = {statistic.name: (statistic.lo, statistic.hi)}
     with working_precision(_BITS):
-        objective = Objective(term, (statistic.name,))
-        reached = upper_fraction(objective.at(guess_maximiser(objective, box)))
-        if reached is None:
-            return None
-        for gap in _GAPS:
-            for _ in range(8):
-                target = rounded_up(max(reached, Fraction(0)) * (1 + gap), 12) or Fraction(1, 10**12)
-                outcome = prove_at_most(objective, box, ball(target), _BUDGET)
-                if outcome.proved:
-                    return target
-                if outcome.counterexample is None:
-                    break
-                value = upper_fraction(objective.at(outcome.counterexample))
-                if value is None:
-                    return None
-                reached = max(value, target)
-    return None
+        found = enclose_supremum(Objective(term, (statistic.name,)), box, _GAP, _BUDGET, least=Fraction(1, 10**6)).exact()
+    return None if found is None or found[1] > max(found[0], _GAP) * (1 + _WIDEST) else rounded_up(found[1], 12)

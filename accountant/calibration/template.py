@@ -21,7 +21,6 @@ from proofs_check.prover.effort import within
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.search import prove
 from proofs_check.prover.trees import describe
-from proofs_check.suprema.terms import numeric_epsilon
 
 _SECONDS = 10.0
 _SCALE = "noise_scale"
@@ -67,7 +66,7 @@ class Template:
         statistics = [(item.name, sorted({item.lo, (item.lo + item.hi) / 2, item.hi})) for item in self.profile.record]
         points = [dict(zip([name for name, _ in statistics], values, strict=True)) for values in product(*(ends for _, ends in statistics))]
         scales = [Fraction(2) ** exponent for exponent in _SCALES]
-        terms = [Enclosure(numeric_epsilon(self.at(scale))) for scale in scales]
+        terms = [Enclosure(self.at(scale).numeric_epsilon()) for scale in scales]
         with working_precision(_BITS):
             for weight, point in product((Fraction(1), Fraction(3), Fraction(100)), points[:_MOST_POINTS]):
                 record = {name: ball(value) for name, value in {**point, WEIGHT: weight}.items()}

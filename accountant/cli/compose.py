@@ -39,8 +39,8 @@ class Options:
 def run(options: Options) -> int:
     """Run the command."""
     from accountant.guarantees import render, to_json
+    from accountant.interop.files import write_guarantee
     from accountant.interop.releases import read_release
-    from accountant.interop.writing import write_guarantee
     from accountant.onesided import compose
     from profiles.files import read_text
 

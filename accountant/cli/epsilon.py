@@ -57,7 +57,7 @@ class Options:
 def run(options: Options) -> int:
     """Run the command."""
     from accountant.guarantees.derive import derive_epsilon
-    from accountant.interop.writing import write_guarantee
+    from accountant.interop.files import write_guarantee
     from proofs_check.certificates import to_file_text
 
     for target in (options.certificate, options.guarantee):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Floats
+from profiles.numbers import to_integer
 
 #: Takes selection probabilities (float64, shape (n,)), returns which are selected (bool, shape (n,)).
 Draw = Callable[[Floats], NDArray[np.bool_]]
@@ -106,10 +107,8 @@ def spawn_generator(seed: int, partition: int) -> np.random.Generator:
 
     Raises :class:`InvalidArgument`.
     """
-    for name, value in (("seed", seed), ("partition number", partition)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-            raise InvalidArgument(f"the {name} must be an integer from 0 on, but {str(value)[:40]!r} was found; give one")
-    return np.random.default_rng(np.random.SeedSequence(int(seed), spawn_key=(int(partition),)))
+    entropy, place = to_integer(seed, "the seed", 0), to_integer(partition, "the partition number", 0)
+    return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=(place,)))
 
 
 __all__ = ["ArrowSample", "Draw", "WeighBatch", "arrow_sample", "select_rows", "spawn_generator"]

@@ -1,6 +1,16 @@
 """Guarantees: bounds with their notion, derivation and open hypotheses, made only by the rules of this package."""
 
 from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
+from accountant.guarantees.directions import (
+    both_directions,
+    compose,
+    compose_directions,
+    declare_add_dp,
+    declare_directions,
+    prove_losses,
+    subsample,
+    worst_case_directions,
+)
 from accountant.guarantees.realised import Run, conclude_run, realise_draws, realise_pairs, realise_sampling, ships
 from accountant.guarantees.render import premises_json, render, render_hypotheses, render_premises, to_json
 from accountant.guarantees.rules import (
@@ -59,13 +69,19 @@ __all__ = [
     "amplify_by_importance_sampling",
     "assume",
     "base_profile",
+    "both_directions",
     "bound_epsilon",
+    "compose",
+    "compose_directions",
     "conclude_run",
+    "declare_add_dp",
+    "declare_directions",
     "derive_mechanism",
     "derive_profile",
     "discharge",
     "post_processing",
     "premises_json",
+    "prove_losses",
     "prove_run",
     "realise_draws",
     "realise_pairs",
@@ -76,6 +92,8 @@ __all__ = [
     "render_premises",
     "settle",
     "ships",
+    "subsample",
     "to_json",
     "worst_case",
+    "worst_case_directions",
 ]

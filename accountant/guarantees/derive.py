@@ -23,7 +23,7 @@ from accountant.guarantees import (
     worst_case,
 )
 from accountant.guarantees.bounds import bound_epsilon
-from accountant.guarantees.showing import guarantee_html, guarantee_text
+from accountant.guarantees.render import guarantee_html, guarantee_text
 from accountant.rules import SamplingRule, make_rule, refuse_oracle, rule_from_declaration, rule_from_expression
 from profiles import Declaration, InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, exact_text, load, to_exact
 from profiles.hypotheses import EXACT_REALS
@@ -83,7 +83,7 @@ class DerivedEpsilon:
 
         Raises :class:`profiles.InvalidArgument` where there is no such statistic, :class:`profiles.MissingExtra` without Matplotlib.
         """
-        from accountant.presenting.pictures import plot_derived  # noqa: PLC0415 - Matplotlib is an extra
+        from accountant.presenting import plot_derived  # noqa: PLC0415 - Matplotlib is an extra
 
         return plot_derived(self)
 
@@ -141,9 +141,14 @@ class DerivedEpsilon:
 
     def describe_unsampled(self) -> tuple[str, ...]:
         """Return ε without sampling in words, and which of the two is smaller."""
+        label, bounds, which = self.tell_unsampled()
+        return (f"{label}: {bounds}", *which)
+
+    def tell_unsampled(self) -> tuple[str, str, tuple[str, ...]]:
+        """Return the same in parts: what is told, the bounds, and which of the two is smaller, if that is known."""
         found = self.unsampled
         if found is None:
-            return ("without sampling: no bound was found, because epsilon(1, x) has none or needs numbers for all parameters",)
+            return "without sampling", "no bound was found, because epsilon(1, x) has none or needs numbers for all parameters", ()
         said = {
             "with sampling": "sampling lowers epsilon",
             "without sampling": "without sampling epsilon is smaller: this sampling saves work, not privacy",
@@ -151,15 +156,19 @@ class DerivedEpsilon:
         }
         checked = "checked by the kernel" if found.checked_by_kernel else "not checked by the kernel"
         bounds = f"epsilon <= {found.upper_text()} (and at least {found.lower_text()}), {checked}"
-        return (f"without sampling, every record with weight 1: {bounds}", said[str(self.smaller)])
+        return "without sampling, every record with weight 1", bounds, (said[str(self.smaller)],)
 
     def describe_gap(self) -> tuple[str, ...]:
         """Return, where the bounds are further apart than was asked for, how far, and how to go on."""
+        return tuple(f"gap: {words}" for words in self.tell_gap())
+
+    def tell_gap(self) -> tuple[str, ...]:
+        """Return the same without the word that says what it is about."""
         if self.gap_reached:
             return ()
         found = self.bound.evidence
         wide, asked = (decimal_text(gap, 2, round_up=True) for gap in (found.relative_gap, self.relative_gap))
-        said = f"gap: both bounds, {found.lower_text()} and {found.upper_text()}, are proved, but their relative gap {wide} is wider than "
+        said = f"both bounds, {found.lower_text()} and {found.upper_text()}, are proved, but their relative gap {wide} is wider than "
         how = "to narrow it, raise --budget, narrow the ranges and clip each record to them, or simplify epsilon and q"
         return (f"{said}the {asked} that was asked for; {how}",)
 

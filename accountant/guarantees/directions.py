@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any, TypeAlias
 
 from accountant.amplification import amplify_minus, amplify_plus, read_loss, read_probability
-from accountant.guarantees import AnyGuarantee, EpsilonDP, TwoSidedDP, Unit, ships
-from accountant.guarantees.theorem import Notion, Step, conclude, require_guarantee, settle
-from profiles import InvalidArgument, InvalidNumber, decimal_text, to_exact
-from profiles.hypotheses import DECLARED_LOSSES, EXACT_REALS, FRESH_SAMPLES, ONE_ANALYSIS, Hypothesis, as_hypotheses, attribute
+from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
+from accountant.guarantees.calls import Signature
+from accountant.guarantees.realised import ships
+from accountant.guarantees.rules import describe_sampling, discharged_by, name_claims
+from accountant.guarantees.stored import BOUND, HYPOTHESES, LOSS, OPTIONS, PROOFS, RATE, SAMPLING_RULE, TEXT, UNIT
+from accountant.guarantees.theorem import AnyGuarantee, Derivation, EpsilonDP, Notion, TwoSidedDP, Unit, conclude, require_guarantee, settle
+from accountant.rules import SamplingRule, refuse_oracle, rule_from_expression
+from profiles import InvalidArgument, InvalidNumber, InvalidProfile, InvalidSampling, Profile, decimal_text, to_exact
+from profiles.hypotheses import (
+    DECLARED_LOSSES,
+    DEFINED,
+    EXACT_REALS,
+    FRESH_SAMPLES,
+    ONE_ANALYSIS,
+    PROBABILITY,
+    Hypothesis,
+    as_hypotheses,
+    attribute,
+)
 from profiles.numbers import shorten
-from profiles.profile import MAX_NAME
+from profiles.presenting.describing import describe_wholly
+from profiles.profile import MAX_NAME, WEIGHT
+from profiles.terms import Term, number, symbol, to_text
+from proofs_check.suprema.bound import EpsilonBound
+from proofs_check.suprema.terms import weighted_epsilon
 
+Certificate: TypeAlias = Mapping[str, Any]
+_ONE = number(1)
+_TEXT = "loss when a record comes"
 _PAGE = "docs/one-sided.md"
 _NO_SECOND = "no two parts have a sample that outlives its run"
 
@@ -35,6 +59,16 @@ def declare_add_dp(
     return declare_directions(subject, epsilon0, None, source=source, hypotheses=hypotheses, delta_plus=delta, unit=unit)
 
 
+_DECLARED = Signature(
+    "declare_directions",
+    {"subject": TEXT, "bound": BOUND, "source": TEXT, "hypotheses": HYPOTHESES, "unit": UNIT},
+    premises=0,
+    word=lambda made, _: f"the losses {made.derivation.conclusion} for {made.unit.value}",
+    later={"unit": Unit.RECORD},
+)
+
+
+@_DECLARED.of
 def declare_directions(
     subject: str,
     plus: object,
@@ -62,7 +96,6 @@ def declare_directions(
         _read_delta(delta_plus),
         _read_delta(delta_minus),
     )
-    arguments = (("subject", subject), ("bound", bound), ("source", source), ("hypotheses", given), ("unit", unit))
     return conclude(
         "declared losses",
         subject,
@@ -71,7 +104,7 @@ def declare_directions(
         conclusion=_describe(bound),
         supposes=(DECLARED_LOSSES.about(name=subject, source=attribute(source)), *given),
         unit=unit,
-        step=Step("declare_directions", arguments),
+        call=_DECLARED.record(subject=subject, bound=bound, source=source, hypotheses=given, unit=unit),
     )
 
 
@@ -97,6 +130,10 @@ def prove_losses(
     return settle(found, {DECLARED_LOSSES.about(name=subject, source=attribute(theorem)): f"{theorem}, for the algorithm of this project"})
 
 
+_BOTH = Signature("both_directions")
+
+
+@_BOTH.of
 def both_directions(guarantee: AnyGuarantee) -> AnyGuarantee:
     """ε-differential privacy with add/remove neighbors bounds both directions by ε."""
     require_guarantee(guarantee)
@@ -112,7 +149,7 @@ def both_directions(guarantee: AnyGuarantee) -> AnyGuarantee:
         source="definition of add/remove privacy",
         conclusion=_describe(bound),
         parents=(guarantee,),
-        step=Step("both_directions"),
+        call=_BOTH.record(),
     )
 
 
@@ -140,6 +177,10 @@ def compose(*guarantees: AnyGuarantee, subject: str | None = None) -> AnyGuarant
     return compose_directions(subject or short, parts)
 
 
+_COMPOSED = Signature("compose_directions", {"subject": TEXT}, premises=None)
+
+
+@_COMPOSED.of
 def compose_directions(subject: str, parts: Sequence[AnyGuarantee]) -> AnyGuarantee:
     """If M_1, ..., M_k have losses (ε_i⁺, ε_i⁻), fixed in advance, and each may see the outputs before it, all together have the sums.
 
@@ -167,7 +208,7 @@ def compose_directions(subject: str, parts: Sequence[AnyGuarantee]) -> AnyGuaran
         parents=parts,
         supposes=(FRESH_SAMPLES,),
         discharges={} if _share_samples(parts) else {FRESH_SAMPLES: _NO_SECOND},
-        step=Step("compose_directions", (("subject", subject),)),
+        call=_COMPOSED.record(subject=subject),
     )
 
 
@@ -177,6 +218,10 @@ def _share_samples(parts: Sequence[AnyGuarantee]) -> bool:
     return alone > 1 or any(FRESH_SAMPLES in part.hypotheses for part in parts)
 
 
+_SUBSAMPLED = Signature("subsample", {"p": RATE})
+
+
+@_SUBSAMPLED.of
 def subsample(guarantee: AnyGuarantee, p: object) -> AnyGuarantee:
     """If M has the losses (ε⁺, ε⁻), M on a fresh Poisson sample of rate p has ψ⁺ = log(1 + p (e^ε⁺ − 1)), ψ⁻ = −log(1 − p (1 − e^−ε⁻)).
 
@@ -200,8 +245,115 @@ def subsample(guarantee: AnyGuarantee, p: object) -> AnyGuarantee:
         source=f"{_PAGE}, Theorem 1",
         conclusion=f"p = {decimal_text(rate, 17, round_up=True)}: {_describe(bound)}",
         parents=(guarantee,),
-        step=Step("subsample", (("p", rate),)),
+        call=_SUBSAMPLED.record(p=rate),
     )
+
+
+def _losses_of(given: Mapping[str, Any]) -> str:
+    minus = "unbounded" if given["minus"] is None else describe_wholly(given["minus"])
+    return f"(before sampling) the losses epsilon_plus(w, x) = {describe_wholly(given['plus'])}, epsilon_minus(w, x) = {minus}"
+
+
+_WORST = Signature(
+    "worst_case_directions",
+    {"plus": LOSS, "minus": LOSS, "rule": SAMPLING_RULE, "hypotheses": HYPOTHESES, "evidence": PROOFS, "options": OPTIONS},
+    premises=0,
+    word=lambda _, given: _losses_of(given),
+)
+
+
+@_WORST.of
+def worst_case_directions(
+    plus: Profile,
+    minus: Profile | None,
+    rule: SamplingRule | str,
+    *,
+    relative_gap: object = "1e-9",
+    hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,),
+    certificates: tuple[Certificate | None, Certificate | None] = (None, None),
+) -> AnyGuarantee:
+    """Claim: a mechanism on weighted data sets with losses ε⁺(w, x), ε⁻(w, x), on a Poisson sample with q(x) and weights 1/q(x), has
+
+        ψ⁺ ≤ sup over x of log(1 + q (e^ε⁺(1/q, x) − 1)),   ψ⁻ ≤ sup over x of −log(1 − q (1 − e^−ε⁻(1/q, x))),
+
+    both certified. ``minus`` None is ∞ at every record (add-DP for each weight): then ψ⁻ = sup −log(1 − q(x)), and q must stay below 1.
+    ``plus`` and ``minus`` declare the same statistics; ``rule`` is a sampling rule with an explicit q, or an expression. With a certificate
+    for a direction, its bound is the one that the kernel accepts there for this very loss, instead of a new one.
+
+    Source: docs/one-sided.md, Theorem 1 and Corollary 1. Raises :class:`InvalidProfile` (different statistics), :class:`InvalidSampling`
+    (an implicit rule; q = 1 at a record where ε⁻ is ∞), and what :func:`accountant.guarantees.bound_epsilon` raises.
+
+    >>> from profiles import declare
+    >>> sum_ = declare("exponential noise", "w*z", record={"z": [0, 1]})
+    >>> found = worst_case_directions(sum_, None, "1/4 + z/4").bound
+    >>> round(float(found.plus), 6), round(float(found.minus), 6)  # log(1 + (e^2 - 1)/2), log 2
+    (1.433781, 0.693147)
+    """
+    chosen = rule_from_expression(rule, plus) if isinstance(rule, str) else rule
+    refuse_oracle(chosen)
+    if chosen.q is None:
+        raise InvalidSampling(f"both directions need an explicit q, but the rule {chosen.name!r} has none; give q as an expression")
+    if minus is not None and minus.record != plus.record:
+        raise InvalidProfile(f"{plus.name!r} and {minus.name!r} declare different statistics; declare the same names and ranges in both")
+    going = _bound(plus, chosen, relative_gap, certificates[0])
+    coming = _bound_coming(plus, minus, chosen.q, relative_gap, certificates[1])
+    bound = TwoSidedDP(going.upper, coming.upper, evidence=(going, coming))
+    losses = f"epsilon_plus(w, x) = {plus.text}, epsilon_minus(w, x) = {'unbounded' if minus is None else minus.text}"
+    leaf = Derivation("declared losses", plus.source or "declared without a source", losses)
+    given = as_hypotheses(hypotheses, repr(plus.name))
+    supposed, held = describe_sampling(chosen, plus)
+    found = discharged_by(going) if coming.checked_by_kernel else {}
+    return conclude(
+        "Poisson importance sampling in each direction, worst case over records",
+        f"{plus.name} after {chosen.name} sampling",
+        bound,
+        source="docs/one-sided.md, Theorem 1 and Corollary 1",
+        conclusion=f"q(x) = {to_text(chosen.q)}: epsilon_plus <= {going.upper_text()}, epsilon_minus <= {coming.upper_text()}",
+        stated=(leaf,),
+        claims=(*name_claims(going, "epsilon-upper"), *name_claims(coming, "epsilon-upper")),
+        supposes=(
+            *supposed,
+            *given,
+            *going.hypotheses,
+            *coming.hypotheses,
+            DECLARED_LOSSES.about(name=plus.name, source=attribute(plus.source)),
+        ),
+        discharges={**held, **{item: found[item] for item in (DEFINED, PROBABILITY) if item in found}},
+        call=_WORST.record(
+            plus=plus,
+            minus=minus,
+            rule=chosen,
+            hypotheses=given,
+            evidence=(going, coming),
+            options=(("relative_gap", to_exact(relative_gap, "the relative gap")),),
+        ),
+    )
+
+
+def _coming_term(minus: Profile | None, q: Term) -> Term:
+    """Return ψ⁻(x) = −log(1 − q (1 − e^−ε⁻(1/q, x))) as a term in the statistics; −log(1 − q) for ε⁻ = ∞."""
+    lost: Term = q
+    if minus is not None:
+        lost = ("mul", q, ("add", _ONE, ("neg", ("exp", ("neg", weighted_epsilon(minus, q))))))
+    return ("neg", ("log", ("add", _ONE, ("neg", lost))))
+
+
+def _bound(profile: Profile, rule: SamplingRule, gap: object, certificate: Certificate | None) -> EpsilonBound:
+    return bound_epsilon(profile, rule, gap) if certificate is None else recheck_epsilon(profile, rule, certificate)
+
+
+def _bound_coming(plus: Profile, minus: Profile | None, q: Term, gap: object, certificate: Certificate | None) -> EpsilonBound:
+    """ψ⁻ is the sampled profile of the profile ψ⁻ + 0·w under the rule 1, so that the same search, certificate and kernel serve it."""
+    ignored: Term = ("mul", number(0), symbol(WEIGHT))
+    profile = replace(
+        plus, name=f"{_TEXT}: {plus.name}"[:100], epsilon=("add", _coming_term(minus, q), ignored), parameters=(), parts=(), source=""
+    )
+    try:
+        return _bound(profile, rule_from_expression("1", profile), gap, certificate)
+    except InvalidProfile as error:
+        raise InvalidSampling(
+            f"the {_TEXT} is not bounded on the declared records ({error}); keep q below 1 where epsilon_minus is"
+        ) from None
 
 
 def _two_sided(guarantee: AnyGuarantee) -> TwoSidedDP:
@@ -230,4 +382,5 @@ def _describe(bound: TwoSidedDP) -> str:
 
 __all__ = [
     "both_directions", "compose", "compose_directions", "declare_add_dp", "declare_directions", "prove_losses", "subsample",
+    "worst_case_directions",
 ]  # fmt: skip

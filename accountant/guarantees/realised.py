@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from accountant.guarantees.theorem import AnyGuarantee, EpsilonDP, Step, conclude, require_guarantee, settle
+from accountant.guarantees.calls import Signature
+from accountant.guarantees.theorem import AnyGuarantee, EpsilonDP, conclude, require_guarantee, settle
 from profiles import InvalidArgument
 from profiles.hypotheses import (
     DEFINED,
@@ -26,6 +27,8 @@ _EXACT_DRAWS = "exact Bernoulli draws of binary64 q (docs/poisson-sampler.md, Th
 _ONE_CALL = "the sample is drawn, used by this run and dropped in one call"
 _GIVEN_ONCE = "the sample gave its records to this run alone"
 _EVERY_RECORD = "q = 1: every record is used, with weight 1"
+#: A sampler that ran is on record, but a file cannot run it again.
+_REALISED = Signature("realise_sampling")
 
 
 def realise_sampling(
@@ -65,7 +68,7 @@ def realise_pairs(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[str],
         claims=claims,
         closes={item: reason for item, reason in found.items() if item in guarantee.hypotheses},
         notion=guarantee.notion,
-        step=Step("realise_sampling"),
+        call=_REALISED.record(),
     )
 
 

@@ -1,4 +1,7 @@
-"""Printing guarantees: plain text for people, hypotheses under four heads, and JSON."""
+"""Printing guarantees: plain text for people, hypotheses under four heads, JSON, and what one shows of itself in a notebook.
+
+No number stands without the premises that it needs.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,8 @@ from accountant.guarantees.theorem import (
 )
 from profiles import decimal_text
 from profiles.hypotheses import REGISTRY, Head, Hypothesis
+from profiles.presenting import cards
+from profiles.presenting.elements import Child, make
 from profiles.terms import to_text
 from proofs_check.suprema.feasibility import show_record
 
@@ -76,16 +81,21 @@ def render_premises(guarantee: Stated, *, everything: bool = True) -> list[str]:
 
 def render_hypotheses(hypotheses: Iterable[Hypothesis]) -> list[str]:
     """Return open hypotheses as lines of at most 80 columns, each under its head, with the sentence that says what they are."""
+    lines: list[str] = []
+    for head, below in under_heads(_in_order(hypotheses)):
+        lines += [f"  {head.value}", *(line for item in below for line in _wrap(item.sentence, "    - ", "      "))]
+    return [UNVERIFIED, OPEN, *lines] if lines else [CLOSED]
+
+
+def under_heads(hypotheses: Iterable[Hypothesis]) -> list[tuple[Head, list[Hypothesis]]]:
+    """Return each head that has hypotheses, with these in their order."""
+    found = list(hypotheses)
+    return [(head, below) for head in Head if (below := [item for item in found if item.head is head])]
+
+
+def _in_order(hypotheses: Iterable[Hypothesis]) -> list[Hypothesis]:
     places = {name: place for place, name in enumerate(REGISTRY)}
-    found = sorted(hypotheses, key=lambda item: places[item.id])
-    if not found:
-        return [CLOSED]
-    lines = [UNVERIFIED, OPEN]
-    for head in Head:
-        below = [item for item in found if item.head is head]
-        if below:
-            lines += [f"  {head.value}", *(line for item in below for line in _wrap(item.sentence, "    - ", "      "))]
-    return lines
+    return sorted(hypotheses, key=lambda item: places[item.id])
 
 
 def premises_json(hypotheses: Iterable[Hypothesis]) -> list[dict[str, str]]:
@@ -187,3 +197,42 @@ def _tree(derivation: Derivation, first: str, rest: str) -> Iterator[str]:
 def _wrap(text: str, first: str, rest: str | None = None) -> list[str]:
     later = first if rest is None else rest
     return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=later, break_on_hyphens=False) or [first]
+
+
+def guarantee_text(guarantee: Stated) -> str:
+    """Return a guarantee on one line: subject, bound, and the ids of all open hypotheses."""
+    bound = f"{guarantee.subject!r}: {describe_bound(guarantee)}"
+    names = ", ".join(item.id for item in guarantee.hypotheses)
+    return f"{bound}, if {len(guarantee.hypotheses)} open hypotheses hold: {names}" if names else f"{bound}, {CLOSED}"
+
+
+def guarantee_html(guarantee: Stated) -> str:
+    """Return a guarantee as a card: the bound, then every open hypothesis in full; what is discharged and the derivation are folded."""
+    return cards.card(
+        cards.line(cards.name(guarantee.subject)),
+        cards.headline(describe_bound(guarantee)),
+        [cards.line(text) for text in list_details(guarantee)],
+        _open_html(guarantee),
+        _discharged_html(guarantee),
+        cards.fold("How it was derived", _derivation_html(guarantee.derivation)),
+    )
+
+
+def _open_html(guarantee: Stated) -> list[Child]:
+    made: list[Child] = []
+    for head, below in under_heads(_in_order(guarantee.hypotheses)):
+        made += [cards.line(head.value), cards.listed([item.sentence for item in below])]
+    return [cards.line(make("strong", OPEN)), *made] if made else [cards.line(CLOSED)]
+
+
+def _discharged_html(guarantee: Stated) -> Child:
+    if not guarantee.discharged:
+        return None
+    items = [f"{item.hypothesis} [{item.evidence}]" for item in guarantee.discharged]
+    return cards.fold(f"{len(items)} more {'is' if len(items) == 1 else 'are'} discharged", cards.listed(items))
+
+
+def _derivation_html(derivation: Derivation) -> Child:
+    said: list[Child] = [cards.name(derivation.rule), f": {derivation.conclusion}, by {derivation.statement}"]
+    below = [_derivation_html(child) for child in derivation.children]
+    return make("ul", make("li", said, below))

@@ -7,13 +7,14 @@ from functools import reduce
 from typing import Any
 
 from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
+from accountant.guarantees.calls import Signature
+from accountant.guarantees.stored import HYPOTHESES, HYPOTHESIS, OPTIONS, PROFILE, PROOFS, SAMPLING_RULE, TEXT
 from accountant.guarantees.theorem import (
     AnyGuarantee,
     ConditionalGuarantee,
     EpsilonDP,
     ProfileBound,
     SampledBound,
-    Step,
     Unit,
     conclude,
     require_guarantee,
@@ -21,6 +22,7 @@ from accountant.guarantees.theorem import (
 )
 from accountant.rules import SamplingRule, refuse_oracle
 from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, Undecided, exact_text, to_exact
+from profiles.evaluation import constant_value
 from profiles.hypotheses import (
     CONDITION,
     DEFINED,
@@ -40,16 +42,27 @@ from profiles.hypotheses import (
     name_statistics,
 )
 from profiles.mechanisms.catalogue import describe_proof
+from profiles.presenting.describing import describe_wholly
 from profiles.suggestions import suggest
 from profiles.symbolic import to_sympy
-from profiles.terms import Term, constant_value, to_text
+from profiles.terms import Term, to_text
 from proofs_check.admission import well_defined_claim
 from proofs_check.prover.algebra import vanishes
 from proofs_check.suprema.bound import EpsilonBound
 
 _DEFINED = "claim well-defined, checked by the kernel"
+#: What discharges a condition: its proof, which the verdicts show.
+PROVED = "proved"
+
+_DECLARED = Signature(
+    "base_profile",
+    {"profile": PROFILE, "hypotheses": HYPOTHESES},
+    premises=0,
+    word=lambda _, given: f"the profile epsilon(w, x) = {describe_wholly(given['profile'])}",
+)
 
 
+@_DECLARED.of
 def base_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> AnyGuarantee:
     """A mechanism satisfies its declared PDP profile: on all weighted data sets, (w, x) more or less is ε(w, x)-indistinguishable.
 
@@ -64,10 +77,14 @@ def base_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXA
         source=profile.source or "declared without a source",
         conclusion=_profile_text(profile),
         supposes=(name_declaration(profile), *given),
-        step=Step("base_profile", (("profile", profile), ("hypotheses", given))),
+        call=_DECLARED.record(profile=profile, hypotheses=given),
     )
 
 
+_COMPOSED = Signature("adaptive_composition", {"profile": PROFILE}, premises=None)
+
+
+@_COMPOSED.of
 def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> AnyGuarantee:
     """If M_i is ε_i-PDP and is run n_i times, each run seeing the outputs of the earlier ones, the whole is (Σ n_i ε_i)-PDP.
 
@@ -107,7 +124,7 @@ def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> Any
         parents=parts,
         claims=("sum of the parts: difference simplifies to 0",),
         supposes=supposed,
-        step=Step("adaptive_composition", (("profile", profile),)),
+        call=_COMPOSED.record(profile=profile),
     )
 
 
@@ -144,9 +161,10 @@ def prove_run(guarantee: AnyGuarantee, *mechanisms: object) -> AnyGuarantee:
     return settle(guarantee, {item: "; ".join(dict.fromkeys(map(str, found))) for item, found in proofs.items() if None not in found})
 
 
-def _say_of_itself(profile: Profile) -> set[Hypothesis]:
-    composed = {PARTS_RUN.about(name=item.name) for item in _composed(profile)}
-    return composed | {name_declaration(item) for item in _leaves(profile)}
+def _say_of_itself(profile: Profile) -> Iterable[Hypothesis]:
+    """In the order of the profile, so that what is discharged stands in every print and file in the same order."""
+    composed = [PARTS_RUN.about(name=item.name) for item in _composed(profile)]
+    return dict.fromkeys([*composed, *(name_declaration(item) for item in _leaves(profile))])
 
 
 def _leaves(profile: Profile) -> Iterable[Profile]:
@@ -173,6 +191,10 @@ def list_premises(profile: Profile, rule: SamplingRule, hypotheses: Sequence[Hyp
     return tuple(item for item in found if item not in checked)
 
 
+_AMPLIFIED = Signature("amplify_by_importance_sampling", {"rule": SAMPLING_RULE})
+
+
+@_AMPLIFIED.of
 def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) -> AnyGuarantee:
     """If M is ε-PDP on weighted data sets, M after Poisson importance sampling with q is ψ-PDP, ψ(x) = log(1 + q(x)(e^ε(1/q(x), x) − 1)).
 
@@ -197,10 +219,14 @@ def amplify_by_importance_sampling(guarantee: AnyGuarantee, rule: SamplingRule) 
         parents=(guarantee,),
         supposes=supposed,
         discharges=held,
-        step=Step("amplify_by_importance_sampling", (("rule", rule),)),
+        call=_AMPLIFIED.record(rule=rule),
     )
 
 
+_WORST = Signature("worst_case", {"evidence": PROOFS, "options": OPTIONS})
+
+
+@_WORST.of
 def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None = None, **options: Any) -> AnyGuarantee:
     """If M is ψ-PDP and ψ ≤ U at every record, M is U-differentially private (add/remove).
 
@@ -228,13 +254,17 @@ def worst_case(guarantee: AnyGuarantee, *, certificate: Mapping[str, Any] | None
         source=source,
         conclusion=f"psi(x) <= {evidence.upper_text()} at every record",
         parents=(guarantee,),
-        claims=_claims(evidence),
+        claims=name_claims(evidence, "well-defined", "epsilon-upper", "epsilon-lower"),
         supposes=evidence.hypotheses,
         closes={item: reason for item, reason in found.items() if item in (*guarantee.hypotheses, *evidence.hypotheses)},
-        step=Step("worst_case", (("evidence", evidence), ("options", _plain(options)))),
+        call=_WORST.record(evidence=evidence, options=_plain(options)),
     )
 
 
+_PROCESSED = Signature("post_processing", {"description": TEXT})
+
+
+@_PROCESSED.of
 def post_processing(guarantee: AnyGuarantee, description: str) -> AnyGuarantee:
     """Whatever is computed from the output of M alone, without the data, has the guarantee of M (Dwork et al. 2006)."""
     require_guarantee(guarantee)
@@ -249,10 +279,11 @@ def post_processing(guarantee: AnyGuarantee, description: str) -> AnyGuarantee:
         parents=(guarantee,),
         supposes=(ONLY_THROUGH_OUTPUT.about(what=description),),
         notion=guarantee.notion,
-        step=Step("post_processing", (("description", description),)),
+        call=_PROCESSED.record(description=description),
     )
 
 
+@Signature("discharge", {"hypothesis": HYPOTHESIS, "evidence_text": TEXT}).of
 def discharge(guarantee: AnyGuarantee, hypothesis: Hypothesis | str, evidence: str) -> AnyGuarantee:
     """Return the guarantee with one hypothesis discharged by ``evidence``, which stays on record and in every print.
 
@@ -270,6 +301,7 @@ def discharge(guarantee: AnyGuarantee, hypothesis: Hypothesis | str, evidence: s
     return settle(guarantee, {found[0]: evidence})
 
 
+@Signature("assume", {"hypotheses": HYPOTHESES}).of
 def assume(guarantee: AnyGuarantee, hypotheses: Sequence[Hypothesis | str]) -> AnyGuarantee:
     """A guarantee holds under more hypotheses than it needs: return it with ``hypotheses`` added."""
     require_guarantee(guarantee)
@@ -329,9 +361,10 @@ def _check_sum(profile: Profile) -> None:
         raise InvalidProfile(f"epsilon of {profile.name!r} is not the sum of its parts: the difference {difference} does not simplify to 0")
 
 
-def _claims(evidence: EpsilonBound) -> tuple[str, ...]:
+def name_claims(evidence: EpsilonBound, *accepted: str) -> tuple[str, ...]:
+    """Return the claims of a worst case that the kernel ``accepted``, or how it was found otherwise."""
     if evidence.checked_by_kernel:
-        return ("well-defined", "epsilon-upper", "epsilon-lower")
+        return accepted
     return (f"{evidence.method} (not checked by the kernel: {evidence.kernel_reason})",)
 
 
@@ -348,9 +381,9 @@ def _describe_worst_case(
 
 
 def _discharged_by_conditions(profile: Profile, premises: Mapping[str, bool]) -> dict[Hypothesis, str]:
-    proved = {CONDITION.about(name=name): "proved" for name, value in premises.items() if value}
+    proved = {CONDITION.about(name=name): PROVED for name, value in premises.items() if value}
     if premises.get("feasibility"):
-        proved[FEASIBLE_WEIGHTS] = "proved"
+        proved[FEASIBLE_WEIGHTS] = PROVED
     if premises.get("assumption-9"):
         proved[PROBABILITY] = "every weight is finite (assumption-9) and at least 1"
     elif premises.get("assumption-9-nonzero"):
@@ -375,5 +408,5 @@ def discharged_by(evidence: EpsilonBound) -> dict[Hypothesis, str]:
 __all__ = [
     "ConditionalGuarantee", "Unit", "adaptive_composition", "amplify_by_importance_sampling", "assume", "base_profile",
     "derive_mechanism", "derive_profile", "describe_sampling", "discharge",
-    "discharged_by", "list_premises", "post_processing", "prove_run", "worst_case",
+    "discharged_by", "list_premises", "name_claims", "post_processing", "prove_run", "worst_case",
 ]  # fmt: skip

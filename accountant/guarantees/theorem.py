@@ -139,16 +139,16 @@ class Derivation:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Call:
     """One call of a rule, with all that is needed to call it again: what a file stores so that a guarantee can be replayed.
 
-    ``rule`` is the name of the function, ``arguments`` its arguments besides the guarantees in ``premises``. None in ``premises``: that
+    ``name`` is that of the function, ``arguments`` its arguments besides the guarantees in ``premises``. None in ``premises``: that
     one was made by a rule whose calls are not recorded.
     """
 
-    rule: str
+    name: str
     arguments: tuple[tuple[str, Any], ...] = ()
-    premises: tuple[Step | None, ...] = ()
+    premises: tuple[Call | None, ...] = ()
 
 
 def _check(seal: object) -> None:
@@ -158,7 +158,7 @@ def _check(seal: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """A bound without open hypotheses: a theorem about ``subject``. ``step``: the call that made it, where rules record their calls."""
+    """A bound without open hypotheses: a theorem about ``subject``. ``call``: the one that made it, where rules record their calls."""
 
     subject: str
     notion: Notion
@@ -167,15 +167,15 @@ class Guarantee:
     derivation: Derivation
     seal: InitVar[object]
     unit: Unit = Unit.RECORD
-    step: Step | None = field(default=None, compare=False, repr=False)
+    call: Call | None = field(default=None, compare=False, repr=False)
 
     def __repr__(self) -> str:
-        from accountant.guarantees.showing import guarantee_text  # noqa: PLC0415 - for people only
+        from accountant.guarantees.render import guarantee_text  # noqa: PLC0415 - for people only
 
         return f"{type(self).__name__}({guarantee_text(self)})"
 
     def _repr_html_(self) -> str:
-        from accountant.guarantees.showing import guarantee_html  # noqa: PLC0415
+        from accountant.guarantees.render import guarantee_html  # noqa: PLC0415
 
         return guarantee_html(self)
 
@@ -200,15 +200,15 @@ class ConditionalGuarantee:
     derivation: Derivation
     seal: InitVar[object]
     unit: Unit = Unit.RECORD
-    step: Step | None = field(default=None, compare=False, repr=False)
+    call: Call | None = field(default=None, compare=False, repr=False)
 
     def __repr__(self) -> str:
-        from accountant.guarantees.showing import guarantee_text  # noqa: PLC0415 - for people only
+        from accountant.guarantees.render import guarantee_text  # noqa: PLC0415 - for people only
 
         return f"{type(self).__name__}({guarantee_text(self)})"
 
     def _repr_html_(self) -> str:
-        from accountant.guarantees.showing import guarantee_html  # noqa: PLC0415
+        from accountant.guarantees.render import guarantee_html  # noqa: PLC0415
 
         return guarantee_html(self)
 
@@ -246,7 +246,7 @@ def conclude(
     notion: Notion | None = None,
     unit: Unit | None = None,
     stated: Sequence[Derivation] | None = None,
-    step: Step | None = None,
+    call: Call | None = None,
 ) -> AnyGuarantee:
     """Return what the rule named ``rule`` concludes from ``parents``. For the rules of this package; not exported.
 
@@ -256,7 +256,7 @@ def conclude(
     another parent discharged it. Where a premise of the rule is a family, ``supposes`` has a member of it.
 
     ``source``: where the statement of the rule is proved; ``unit``: of the leaves, all other rules keep that of their parents;
-    ``stated``: the derivations below it where they are not those of parents (a file's); ``step``: the call, without its premises.
+    ``stated``: the derivations below it where they are not those of parents (a file's); ``call``: the call, without its premises.
     Raises :class:`InvalidArgument` for a subject or hypothesis that is no line of text, for parents about different units, and where
     the caller left out a premise of the rule.
     """
@@ -288,8 +288,8 @@ def conclude(
     derivation = Derivation(
         rule, source, conclusion, tuple(claims), tuple(parent.derivation for parent in parents) if stated is None else tuple(stated)
     )
-    call = None if step is None else replace(step, premises=tuple(parent.step for parent in parents))
-    return _make(subject, _notion_of(bound) if notion is None else notion, bound, remaining, closed, derivation, whole, call)
+    made = None if call is None else replace(call, premises=tuple(parent.call for parent in parents))
+    return _make(subject, _notion_of(bound) if notion is None else notion, bound, remaining, closed, derivation, whole, made)
 
 
 def settle(
@@ -304,18 +304,18 @@ def settle(
     found = {item: reason.strip() for item, reason in (discharges or {}).items() if item in guarantee.hypotheses}
     if not all(found.values()):
         raise InvalidArgument("discharging a hypothesis needs evidence in words; say why it holds")
-    step = guarantee.step
+    call = guarantee.call
     for item, reason in found.items():
-        step = Step("discharge", (("hypothesis", item), ("evidence_text", reason)), (step,))
+        call = Call("discharge", (("hypothesis", item), ("evidence_text", reason)), (call,))
     remaining = [item for item in guarantee.hypotheses if item not in found]
     added = tuple(dict.fromkeys(item for item in map(as_hypothesis, supposes) if item not in remaining))
     if added:
-        step = Step("assume", (("hypotheses", added),), (step,))
+        call = Call("assume", (("hypotheses", added),), (call,))
     elif not found:
         return guarantee
     closed = [*guarantee.discharged, *(Discharged(item, reason, guarantee.subject) for item, reason in found.items())]
     return _make(
-        guarantee.subject, guarantee.notion, guarantee.bound, (*remaining, *added), closed, guarantee.derivation, guarantee.unit, step
+        guarantee.subject, guarantee.notion, guarantee.bound, (*remaining, *added), closed, guarantee.derivation, guarantee.unit, call
     )  # fmt: skip
 
 
@@ -327,12 +327,12 @@ def _make(
     discharged: Sequence[Discharged],
     derivation: Derivation,
     unit: Unit,
-    step: Step | None,
+    call: Call | None,
 ) -> AnyGuarantee:
     closed = tuple(dict.fromkeys(discharged))
     if hypotheses:
-        return ConditionalGuarantee(subject, notion, bound, tuple(hypotheses), closed, derivation, _SEAL, unit, step)
-    return Guarantee(subject, notion, bound, closed, derivation, _SEAL, unit, step)
+        return ConditionalGuarantee(subject, notion, bound, tuple(hypotheses), closed, derivation, _SEAL, unit, call)
+    return Guarantee(subject, notion, bound, closed, derivation, _SEAL, unit, call)
 
 
 def _notion_of(bound: Bound) -> Notion:

@@ -1,4 +1,4 @@
-"""The worst pair of laws for what a guarantee spends, and the exact (ε, δ) curve of any number of them composed.
+"""What a guarantee spends in each direction, the worst pair of laws for that, and the exact (ε, δ) curve of any number of them composed.
 
 Claim: let P = M(D), Q = M(D'), D = D' with one record more, with P ≤ e^plus Q + δ⁺ and Q ≤ e^minus P + δ⁻ on all events. The trade-off
 function of (P, Q) is at least f(α) = max(0, e^−plus (1 − δ⁺ − α), 1 − δ⁻ − e^minus α), which is convex; so the pair of laws with the
@@ -19,12 +19,48 @@ from fractions import Fraction
 
 from flint import arb, arb_poly
 
-from accountant.interop.spending import Spending
-from profiles import Undecided
+from accountant.guarantees.theorem import AnyGuarantee, EpsilonDP, TwoSidedDP, require_guarantee
+from profiles import InvalidArgument, OpenHypotheses, Undecided
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 BITS = 320
 MOST_TERMS = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """For D = D' with one record more: P[M(D) ∈ S] ≤ e^plus P[M(D') ∈ S] + delta_plus, and with minus and delta_minus the other way.
+
+    Upper bounds in nats, exact; ``minus`` None is ∞.
+    """
+
+    plus: Fraction
+    minus: Fraction | None
+    delta_plus: Fraction = Fraction(0)
+    delta_minus: Fraction = Fraction(0)
+
+
+def spend(guarantee: AnyGuarantee, library: str, *, accept_hypotheses: bool) -> Spending:
+    """Return the numbers of a guarantee that ``library`` may use.
+
+    Raises :class:`OpenHypotheses` where hypotheses are open and not accepted: the library cannot carry them, so that they would be lost;
+    :class:`InvalidArgument` for what no rule made, and for bounds that are no ε (a profile, a sampled profile).
+    """
+    require_guarantee(guarantee)
+    bound = guarantee.bound
+    if isinstance(bound, EpsilonDP):
+        found = Spending(bound.upper, bound.upper)
+    elif isinstance(bound, TwoSidedDP):
+        found = Spending(bound.plus, bound.minus, bound.delta_plus, bound.delta_minus)
+    else:
+        raise InvalidArgument(f"{library} needs an epsilon, but the guarantee of {guarantee.subject!r} has none; take its worst case")
+    if guarantee.hypotheses and not accept_hypotheses:
+        listed = "; ".join(item.sentence for item in guarantee.hypotheses)
+        raise OpenHypotheses(
+            f"the guarantee of {guarantee.subject!r} has open hypotheses, which {library} would lose ({listed}); "
+            "discharge them, or pass accept_hypotheses=True"
+        )
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +72,7 @@ class Atoms:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class WorstPair:
     """The two laws: ``low`` and ``high`` are masses of P, ``only_p`` and ``only_q`` what one law has at most where the other has none."""
 
     low: arb
@@ -59,7 +95,7 @@ def dominating_atoms(spent: Spending) -> tuple[Atoms, Atoms]:
     return Atoms(going, pair.only_p), Atoms(coming, pair.only_q)
 
 
-def _pair(spent: Spending) -> Pair:
+def _pair(spent: Spending) -> WorstPair:
     kept_plus, kept_minus = 1 - spent.delta_plus, 1 - spent.delta_minus
     gone = -(-ball(spent.plus)).expm1()
     if spent.minus is None:
@@ -67,7 +103,7 @@ def _pair(spent: Spending) -> Pair:
     lost, come = -(-ball(spent.minus)).expm1(), ball(spent.minus).expm1()
     if spent.plus == 0 and spent.minus == 0:
         least = min(spent.delta_plus, spent.delta_minus)
-        return Pair(arb(0), ball(1 - least), least, least)
+        return WorstPair(arb(0), ball(1 - least), least, least)
     more = ball(kept_minus - kept_plus)
     first_below = kept_minus <= kept_plus if spent.plus == 0 else not _is_positive(more + gone * ball(kept_plus))
     second_below = kept_plus <= kept_minus if spent.minus == 0 else not _is_positive(come * ball(kept_plus) - more)
@@ -76,9 +112,9 @@ def _pair(spent: Spending) -> Pair:
     if second_below:
         low = (arb(1) - lost) * ball(kept_minus)
         only_p = spent.delta_minus if spent.minus == 0 else _upper(lost + (arb(1) - lost) * ball(spent.delta_minus))
-        return Pair(low, arb(0), only_p, spent.delta_minus)
+        return WorstPair(low, arb(0), only_p, spent.delta_minus)
     low = (gone * ball(kept_plus) + ball(spent.delta_plus - spent.delta_minus)) / (come + gone)
-    return Pair(low.max(arb(0)), (ball(kept_plus) - low).max(arb(0)), spent.delta_plus, spent.delta_minus)
+    return WorstPair(low.max(arb(0)), (ball(kept_plus) - low).max(arb(0)), spent.delta_plus, spent.delta_minus)
 
 
 def replacing_atoms(spent: Spending) -> Atoms:
@@ -126,13 +162,13 @@ def _is_positive(value: arb) -> bool:
     return bool(value > 0)
 
 
-def _without_low(spent: Spending, gone: arb) -> Pair:
+def _without_low(spent: Spending, gone: arb) -> WorstPair:
     only_q = spent.delta_plus if spent.plus == 0 else _upper(gone + (arb(1) - gone) * ball(spent.delta_plus))
-    return Pair(arb(0), ball(1 - spent.delta_plus), spent.delta_plus, only_q)
+    return WorstPair(arb(0), ball(1 - spent.delta_plus), spent.delta_plus, only_q)
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class PrivacyCurve:
     """δ(ε) = infinite + max over j of (upper[j] − e^ε lower[j]): P and Q masses of the losses above each place, as balls.
 
     ``top``: the largest finite loss; ε(δ) is never above it, where it is finite.
@@ -144,7 +180,7 @@ class Curve:
     top: Fraction
 
     @classmethod
-    def of(cls, atoms: Atoms) -> Curve:
+    def of(cls, atoms: Atoms) -> PrivacyCurve:
         """Return the curve of a law of losses."""
         upper, lower, tops, bottoms = arb(0), arb(0), [], []
         losses = sorted((loss for loss, mass in atoms.finite.items() if mass != 0), reverse=True)
@@ -172,7 +208,7 @@ class Curve:
         return min(found, self.top)
 
 
-def compose(spent: Iterable[tuple[Spending, int]], *, replacing: bool = False) -> tuple[Curve, Curve] | None:
+def compose(spent: Iterable[tuple[Spending, int]], *, replacing: bool = False) -> tuple[PrivacyCurve, PrivacyCurve] | None:
     """Return the curves of both directions for an adaptive composition, each with its number of uses; None where that takes too many terms.
 
     ``replacing``: a record is replaced by another, not added or removed. Source: dominating pairs compose (docs/interoperability.md). The
@@ -193,7 +229,7 @@ def compose(spent: Iterable[tuple[Spending, int]], *, replacing: bool = False) -
                 continue
             sides = dominating_atoms(item)
             going, coming = _join(going, _power(sides[0], count)), _join(coming, _power(sides[1], count))
-        return Curve.of(going), Curve.of(going if replacing else coming)
+        return PrivacyCurve.of(going), PrivacyCurve.of(going if replacing else coming)
 
 
 def _power(atoms: Atoms, count: int) -> Atoms:
@@ -249,4 +285,4 @@ def _upper(value: arb) -> Fraction:
     return end
 
 
-__all__ = ["BITS", "MOST_TERMS", "Atoms", "Curve", "compose", "dominating_atoms", "replacing_atoms"]
+__all__ = ["BITS", "MOST_TERMS", "Atoms", "PrivacyCurve", "Spending", "compose", "dominating_atoms", "replacing_atoms", "spend"]

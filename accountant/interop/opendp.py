@@ -9,9 +9,9 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.guarantees import AnyGuarantee, Unit
-from accountant.interop.spending import spend
+from accountant.interop.dominating import spend
 from profiles import InvalidArgument, MissingExtra
-from profiles.numbers import round_up_finite
+from profiles.numbers import round_up_finite, to_integer
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 try:
@@ -46,8 +46,7 @@ class PrivacyMap:
 
         Raises :class:`InvalidArgument` for what is no integer of at least 0.
         """
-        if isinstance(d_in, bool) or not isinstance(d_in, int) or d_in < 0:
-            raise InvalidArgument(f"a number of records, an integer of at least 0, was expected, but {str(d_in)[:40]} was found; give one")
+        d_in = to_integer(d_in, "d_in, a number of records,", 0)
         epsilon = round_up_finite(d_in * self.epsilon)
         return (epsilon, self._delta(d_in)) if self.delta else epsilon
 

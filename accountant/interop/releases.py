@@ -10,7 +10,7 @@ from typing import Any
 from accountant.guarantees import AnyGuarantee, amplify_by_importance_sampling, derive_profile, settle, worst_case
 from accountant.guarantees.rules import list_premises
 from accountant.guarantees.theorem import TwoSidedDP, conclude
-from accountant.interop.reading import FORMAT, read_guarantee, suppose
+from accountant.interop.files import FORMAT, read_guarantee, suppose
 from accountant.interop.replaying import replay
 from accountant.rules import rule_from_expression
 from accountant.samples.checking import check_certificate, declare_stated, name_unstated, read_certificate, read_premises

@@ -7,30 +7,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from accountant.guarantees import (
-    AnyGuarantee,
-    EpsilonDP,
-    adaptive_composition,
-    amplify_by_importance_sampling,
-    assume,
-    base_profile,
-    discharge,
-    post_processing,
-    worst_case,
-)
+from accountant.guarantees import AnyGuarantee, EpsilonDP, assume
+from accountant.guarantees.calls import CALLS
 from accountant.guarantees.derive import BOUNDING, CONSTRAINED
-from accountant.guarantees.theorem import Bound, SampledBound, Step, TwoSidedDP, Unit, require_guarantee
-from accountant.interop.reading import ReadGuarantee, Statement
-from accountant.onesided import both_directions, compose_directions, declare_directions, subsample, worst_case_directions
-from accountant.rules import SamplingRule, make_rule, rule_from_expression
+from accountant.guarantees.theorem import Bound, Call, SampledBound, TwoSidedDP, require_guarantee
+from accountant.interop.files import ReadGuarantee, StatedGuarantee
+from accountant.rules import RULES, SamplingRule, make_rule, rule_from_expression
 from accountant.rules.named import constants_are_public
-from profiles import InvalidArgument, NotReplayed, PDPError, Profile, exact_text
+from profiles import InvalidArgument, NotReplayed, PDPError, Profile
 from profiles.hypotheses import IN_RANGE, RECORD_STATISTICS, STATED, WORD_OF_FILE, Hypothesis
 from proofs_check.results import Verdict
 from proofs_check.suprema.bound import EpsilonBound
 from proofs_check.verify import verify
-
-_Call = Callable[["_Replay", dict[str, Any], tuple[AnyGuarantee, ...]], AnyGuarantee]
 
 
 def replay(read: ReadGuarantee, *, known: Sequence[AnyGuarantee] = (), accept_evidence: bool = False) -> AnyGuarantee:
@@ -52,10 +40,10 @@ def replay(read: ReadGuarantee, *, known: Sequence[AnyGuarantee] = (), accept_ev
     require_guarantee(*known)
     try:
         found = _Replay((), read.version, trusting=True, accepting=True, searched={})
-        made = found.make(read.step)
-        _require_same(read.stated, Statement.of(made), read.version)
+        made = found.make(read.call)
+        _require_same(read.stated, StatedGuarantee.of(made), read.version)
         again = _Replay(tuple(known), read.version, trusting=False, accepting=accept_evidence, searched=found.searched)
-        return again.make(read.step)
+        return again.make(read.call)
     except NotReplayed:
         raise
     except (PDPError, KeyError, TypeError, ValueError, AttributeError) as error:
@@ -71,57 +59,61 @@ class _Replay:
 
     __slots__ = ("accepting", "known", "searched", "trusting", "version", "words")
 
-    def __init__(self, known: tuple[AnyGuarantee, ...], version: int, *, trusting: bool, accepting: bool, searched: dict[int, Any]) -> None:
+    def __init__(
+        self, known: tuple[AnyGuarantee, ...], version: int, *, trusting: bool, accepting: bool, searched: dict[int, dict[str, Any]]
+    ) -> None:
         self.known, self.version, self.trusting, self.accepting, self.searched = known, version, trusting, accepting, searched
         self.words: set[Hypothesis] = set()
 
-    def make(self, step: Step | None) -> AnyGuarantee:
-        if step is None:
+    def make(self, call: Call | None) -> AnyGuarantee:
+        if call is None:
             raise NotReplayed("a guarantee was to be replayed, but one of the calls behind it is not recorded; use suppose instead")
         for guarantee in self.known:
-            if guarantee.step == step:
+            if guarantee.call == call:
                 return guarantee
-        call = _CALLS.get(step.rule)
-        if call is None:
-            raise NotReplayed(f"the call of {step.rule[:60]!r} cannot be repeated from a file; use suppose instead")
-        return call(self, dict(step.arguments), tuple(self.make(premise) for premise in step.premises))
-
-    def leaf(self, guarantee: AnyGuarantee, what: str) -> AnyGuarantee:
-        if self.trusting:
-            return guarantee
-        source = guarantee.derivation.statement
-        word = WORD_OF_FILE.about(name=guarantee.subject, what=what, source=source)
+        if call.name not in CALLS:
+            raise NotReplayed(f"the call of {call.name[:60]!r} cannot be repeated from a file; use suppose instead")
+        signature, rule = CALLS[call.name]
+        premises = [self.make(premise) for premise in call.premises]
+        if signature.premises is not None and len(premises) != signature.premises:
+            raise NotReplayed(f"a call needs {signature.premises} premises, but {len(premises)} were found; correct the file")
+        given = {**signature.later, **{name: value for name, value in call.arguments if name in signature.arguments}}
+        if given.keys() != signature.arguments.keys():
+            raise NotReplayed(f"a call of {call.name!r} has the arguments {', '.join(signature.arguments)}; give each of them")
+        if call.name == "discharge" and (not self.accepting or given["hypothesis"] in self.words):  # a file cannot vouch for its own word
+            return premises[0]
+        change = _MADE_AGAIN.get(call.name)
+        arguments = dict(given) if change is None else change(self, dict(given), premises)
+        made = rule(parts=premises, **arguments) if signature.premises is None else rule(*premises, **arguments)
+        if signature.word is None or self.trusting:
+            return made
+        word = WORD_OF_FILE.about(name=made.subject, what=signature.word(made, given), source=made.derivation.statement)
         self.words.add(word)
-        return assume(guarantee, (word,))
+        return assume(made, (word,))
 
 
-def _base_profile(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
-    _count(premises, 0)
-    profile: Profile = given["profile"]
-    return run.leaf(base_profile(profile, given["hypotheses"]), f"the profile epsilon(w, x) = {_describe(profile)}")
+# --- what of a file is not believed: each function returns the arguments of a call that is made again --------------------------------
+
+_Made = Callable[["_Replay", dict[str, Any], Sequence[AnyGuarantee]], dict[str, Any]]
 
 
-def _adaptive_composition(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
-    return adaptive_composition(given["profile"], premises)
-
-
-def _amplify(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
-    (premise,) = _count(premises, 1)
+def _amplify(run: _Replay, given: dict[str, Any], premises: Sequence[AnyGuarantee]) -> dict[str, Any]:
+    (premise,) = premises
     profile = getattr(premise.bound, "profile", None)
     if not isinstance(profile, Profile):
         raise NotReplayed(f"a sampling rule needs the profile of a mechanism, but {premise.subject!r} has none; correct the file")
-    return amplify_by_importance_sampling(premise, _restore_rule(run, given["rule"], profile))
+    return {"rule": _restore_rule(run, given["rule"], profile)}
 
 
-def _worst_case(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
-    (premise,) = _count(premises, 1)
+def _worst_case(run: _Replay, given: dict[str, Any], premises: Sequence[AnyGuarantee]) -> dict[str, Any]:
+    (premise,) = premises
     evidence: EpsilonBound = given["evidence"]
     if evidence.checked_by_kernel and evidence.certificate is not None:
-        return worst_case(premise, certificate=evidence.certificate)
+        return {"certificate": evidence.certificate}
     key = id(evidence)
     if key not in run.searched:
         run.searched[key] = _options(premise, dict(given["options"]))
-    return worst_case(premise, **run.searched[key])
+    return run.searched[key]
 
 
 def _options(premise: AnyGuarantee, stated: dict[str, Any]) -> dict[str, Any]:
@@ -138,104 +130,33 @@ def _options(premise: AnyGuarantee, stated: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _post_processing(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
-    (premise,) = _count(premises, 1)
-    return post_processing(premise, given["description"])
-
-
-def _discharge(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
-    (premise,) = _count(premises, 1)
-    if not run.accepting or given["hypothesis"] in run.words:  # a file cannot vouch for its own word
-        return premise
-    return discharge(premise, given["hypothesis"], given["evidence_text"])
-
-
-def _assume(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
-    (premise,) = _count(premises, 1)
-    return assume(premise, given["hypotheses"])
-
-
-def _declare_directions(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
-    _count(premises, 0)
-    bound: Bound = given["bound"]
+def _declare_directions(_: _Replay, given: dict[str, Any], __: Sequence[AnyGuarantee]) -> dict[str, Any]:
+    """Proofs in the bound of a declaration are left out: the rule makes none."""
+    bound: Bound = given.pop("bound")
     if not isinstance(bound, TwoSidedDP):
         raise NotReplayed("a mechanism with two losses was expected in a call, but another bound was found; correct the file")
-    made = declare_directions(
-        given["subject"],
-        bound.plus,
-        bound.minus,
-        source=given["source"],
-        hypotheses=given["hypotheses"],
-        delta_plus=bound.delta_plus,
-        delta_minus=bound.delta_minus,
-        unit=given.get("unit", Unit.RECORD),
-    )
-    return run.leaf(made, f"the losses {made.derivation.conclusion} for {made.unit.value}")
+    return {**given, "plus": bound.plus, "minus": bound.minus, "delta_plus": bound.delta_plus, "delta_minus": bound.delta_minus}
 
 
-def _both_directions(_: _Replay, __: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
-    (premise,) = _count(premises, 1)
-    return both_directions(premise)
+def _worst_case_directions(run: _Replay, given: dict[str, Any], _: Sequence[AnyGuarantee]) -> dict[str, Any]:
+    gap = dict(given.pop("options")).get("relative_gap", Fraction(1, 10**9))
+    going, coming = (item.certificate if item.checked_by_kernel else None for item in given.pop("evidence"))
+    rule = _restore_rule(run, given["rule"], given["plus"])
+    return {**given, "rule": rule, "relative_gap": gap, "certificates": (going, coming)}
 
 
-def _compose_directions(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
-    return compose_directions(given["subject"], premises)
+def _discharge(_: _Replay, given: dict[str, Any], __: Sequence[AnyGuarantee]) -> dict[str, Any]:
+    return {"hypothesis": given["hypothesis"], "evidence": given["evidence_text"]}
 
 
-def _subsample(_: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
-    (premise,) = _count(premises, 1)
-    return subsample(premise, given["p"])
-
-
-def _worst_case_directions(run: _Replay, given: dict[str, Any], premises: tuple[AnyGuarantee, ...]) -> AnyGuarantee:
-    _count(premises, 0)
-    plus: Profile = given["plus"]
-    minus: Profile | None = given["minus"]
-    going, coming = (item.certificate if item.checked_by_kernel else None for item in given["evidence"])
-    made = worst_case_directions(
-        plus,
-        minus,
-        _restore_rule(run, given["rule"], plus),
-        relative_gap=dict(given["options"]).get("relative_gap", Fraction(1, 10**9)),
-        hypotheses=given["hypotheses"],
-        certificates=(going, coming),
-    )
-    losses = f"epsilon_plus(w, x) = {_describe(plus)}, epsilon_minus(w, x) = {'unbounded' if minus is None else _describe(minus)}"
-    return run.leaf(made, f"(before sampling) the losses {losses}")
-
-
-_CALLS: dict[str, _Call] = {
-    "adaptive_composition": _adaptive_composition,
+#: All other calls are made again with the very arguments that the file names.
+_MADE_AGAIN: dict[str, _Made] = {
     "amplify_by_importance_sampling": _amplify,
-    "assume": _assume,
-    "base_profile": _base_profile,
-    "both_directions": _both_directions,
-    "compose_directions": _compose_directions,
     "declare_directions": _declare_directions,
     "discharge": _discharge,
-    "post_processing": _post_processing,
-    "subsample": _subsample,
     "worst_case": _worst_case,
     "worst_case_directions": _worst_case_directions,
 }
-
-
-def _describe(profile: Profile) -> str:
-    """All that a profile says: also the ranges and constants, which a file could narrow."""
-    ranges = [f"{item.name} in [{exact_text(item.lo)}, {exact_text(item.hi)}]" for item in profile.record]
-    ranges += [f"{item.name} in {item.text}" for item in (() if profile.written is None else profile.written.ranges)]
-    for parameter in profile.parameters:
-        if parameter.bounds is not None:
-            ranges.append(f"{parameter.name} in [{', '.join(map(exact_text, parameter.bounds))}]")
-        else:
-            ranges.append(f"{parameter.name} {'> 0' if parameter.value is None else '= ' + exact_text(parameter.value)}")
-    return f"{profile.text} with {', '.join(ranges)}" if ranges else profile.text
-
-
-def _count(premises: tuple[AnyGuarantee, ...], expected: int) -> tuple[AnyGuarantee, ...]:
-    if len(premises) != expected:
-        raise NotReplayed(f"a call needs {expected} premises, but {len(premises)} were found; correct the file")
-    return premises
 
 
 def _restore_rule(run: _Replay, stated: SamplingRule, profile: Profile) -> SamplingRule:
@@ -257,13 +178,13 @@ def _restore_rule(run: _Replay, stated: SamplingRule, profile: Profile) -> Sampl
 def _named_rule(stated: SamplingRule, profile: Profile) -> SamplingRule:
     constants = dict(stated.constants)
     target = stated.target_epsilon
-    if not stated.name.startswith("coreset"):
+    if stated.name not in RULES or not RULES[stated.name].uses_statistic:
         return make_rule(stated.name, profile, constants, target)
     made = [make_rule(stated.name, profile, {**constants, "statistic": item.name}, target) for item in profile.record]
     return next((rule for rule in made if rule.q == stated.q), made[0])
 
 
-def _require_same(stated: Statement, made: Statement, version: int) -> None:
+def _require_same(stated: StatedGuarantee, made: StatedGuarantee, version: int) -> None:
     """Compare everything but how a bound was found, which a certificate does not say.
 
     The rules of version 1 named fewer premises: what they make now has more, and it is what they make that is returned. What the file

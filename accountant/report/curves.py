@@ -24,7 +24,7 @@ from profiles import Profile, Statistic
 from profiles.profile import WEIGHT
 from profiles.terms import Term, number, substitute, symbol
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
-from proofs_check.suprema.terms import numeric_epsilon, sampled_term
+from proofs_check.suprema.terms import sampled_term
 
 POINTS = 128
 TARGETS = 24
@@ -35,7 +35,7 @@ _BITS = 128
 _ONE = number(1)
 
 
-class Drawn(Protocol):
+class Plotted(Protocol):
     """What curves are drawn of: a profile, a target ε*, and what was derived for them, if anything."""
 
     @property
@@ -47,7 +47,7 @@ class Drawn(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class CurvePoint:
     """A point of a curve: lower ≤ value ≤ upper at x."""
 
     x: Fraction
@@ -60,7 +60,7 @@ class Curve:
     """A named curve. ``round_up``: the safe side of its numbers, on which they are printed."""
 
     name: str
-    samples: tuple[Sample, ...]
+    samples: tuple[CurvePoint, ...]
     round_up: bool = True
 
 
@@ -69,7 +69,7 @@ class Sizes:
     """The expected share of a sample against the target, for records spread evenly; and the rule's own share at its certified bound."""
 
     mean: Curve
-    rule: Sample | None
+    rule: CurvePoint | None
     records: int
 
 
@@ -79,20 +79,20 @@ def grid(statistic: Statistic, points: int = POINTS) -> list[Fraction]:
     return [Fraction(_inside(statistic, statistic.lo + width * k / points)) for k in range(points + 1)] if width else [statistic.lo]
 
 
-def other_values(evidence: Drawn) -> dict[str, Fraction]:
+def other_values(evidence: Plotted) -> dict[str, Fraction]:
     """Return where the statistics that are not on the axis are held: beside the worst record, or else beside the upper ends."""
     at = {} if evidence.derived is None else dict(evidence.derived.bound.evidence.at)
     return {item.name: Fraction(_inside(item, at.get(item.name, item.hi))) for item in evidence.profile.record}
 
 
-def loss_curves(evidence: Drawn, statistic: Statistic) -> list[Curve]:
+def loss_curves(evidence: Plotted, statistic: Statistic) -> list[Curve]:
     """Return ε(1, x), the loss without sampling, against one statistic; no curve where no point of it can be enclosed."""
-    at_one = substitute(numeric_epsilon(evidence.profile), {WEIGHT: _ONE})
+    at_one = substitute(evidence.profile.numeric_epsilon(), {WEIGHT: _ONE})
     found = enclose_curve("without sampling: ε(1, x)", at_one, _records(evidence, statistic))
     return [found] if found.samples else []
 
 
-def sampled_curves(evidence: Drawn, statistic: Statistic) -> list[Curve]:
+def sampled_curves(evidence: Plotted, statistic: Statistic) -> list[Curve]:
     """Return ψ(x), the loss after sampling, against one statistic; no curve where no ε is certified.
 
     Raises :class:`profiles.PDPError` where the weights of privacy-constrained sampling cannot be certified.
@@ -110,7 +110,7 @@ def sampled_curves(evidence: Drawn, statistic: Statistic) -> list[Curve]:
     return [found] if found.samples else []
 
 
-def weight_curves(evidence: Drawn, statistic: Statistic) -> list[Curve]:
+def weight_curves(evidence: Plotted, statistic: Statistic) -> list[Curve]:
     """Return the weights of the rule and the largest feasible ones for the target against one statistic.
 
     Raises :class:`profiles.PDPError` where the latter cannot be certified.
@@ -119,12 +119,12 @@ def weight_curves(evidence: Drawn, statistic: Statistic) -> list[Curve]:
     rule = None if evidence.derived is None else evidence.derived.rule
     if rule is not None and rule.q is not None:
         found.append(enclose_curve("this report's rule: 1/q(x)", ("div", _ONE, rule.q), _records(evidence, statistic)))
-    best = [Sample(record[statistic.name], weight, weight) for record, weight in _optimal(evidence, statistic) if weight is not None]
+    best = [CurvePoint(record[statistic.name], weight, weight) for record, weight in _optimal(evidence, statistic) if weight is not None]
     found.append(Curve("largest feasible for the target: w*(x)", tuple(best), round_up=False))
     return [curve for curve in found if curve.samples]
 
 
-def sizes(evidence: Drawn) -> Sizes:
+def sizes(evidence: Plotted) -> Sizes:
     """Return the expected share of records in the sample against ε*, for optimal weights of a grid of records.
 
     Raises :class:`profiles.PDPError` where the weights cannot be certified.
@@ -140,11 +140,11 @@ def sizes(evidence: Drawn) -> Sizes:
         target = Fraction(f"{float(least) * float(most / least) ** (k / TARGETS):.6g}")
         if target >= premise.least_target:
             share = Fraction(measure_size(profile, target, lambda: [columns], premise)[0]) / rows
-            samples.append(Sample(target, share, min(share, Fraction(1))))
+            samples.append(CurvePoint(target, share, min(share, Fraction(1))))
     return Sizes(Curve("largest feasible weights", tuple(samples)), _rule_share(evidence, columns), rows)
 
 
-def _rule_share(evidence: Drawn, columns: Mapping[str, np.ndarray[tuple[int], np.dtype[np.float64]]]) -> Sample | None:
+def _rule_share(evidence: Plotted, columns: Mapping[str, np.ndarray[tuple[int], np.dtype[np.float64]]]) -> CurvePoint | None:
     """Return the certified bound of an explicit rule, and the share that it selects of the same records, rounded up."""
     derived = evidence.derived
     if derived is None or derived.rule.q is None:
@@ -156,7 +156,7 @@ def _rule_share(evidence: Drawn, columns: Mapping[str, np.ndarray[tuple[int], np
             if end is None:
                 return None
             total += end
-    return Sample(derived.bound.upper, total / rows, total / rows)
+    return CurvePoint(derived.bound.upper, total / rows, total / rows)
 
 
 def _grid_columns(profile: Profile) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
@@ -167,13 +167,13 @@ def _grid_columns(profile: Profile) -> dict[str, np.ndarray[tuple[int], np.dtype
     return {item.name: np.clip(rows[:, j], *limits[j]) for j, item in enumerate(profile.record)}
 
 
-def _records(evidence: Drawn, statistic: Statistic) -> Iterator[tuple[Fraction, dict[str, Fraction]]]:
+def _records(evidence: Plotted, statistic: Statistic) -> Iterator[tuple[Fraction, dict[str, Fraction]]]:
     others = other_values(evidence)
     for value in grid(statistic):
         yield value, {**others, statistic.name: value}
 
 
-def _optimal(evidence: Drawn, statistic: Statistic) -> list[tuple[dict[str, Fraction], Fraction | None]]:
+def _optimal(evidence: Plotted, statistic: Statistic) -> list[tuple[dict[str, Fraction], Fraction | None]]:
     """Return records along a statistic, as binary64 numbers, with their largest feasible weights; None where that is infinite."""
     profile = evidence.profile
     premise = prove_premise(profile, evidence.target)
@@ -199,7 +199,7 @@ def enclose_curve(name: str, term: Term, records: Iterator[tuple[Fraction, dict[
             value = enclosure.evaluate({key: ball(number_) for key, number_ in record.items()})
             lower, upper = lower_fraction(value), upper_fraction(value)
             if lower is not None and upper is not None and upper - lower <= abs(upper) / 1000 + Fraction(1, 10**9):
-                samples.append(Sample(x, lower, upper))
+                samples.append(CurvePoint(x, lower, upper))
     return Curve(name, tuple(samples))
 
 

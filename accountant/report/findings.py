@@ -8,9 +8,7 @@ from typing import Any
 from accountant.report.charts import Chart, Line, draw
 from accountant.report.evidence import CONDITIONS as CERTIFICATE
 from accountant.report.evidence import AuditEvidence, Evidence
-from accountant.report.mathml import equation
-from accountant.report.plainly import USES
-from accountant.report.prose import capitalised, statement, steps
+from accountant.report.prose import capitalised, equation, statement, steps
 from accountant.report.wording import badge, down, facts, fold, point, section, table
 from profiles import InvalidExpression, decimal_text, exact_text, parse_expression
 from profiles.presenting.elements import Child, Element, make
@@ -30,6 +28,18 @@ _MOST_BOXES = 6
 _NOT_CONCLUDED = {
     "not applicable": "Not concluded, because a condition of it is refuted: ",
     "unknown": "Not concluded, because a condition of it is unknown: ",
+}
+
+#: What the verdicts are needed for, told beside each of them.
+_USES: dict[str, str] = {
+    "assumption-8": "Needed for privacy-constrained sampling: without it some record breaks the target even with weight 1.",
+    "assumption-9": "Informative, as published: it has no exception for records at which ε is 0. What is needed is the next one.",
+    "assumption-9-nonzero": "Needed for a largest feasible weight at every record that loses anything: without it some such record has "
+    "feasible weights as large as you like. A record at which ε is 0 for all weights is never selected, and loses nothing.",
+    "assumption-11": "Needed for the fast search of optimal weights (Algorithm 1 of the paper) and for its running time.",
+    "proposition-16": "Informative: where it holds, sampling with a slightly larger weight than 1 lowers the loss of the record.",
+    "proposition-17": "Informative: where it holds, the loss of a record after sampling is at least what it is without sampling: sampling "
+    "saves work, not privacy.",
 }
 
 
@@ -80,7 +90,7 @@ def _article(evidence: Evidence, name: str, source: str, decision: Decision | No
         make("p", source, class_="note"),
         make("p", "In a few words: ", CONDITIONS[name].meaning, ".", class_="note") if name in CONDITIONS else None,
         statement(explanation),
-        make("p", USES[name], class_="note") if name in USES else None,
+        make("p", _USES[name], class_="note") if name in _USES else None,
         facts(told) if told else None,
         fold(f"{head} in words: {name}", steps(explanation)),
         class_="condition",

@@ -139,13 +139,15 @@ def _numbers(title: str, x_name: str, curves: list[Curve]) -> Element:
 
 
 def _place(x: Fraction) -> str:
-    text = exactly(x)
-    return text if len(text) <= 12 else f"≈ {float(x):.8g}"
+    return exactly(x) if _is_short(x) else f"≈ {float(x):.8g}"
 
 
 def _equals(value: Fraction) -> str:
-    text = _place(value)
-    return text if text.startswith("≈") else f"= {text}"
+    return f"= {_place(value)}" if _is_short(value) else _place(value)
+
+
+def _is_short(value: Fraction) -> bool:
+    return len(exactly(value)) <= 12
 
 
 def _attempt_sizes(evidence: Evidence) -> Element | None:

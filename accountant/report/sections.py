@@ -7,14 +7,16 @@ import re
 from collections.abc import Iterable, Sequence
 
 from accountant.guarantees import Derivation
+from accountant.guarantees.render import under_heads
+from accountant.guarantees.rules import PROVED
 from accountant.report.evidence import BOUNDS, CONDITIONS, EmbeddedCertificate, Evidence
-from accountant.report.mathml import equation, term_math
-from accountant.report.plainly import explain_discharge
+from accountant.report.prose import equation
 from accountant.report.wording import badge, down, exactly, factor, facts, fold, point, section, table, up
 from accountant.rules import describe_rules
-from profiles.hypotheses import Head, Hypothesis
+from profiles.hypotheses import CONDITION, FEASIBLE_WEIGHTS, Hypothesis
 from profiles.presenting.describing import as_declared, describe_shares
 from profiles.presenting.elements import Child, Element, make
+from profiles.presenting.mathml import term_math
 from profiles.profile import Parameter
 from profiles.terms import Term, free_symbols, number, symbol, to_text
 from proofs_check.audit.report import bound_texts, confidence_text
@@ -26,6 +28,14 @@ _MOST_SHOWN = 60_000
 _PSI: Term = symbol("psi(x)")
 _Q: Term = symbol("q(x)")
 _ONE: Term = number(1)
+_FEASIBLE = "by the definition of the rule: q(x) = 1/w*(x), and w*(x) satisfies ψ ≤ ε*; docs/rounding.md for the weights that are computed"
+_PROOFS: dict[Hypothesis, str] = {
+    CONDITION.about(name="feasibility"): _FEASIBLE,
+    FEASIBLE_WEIGHTS: _FEASIBLE,
+    CONDITION.about(name="assumption-8"): "the proof of assumption-8 among the conditions below",
+    CONDITION.about(name="assumption-9"): "the proof of assumption-9 among the conditions below",
+    CONDITION.about(name="assumption-9-nonzero"): "the proof of assumption-9-nonzero among the conditions below",
+}
 
 
 def result(evidence: Evidence) -> Element:
@@ -102,15 +112,9 @@ def _open_at_a_glance(hypotheses: Sequence[Hypothesis]) -> Element:
     return make(
         "div",
         make("p", "This holds ", make("strong", "only if"), open_, make("a", "what they mean", href="#hypotheses"), "."),
-        [[make("h3", head), make("ul", [make("li", item.sentence) for item in items])] for head, items in _by_head(hypotheses)],
+        [[make("h3", head.value), make("ul", [make("li", item.sentence) for item in items])] for head, items in under_heads(hypotheses)],
         class_="warning",
     )
-
-
-def _by_head(hypotheses: Iterable[Hypothesis]) -> list[tuple[str, list[Hypothesis]]]:
-    """Return hypotheses under the heads that have one."""
-    found = list(hypotheses)
-    return [(head.value, below) for head in Head if (below := [item for item in found if item.head is head])]
 
 
 def _checked_by_kernel(evidence: Evidence) -> Child:
@@ -145,9 +149,9 @@ def _bound_facts(evidence: Evidence) -> list[tuple[Child, Child]]:
         )
     else:
         found.append(("Lower bound", "none was derived: the true loss may be smaller"))
-    found += [(words.split(":", 1)[0].capitalize(), words.split(":", 1)[-1].strip()) for words in derived.describe_gap()]
-    without, *which = derived.describe_unsampled()
-    found.append((without.split(":", 1)[0].capitalize(), [without.split(":", 1)[1].strip(), *(make("p", words) for words in which)]))
+    found += [("Gap", words) for words in derived.tell_gap()]
+    without, bounds, which = derived.tell_unsampled()
+    found.append((without.capitalize(), [bounds, *(make("p", words) for words in which)]))
     found.append(("How it was found", bound.evidence.method))
     return found
 
@@ -165,7 +169,7 @@ def hypotheses(evidence: Evidence) -> Element:
         make(
             "li",
             make("bdi", item.hypothesis.sentence),
-            make("p", "Discharged by: ", explain_discharge(item.hypothesis, item.evidence), class_="note"),
+            make("p", "Discharged by: ", _explain_discharge(item.hypothesis, item.evidence), class_="note"),
         )
         for item in guarantee.discharged
     ]
@@ -178,11 +182,16 @@ def hypotheses(evidence: Evidence) -> Element:
     )
 
 
+def _explain_discharge(hypothesis: Hypothesis, evidence: str) -> str:
+    """Return what a hypothesis was discharged by, in words that say more than that it was proved."""
+    return _PROOFS.get(hypothesis, evidence) if evidence == PROVED else evidence
+
+
 def _cards(hypotheses: Iterable[Hypothesis]) -> list[Child]:
     """Return what hypotheses mean, under their heads."""
     return [
-        [make("h3", head.capitalize()), make("ul", [_hypothesis(item) for item in items], class_="cards")]
-        for head, items in _by_head(hypotheses)
+        [make("h3", head.value.capitalize()), make("ul", [_hypothesis(item) for item in items], class_="cards")]
+        for head, items in under_heads(hypotheses)
     ]
 
 

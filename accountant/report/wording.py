@@ -7,15 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from profiles import decimal_text, exact_text
+from profiles.presenting.cards import TONES
 from profiles.presenting.elements import Child, Element, make
 
 DIGITS = 12
 #: Tables of at most so many rows are printed on one page.
 _SHORT = 14
-_TONES = {
-    "proved": "good", "accepted": "good", "consistent": "plain", "refuted": "bad", "rejected": "bad", "violated": "bad", "unknown": "open",
-    "not applicable": "open", "none": "bad", "met": "good", "not met": "bad", "unchecked": "open", "open": "open",
-}  # fmt: skip
 
 
 def up(value: Fraction, digits: int = DIGITS) -> str:
@@ -51,7 +48,7 @@ def factor(epsilon: Fraction) -> Element | None:
 
 def badge(verdict: str, *, informs: bool = False) -> Element:
     """Return a verdict as a label; its word says it, the colour only helps. What only ``informs`` is neither good nor bad."""
-    return make("span", verdict, class_=f"badge {'plain' if informs else _TONES.get(verdict, 'plain')}")
+    return make("span", verdict, class_=f"badge {'plain' if informs else TONES.get(verdict, 'plain')}")
 
 
 def section(id_: str, title: str, *children: Child) -> Element:

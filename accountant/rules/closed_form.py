@@ -18,9 +18,11 @@ from flint import arb
 from accountant.rules.coreset import coreset_term
 from accountant.weights.fast.exact import split_weight
 from profiles import InvalidNumber, InvalidSampling, Profile, exact_text, to_exact
-from profiles.terms import Term, constant_value, number, substitute, to_text
+from profiles.evaluation import constant_value, exact_value
+from profiles.terms import Term, number, to_text
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
-from proofs_check.suprema.feasibility import exact_value, show_record
+from proofs_check.suprema.feasibility import show_record
+from proofs_check.suprema.terms import sampled_ball
 
 if TYPE_CHECKING:
     from accountant.rules.named import SamplingRule
@@ -121,8 +123,7 @@ def _slope(profile: Profile) -> Term:
     free = [parameter.name for parameter in profile.free_parameters]
     if free:
         raise InvalidSampling(f"the closed form needs numbers for all parameters, but {', '.join(free)} has none; give it one")
-    values = {item.name: number(item.value) for item in profile.parameters if item.value is not None}
-    a = split_weight(substitute(profile.epsilon, values))
+    a = split_weight(profile.numeric_epsilon())
     if a is None:
         raise InvalidSampling(f"the closed form needs a profile linear in w, but {profile.text[:80]!r} is not; {_SEARCH}")
     return a
@@ -218,8 +219,7 @@ def _enclose(a: Term, q: Term, record: Mapping[str, Fraction]) -> tuple[Fraction
     """Return numbers around ψ = e + log(q + (1 − q) e^(−e)), e = a/q, at one record, rounded outward."""
     with working_precision(_BITS):
         load, chance = _ball(a, record), _ball(q, record)
-        e = load / chance
-        psi = (chance * e.expm1()).log1p() if e < 1_000 else e + (chance + (1 - chance) * (-e).exp()).log()
+        psi = sampled_ball(chance, load / chance)
         low, high = lower_fraction(psi), upper_fraction(psi)
     if low is None or high is None:
         raise InvalidSampling(f"the sampled profile at the record {show_record(record)} is too large to be evaluated; raise q or the noise")

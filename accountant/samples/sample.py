@@ -20,10 +20,8 @@ from profiles import InvalidArgument, InvalidData, Profile, SampleUsed
 from profiles.arrays import Floats
 from profiles.mechanisms.catalogue import describe_proof
 from profiles.profile import WEIGHT
-from profiles.randomness.bits import BitSource, repeats
+from profiles.randomness.bits import BitSource, Uncopied, repeats
 from profiles.randomness.system import open_generator
-from profiles.randomness.uncopied import Uncopied
-from proofs_check.suprema.terms import numeric_epsilon
 
 #: Statistics are sums of squares or sizes over at most some hundred thousand columns, in any order.
 _ROOM = 1e-10
@@ -151,7 +149,7 @@ class Sample(Uncopied):
                     f"the mechanism must have one value of {name!r} a record, but an array of another shape was found; correct it",
                     private=f"{values.shape} for {records.weights.size} records",
                 )
-        cost = CompiledTerm(numeric_epsilon(mechanism.profile))
+        cost = CompiledTerm(mechanism.profile.numeric_epsilon())
         free = {parameter.name: np.ones(1) for parameter in mechanism.profile.free_parameters}
         with np.errstate(all="ignore"):
             assumed, real = (

@@ -20,7 +20,6 @@ from profiles.numbers import round_down
 from profiles.profile import WEIGHT
 from profiles.terms import Term
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_precision
-from proofs_check.suprema.terms import numeric_epsilon
 
 _FIRST_BITS, _MOST_BITS = 256, 4_096
 
@@ -83,5 +82,5 @@ def make_check(profile: Profile, bound: Fraction) -> ExcessCheck:
         raise InvalidProfile(
             f"a sampler for an epsilon that may fall in w needs numbers for all parameters, but {names} has none; set it in the profile"
         )
-    epsilon = numeric_epsilon(profile)
+    epsilon = profile.numeric_epsilon()
     return ExcessCheck(bound, epsilon, CompiledTerm(epsilon))

@@ -15,9 +15,10 @@ from accountant.weights.fast.domain import as_columns
 from accountant.weights.fast.rounding import U
 from profiles import InvalidSampling
 from profiles.arrays import Floats
+from profiles.evaluation import exact_value
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
-from proofs_check.suprema.feasibility import exact_value, show_record, shown
+from proofs_check.suprema.feasibility import show_record, shown
 
 Mask = NDArray[np.bool_]
 

@@ -14,7 +14,8 @@ from accountant.testing.domains import find_dimension
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.mechanisms.datasets import compute_norms
-from profiles.mechanisms.interface import require_dimension
+from profiles.mechanisms.interface import read_dimension
+from profiles.numbers import to_integer
 from profiles.profile import Profile
 from proofs_check.audit.claims import Claim, claim_of_record
 from proofs_check.audit.pairs import Pair
@@ -78,12 +79,8 @@ class Candidates:
 
     def __post_init__(self) -> None:
         if self.dimension is not None:
-            require_dimension(self.dimension)
-        if isinstance(self.min_size, bool) or not isinstance(self.min_size, (int, np.integer)) or not 0 <= self.min_size <= _MOST_RECORDS:
-            raise InvalidArgument(
-                f"min_size must be an integer from 0 to {_MOST_RECORDS}, but {str(self.min_size)[:40]!r} was found; give the least number "
-                "of records that the mechanism takes"
-            )
+            read_dimension(self.dimension)
+        to_integer(self.min_size, "min_size", 0, _MOST_RECORDS, hint="give the least number of records that the mechanism takes")
         for name in ("weighted", "one_sided"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidArgument(f"{name} must be True or False, but {str(getattr(self, name))[:40]!r} was found; give one of them")

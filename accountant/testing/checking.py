@@ -28,7 +28,7 @@ from accountant.testing.wording import (
     shorten_data,
 )
 from profiles.errors import InvalidArgument, InvalidProfile, NotNeighbors, PDPError, Undecided
-from profiles.numbers import ExactLike, decimal_text
+from profiles.numbers import ExactLike, decimal_text, to_integer
 from profiles.private import reveal
 from profiles.profile import Profile
 from proofs_check.admission import admit
@@ -134,9 +134,7 @@ class ClaimChecker:
         """
         __tracebackhide__ = True
         promised = _profile_of(mechanism, profile)
-        count = self._settings.pairs if pairs is None else pairs
-        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 1_000:
-            raise InvalidArgument(f"the number of pairs must be an integer from 1 to 1000, but {count} was found; give one")
+        count = to_integer(self._settings.pairs if pairs is None else pairs, "the number of pairs", 1, 1_000)
         assertion = self._begin(name_profile(promised), count, samples, options)
         source = Candidates.of(
             mechanism, promised, statistic, dimension, weighted=weighted, one_sided=one_sided, min_size=min_size, records=records

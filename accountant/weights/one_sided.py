@@ -17,7 +17,6 @@ from proofs_check.admission import admit
 from proofs_check.enclosures import Enclosure, ball, working_precision
 from proofs_check.statements.judge import decide
 from proofs_check.statements.sentences import Claim, Goals, Status
-from proofs_check.suprema.terms import numeric_epsilon
 
 #: Relative width of the bracket in which the least weight is left.
 _TOLERANCE = Fraction(1, 2**60)
@@ -103,7 +102,7 @@ def _least_weight(minus: Profile | None, target: Fraction, record: Mapping[str, 
 
 def _at_record(minus: Profile, record: Mapping[str, object]) -> Term:
     given = {statistic.name: record[statistic.name] for statistic in minus.record if statistic.name in record}
-    return numeric_epsilon(admit(specialise(minus, given)))
+    return admit(specialise(minus, given)).numeric_epsilon()
 
 
 def _is_feasible(epsilon: Term, weight: Fraction, bound: Fraction) -> bool:

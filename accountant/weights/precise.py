@@ -18,9 +18,9 @@ import mpmath
 from accountant.weights.bracket import evaluation_bound, upper_bracket
 from accountant.weights.equation import Constraint, to_mpf
 from accountant.weights.isolation import RootInterval, UndecidedPiece, isolate_largest
-from profiles.errors import Infeasible, InvalidArgument, InvalidData, InvalidProfile, Undecided
+from profiles.errors import Infeasible, InvalidData, InvalidProfile, Undecided
 from profiles.grammar import parse_expression
-from profiles.numbers import decimal_text, exact_text, to_exact
+from profiles.numbers import decimal_text, exact_text, to_exact, to_integer
 from profiles.profile import Parameter, Profile
 from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy
@@ -84,7 +84,7 @@ class OptimalWeight:
 
         Raises :class:`profiles.InvalidArgument` for an infinite weight, :class:`profiles.MissingExtra` without Matplotlib.
         """
-        from accountant.presenting.pictures import plot_weight  # noqa: PLC0415 - Matplotlib is an extra
+        from accountant.presenting import plot_weight  # noqa: PLC0415 - Matplotlib is an extra
 
         return plot_weight(self)
 
@@ -122,8 +122,7 @@ def optimal_weight(profile: Profile, target_epsilon: object, record: Mapping[str
     >>> optimal_weight(sum_, 3, {"z": 1}, digits=10).to_json()["weight"]
     '4.45455066'
     """
-    if isinstance(digits, bool) or not isinstance(digits, int) or not 1 <= digits <= MAX_DIGITS:
-        raise InvalidArgument(f"digits must be an integer from 1 to {MAX_DIGITS}, but {digits} was found; choose one in this range")
+    digits = to_integer(digits, "digits", 1, MAX_DIGITS, hint="choose one in this range")
     admit(profile)
     context = Context(specialise(profile, record), to_target(target_epsilon))
     admit(context.profile)

@@ -15,15 +15,14 @@ from profiles.errors import Infeasible, InvalidProfile, Undecided
 from profiles.numbers import decimal_text, exact_text
 from profiles.profile import Profile
 from profiles.symbolic import from_sympy
-from profiles.terms import number, substitute
 from proofs_check.admission import admit
 from proofs_check.conditions import assumption_8
 from proofs_check.conditions.context import Context, to_target
 from proofs_check.prover.effort import within
-from proofs_check.prover.minimum import minimum_enclosure
 from proofs_check.prover.search import prove
 from proofs_check.prover.trees import describe
 from proofs_check.results import Verdict
+from proofs_check.suprema.minimum import minimum_enclosure
 
 #: Work for the proof of convexity, in nominal seconds.
 SECONDS = 8.0
@@ -70,8 +69,7 @@ def _prove_affine(profile: Profile, target: Fraction) -> ConvexityPremise | None
 
     exp(a w) is convex in w for every real a, since its second derivative is a² exp(a w) ≥ 0. An affine function of z is largest at an end.
     """
-    constants = {item.name: number(item.value) for item in profile.parameters if item.value is not None}
-    coefficient = split_weight(substitute(profile.epsilon, constants))
+    coefficient = split_weight(profile.numeric_epsilon())
     form = None if coefficient is None else affine_in_one(coefficient)
     if form is None:
         return None

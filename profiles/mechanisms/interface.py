@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import EXACT_REALS, Hypothesis
-from profiles.numbers import ExactLike, exact_text, to_exact
+from profiles.numbers import ExactLike, exact_text, to_exact, to_integer
 from profiles.profile import Profile
 
 #: The hypothesis of every guarantee about continuous noise (Mironov 2012 shows what floating point can give away).
@@ -78,12 +78,9 @@ def require_positive(value: object, what: str) -> None:
         raise InvalidArgument(f"{what} must be positive, but {exact_text(exact)} was found; give a positive number")
 
 
-def require_dimension(value: object) -> None:
-    """Refuse anything but an integer of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise InvalidArgument(
-            f"the dimension must be an integer of at least 1, but {str(value)[:40]!r} was found; give the number of columns"
-        )
+def read_dimension(value: object) -> int:
+    """Return an integer of at least 1. Raises :class:`InvalidArgument` for anything else."""
+    return to_integer(value, "the dimension", 1, hint="give the number of columns")
 
 
 def require_norm(p: object) -> None:
@@ -128,5 +125,4 @@ def check_call(rng: object, size: object) -> None:
         raise InvalidArgument(
             f"a numpy.random.Generator was expected, but an object of type {type(rng).__name__} was found; pass numpy.random.default_rng()"
         )
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 0:
-        raise InvalidArgument(f"the number of outputs must be an integer of at least 0, but {str(size)[:40]!r} was found; give one")
+    to_integer(size, "the number of outputs", 0)

@@ -15,7 +15,7 @@ from profiles.mechanisms.interface import (
     POSITIVE,
     check_call,
     noise_scale,
-    require_dimension,
+    read_dimension,
     require_norm,
     require_positive,
 )
@@ -57,7 +57,7 @@ class KNormSum:
         require_positive(self.beta_sum, "the noise scale beta_sum")
         require_norm(self.p)
         check_radius(self.radius)
-        require_dimension(self.dimension)
+        read_dimension(self.dimension)
 
     @property
     def profile(self) -> Profile:

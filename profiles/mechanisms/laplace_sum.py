@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, read_dataset, read_points
-from profiles.mechanisms.interface import EXACT_ARITHMETIC, POSITIVE, check_call, noise_scale, require_dimension, require_positive
+from profiles.mechanisms.interface import EXACT_ARITHMETIC, POSITIVE, check_call, noise_scale, read_dimension, require_positive
 from profiles.numbers import ExactLike
 from profiles.profile import Profile, declare
 
@@ -47,7 +47,7 @@ class LaplaceSum:
     def __post_init__(self) -> None:
         require_positive(self.b, "the noise scale b")
         check_radius(self.radius)
-        require_dimension(self.dimension)
+        read_dimension(self.dimension)
 
     @property
     def profile(self) -> Profile:

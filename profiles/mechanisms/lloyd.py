@@ -28,7 +28,7 @@ from profiles.mechanisms.interface import (
 from profiles.mechanisms.k_norm_sum import KNormSum
 from profiles.mechanisms.noise import draw_k_norm
 from profiles.mechanisms.weighted_count import WeightedCount
-from profiles.numbers import ExactLike, to_exact
+from profiles.numbers import ExactLike, to_exact, to_integer
 from profiles.profile import Profile
 
 #: What one run may ask for: more iterations help nobody, and their noise is drawn before the first of them.
@@ -124,9 +124,8 @@ class WeightedLloyd:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "initial_centres", _freeze_centres(self.initial_centres))
-        require_positive(self.iterations, "the number of iterations")
-        if self.iterations != POSITIVE and to_exact(self.iterations).denominator != 1:
-            raise InvalidArgument(f"the number of iterations must be a positive integer, but {self.iterations} was found; give one")
+        if self.iterations != POSITIVE:
+            to_integer(self.iterations, "the number of iterations", 1, any_form=True)
         require_positive(self.beta_count, "the noise scale beta_count")
         require_positive(self.beta_sum, "the noise scale beta_sum")
         require_norm(self.p)

@@ -29,15 +29,11 @@ _STYLE = """
 .pdp-bad { background: rgba(218,54,51,.24); }
 .pdp-open { background: rgba(210,153,34,.26); }
 """
-_TONES = {
-    "proved": "good",
-    "accepted": "good",
-    "refuted": "bad",
-    "rejected": "bad",
-    "violated": "bad",
-    "unknown": "open",
-    "not applicable": "open",
-}
+#: How a verdict is coloured, here and in reports; its word says what it means.
+TONES = {
+    "proved": "good", "accepted": "good", "met": "good", "refuted": "bad", "rejected": "bad", "violated": "bad", "none": "bad",
+    "not met": "bad", "unknown": "open", "not applicable": "open", "unchecked": "open", "open": "open",
+}  # fmt: skip
 
 
 def card(*children: Child) -> str:
@@ -47,7 +43,7 @@ def card(*children: Child) -> str:
 
 def badge(word: str) -> Element:
     """Return a verdict as a label."""
-    return make("span", word, class_=" ".join(["pdp-badge", *([f"pdp-{_TONES[word]}"] if word in _TONES else [])]))
+    return make("span", word, class_=" ".join(["pdp-badge", *([f"pdp-{TONES[word]}"] if word in TONES else [])]))
 
 
 def name(text: str) -> Element:
@@ -82,4 +78,4 @@ def table(columns: Sequence[Child], rows: Iterable[Sequence[Child]]) -> Element:
     return make("div", make("table", head, body), class_="pdp-scroll", tabindex="0", role="group", aria_label="table")
 
 
-__all__ = ["badge", "card", "fold", "headline", "line", "listed", "name", "table"]
+__all__ = ["TONES", "badge", "card", "fold", "headline", "line", "listed", "name", "table"]

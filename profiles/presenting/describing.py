@@ -48,6 +48,19 @@ def describe(profile: Profile) -> str:
     return ", ".join([f"{json.dumps(profile.name, ensure_ascii=False)}: epsilon = {shown}", *told, *map(_text_of, profile.parameters)])
 
 
+def describe_wholly(profile: Profile) -> str:
+    """Return all that a profile promises, and nothing cut: ε, and every range and constant, which a file could narrow.
+
+    >>> from profiles import declare
+    >>> describe_wholly(declare("sum", "w*z/b", record={"z": [0, 2]}, parameters={"b": 3}))
+    'w*z/b with z in [0, 2], b = 3'
+    """
+    told = [f"{item.name} in [{exact_text(item.lo)}, {exact_text(item.hi)}]" for item in profile.record]
+    told += [f"{item.name} in {item.text}" for item in (() if profile.written is None else profile.written.ranges)]
+    told += map(_text_of, profile.parameters)
+    return f"{profile.text} with {', '.join(told)}" if told else profile.text
+
+
 def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
@@ -131,4 +144,4 @@ def _end_in_html(end: Term) -> Child:
     return exact_text(end[1]) if end[0] == "num" else term_math(end)
 
 
-__all__ = ["as_declared", "describe", "describe_in_html", "describe_shares", "equation", "to_html", "to_latex"]
+__all__ = ["as_declared", "describe", "describe_in_html", "describe_shares", "describe_wholly", "equation", "to_html", "to_latex"]

@@ -4,19 +4,19 @@ The primitives are a uniform integer, an event of probability e^−x, geometric 
 are in docs/repeated-mechanisms.md, section 5.
 """
 
+from profiles.randomness.bits import BitSource, draw_below, open_bits
 from profiles.randomness.choice import ExponentialChoice, ExponentialDraws, measure_gaps
-from profiles.randomness.digits import RandomDigits, draw_below, open_digits
 from profiles.randomness.exponentials import draw_discrete_laplace, draw_exp, draw_geometric, enclose_exp
 
 __all__ = [
+    "BitSource",
     "ExponentialChoice",
     "ExponentialDraws",
-    "RandomDigits",
     "draw_below",
     "draw_discrete_laplace",
     "draw_exp",
     "draw_geometric",
     "enclose_exp",
     "measure_gaps",
-    "open_digits",
+    "open_bits",
 ]

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from profiles import InvalidArgument
 from profiles.arrays import Floats
-from profiles.randomness.bits import BLOCK, FIRST_BITS, NEXT_BITS, BitSource, Digits, SecureBits, open_bits, refuse_repeats
-from profiles.randomness.uncopied import Uncopied
+from profiles.randomness.bits import BLOCK, FIRST_BITS, NEXT_BITS, BitSource, Digits, SecureBits, Uncopied, open_bits, refuse_repeats
 
 Selected = NDArray[np.bool_]
 

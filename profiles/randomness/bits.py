@@ -1,15 +1,16 @@
-"""Where the random bits of a sampler come from: the operating system's secure source, or a seeded generator on request."""
+"""Where random bits come from, the operating system's secure source or a seeded generator on request, and uniform integers made of them."""
 
 from __future__ import annotations
 
 import os
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles import InvalidArgument
+from profiles.errors import InvalidArgument
 from profiles.hypotheses import SECURE_BITS, SEEDED_BITS, Hypothesis
+from profiles.numbers import to_integer
 
 Digits = NDArray[np.uint16]
 
@@ -124,12 +125,60 @@ def open_bits(source: object = None) -> BitSource:
     if isinstance(source, np.random.Generator):
         return GeneratorBits(source)
     if isinstance(source, (int, np.integer)) and not isinstance(source, bool):
-        if source < 0:
-            raise InvalidArgument(f"a seed must be an integer of at least 0, but {source} was found; give one, or none for a secure source")
-        return GeneratorBits(np.random.default_rng(int(source)), int(source))
+        seed = to_integer(source, "a seed", 0, hint="give one, or none for a secure source")
+        return GeneratorBits(np.random.default_rng(seed), seed)
     if all(hasattr(source, name) for name in ("name", "hypothesis", "seed", "block", "digit")):
         return source  # type: ignore[return-value]
     raise InvalidArgument(
         f"a source of random bits must be None (secure), a seed or a numpy.random.Generator, but {type(source).__name__} was found; "
         "give one of them"
     )
+
+
+def draw_below(bound: int, source: BitSource) -> int:
+    """Return an integer that is uniform on 0, ..., ``bound`` − 1, by rejection. Raises :class:`InvalidArgument` for bound < 1."""
+    if bound < 1:
+        raise InvalidArgument(f"a uniform integer needs a bound of at least 1, but {bound} was found; give a larger one")
+    if bound == 1:
+        return 0
+    size, words = 1 << NEXT_BITS, 1
+    while size < bound:
+        size, words = size << NEXT_BITS, words + 1
+    limit = size - size % bound  # the numbers below it fall into equal shares
+    while True:
+        value = source.digit()
+        for _ in range(words - 1):
+            value = value << NEXT_BITS | source.digit()
+        if value < limit:
+            return value % bound
+
+
+class Uncopied:
+    """What holds random bits is not copied: both copies would use the same ones.
+
+    Claim: ``copy``, ``deepcopy`` and ``pickle`` raise what :meth:`_refuse_copy` of the class raises; a class writes that one method.
+
+    >>> import copy
+    >>> class Dice(Uncopied):
+    ...     __slots__ = ()
+    ...     def _refuse_copy(self):
+    ...         raise TypeError("dice cannot be copied")
+    >>> copy.copy(Dice())
+    Traceback (most recent call last):
+    ...
+    TypeError: dice cannot be copied
+    """
+
+    __slots__ = ()
+
+    def _refuse_copy(self) -> NoReturn:
+        raise NotImplementedError
+
+    def __copy__(self) -> NoReturn:
+        self._refuse_copy()
+
+    def __deepcopy__(self, _memo: object) -> NoReturn:
+        self._refuse_copy()
+
+    def __reduce__(self) -> NoReturn:
+        self._refuse_copy()

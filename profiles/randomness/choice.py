@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
-from profiles.randomness.digits import DIGIT_BITS, RandomDigits, draw_below
+from profiles.randomness.bits import NEXT_BITS, BitSource, draw_below
 from profiles.randomness.exponentials import enclose_exp
 
 #: What enclosures need: (exponent, multiplicity), in the order of the entries.
 Exact = Callable[[], Iterable[tuple[Fraction, int]]]
 
-_FIRST = 2 * DIGIT_BITS
+_FIRST = 2 * NEXT_BITS
 #: e^−x is about 2^−1010 from here on, which is 0 within the margin, and no subnormal number.
 _NEGLIGIBLE = 700
 _STEPS = 64
@@ -42,8 +42,8 @@ class ExponentialChoice:
     a few vector operations; a draw costs the logarithm of m. Source: docs/repeated-mechanisms.md, Theorem D.
     Raises :class:`InvalidArgument` for rates outside [2⁻⁹⁰⁰, 2⁹⁰⁰].
 
-    >>> from profiles.randomness import open_digits
-    >>> ExponentialChoice(np.array([0, 50, 0]), Fraction(1)).draw(open_digits(np.random.default_rng(1)))
+    >>> from profiles.randomness import open_bits
+    >>> ExponentialChoice(np.array([0, 50, 0]), Fraction(1)).draw(open_bits(np.random.default_rng(1)))
     1
     """
 
@@ -63,7 +63,7 @@ class ExponentialChoice:
         """Return x = λ(max q − q_index) ≥ 0."""
         return self._rate * (_exact(self._scores.max()) - _exact(self._scores[index]))
 
-    def draw(self, digits: RandomDigits) -> int:
+    def draw(self, digits: BitSource) -> int:
         """Return one index."""
         return _draw_entry(self._sums, self._margin, self._entries, digits)
 
@@ -80,7 +80,7 @@ class ExponentialDraws:
 
     __slots__ = ("_digits", "_factor", "_far", "_near", "_rate", "reach")
 
-    def __init__(self, rate: Fraction, digits: RandomDigits) -> None:
+    def __init__(self, rate: Fraction, digits: BitSource) -> None:
         self._rate, self._factor, self._digits = rate, _to_factor(rate), digits
         self.reach = int(min(_FAR / self._factor, _LONGEST))
         #: An upper bound of the weight of one entry beyond ``reach``.
@@ -142,9 +142,9 @@ def _margin(sums: Floats, tail: float) -> float:
     return float(sums[-1]) * ((len(sums) + 1000) * 2.0**-51) + tail
 
 
-def _draw_entry(sums: Floats, margin: float, exact: Exact, digits: RandomDigits) -> int:
+def _draw_entry(sums: Floats, margin: float, exact: Exact, digits: BitSource) -> int:
     """Return the entry i with C_{i−1} ≤ U·C < C_i for the exact partial sums C_i, of which ``sums`` are within ``margin``."""
-    first = digits.digit() << DIGIT_BITS | digits.digit()
+    first = digits.digit() << NEXT_BITS | digits.digit()
     target = first * 2.0**-_FIRST * float(sums[-1])
     index = int(sums.searchsorted(target, side="right"))
     if index < len(sums) and (index == 0 or float(sums[index - 1]) + margin <= target) and target + margin < float(sums[index]):
@@ -152,7 +152,7 @@ def _draw_entry(sums: Floats, margin: float, exact: Exact, digits: RandomDigits)
     return _draw_enclosed(first, list(exact()), digits)
 
 
-def _draw_enclosed(drawn: int, entries: list[tuple[Fraction, int]], digits: RandomDigits) -> int:
+def _draw_enclosed(drawn: int, entries: list[tuple[Fraction, int]], digits: BitSource) -> int:
     """Go on with a number U of which the first 64 bits are known, by enclosures that become narrower with each further digit."""
     bits = _FIRST
     while True:
@@ -163,7 +163,7 @@ def _draw_enclosed(drawn: int, entries: list[tuple[Fraction, int]], digits: Rand
         index = min(bisect_left(below, (drawn + 1) * above[-1], key=lambda end: end << bits), len(entries) - 1)
         if index == 0 or above[index - 1] << bits <= drawn * below[-1]:
             return index
-        drawn, bits = drawn << DIGIT_BITS | digits.digit(), bits + DIGIT_BITS
+        drawn, bits = drawn << NEXT_BITS | digits.digit(), bits + NEXT_BITS
 
 
 def _to_factor(rate: Fraction) -> float:

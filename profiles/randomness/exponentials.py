@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from profiles.errors import InvalidArgument
-from profiles.randomness.digits import DIGIT_BITS, RandomDigits, draw_below
+from profiles.randomness.bits import NEXT_BITS, BitSource, draw_below
 
 
 def enclose_exp(x: Fraction, bits: int) -> tuple[int, int]:
@@ -61,14 +61,14 @@ def _power(n: int, bits: int) -> tuple[int, int]:
     return lo * below >> bits, -(-hi * above >> bits)
 
 
-def draw_exp(x: Fraction, digits: RandomDigits) -> bool:
+def draw_exp(x: Fraction, digits: BitSource) -> bool:
     """Return True with probability exactly e^−x, for rational x ≥ 0.
 
     A uniform real U is drawn digit by digit until the enclosures show whether U < e^−x. Raises :class:`InvalidArgument` for x < 0.
     """
     bits, drawn = 0, 0
     while True:
-        drawn, bits = drawn << DIGIT_BITS | digits.digit(), bits + DIGIT_BITS
+        drawn, bits = drawn << NEXT_BITS | digits.digit(), bits + NEXT_BITS
         lo, hi = enclose_exp(x, bits)
         if drawn < lo:
             return True
@@ -76,7 +76,7 @@ def draw_exp(x: Fraction, digits: RandomDigits) -> bool:
             return False
 
 
-def draw_geometric(rate: Fraction, digits: RandomDigits) -> int:
+def draw_geometric(rate: Fraction, digits: BitSource) -> int:
     """Return an integer θ ≥ 0 with P(θ ≥ k) = e^−(rate·k) exactly for k = 0, 1, 2, ...: the whole part of an Exp(rate) variable.
 
     With rate = s/t: U uniform on 0, ..., t − 1 is kept with probability e^−U/t (else drawn again), V counts successes of probability e^−1
@@ -97,6 +97,6 @@ def draw_geometric(rate: Fraction, digits: RandomDigits) -> int:
     return (start + rate.denominator * times) // rate.numerator
 
 
-def draw_discrete_laplace(rate: Fraction, digits: RandomDigits) -> int:
+def draw_discrete_laplace(rate: Fraction, digits: BitSource) -> int:
     """Return an integer z with probability proportional to e^−(rate·|z|): the difference of two geometric numbers. Raises like it."""
     return draw_geometric(rate, digits) - draw_geometric(rate, digits)

@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from profiles.errors import InvalidArgument, PDPError
+from profiles.numbers import to_integer
 from profiles.private import quote_failure
 from proofs_check.audit.calls import require_time_limit
 from proofs_check.audit.errors import MechanismHangs, MechanismRaised, UnusableOutputs
@@ -80,8 +81,7 @@ def in_processes(
 
     Raises :class:`InvalidArgument`.
     """
-    if isinstance(workers, bool) or not isinstance(workers, (int, np.integer)) or not 1 <= workers <= _MOST_WORKERS:
-        raise InvalidArgument(f"the number of workers must be an integer from 1 to {_MOST_WORKERS}, but {str(workers)[:40]} was found")
+    to_integer(workers, "the number of workers", 1, _MOST_WORKERS)
     require_time_limit(time_limit)
     if isinstance(mechanism, str):
         return ProcessPool(Setup(mechanism, None, one_at_a_time, own_randomness), int(workers), time_limit)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from profiles.errors import InvalidArgument
-from profiles.numbers import ExactLike, decimal_text, to_exact
+from profiles.numbers import ExactLike, decimal_text, to_exact, to_integer
 from profiles.suggestions import suggest
 from proofs_check.audit.claims import Claim
 from proofs_check.audit.fixed import FixedAudit, Tested
@@ -166,11 +166,8 @@ def _error_of(level: Fraction, samples: object, tests: object) -> Fraction:
         raise InvalidArgument(
             f"the confidence must lie in (0, 1), but {decimal_text(level, 6, round_up=False)} was found; give for example 0.99"
         )
-    if isinstance(samples, bool) or not isinstance(samples, (int, np.integer)) or not _LEAST_SAMPLES <= samples <= _MOST_SAMPLES:
-        raise InvalidArgument(f"the number of samples must be an integer from {_LEAST_SAMPLES} to {_MOST_SAMPLES}, but {samples} was found")
-    if isinstance(tests, bool) or not isinstance(tests, (int, np.integer)) or tests < 1:
-        raise InvalidArgument(f"the number of tests must be a positive integer, but {tests} was found; count the audits reported together")
-    alpha = (1 - level) / int(tests)
+    to_integer(samples, "the number of samples", _LEAST_SAMPLES, _MOST_SAMPLES)
+    alpha = (1 - level) / to_integer(tests, "the number of tests", 1, hint="count the audits reported together")
     if alpha < _LEAST_ERROR:
         raise InvalidArgument("a test needs an error of at least 1e-300, but less is left for it; give a lower confidence")
     return alpha

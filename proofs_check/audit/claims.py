@@ -73,8 +73,7 @@ def claim_of_record(profile: Profile, statistics: Mapping[str, ExactLike], weigh
             )
     with working_precision(_BITS):
         box = {name: ball(value) for name, value in point.items()}
-        box.update({p.name: ball(p.value) for p in profile.parameters if p.value is not None})
-        bound = upper_fraction(Enclosure(profile.epsilon).evaluate(box))
+        bound = upper_fraction(Enclosure(profile.numeric_epsilon()).evaluate(box))
     if bound is None:
         raise Undecided(f"epsilon of {profile.name!r} could not be enclosed at this record; choose a record at which it is defined")
     record = ", ".join(f"{name} = {exact_text(value)}" for name, value in point.items())

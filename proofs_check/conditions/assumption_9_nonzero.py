@@ -18,7 +18,6 @@ import sympy
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Parameter, Profile, Statistic, Variable
 from profiles.terms import Term, number, substitute, symbol
-from proofs_check.admission import numeric_term
 from proofs_check.certificates import point_json
 from proofs_check.conditions import assumption_9
 from proofs_check.conditions.context import Context, Place
@@ -67,9 +66,7 @@ def decide(context: Context, published: Decision | None = None) -> Decision:
 
 def find_loss(profile: Profile, record: Mapping[str, Fraction]) -> Fraction | None:
     """Return a weight at which ε is certainly positive at a record, None where none was found."""
-    values = {name: number(value) for name, value in record.items()}
-    values |= {item.name: number(item.value) for item in profile.parameters if item.value is not None}
-    epsilon = substitute(profile.epsilon, values)
+    epsilon = substitute(profile.numeric_epsilon(), {name: number(value) for name, value in record.items()})
     for weight in WEIGHTS:
         with suppress(UndefinedAtPoint):
             if as_ball(value_at(epsilon, {WEIGHT: weight})) > 0:
@@ -172,7 +169,7 @@ def _factors(expression: sympy.Expr) -> Iterator[sympy.Expr]:
 
 def _is_zero(context: Context, record: Mapping[str, Fraction]) -> bool:
     """Tell whether ε is 0, or too close to it to be told from 0, at a record and some weights."""
-    epsilon = numeric_term(context.profile)
+    epsilon = context.profile.numeric_epsilon()
     values = (as_ball(value_at(epsilon, {**record, WEIGHT: weight})) for weight in WEIGHTS)
     return all(value.is_finite() and abs(value) < TINY for value in values)
 
@@ -262,7 +259,7 @@ def _narrowed(context: Context, variable: Variable) -> Context:
 
 
 def _statistic(item: Statistic, variable: Variable) -> Statistic:
-    return Statistic(item.name, variable.lo, variable.hi or variable.lo) if item.name == variable.name else item
+    return Statistic(item.name, variable.lo, variable.end) if item.name == variable.name else item
 
 
 def _moved(context: Context, variable: Variable, value: Term, distance: Variable | None) -> Context:

@@ -73,7 +73,7 @@ def _halves(context: Context, name: str, at: Fraction) -> Iterator[Context]:
 def _half(profile: Profile, name: str, at: Fraction, *, below: bool) -> Profile:
     """Return the profile on one side of a border, with the branches put in that are taken inside of that side."""
     old = next(variable for variable in profile.record_variables() if variable.name == name)
-    lo, hi = (old.lo, at) if below else (at, old.hi or at)
+    lo, hi = (old.lo, at) if below else (at, at if old.hi is None else old.hi)
     record = tuple(Statistic(name, lo, hi) if item.name == name else item for item in profile.record)
     parameters = tuple(replace(item, bounds=(lo, hi)) if item.name == name else item for item in profile.parameters)
     narrowed = replace(profile, record=record, parameters=parameters, parts=())

@@ -43,11 +43,11 @@ def find_region(goal: Goal, verdict: Verdict) -> dict[str, Any]:
     names = [variable.name for variable in goal.box]
     everywhere = _everywhere(goal, verdict)
     if everywhere is not None:
-        whole = _show(names, tuple((variable.lo, variable.hi or variable.lo) for variable in goal.box))
+        whole = _show(names, tuple((variable.lo, variable.end) for variable in goal.box))
         return {**found, "holds": [], "fails": [], "undecided": [], everywhere: [whole]}
     cells: dict[str, list[Cell]] = {"holds": [], "fails": [], "undecided": []}
     enclosure = Enclosure(term)
-    root: Cell = tuple((variable.lo, variable.hi or variable.lo) for variable in goal.box)
+    root: Cell = tuple((variable.lo, variable.end) for variable in goal.box)
     finest = [(hi - lo) / RESOLUTION[len(root)] ** (2 if len(root) == 1 else 1) for lo, hi in root]
     with working_precision(64):
         stack, looked_at = [root], 0

@@ -13,9 +13,10 @@ from fractions import Fraction
 import sympy
 
 from profiles.errors import InvalidExpression
+from profiles.evaluation import constant_value
 from profiles.profile import WEIGHT, Profile
 from profiles.symbolic import from_sympy, to_sympy
-from profiles.terms import Term, children, constant_value, free_symbols, to_text
+from profiles.terms import Term, children, free_symbols, to_text
 from proofs_check.prover.algebra import expand, is_modest, put_in, tidy
 from proofs_check.prover.heuristics import until_failure
 from proofs_check.prover.oracle import equals

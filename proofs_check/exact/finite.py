@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, TypeVar, cast
 
 from profiles.errors import InvalidArgument, PDPError, Undecided
-from profiles.numbers import ExactLike, to_exact
+from profiles.numbers import ExactLike, to_exact, to_integer
 from proofs_check.exact.probabilities import equals_itself
 
 Value = TypeVar("Value", bound=Hashable)
@@ -65,9 +65,8 @@ class Choices:
 
     def uniform(self, n: int) -> int:
         """Return each of 0, ..., n − 1 with probability 1/n."""
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
-            raise InvalidArgument(f"a uniform choice needs a positive integer, but {n!r:.40} was found; give the number of values")
-        return self(dict.fromkeys(range(n), Fraction(1, n)))
+        size = to_integer(n, "the number of values of a uniform choice", 1)
+        return self(dict.fromkeys(range(size), Fraction(1, size)))
 
     def _next(self, distribution: Mapping[Value, ExactLike]) -> _Point:
         if self._closed:

@@ -10,7 +10,7 @@ from itertools import combinations, combinations_with_replacement, permutations,
 from typing import Any, TypeAlias
 
 from profiles.errors import InvalidArgument, Undecided
-from profiles.numbers import ExactLike, round_down, round_up
+from profiles.numbers import ExactLike, round_down, round_up, to_integer
 from proofs_check.exact.enclosed import Bounds, Enclosed
 from proofs_check.exact.exponentials import Exact, Nats
 from proofs_check.exact.probabilities import Law, Table, read_table, widen
@@ -245,8 +245,7 @@ def _read_records(records: Iterable[Hashable]) -> tuple[Hashable, ...]:
 
 def _check_count(universe: int, max_size: int, limit: int, *, ordered: bool, distinct: bool) -> int:
     """Return the number of data sets. Raises :class:`InvalidArgument`, :class:`Undecided`."""
-    if isinstance(max_size, bool) or not isinstance(max_size, int) or max_size < 1:
-        raise InvalidArgument(f"the largest size must be a positive integer, but {max_size!r:.40} was found; give a number of records")
+    to_integer(max_size, "the largest size", 1, hint="give a number of records")
     count = 0
     for size in range(max_size + 1):
         if ordered:

@@ -11,7 +11,6 @@ from profiles.grammar import parse_expression
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_sympy
 from profiles.terms import Term, symbol
-from proofs_check.admission import numeric_term
 from proofs_check.conditions.branches import Pieces, find_pieces
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.growth import offset_name
@@ -45,7 +44,7 @@ def explain_well_defined(case: Case) -> tuple[Step, ...]:
     """ε is defined, operation by operation, and not negative."""
     context, proof = case.context, case.proof
     own = [(parse_expression(text), tree) for text, tree in proof.get("obligations", {}).items()]
-    needs = [_need(context, need, own) for need in obligations(numeric_term(context.profile)) if need.term[0] != "num"]
+    needs = [_need(context, need, own) for need in obligations(context.profile.numeric_epsilon()) if need.term[0] != "num"]
     defined = "Every operation of epsilon is defined, because:" if needs else "Every operation of epsilon is defined."
     whole = setting_over(context, context.domain, context.profile.expression())
     shown = claim(whole.goal, name=EPSILON)

@@ -7,7 +7,7 @@ import sympy
 from profiles.errors import InvalidExpression
 from profiles.numbers import to_exact
 from profiles.symbolic import from_sympy, to_rational, to_sympy
-from profiles.terms import Term, number
+from profiles.terms import number, symbol
 from proofs_check.explain.document import PSI, RATE, SAMPLED, WEIGHTED, Formula, Step
 from proofs_check.explain.kernel_rules import explain_tree
 from proofs_check.explain.rounding import down, enclose
@@ -15,8 +15,9 @@ from proofs_check.explain.setting import at_point, claim, definition, fix, for_a
 from proofs_check.explain.statements import ONE, Case, setting_over
 from proofs_check.prover.algebra import put_in
 from proofs_check.prover.goals import Goal
+from proofs_check.suprema.terms import odds, sampled
 
-_ODDS: Term = ("mul", RATE, ("add", ("exp", SAMPLED), ("neg", ONE)))
+_ODDS = odds(RATE, SAMPLED)
 
 
 def explain_upper(case: Case) -> tuple[Step, ...]:
@@ -68,12 +69,11 @@ def _weighted(case: Case) -> sympy.Expr:
 
 
 def _psi(q: sympy.Expr, e: sympy.Expr) -> sympy.Expr:
-    return e + sympy.log(q + (1 - q) * sympy.exp(-e))
+    return to_sympy(sampled(symbol("q"), symbol("e")), {"q": q, "e": e})
 
 
 def _definitions(q: sympy.Expr, e: sympy.Expr) -> Step:
-    inside = ("add", RATE, ("mul", ("add", ONE, ("neg", RATE)), ("exp", ("neg", SAMPLED))))
-    psi = Formula((PSI, "=", ("log", ("add", ONE, _ODDS)), "=", ("add", SAMPLED, ("log", inside))))
+    psi = Formula((PSI, "=", ("log", ("add", ONE, _ODDS)), "=", sampled(RATE, SAMPLED)))
     probability, loss = definition(RATE, q), Formula((SAMPLED, "=", WEIGHTED, "=", from_sympy(e)))
     weight = Formula((("div", ONE, RATE),))
     return Step(("A record is sampled with probability ", probability, " and gets the weight ", weight, ". So ", loss, " and ", psi, "."))

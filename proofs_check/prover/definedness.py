@@ -10,9 +10,10 @@ from fractions import Fraction
 import sympy
 
 from profiles.errors import InvalidExpression
+from profiles.evaluation import constant_value
 from profiles.profile import Profile, Variable
 from profiles.symbolic import to_rational, to_sympy
-from profiles.terms import Term, children, constant_value, free_symbols
+from profiles.terms import Term, children, free_symbols
 from proofs_check.prover.algebra import put_in, rational_roots
 from proofs_check.prover.explore import candidates, explore
 from proofs_check.prover.goals import Goal

@@ -128,10 +128,7 @@ def _polish(
     """Take steps of Newton's method, with quotients of differences, in the coordinates that are inside of their ranges."""
     inside = [i for i, (v, x) in enumerate(zip(box, point, strict=True)) if x > v.lo and (v.hi is None or x < v.hi)]
     for _ in range(NEWTON_STEPS if len(inside) <= MOST_NEWTON else 0):
-        h = {
-            i: min((x for x in (point[i] - box[i].lo, (box[i].hi or 2 * point[i] + 1) - point[i])), default=point[i]) * DIFFERENCE
-            for i in inside
-        }
+        h = {i: min(x - box[i].lo, x + 1 if (hi := box[i].hi) is None else hi - x) * DIFFERENCE for i in inside for x in (point[i],)}
 
         def beside(*steps: tuple[int, int], point: tuple[Fraction, ...] = point, h: dict[int, Fraction] = h) -> arb:
             return at([x + sum((k * h[i] for i, k in steps if i == j), Fraction(0)) for j, x in enumerate(point)])

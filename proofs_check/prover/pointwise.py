@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 from flint import arb
 
-from profiles.terms import Term, constant_value, to_text
+from profiles.evaluation import NoValue, constant_value, is_long, operate
+from profiles.terms import Term, to_text
 from proofs_check.enclosures import Enclosure, ball, working_precision
 from proofs_check.prover.effort import spend
 
 #: An exact :class:`~fractions.Fraction`, or a ball (whose library has no types that a checker could use).
 Value: TypeAlias = Any
 
-MAX_BITS = 20_000
 #: What a step of an evaluation costs.
 STEP = 20
 
@@ -53,9 +52,9 @@ def _value(term: Term, point: Mapping[str, Fraction]) -> Value:
         at = _value(term[2], point)
         return term[1].value(at) if isinstance(at, Fraction) else Enclosure((head, term[1], ("sym", "x"))).evaluate({"x": at})
     arguments = [_value(part, point) for part in term[1:]]
-    if all(isinstance(argument, Fraction) for argument in arguments):
+    if arguments and all(isinstance(argument, Fraction) for argument in arguments):
         exact = _exact(head, arguments, term)
-        if exact is not None and max(exact.numerator.bit_length(), exact.denominator.bit_length()) <= MAX_BITS:
+        if exact is not None:
             return exact
     _require_domain(head, arguments, term)
     return _evaluate(head, arguments)
@@ -88,48 +87,12 @@ def _branch(term: Term, point: Mapping[str, Fraction]) -> Value:
 
 
 def _exact(head: str, arguments: list[Fraction], term: Term) -> Fraction | None:
-    match head:
-        case "add":
-            return sum(arguments, Fraction(0))
-        case "mul":
-            product = Fraction(1)
-            for factor in arguments:
-                product *= factor
-            return product
-        case "neg":
-            return -arguments[0]
-        case "abs":
-            return abs(arguments[0])
-        case "floor" | "ceiling":
-            return Fraction(math.floor(arguments[0]) if head == "floor" else math.ceil(arguments[0]))
-        case "min":
-            return min(arguments)
-        case "max":
-            return max(arguments)
-        case "div":
-            if arguments[1] == 0:
-                raise UndefinedAtPoint(f"{to_text(term)} divides by zero")
-            return arguments[0] / arguments[1]
-        case "pow":
-            return _exact_power(arguments[0], arguments[1], term)
-        case "exp" | "sin" | "tan" | "tanh" | "sinh" | "cosh" if arguments[0] == 0:
-            return Fraction(int(head in ("exp", "cosh")))
-        case "log" if arguments[0] == 1:
-            return Fraction(0)
-        case "sqrt" if arguments[0] == 0:
-            return Fraction(0)
-    return None
-
-
-def _exact_power(base: Fraction, exponent: Fraction, term: Term) -> Fraction | None:
-    literal = constant_value(term[2]) is not None
-    if exponent.denominator == 1 and abs(exponent) <= 1000 and (literal or base > 0):
-        if base == 0 and exponent < 0:
-            raise UndefinedAtPoint(f"{to_text(term)} divides by zero")
-        return base ** int(exponent) if base.numerator.bit_length() * abs(exponent) < MAX_BITS else None
-    if base == 0 and exponent > 0:
-        return Fraction(0)
-    return None
+    """Return one operation on exact numbers, None where it has no rational value of moderate length."""
+    found = operate(head, arguments, literal=head != "pow" or constant_value(term[2]) is not None)
+    if found is NoValue.UNDEFINED:
+        divides = head == "div" or (head == "pow" and arguments[0] == 0 and arguments[1] < 0)
+        raise UndefinedAtPoint(f"{to_text(term)} {'divides by zero' if divides else 'is not a real number'}")
+    return found if isinstance(found, Fraction) and not is_long(found) else None
 
 
 def _require_domain(head: str, arguments: list[Any], term: Term) -> None:

@@ -48,6 +48,7 @@ TACTICS: tuple[Tactic, ...] = (
     split_where_it_touches,
     use_circle,
     factor_out,
+    clear_factors,
     subtract_least,
     invert,
     through_logarithm,
@@ -60,7 +61,6 @@ TACTICS: tuple[Tactic, ...] = (
     choose_each,
     extend_to_zero,
     reduce_to_end,
-    clear_factors,
     split_tail,
     halve,
     complete_square,
@@ -138,10 +138,14 @@ def _at_depth(goal: Goal, depth: int) -> Iterator[Tree]:
 
 
 def _tactics(attempt: Attempt) -> Iterator[Tactic]:
-    """Yield what to try on a goal: where positive factors can be divided out, everything that needs subgoals is for what is left."""
+    """Yield what to try on a goal: where positive factors can be divided out, first of all what is left, and then as it stands whether it rises.
+
+    A product such as exp(-w)*p(w) may rise from 0 where p does not.
+    """
     yield from DIRECT
     positive = next(until_failure(iter([positive_part(attempt)] if attempt.depth else [])), None)
     if positive is not None:
         yield partial(strip, positive=positive)
+        yield from (reduce_to_end, extend_to_zero)
     else:
         yield from TACTICS

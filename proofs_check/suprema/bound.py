@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from flint import arb
 
 from profiles import InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, to_exact
+from profiles.evaluation import exact_value
 from profiles.hypotheses import DEFINED, Hypothesis
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
@@ -28,7 +29,7 @@ from proofs_check.suprema.certify import (
     premise,
     probability_trees,
 )
-from proofs_check.suprema.feasibility import domains, exact_value, refuse_improper, show_record
+from proofs_check.suprema.feasibility import domains, refuse_improper, show_record
 from proofs_check.suprema.search import guess_maximiser, improve, rounded_down, rounded_up
 from proofs_check.suprema.terms import odds_term, sampled_term, weighted_epsilon
 
@@ -276,9 +277,8 @@ class _Search:
 
     def _lower(self, at: Point, digits: int) -> Fraction | None:
         """Return ψ(at) rounded down: a proven lower bound of the supremum; None if the value is not finite."""
-        ends = [lower_fraction(value) for value in (self.odds.at(at).log1p(), self.log.at(at))]
-        finite = [end for end in ends if end is not None]
-        return None if not finite else rounded_down(max(*finite, Fraction(0)), digits)
+        end = least_value(self.log, self.odds, at)
+        return None if end is None else rounded_down(max(end, Fraction(0)), digits)
 
     def _certify(self, claim: Claim, boxes_used: int, order: tuple[str, ...], well_defined: Mapping[str, Any]) -> Checked:
         precision, objectives = self.bits, {"log": self.log, "exp": self.odds}
@@ -308,6 +308,12 @@ class _Search:
             f"{decimal_text(lower, 8, round_up=False)} <= sup <= {decimal_text(upper, 8, round_up=True)} is proved; "
             "raise the budget or accept a wider gap"
         )
+
+
+def least_value(log: Objective, odds: Objective, at: Mapping[str, Fraction]) -> Fraction | None:
+    """Return a number that ψ at a record is certainly not below, the larger one of what both forms give; None where neither is finite."""
+    ends = [lower_fraction(value) for value in (odds.at(at).log1p(), log.at(at))]
+    return max((end for end in ends if end is not None), default=None)
 
 
 def _ranges(profile: Profile, used: frozenset[str]) -> tuple[Box, Point]:

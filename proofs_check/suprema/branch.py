@@ -1,19 +1,20 @@
-"""Best-first branch and bound in ball arithmetic: is f ≤ target on a whole box? Floats decide nothing here."""
+"""Best-first branch and bound in ball arithmetic: is f ≤ target on a whole box, and what is sup f? Floats decide nothing here."""
 
 from __future__ import annotations
 
 import heapq
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 from flint import arb
 
+from profiles.evaluation import exact_value
 from profiles.terms import Term, children, free_symbols, rebuild, symbol
 from proofs_check.enclosures import Enclosure, Gradient, ball, interval, lower_fraction, upper_fraction
-from proofs_check.suprema.feasibility import exact_value
 
 Box = dict[str, tuple[Fraction, Fraction]]
 Point = dict[str, Fraction]
@@ -113,6 +114,16 @@ def _replaced(term: Term, found: Mapping[Term, str]) -> Term:
     return symbol(found[term]) if term in found else rebuild(term, lambda part: _replaced(part, found))
 
 
+class Bounded(Protocol):
+    """A function on boxes, ready to be maximised."""
+
+    def at(self, point: Mapping[str, Fraction]) -> arb:
+        """Return a ball around the value at a point."""
+
+    def above(self, box: Box) -> Piece:
+        """Return what is left to decide about sup f on a box: a part of it, and a ball whose upper end bounds f on that part."""
+
+
 class Objective:
     """A term on records, ready for bounds on boxes and values at points."""
 
@@ -180,7 +191,67 @@ def prove_at_most(
     """Decide f ≤ ``target`` on ``box`` with at most ``budget`` boxes, at the working precision.
 
     ``exact`` is the target as a rational number, where it is one: then a record at which f equals it exactly does not stop the proof.
-    Boxes are taken by largest upper bound; each is cleared, or bisected along the variable that contributes most to its width.
+    """
+
+    def clears(piece: Piece) -> bool:
+        if (piece.value < target) if strict else (piece.value <= target):
+            return True
+        return not piece.divisible and exact is not None and _exactly_below(objective, piece.middle, exact, strict=strict)
+
+    left, count, above = _search(objective, box, budget, clears, lambda middle: objective.at(middle) > target)
+    bound = None if above is not None else _largest([piece.value for piece in left], target)
+    return Outcome(proved=not left and above is None, bound=bound, counterexample=above, boxes=count)
+
+
+@dataclass(frozen=True, slots=True)
+class Supremum:
+    """``lower`` ≤ sup f ≤ ``upper``, the first one a value of f, at ``at``; −∞ or ∞ where nothing finite was found."""
+
+    lower: arb
+    upper: arb
+    at: Point
+
+    def exact(self) -> tuple[Fraction, Fraction] | None:
+        """Return the exact ends, None where one is not finite."""
+        lower, upper = lower_fraction(self.lower), upper_fraction(self.upper)
+        return None if lower is None or upper is None else (lower, max(lower, upper))
+
+
+def enclose_supremum(objective: Bounded, box: Box, gap: Fraction, budget: int, *, least: Fraction) -> Supremum:
+    """Enclose sup f over ``box`` with at most ``budget`` boxes, at the working precision: upper − lower ≤ gap·max(|lower|, ``least``) where
+    they are enough for that, and as small as they make it elsewhere.
+    """
+    share, floor, cleared = ball(gap), ball(least), arb("-inf")
+    best, at = arb("-inf"), {name: lo for name, (lo, _) in box.items()}
+    target = best
+
+    def clears(piece: Piece) -> bool:
+        nonlocal cleared
+        if not piece.value <= target:
+            return False
+        cleared = cleared.max(piece.value.upper())
+        return True
+
+    def looks(middle: Point) -> bool:
+        nonlocal best, at, target
+        value = objective.at(middle)
+        if value.is_finite() and value.lower() > best:
+            best, at = value.lower(), middle
+            target = best + share * abs(best).max(floor)
+        return False
+
+    left, _, _ = _search(objective, box, budget, clears, looks)
+    upper = _largest([piece.value for piece in left], cleared.max(best))
+    return Supremum(best, arb("inf") if upper is None else upper, at)
+
+
+def _search(
+    objective: Bounded, box: Box, budget: int, clears: Callable[[Piece], bool], stops: Callable[[Point], bool]
+) -> tuple[list[Piece], int, Point | None]:
+    """Return the pieces that are not cleared after ``budget`` boxes, the number of boxes, and the middle of one at which it stopped.
+
+    Boxes are taken by largest upper bound; each is cleared, or bisected along the variable that contributes most to its width. What clears
+    may become more while the search runs, never less.
     """
     heap: list[tuple[float, int, Piece]] = []
     pending: list[Box] = [box]
@@ -189,21 +260,19 @@ def prove_at_most(
         for current in pending:
             count += 1
             piece = objective.above(current)
-            if (piece.value < target) if strict else (piece.value <= target):
+            if clears(piece):
                 continue
             middle = piece.middle
-            if not piece.divisible and exact is not None and _exactly_below(objective, middle, exact, strict=strict):
-                continue
-            if objective.at(middle) > target:
-                return Outcome(proved=False, bound=None, counterexample=middle, boxes=count)
+            if stops(middle):
+                return [item for _, _, item in heap], count, middle
             key = -float(piece.value.upper()) if piece.value.is_finite() else -math.inf
             heapq.heappush(heap, (key, count, piece))
-        if not heap:
+        while heap and clears(heap[0][2]):
+            heapq.heappop(heap)
+        if not heap or count >= budget or not heap[0][2].divisible:
             break
-        if count >= budget or not heap[0][2].divisible:
-            return Outcome(proved=False, bound=_largest([item.value for _, _, item in heap], target), counterexample=None, boxes=count)
         pending = heapq.heappop(heap)[2].halves()
-    return Outcome(proved=True, bound=target, counterexample=None, boxes=count)
+    return [item for _, _, item in heap], count, None
 
 
 def _exactly_below(objective: Objective, point: Point, exact: Fraction, *, strict: bool) -> bool:

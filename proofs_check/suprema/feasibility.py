@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
-from flint import fmpz
-
 from profiles import InvalidSampling, Profile, decimal_text, exact_text
-from profiles.terms import Term, children, constant_value, free_symbols, to_text
+from profiles.evaluation import constant_value, exact_value
+from profiles.terms import Term, children, free_symbols, to_text
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 
 Record = Mapping[str, Fraction]
 
 _GRID = {1: 64, 2: 16, 3: 8}
-_MOST_BITS = 20_000
-_MOST_ROOT = 1_000
 
 
 def check_probability(profile: Profile, q: Term) -> None:
@@ -118,87 +114,3 @@ def coarse_records(profile: Profile) -> Iterator[dict[str, Fraction]]:
     axes = [[lo] if lo == hi else [lo + (hi - lo) * Fraction(k, steps) for k in range(steps + 1)] for _, lo, hi in ranges]
     for values in itertools.islice(itertools.product(*axes), 5_000):
         yield {name: value for (name, _, _), value in zip(ranges, values, strict=True)}
-
-
-def exact_value(term: Term, point: Record) -> Fraction | None:
-    """Return the exact rational value of ``term`` at ``point``, or None where it is not rational by arithmetic, undefined or too long."""
-    head = term[0]
-    if head == "num":
-        number: Fraction = term[1]
-        return number
-    if head == "sym":
-        return point.get(term[1])
-    if head == "piecewise":
-        return _exact_piecewise(term, point)
-    if head == "table":
-        at = exact_value(term[2], point)
-        return None if at is None else term[1].value(at)
-    operation = _EXACT.get(head)
-    if operation is None:
-        return None
-    arguments = [exact_value(part, point) for part in term[1:]]
-    values = [value for value in arguments if value is not None]
-    if len(values) != len(arguments):
-        return None
-    result = operation(values)
-    if result is None or max(result.numerator.bit_length(), result.denominator.bit_length()) > _MOST_BITS:
-        return None
-    return result
-
-
-def _exact_piecewise(term: Term, point: Record) -> Fraction | None:
-    for value, condition in term[1:]:
-        if condition[0] == "true":
-            return exact_value(value, point)
-        left, right = exact_value(condition[1], point), exact_value(condition[2], point)
-        if left is None or right is None:
-            return None
-        if _HOLDS[condition[0]](left, right):
-            return exact_value(value, point)
-    return None
-
-
-def _product(values: list[Fraction]) -> Fraction:
-    result = Fraction(1)
-    for value in values:
-        result *= value
-    return result
-
-
-def _power(values: list[Fraction]) -> Fraction | None:
-    base, exponent = values
-    if exponent.denominator != 1:
-        root = _root(base, exponent.denominator) if base >= 0 and exponent.denominator <= _MOST_ROOT else None
-        return None if root is None else _power([root, Fraction(exponent.numerator)])
-    if abs(exponent) > 1_000 or (base == 0 and exponent < 0):
-        return None
-    if max(base.numerator.bit_length(), base.denominator.bit_length()) * abs(int(exponent)) > _MOST_BITS:
-        return None
-    return base ** int(exponent)
-
-
-def _root(value: Fraction, degree: int) -> Fraction | None:
-    """Return the rational number whose power ``degree`` is ``value`` ≥ 0, None where there is none."""
-    top, bottom = fmpz(value.numerator).root(degree), fmpz(value.denominator).root(degree)
-    return Fraction(int(top), int(bottom)) if (top**degree, bottom**degree) == (value.numerator, value.denominator) else None
-
-
-_EXACT: dict[str, Callable[[list[Fraction]], Fraction | None]] = {
-    "add": lambda values: sum(values, Fraction(0)),
-    "mul": _product,
-    "neg": lambda values: -values[0],
-    "div": lambda values: values[0] / values[1] if values[1] else None,
-    "pow": _power,
-    "sqrt": lambda values: _root(values[0], 2) if values[0] >= 0 else None,
-    "abs": lambda values: abs(values[0]),
-    "floor": lambda values: Fraction(math.floor(values[0])),
-    "ceiling": lambda values: Fraction(math.ceil(values[0])),
-    "min": min,
-    "max": max,
-}
-_HOLDS: dict[str, Callable[[Fraction, Fraction], bool]] = {
-    "<": lambda left, right: left < right,
-    "<=": lambda left, right: left <= right,
-    ">": lambda left, right: left > right,
-    ">=": lambda left, right: left >= right,
-}

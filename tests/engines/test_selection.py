@@ -141,7 +141,7 @@ def test_partitions_have_streams_of_their_own() -> None:
 
 @pytest.mark.parametrize(("seed", "partition"), [(-1, 0), (0, -1), (1.0, 0), (True, 0), (None, 0), (0, None)])
 def test_bad_seeds(seed: Any, partition: Any) -> None:
-    with pytest.raises(profiles.InvalidArgument, match="integer from 0 on"):
+    with pytest.raises(profiles.InvalidArgument, match="integer of at least 0"):
         spawn_generator(seed, partition)
 
 

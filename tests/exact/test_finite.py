@@ -117,7 +117,7 @@ def test_unusable_coins_are_named(p):
 
 @pytest.mark.parametrize("n", [0, -1, 1.0, True, "3"])
 def test_unusable_uniform_choices_are_named(n):
-    with pytest.raises(InvalidArgument, match="positive integer"):
+    with pytest.raises(InvalidArgument, match="must be an integer of at least 1"):
         enumerate_outputs(lambda _, choose: choose.uniform(n), None)
 
 

@@ -13,9 +13,8 @@ dp_accounting = pytest.importorskip("dp_accounting", exc_type=ImportError)
 
 from accountant import derive_epsilon  # noqa: E402
 from accountant.guarantees import AnyGuarantee, Unit, base_profile, settle  # noqa: E402
-from accountant.interop.dominating import BITS, compose  # noqa: E402
+from accountant.interop.dominating import BITS, Spending, compose  # noqa: E402
 from accountant.interop.dp_accounting import CertifiedAccountant, CertifiedDpEvent, make_event, make_pld  # noqa: E402
-from accountant.interop.spending import Spending  # noqa: E402
 from accountant.onesided import declare_directions, subsample  # noqa: E402
 from profiles import InvalidArgument, InvalidNumber, OpenHypotheses, declare  # noqa: E402
 from profiles.hypotheses import FIXED_IN_ADVANCE  # noqa: E402

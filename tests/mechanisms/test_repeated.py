@@ -15,6 +15,7 @@ from profiles.hypotheses import PURE_SELECT
 from profiles.mechanisms import EXACT_ARITHMETIC
 from profiles.mechanisms.repeated import PUBLIC_CONSTANTS, RepeatedExponential, RepeatedThreshold, laws
 from profiles.mechanisms.repeated.interface import read_exact, read_scores
+from profiles.randomness.bits import BLOCK
 
 ALARM = 1e-7
 DATA = ["ab", "b", "bc", "c", "b"]
@@ -124,6 +125,11 @@ def test_outputs_have_the_law_of_the_enumeration(kind: str) -> None:
 
 def test_exact_draws_take_any_source_of_bits_and_floating_point_needs_a_generator() -> None:
     class Zeros:
+        name, hypothesis, seed = "zeros", "all digits are 0", None
+
+        def block(self) -> np.ndarray:
+            return np.zeros(BLOCK, dtype=np.uint16)
+
         def digit(self) -> int:
             return 0
 
@@ -132,8 +138,9 @@ def test_exact_draws_take_any_source_of_bits_and_floating_point_needs_a_generato
     for mechanism in (EXPONENTIAL["floating-point"], THRESHOLD["floating-point"]):
         with pytest.raises(InvalidArgument, match="Generator"):
             mechanism.run(DATA, Zeros())
+    assert EXPONENTIAL["exact"].run(DATA, 5) == EXPONENTIAL["exact"].run(DATA, np.random.default_rng(5))
     with pytest.raises(InvalidArgument, match="Generator"):
-        EXPONENTIAL["exact"].run(DATA, 5)
+        EXPONENTIAL["exact"].run(DATA, "5")
 
 
 def test_hypotheses_name_the_assumptions_and_the_arithmetic() -> None:

@@ -13,7 +13,7 @@ from accountant import amplify_once, compose, derive_epsilon, draw_sample, write
 from accountant.data import parse_statistic
 from accountant.guarantees import amplify_by_importance_sampling, base_profile
 from accountant.interop import read_guarantee, replay
-from accountant.interop.spending import spend
+from accountant.interop.dominating import spend
 from accountant.onesided import declare_directions
 from profiles import InvalidArgument, NotReplayed, OpenHypotheses, SampleUsed, UnreadableFile, declare
 from profiles.mechanisms import LaplaceSum

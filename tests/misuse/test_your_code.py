@@ -9,7 +9,7 @@ from accountant import DPKMeans, derive_epsilon, draw_sample, plan_sample
 from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, PrivateGreedy
 from accountant.data import parse_statistic
 from accountant.guarantees import discharge
-from accountant.interop.spending import spend
+from accountant.interop.dominating import spend
 from profiles import InvalidArgument, InvalidData, NotPrivate, load
 from profiles.mechanisms import LaplaceSum
 from profiles.randomness.bits import open_bits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import mpmath
@@ -9,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accountant.amplification import BITS, round_outward
+from accountant.amplification import BITS, amplify, round_outward
 from accountant.onesided import amplify_minus, amplify_plus
 from profiles import InvalidNumber
+from profiles.numbers import round_up_finite
 from proofs_check.enclosures import ball, working_precision
 
 losses = st.fractions(0, 30, max_denominator=1000)
@@ -34,6 +36,23 @@ def test_bounds_are_outside_and_tight(loss: Fraction, rate: Fraction) -> None:
             bound = amplify_minus(loss, rate)
             assert bound is not None
             assert minus - mpmath.mpf(10) ** -100 <= _mp(bound) <= minus * (1 + mpmath.mpf(2) ** -200)
+
+
+@given(st.one_of(losses, st.fractions(0, 10_000, max_denominator=10**9)), st.one_of(rates, st.fractions(0, 1)))
+def test_both_directions_and_the_binary64_form_share_one_enclosure(loss: Fraction, rate: Fraction) -> None:
+    """Bit for bit the formulas of Theorem 1 at 256 bits, and the binary64 form is the first of them rounded."""
+    with working_precision(BITS):
+        plus = round_outward((ball(rate) * ball(loss).expm1()).log1p())
+        gone = -(-ball(loss)).expm1()
+        minus = round_outward(-(-(ball(rate) * gone)).log1p()) if rate < 1 else loss
+        last = round_outward(-(-ball(rate)).log1p()) if rate < 1 else None
+    inside = loss > 0 and 0 < rate < 1
+    assert amplify_plus(loss, rate) == (plus if inside else loss if rate == 1 else 0)
+    assert amplify_minus(loss, rate) == (minus if inside else loss if rate == 1 else 0)
+    assert amplify_minus(None, rate) == (last if rate else 0)
+    found = amplify(loss, rate)
+    assert Fraction(found.lower) <= plus
+    assert found.upper <= round_up_finite(amplify_plus(loss, rate)) <= math.nextafter(found.upper, math.inf)
 
 
 @given(losses, rates)

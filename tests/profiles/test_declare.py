@@ -177,9 +177,9 @@ def test_composition_adds_and_multiplies():
 @pytest.mark.parametrize("times_value", ["0.5", 0, -1, "2.5"])
 def test_a_number_of_rounds_is_a_positive_integer(times_value):
     part = declare("count", "w")
-    with pytest.raises(InvalidProfile, match="positive integer"):
+    with pytest.raises(InvalidProfile, match="must be an integer of at least 1"):
         compose_adaptively("c", [part], times="T", times_value=times_value)
-    with pytest.raises(InvalidProfile, match="positive integer"):
+    with pytest.raises(InvalidProfile, match="must be an integer of at least 1"):
         compose_adaptively("c", [part], times=times_value if not isinstance(times_value, str) else Fraction(times_value))
 
 

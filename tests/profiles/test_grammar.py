@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles import InvalidExpression, declare, parse_expression
-from profiles.terms import Term, children, constant_value, free_symbols, to_text
+from profiles.evaluation import constant_value
+from profiles.terms import Term, children, free_symbols, to_text
 
 HOSTILE = [
     "__import__('os').system('x')",

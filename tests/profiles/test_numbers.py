@@ -13,8 +13,8 @@ import sympy
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from profiles import InvalidNumber, decimal_text, exact_text, to_exact
-from profiles.numbers import MAX_FLOAT, integer_text, round_down, round_down_finite, round_up, round_up_finite, shorten
+from profiles import InvalidArgument, InvalidData, InvalidNumber, decimal_text, exact_text, to_exact
+from profiles.numbers import MAX_FLOAT, integer_text, round_down, round_down_finite, round_up, round_up_finite, shorten, to_integer
 
 
 @pytest.mark.parametrize(
@@ -268,3 +268,32 @@ def test_a_fraction_in_a_message_is_short():
     assert shorten(Fraction(-2, 3)) == "-2/3"
     assert shorten(Fraction(7)) == "7"
     assert shorten(Fraction("1e5000")) == "1" + "0" * 36 + "..."  # longer than str accepts
+
+
+@pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3), sympy.Integer(3)])
+def test_integers_of_all_libraries(value):
+    found = to_integer(value, "k", 1, 3)
+    assert found == 3
+    assert type(found) is int
+
+
+@pytest.mark.parametrize("value", [True, np.bool_(True), 1.0, np.float64(2.0), math.nan, Fraction(2), "2", None, 0, 4, -(10**100), 10**100])
+def test_what_is_no_integer_in_the_range_is_refused(value):
+    with pytest.raises(InvalidData, match=r"^k must be an integer from 1 to 3, but '.{1,40}' was found; count them$"):
+        to_integer(value, "k", 1, 3, hint="count them", error=InvalidData)
+
+
+def test_a_refused_integer_may_be_longer_than_python_prints():
+    with pytest.raises(InvalidArgument, match=r"^k must be an integer from 1 to 3, but '10{39}' was found; give one$"):
+        to_integer(10**5000, "k", 1, 3)
+
+
+def test_whole_numbers_in_any_form():
+    assert [to_integer(value, "k", any_form=True) for value in (2.0, "3e2", Fraction(4), -5, np.float32(6))] == [2, 300, 4, -5, 6]
+    for value in (2.5, "1/3"):
+        with pytest.raises(InvalidArgument, match=r"^k must be an integer of at least 0, but "):
+            to_integer(value, "k", 0, any_form=True)
+    with pytest.raises(InvalidNumber):
+        to_integer(math.nan, "k", any_form=True)
+    with pytest.raises(InvalidNumber):
+        to_integer(True, "k", any_form=True)

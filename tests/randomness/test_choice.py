@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 from profiles.errors import InvalidArgument
 from profiles.mechanisms.repeated import draw_gumbel
 from profiles.mechanisms.repeated.interface import read_scores
-from profiles.randomness import ExponentialChoice, ExponentialDraws, choice, measure_gaps, open_digits
+from profiles.randomness import ExponentialChoice, ExponentialDraws, choice, measure_gaps, open_bits
 
 #: Statistical tests: fixed seeds; with others one of them would be red once in 10⁷ times.
 ALARM = 1e-7
@@ -212,7 +212,7 @@ def test_choices_have_the_law_of_the_exponential_mechanism(name: str) -> None:
     given_scores, rate = SCORES[name]
     scores = read_scores(given_scores, len(given_scores))
     shares = weights_of(list(given_scores), rate)
-    digits = open_digits(np.random.default_rng(5))
+    digits = open_bits(np.random.default_rng(5))
     drawn = ExponentialChoice(scores, rate)
     judge(np.bincount([drawn.draw(digits) for _ in range(3000)], minlength=len(scores)), shares)
     if name != "wide integers":  # 2⁶² and 2⁶² − 1 are the same double
@@ -225,6 +225,6 @@ def test_scores_of_every_integer_type_have_their_own_differences(kind) -> None:
     ends = np.iinfo(kind)
     scores = np.array([ends.min, ends.max, ends.max - 3], dtype=kind)
     assert measure_gaps(scores).tolist() == [float(int(ends.max) - int(ends.min)), 0.0, 3.0]
-    digits = open_digits(np.random.default_rng(3))
+    digits = open_bits(np.random.default_rng(3))
     drawn = ExponentialChoice(scores, Fraction(1, 4))
     assert 0 not in {drawn.draw(digits) for _ in range(200)}

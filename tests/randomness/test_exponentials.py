@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from profiles.errors import InvalidArgument
-from profiles.randomness import draw_below, draw_discrete_laplace, draw_exp, draw_geometric, enclose_exp, open_digits
+from profiles.randomness import draw_below, draw_discrete_laplace, draw_exp, draw_geometric, enclose_exp, open_bits
 
 #: Statistical tests: fixed seeds; with others one of them would be red once in 10⁷ times.
 ALARM = 1e-7
@@ -66,7 +66,7 @@ def test_a_draw_is_true_exactly_where_the_uniform_number_is_below(x: Fraction, v
 
 
 def test_integers_below_a_bound_are_uniform_and_digits_are_not_wasted() -> None:
-    digits = open_digits(np.random.default_rng(1))
+    digits = open_bits(np.random.default_rng(1))
     found = np.bincount([draw_below(5, digits) for _ in range(4000)], minlength=5)
     assert len(found) == 5
     assert chisquare(found).pvalue > ALARM
@@ -79,7 +79,7 @@ def test_integers_below_a_bound_are_uniform_and_digits_are_not_wasted() -> None:
 
 @pytest.mark.parametrize("rate", [Fraction(3, 2), Fraction(1, 3), Fraction(7, 100)])
 def test_geometric_noise_has_the_tail_of_exponential_noise(rate: Fraction) -> None:
-    digits = open_digits(np.random.default_rng(rate.numerator))
+    digits = open_bits(np.random.default_rng(rate.numerator))
     found = np.array([draw_geometric(rate, digits) for _ in range(1500)])
     edges = [k for k in range(200) if 1500 * np.exp(-float(rate) * k) > 10]
     tails = np.exp(-float(rate) * np.array(edges))
@@ -89,7 +89,7 @@ def test_geometric_noise_has_the_tail_of_exponential_noise(rate: Fraction) -> No
 
 
 def test_the_frequencies_of_two_sided_noise() -> None:
-    digits, a = open_digits(np.random.default_rng(5)), np.exp(-0.8)
+    digits, a = open_bits(np.random.default_rng(5)), np.exp(-0.8)
     found = np.bincount(np.clip([draw_discrete_laplace(Fraction(4, 5), digits) for _ in range(3000)], -6, 6) + 6, minlength=13)
     law = (1 - a) / (1 + a) * a ** np.abs(np.arange(-6.0, 7.0))
     law[[0, 12]] = a**6 / (1 + a)

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant.report.charts import Chart, Line, draw
-from accountant.report.mathml import equation, term_math
+from accountant.report.prose import equation
 from accountant.report.wording import factor
 from profiles import InvalidArgument, parse_expression
 from profiles.presenting.elements import make, serialise, visible
+from profiles.presenting.mathml import term_math
 from tests.report.conftest import Page
 
 

@@ -12,8 +12,8 @@ from accountant.guarantees import bound_epsilon
 from accountant.rules import make_rule
 from accountant.rules.coreset import largest_size
 from profiles import InvalidSampling, declare
+from profiles.evaluation import exact_value
 from profiles.terms import to_text
-from proofs_check.suprema.feasibility import exact_value
 from tests.premises import say
 
 LLOYD = declare(

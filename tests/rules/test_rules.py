@@ -6,8 +6,8 @@ import pytest
 
 from accountant.rules import RULES, describe_rules, make_rule, rule_from_declaration, rule_from_expression
 from profiles import InvalidNumber, InvalidSampling, InvalidTarget, declare, parse_expression, parse_file
+from profiles.evaluation import exact_value
 from profiles.hypotheses import name_range
-from proofs_check.suprema.feasibility import exact_value
 from tests.premises import say
 
 SUM = declare("sum", "w*z/b", record={"z": [0, 2]}, parameters={"b": 3})

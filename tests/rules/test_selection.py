@@ -17,7 +17,7 @@ from accountant.selection.floors import BITS, CONSTRAINED_BITS, floor_bits, floo
 from accountant.selection.select import Selection, prove_monotone
 from accountant.weights.premise import prove_premise
 from profiles import Infeasible, InvalidData, InvalidSampling, Undecided, declare, parse_expression
-from proofs_check.suprema.feasibility import exact_value
+from profiles.evaluation import exact_value
 
 LLOYD = declare(
     "weighted DP-Lloyd", "T*w*(1/beta_count + z/beta_sum)", record={"z": [0, 4]},

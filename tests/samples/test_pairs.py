@@ -14,7 +14,6 @@ from accountant.selection.explicit import round_rule
 from accountant.selection.select import CHECKED, Selection, Selector, prepare_selection
 from profiles import InvalidData, InvalidProfile, InvalidSampling, declare
 from proofs_check.enclosures import Enclosure, ball, working_precision
-from proofs_check.suprema.terms import numeric_epsilon
 
 LLOYD = declare(
     "lloyd", "T*w*(1/a + z/b)", record={"z": [0, "1.5"]}, parameters={"T": 10, "a": "20.5", "b": 30}, source="Proposition 13"
@@ -42,7 +41,7 @@ def enclose(term, **values):
 
 def excess(profile, q, w, **record):
     """ψ of the numbers used, as a ball; to be called and compared at a working precision."""
-    return (ball(Fraction(float(q))) * enclose(numeric_epsilon(profile), w=w, **record).expm1()).log1p()
+    return (ball(Fraction(float(q))) * enclose(profile.numeric_epsilon(), w=w, **record).expm1()).log1p()
 
 
 def keeping(profile, rule, bound):

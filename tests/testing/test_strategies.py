@@ -30,10 +30,10 @@ from accountant.testing import (
 from accountant.testing.strategies.declared import FAMILIES
 from accountant.testing.strategies.records import borders
 from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidProfile, Undecided, declare
+from profiles.evaluation import exact_value
 from profiles.mechanisms import KNormSum, WeightedLloyd
 from profiles.mechanisms.datasets import compute_norms
 from proofs_check.admission import admit
-from proofs_check.suprema.feasibility import exact_value
 
 QUICK = settings(
     derandomize=True, max_examples=25, deadline=None, database=None, phases=[Phase.generate], suppress_health_check=[HealthCheck.too_slow]

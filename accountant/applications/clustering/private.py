@@ -21,7 +21,7 @@ from profiles import InvalidArgument, InvalidTarget, to_exact
 from profiles.arrays import Floats
 from profiles.hypotheses import FEW_RECORDS, ONLY_THROUGH_OUTPUT, OWN_ENTRY, PUBLIC_CONSTANTS, WELL_FORMED
 from profiles.numbers import ExactLike
-from profiles.randomness import RandomDigits, draw_discrete_laplace, draw_geometric
+from profiles.randomness import BitSource, draw_discrete_laplace, draw_geometric
 
 PAGE = "docs/metric-clustering.md"
 PUBLIC = PUBLIC_CONSTANTS.about(
@@ -162,14 +162,14 @@ class PrivateMetricClustering:
         costs = (self.space.distances[list(selected)] / self.space.diameter) ** self.power
         return MetricClustering(solve_weighted(costs, weights, int(self.k)), guarantee, selected, tuple(weights.tolist()))
 
-    def _select(self, sample: Tally, digits: RandomDigits) -> tuple[int, ...]:
+    def _select(self, sample: Tally, digits: BitSource) -> tuple[int, ...]:
         rounds = self.public_rounds
         if rounds is None:
             noisy = int(sample.counts.sum()) + draw_geometric(self.budget.size, digits)
             rounds = rounds_for(noisy, int(self.k), self.space.size)
         return select_candidates(sample, rounds, self.budget.selection, digits)
 
-    def _weigh(self, tally: Tally, selected: tuple[int, ...], digits: RandomDigits) -> Floats:
+    def _weigh(self, tally: Tally, selected: tuple[int, ...], digits: BitSource) -> Floats:
         """Return noisy counts without their bias, cut at 0, as estimates for all records."""
         exact = count_nearest(tally, selected).tolist()
         budget, rate = self.budget, self.budget.histogram

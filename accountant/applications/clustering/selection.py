@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from accountant.applications.clustering.records import Tally
 from accountant.applications.clustering.space import UNITS, Costs, Integers
 from accountant.applications.submodular.choosing import choose_greedily, count_up_to, score_plainly
-from profiles.randomness import ExponentialDraws, RandomDigits
+from profiles.randomness import BitSource, ExponentialDraws
 
 #: A matrix product of binary64 numbers adds integers exactly while all partial sums stay below this.
 _EXACT = 2**53
 _BLOCK = 2**18
 
 
-def select_candidates(tally: Tally, rounds: int, epsilon: Fraction, digits: RandomDigits) -> tuple[int, ...]:
+def select_candidates(tally: Tally, rounds: int, epsilon: Fraction, digits: BitSource) -> tuple[int, ...]:
     """Return T = (c_1, ..., c_L): c_i is drawn from the candidates not yet drawn with probability proportional to exp(ε·q_i(c)).
 
     q_i(c) = cost(T_{i−1}) − cost(T_{i−1} ∪ {c}), where a record costs 1 while nothing is selected. All q_i are exact multiples of 2^−24,

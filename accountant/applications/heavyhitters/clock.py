@@ -21,7 +21,7 @@ from accountant.applications.heavyhitters.streams import StreamBatch, cut_record
 from accountant.applications.heavyhitters.watching import StepReport, Watch
 from accountant.guarantees import AnyGuarantee
 from profiles import InvalidArgument, InvalidData
-from profiles.randomness.uncopied import Uncopied
+from profiles.randomness.bits import Uncopied
 
 _LONGEST_SLEEP = 60.0
 

@@ -121,8 +121,9 @@ class HeavyHitterMonitor:
 
     def start_clocked(self, *, bits: object = None) -> ClockedWatch:
         """Return a new pass that gives reports when its ``tick`` is called, at public moments, and never because a record came."""
-        source = open_bits(bits)
-        return ClockedWatch(self.start(bits=source), self._derive_clocked(source.hypothesis))
+        watch = self.start(bits=bits)
+        evidence = "reports leave when the public clock says so, one for each time step, whether records come or not"
+        return ClockedWatch(watch, assume(discharge(watch.guarantee, UNSEEN_MOMENT, evidence), (ARRIVAL, IN_TIME)))
 
     def watch(self, stream: Iterable[Any], *, clock: Clock | None = None, bits: object = None) -> Iterator[StepReport]:
         """Yield the report of each public time step, in order.
@@ -139,17 +140,14 @@ class HeavyHitterMonitor:
                 )
             yield from follow_clock(self.start_clocked(bits=bits), stream, clock, (int(self._times[i]) for i in range(len(self._times))))
             return
-        watch = self.start(bits=bits)
-        for batch in cut_records(stream):
-            yield from watch.iterate(batch.times, batch.users, batch.items)
-        yield from watch.iterate_rest()
+        yield from _iterate(self.start(bits=bits), stream)
 
     def run(self, stream: Iterable[Any], *, bits: object = None) -> HeavyHitterAnswer:
         """Return all reports of one pass with their guarantee. Raises like ``Watch.push``."""
-        source = open_bits(bits)
-        reports = tuple(self.watch(stream, bits=source))
-        guarantee = discharge(self._derive(source.hypothesis), UNSEEN_MOMENT, "run returns all reports together, after the last of them")
-        return HeavyHitterAnswer(reports, guarantee)
+        watch = self.start(bits=bits)
+        reports = tuple(_iterate(watch, stream))
+        evidence = "run returns all reports together, after the last of them"
+        return HeavyHitterAnswer(reports, discharge(watch.guarantee, UNSEEN_MOMENT, evidence))
 
     def _derive(self, bits: Hypothesis | str) -> AnyGuarantee:
         refused = (REFUSED,) if self.outside == "refuse" else ()
@@ -165,9 +163,12 @@ class HeavyHitterMonitor:
         )
         return conclude_run(subsample(one_sided, self.plan.p), Run(noise=bits, draws=bits, known=ships(self)))
 
-    def _derive_clocked(self, bits: Hypothesis | str) -> AnyGuarantee:
-        evidence = "reports leave when the public clock says so, one for each time step, whether records come or not"
-        return assume(discharge(self._derive(bits), UNSEEN_MOMENT, evidence), (ARRIVAL, IN_TIME))
+
+def _iterate(watch: Watch, stream: Iterable[Any]) -> Iterator[StepReport]:
+    """Yield the reports of a pass over a stream, to its end."""
+    for batch in cut_records(stream):
+        yield from watch.iterate(batch.times, batch.users, batch.items)
+    yield from watch.iterate_rest()
 
 
 def read_times(times: object) -> PublicDomain:

@@ -19,8 +19,7 @@ from accountant.applications.heavyhitters.users import NOBODY, Membership, UserT
 from accountant.guarantees import AnyGuarantee
 from profiles import InvalidArgument, InvalidData
 from profiles.private import list_values
-from profiles.randomness.bits import BitSource
-from profiles.randomness.uncopied import Uncopied
+from profiles.randomness.bits import BitSource, Uncopied
 
 _ONE_KEY = 2**62
 _NONE: Integers = np.empty(0, dtype=np.int64)

@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from accountant.testing.domains import RecordBall
 from accountant.testing.neighbors import NeighboringPair, Weighted
-from accountant.testing.strategies.numbers import require_count
 from accountant.testing.strategies.records import borders
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
 from profiles.mechanisms.datasets import float_at_most
-from profiles.numbers import to_exact
+from profiles.numbers import to_exact, to_integer
 
 #: Weights at which implementations break: 1 and its neighbor, powers of two, the last odd integer, and numbers that overflow when squared.
 _WEIGHTS = (1.0, math.nextafter(1.0, 2.0), 2.0, 1.5, 1 / 0.3, 10.0, 1e6, 2.0**53 - 1, 2.0**53, 1e200, 1e308)
@@ -66,7 +65,7 @@ def adversarial_datasets(draw: st.DrawFn, domain: RecordBall | Any = RecordBall(
     Weights are 1, next to 1 and huge. A tie is a record with its entries in another order or with other signs: its norm is the same.
     """
     ball = _ball(domain)
-    require_count(max_size, "max_size", least=0)
+    to_integer(max_size, "max_size", 0)
     entry = st.sampled_from(borders(-ball.largest(), ball.largest()))
     rows: list[tuple[Floats, float]] = []
     for _ in range(draw(st.integers(0, max_size))):
@@ -98,7 +97,7 @@ def neighboring_pairs(
     one-sided claim (add-DP) needs it. Shrinks to the record 0 of weight 1, removed from a data set that holds nothing else.
     """
     ball = _ball(domain)
-    require_count(max_size, "max_size", least=0)
+    to_integer(max_size, "max_size", 0)
     bases = weighted_datasets(ball, max_size=max_size, weights=weights) if datasets is None else datasets
     added = st.just(value=False) if larger_first else st.booleans()
     return st.builds(_insert, bases, points(ball), _weights() if weights is None else weights, st.integers(0, 2**16), added)
@@ -120,8 +119,8 @@ def _insert(base: Weighted, record: Floats, weight: float, place: int, added: bo
 
 
 def _require_sizes(least: int, most: int) -> None:
-    require_count(least, "min_size", least=0)
-    require_count(most, "max_size", least=0)
+    to_integer(least, "min_size", 0)
+    to_integer(most, "max_size", 0)
     if least > most:
         raise InvalidArgument(f"data sets of {least} to {most} records were asked for, but there are none; give a larger max_size")
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from accountant.testing.strategies.numbers import as_factor, positive_numbers, require_count
+from accountant.testing.strategies.numbers import as_factor, positive_numbers
 from profiles.errors import InvalidArgument
 from profiles.grammar import parse_expression
-from profiles.numbers import exact_text, to_exact
+from profiles.numbers import exact_text, to_exact, to_integer
 from profiles.profile import Parameter, Profile, Statistic, declare, make_parameter, make_statistic
 from profiles.terms import free_symbols
 
@@ -84,7 +84,7 @@ def profiles(
     >>> find(profiles(), lambda profile: True).text
     'w'
     """
-    require_count(max_terms, "max_terms", least=1)
+    to_integer(max_terms, "max_terms", 1)
     if families is not None and (isinstance(families, str) or not isinstance(families, Collection) or not families):
         raise InvalidArgument(
             f"families must be a list of at least one name, but {str(families)[:40]!r} was found; give for example ['linear']"
@@ -104,7 +104,7 @@ def profiles(
 @st.composite
 def unchecked_profiles(draw: st.DrawFn, *, max_terms: int = 3) -> Profile:
     """Return a strategy for declarations of which nothing is known: some are undefined or negative somewhere, and will be refused."""
-    require_count(max_terms, "max_terms", least=1)
+    to_integer(max_terms, "max_terms", 1)
     z = draw(statistics())
     coefficients = ["", "{k}", "z", "(1 + z)", "z**2", "a", "a*z", "(exp(1) - 1)"]
     sign = draw(st.sampled_from([" + ", " - "]))

@@ -7,7 +7,6 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from profiles.errors import InvalidArgument
 from profiles.numbers import exact_text
 
 _SHORT = [
@@ -26,12 +25,6 @@ _SHORT = [
 def positive_numbers() -> st.SearchStrategy[Fraction]:
     """Return a strategy for positive numbers; shrinks to 1."""
     return st.integers(1, 20).map(Fraction) | st.sampled_from(_SHORT)
-
-
-def require_count(value: object, what: str, *, least: int) -> None:
-    """Refuse anything but an integer of at least ``least``. Raises :class:`InvalidArgument`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidArgument(f"{what} must be an integer of at least {least}, but {str(value)[:40]!r} was found; give one")
 
 
 def as_factor(value: Fraction) -> str:

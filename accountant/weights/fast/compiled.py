@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from accountant.weights.fast.columns import Columns
 from accountant.weights.fast.rounding import LIBRARY, TINY, U
 from profiles.arrays import Floats
+from profiles.evaluation import constant_value
 from profiles.numbers import nearest
 from profiles.programs import Program, Step
 from profiles.tables import Table
-from profiles.terms import Term, constant_value
+from profiles.terms import Term
 
 Operand = Any  # a float or an array of floats
 Bounded = tuple[Operand, Operand]

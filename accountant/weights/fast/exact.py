@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from fractions import Fraction
 
+from profiles.evaluation import exact_value
 from profiles.profile import WEIGHT
 from profiles.terms import Term, children, free_symbols, number, rebuild
 
@@ -77,29 +77,6 @@ def _affine_sum(forms: list[tuple[Fraction, Fraction, str | None] | None]) -> tu
     return constant, slope, name
 
 
-def exact_value(term: Term, values: Mapping[str, Fraction]) -> Fraction | None:
-    """Return the exact rational value of ``term`` where it has the same one for all values of the missing symbols, else None.
-
-    A product with an exactly zero factor is zero; ``term`` is taken to be defined, which the declaration has proved.
-    """
-    head = term[0]
-    if head in ("num", "sym"):
-        value: Fraction | None = term[1] if head == "num" else values.get(term[1])
-        return value
-    if head in ("pi", "piecewise"):
-        return _branch(term, values) if head == "piecewise" else None
-    if head == "table":
-        at = exact_value(term[2], values)
-        return None if at is None else term[1].value(at)
-    parts = [exact_value(part, values) for part in term[1:]]
-    if (head == "mul" and any(part == 0 for part in parts)) or (head == "div" and parts[0] == 0):
-        return Fraction(0)
-    known = [part for part in parts if part is not None]
-    if len(known) != len(parts):
-        return None
-    return _apply(head, known)
-
-
 def may_jump(term: Term) -> bool:
     """Tell whether a term has operations that are not continuous."""
     return term[0] in ("piecewise", "floor", "ceiling") or any(may_jump(part) for part in children(term))
@@ -107,49 +84,5 @@ def may_jump(term: Term) -> bool:
 
 def fold(term: Term, values: Mapping[str, Fraction]) -> Term:
     """Return a term with exact numbers in place of the subterms that have one; it is taken to be defined."""
-    exact = exact_value(term, values)
+    exact = exact_value(term, values, defined=True)
     return number(exact) if exact is not None else rebuild(term, lambda part: fold(part, values))
-
-
-def _apply(head: str, known: list[Fraction]) -> Fraction | None:
-    first = known[0]
-    match head:
-        case "add":
-            return sum(known, Fraction(0))
-        case "mul":
-            return math.prod(known, start=Fraction(1))
-        case "neg":
-            return -first
-        case "div":
-            return first / known[1] if known[1] else None
-        case "abs":
-            return abs(first)
-        case "floor" | "ceiling":
-            return Fraction(math.floor(first) if head == "floor" else math.ceil(first))
-        case "min" | "max":
-            return min(known) if head == "min" else max(known)
-        case "pow" if first in (0, 1) and known[1] > 0:
-            return first
-        case "pow":
-            return first ** int(known[1]) if known[1].denominator == 1 and abs(known[1]) <= 64 and (first or known[1] > 0) else None
-        case "exp" | "cos" | "cosh":
-            return Fraction(1) if first == 0 else None
-        case "log":
-            return Fraction(0) if first == 1 else None
-        case "sqrt":
-            return first if first in (0, 1) else None
-        case "sin" | "tan" | "tanh" | "sinh":
-            return Fraction(0) if first == 0 else None
-    return None
-
-
-def _branch(term: Term, values: Mapping[str, Fraction]) -> Fraction | None:
-    for value, condition in term[1:]:
-        if condition[0] == "true":
-            return exact_value(value, values)
-        left, right = exact_value(condition[1], values), exact_value(condition[2], values)
-        if left is None or right is None:
-            return None
-        if {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[condition[0]]:
-            return exact_value(value, values)
-    return None

@@ -8,8 +8,9 @@ from fractions import Fraction
 
 from flint import arb
 
-from accountant.weights.fast.exact import exact_value, fold, may_jump
+from accountant.weights.fast.exact import fold, may_jump
 from profiles import Infeasible, Undecided
+from profiles.evaluation import exact_value
 from profiles.numbers import MAX_FLOAT
 from profiles.private import name_rows
 from profiles.profile import WEIGHT
@@ -47,7 +48,7 @@ class Refiner:
     def decide(self, weight: float, record: Mapping[str, Fraction]) -> bool | None:
         """Tell whether ψ(weight) ≤ ε* for the record, exactly; None where 4096 bits do not decide it."""
         if weight == 1.0:
-            value = exact_value(self._epsilon, {**record, WEIGHT: Fraction(1)})
+            value = exact_value(self._epsilon, {**record, WEIGHT: Fraction(1)}, defined=True)
             if value is not None:
                 return value <= self._target
         bits = _FIRST_BITS
@@ -71,7 +72,7 @@ class Refiner:
         """Return the weight of a record with ψ(1) ≤ ε*: a binary64 w with ψ(w) ≤ ε* and w ≥ w*(1 − 1e-12); inf where ε is 0 for every w,
         the largest binary64 number where w* is above it. ``guess`` only affects the speed.
         """
-        if exact_value(self._epsilon, record) == 0:
+        if exact_value(self._epsilon, record, defined=True) == 0:
             return math.inf
         low, high = self._probe(record, guess, 1.0, None)
         if high is None:

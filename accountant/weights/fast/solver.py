@@ -24,7 +24,7 @@ from profiles import InvalidArgument, InvalidData, InvalidTarget, Profile, exact
 from profiles.arrays import Floats
 from profiles.numbers import MAX_FLOAT, nearest
 from profiles.profile import WEIGHT
-from profiles.terms import Term, free_symbols, number, substitute
+from profiles.terms import Term, free_symbols
 
 #: Rows a block: a few dozen temporaries of this length stay in a core's cache.
 BLOCK = 32_768
@@ -189,8 +189,7 @@ def prepare_solver(profile: Profile, target_epsilon: object, *, premise: Convexi
     if not profile.record:
         raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
     premise.require(profile, target)
-    constants = {item.name: number(item.value) for item in profile.parameters if item.value is not None}
-    epsilon = substitute(profile.epsilon, constants)
+    epsilon = profile.numeric_epsilon()
     coefficient = split_weight(epsilon)
     return WeightSolver(
         profile, make_target(target), epsilon, CompiledTerm(epsilon), None if coefficient is None else _coefficient(profile, coefficient)

@@ -28,7 +28,7 @@ from profiles.mechanisms.repeated.interface import (
 )
 from profiles.mechanisms.repeated.laws import STOPPED, Ends, Law, collect_law
 from profiles.numbers import ExactLike, exact_text
-from profiles.randomness import ExponentialChoice, enclose_exp, open_digits
+from profiles.randomness import ExponentialChoice, enclose_exp, open_bits
 
 Score = Callable[[Any], Any]
 
@@ -103,7 +103,7 @@ class RepeatedExponential:
     def run(self, data: Any, rng: object) -> tuple[Any, ...]:
         """Return one output: the chosen candidates, in order.
 
-        ``rng``: a generator, or (for exact arithmetic) any source of random bits, such as ``accountant.samples.open_bits()``.
+        ``rng``: a generator, or (for exact arithmetic) anything else that :func:`profiles.randomness.open_bits` takes.
         """
         previous: tuple[Any, ...] = ()
         draw = self._drawer(rng)
@@ -117,7 +117,7 @@ class RepeatedExponential:
         """Return ``size`` independent outputs as positions among the candidates, −1 after a stop, shape (size, rounds)."""
         check_call(rng, size)
         found = np.full((size, self.rounds), STOPPED, dtype=np.int64)
-        digits, exact = open_digits(rng), self.arithmetic is Arithmetic.EXACT
+        digits, exact = open_bits(rng), self.arithmetic is Arithmetic.EXACT
         waiting: list[tuple[tuple[Any, ...], NDArray[np.intp]]] = [((), np.arange(size))]
         while waiting:
             previous, rows = waiting.pop()
@@ -166,7 +166,7 @@ class RepeatedExponential:
 
     def _drawer(self, rng: object) -> Callable[[Any], int]:
         if self.arithmetic is Arithmetic.EXACT:
-            digits = open_digits(rng)
+            digits = open_bits(rng)
             return lambda scores: ExponentialChoice(scores, self.rate).draw(digits)
         check_call(rng, 1)
         return lambda scores: int(draw_gumbel(scores, self.rate, rng, 1)[0])  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ import numpy as np
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.hypotheses import EXACT_REALS, PURE_SELECT, Hypothesis
 from profiles.hypotheses import PUBLIC_CONSTANTS as _PUBLIC
-from profiles.numbers import ExactLike, exact_text, to_exact
+from profiles.numbers import ExactLike, exact_text, to_exact, to_integer
 
 PUBLIC_CONSTANTS = _PUBLIC.about(names="select, the number of rounds, epsilon0 and the sensitivity are")
 
@@ -38,11 +38,7 @@ def read_arithmetic(value: object) -> Arithmetic:
 
 def read_rounds(value: object) -> int:
     """Return the number of rounds. Raises :class:`InvalidArgument`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= MOST_ROUNDS:
-        raise InvalidArgument(
-            f"the number of rounds must be an integer from 1 to {MOST_ROUNDS}, but {str(value)[:40]!r} was found; give a public number"
-        )
-    return int(value)
+    return to_integer(value, "the number of rounds", 1, MOST_ROUNDS, hint="give a public number")
 
 
 def read_rate(epsilon0: ExactLike, sensitivity: ExactLike) -> tuple[Fraction, Fraction, Fraction]:

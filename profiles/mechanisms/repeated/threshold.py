@@ -26,7 +26,7 @@ from profiles.mechanisms.repeated.interface import (
 )
 from profiles.mechanisms.repeated.laws import STOPPED, Ends, Law, collect_law
 from profiles.numbers import ExactLike, exact_text, to_exact
-from profiles.randomness import draw_exp, enclose_exp, open_digits
+from profiles.randomness import draw_exp, enclose_exp, open_bits
 
 Value = Callable[[Any], Any]
 
@@ -103,10 +103,10 @@ class RepeatedThreshold:
     def run(self, data: Any, rng: object) -> tuple[bool, ...]:
         """Return one output: True where the answer is above.
 
-        ``rng``: a generator, or (for exact arithmetic) any source of random bits, such as ``accountant.samples.open_bits()``.
+        ``rng``: a generator, or (for exact arithmetic) anything else that :func:`profiles.randomness.open_bits` takes.
         """
         if self.arithmetic is Arithmetic.EXACT:
-            digits = open_digits(rng)
+            digits = open_bits(rng)
         else:
             check_call(rng, 1)
         answers: list[bool] = []
@@ -119,7 +119,7 @@ class RepeatedThreshold:
         """Return ``size`` independent outputs: 1 for ⊤, 0 for ⊥, −1 after a stop, shape (size, rounds)."""
         check_call(rng, size)
         found = np.full((size, self.rounds), STOPPED, dtype=np.int64)
-        digits = open_digits(rng)
+        digits = open_bits(rng)
         waiting: list[tuple[tuple[bool, ...], NDArray[np.intp]]] = [((), np.arange(size))]
         while waiting:
             previous, rows = waiting.pop()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from profiles.errors import InvalidArgument
-from profiles.numbers import exact_text
+from profiles.numbers import exact_text, to_integer
 from proofs_check.exact.repeated.rounds import RepeatedMechanism, Round, Values, numbers_of, read_round, require_repeated, sensitivity_of
 from proofs_check.results import Verdict
 
@@ -37,8 +37,7 @@ class FiniteDomain:
     def __post_init__(self) -> None:
         if not self.records or len(set(self.records)) != len(self.records):
             raise InvalidArgument("the universe must be a sequence of different records, at least one; list each record once")
-        if isinstance(self.max_size, bool) or not isinstance(self.max_size, int) or self.max_size < 1:
-            raise InvalidArgument(f"the largest size must be an integer of at least 1, but {self.max_size!r:.40} was found; give one")
+        to_integer(self.max_size, "the largest size", 1)
 
     @property
     def statement(self) -> str:

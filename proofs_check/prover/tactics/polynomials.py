@@ -61,7 +61,7 @@ def expand_from_ends(attempt: Attempt) -> Iterator[Tree]:
     degrees = form.degree_list()
     if max(degrees) > MOST_DEGREE or prod(degree + 1 for degree in degrees) > MOST_PARTS:
         return
-    coefficients = bernstein(form, [(variable.lo, variable.hi or variable.lo) for variable in attempt.used])
+    coefficients = bernstein(form, [(variable.lo, variable.end) for variable in attempt.used])
     least = min(coefficients.values(), default=Fraction(-1))
     if least < 0 or (least == 0 and attempt.goal.strict):
         return
@@ -69,7 +69,7 @@ def expand_from_ends(attempt: Attempt) -> Iterator[Tree]:
     for powers, coefficient in coefficients.items():
         factors = [to_rational(coefficient - least)]
         for symbol, variable, degree, i in zip(form.gens, attempt.used, degrees, powers, strict=True):
-            lo, hi = to_rational(variable.lo), to_rational(variable.hi or variable.lo)
+            lo, hi = to_rational(variable.lo), to_rational(variable.end)
             factors += [comb(degree, i) / (hi - lo) ** degree, (symbol - lo) ** i, (hi - symbol) ** (degree - i)]
         part = sympy.Mul(*factors)
         parts += [part] if part != 0 else []

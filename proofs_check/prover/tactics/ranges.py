@@ -20,6 +20,10 @@ from proofs_check.prover.oracle import accepts
 from proofs_check.results import Tree
 
 TAILS = tuple(Fraction(10) ** power for power in (1, 2, 4, 6, 8, 10, 13, 16, 20, 30))
+#: Those of them at which it is seen first whether the sign beyond may be manifest at all: at one of them it is, if it is anywhere.
+TRIED_FIRST = (TAILS[9], TAILS[3], TAILS[1])
+#: What the kernel may spend on such a look, in its own units.
+GUESS = 20_000
 
 
 def reduce_to_end(attempt: Attempt) -> Iterator[Tree]:
@@ -85,24 +89,25 @@ def split_tail(attempt: Attempt) -> Iterator[Tree]:
     for variable in attempt.used:
         if variable.hi is not None or variable.open_below:
             continue
-        for cut in TAILS:
-            if cut <= variable.lo:
-                continue
-            beyond = _replaced(attempt.goal, Variable(variable.name, cut, None))
-            above = next((tree for tree in _beyond(variable) if accepts(beyond, tree)), None)
-            if above is None:
-                continue
+        found = _tail(attempt.goal, variable)
+        if found is not None:
+            cut, above = found
             before = _replaced(attempt.goal, Variable(variable.name, variable.lo, cut))
             below = attempt.search(before, min(attempt.depth - 1, 1))
             if below is not None:
                 yield trees.split(variable.name, cut, below, above)
-            break
 
 
-def _beyond(variable: Variable) -> Iterator[Tree]:
-    """Yield what may show a sign beyond a large number: it is manifest, or the slope's is."""
-    yield trees.MANIFEST
-    yield trees.monotone(variable.name, trees.MANIFEST, trees.boxes(4), increasing=True)
+def _tail(goal: Goal, variable: Variable) -> tuple[Fraction, Tree] | None:
+    """Return the least of some large numbers beyond which the sign is manifest, or the slope's is, and the proof of what is beyond."""
+    ways = [trees.MANIFEST]
+    if not any(
+        goal.symbol(variable.name) in wave.free_symbols for wave in goal.expression.atoms(sympy.sin, sympy.cos)
+    ):  # slopes of waves change sign
+        ways.append(trees.monotone(variable.name, trees.MANIFEST, trees.boxes(4), increasing=True))
+    tails = {cut: _replaced(goal, Variable(variable.name, cut, None)) for cut in TAILS if cut > variable.lo}
+    likely = [tree for tree in ways if any(accepts(tails[cut], tree, most=GUESS) for cut in TRIED_FIRST if cut in tails)]
+    return next(((cut, tree) for cut, beyond in tails.items() for tree in likely if accepts(beyond, tree)), None)
 
 
 def halve(attempt: Attempt) -> Iterator[Tree]:

@@ -59,7 +59,10 @@ def _from_point(attempt: Attempt, variable: Variable, point: sympy.Expr) -> Iter
     shift = sympy.Symbol(name, real=True)
     general = put_in(goal.expression, {goal.symbol(variable.name): point + shift})
     about = Fraction(str(approximate(point, 40)))
-    low, high = (Fraction(round((end - about) * 10**6) + step, 10**6) for end, step in ((variable.lo, -1), (variable.hi or about, 1)))
+    low, high = (
+        Fraction(round((end - about) * 10**6) + step, 10**6)
+        for end, step in ((variable.lo, -1), (about if variable.hi is None else variable.hi, 1))
+    )
     moved = Variable(name, low, high)
     proof = next(_around(replace(attempt, goal=Goal(general, (moved,))), moved, Fraction(0)), None)
     if proof is not None:
@@ -147,7 +150,7 @@ def _is_positive(goal: Goal) -> bool:
         return False
     (variable,) = goal.box
     with working_precision(64):
-        if enclosure.evaluate({variable.name: interval(variable.lo, variable.hi or variable.lo)}) >= 0:
+        if enclosure.evaluate({variable.name: interval(variable.lo, variable.end)}) >= 0:
             return True
     return explore(goal, budget=MOST_BOXES, points=40).outcome is Outcome.HOLDS and accepts(goal, trees.boxes(4 * MOST_BOXES))
 

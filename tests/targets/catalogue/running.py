@@ -18,11 +18,11 @@ from accountant.rules import SamplingRule
 from accountant.selection.select import Selection, Selector, prepare_selection
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidSampling
+from profiles.evaluation import exact_value
 from profiles.mechanisms import Mechanism
 from profiles.mechanisms.datasets import read_points
 from profiles.profile import Profile
 from profiles.randomness.bernoulli import PoissonSampler
-from proofs_check.suprema.feasibility import exact_value
 from tests.targets.suite import Sampler
 
 #: Largest data set that is sampled: outputs are grouped by the records that were selected.

@@ -1,29 +1,19 @@
-"""What guarantees are made of, as JSON types and back: hypotheses, rules, evidence, bounds, derivations, recorded calls."""
+"""What guarantees are made of, as JSON types and back: hypotheses, sampling rules, proofs, bounds, derivations, arguments of rules."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from accountant.guarantees import (
-    Derivation,
-    Discharged,
-    EpsilonDP,
-    Hypothesis,
-    Notion,
-    ProfileBound,
-    SampledBound,
-    TwoSidedDP,
-    Unit,
-    premises_json,
-)
-from accountant.guarantees.theorem import Bound, Step
+from accountant.guarantees.render import premises_json
+from accountant.guarantees.theorem import Bound, Derivation, Discharged, EpsilonDP, ProfileBound, SampledBound, TwoSidedDP, Unit
 from accountant.rules import SamplingRule
-from profiles import InvalidArgument, Profile, UnreadableFile
-from profiles.hypotheses import as_hypothesis, restore
+from profiles import InvalidArgument, UnreadableFile
+from profiles.hypotheses import Hypothesis, as_hypothesis, restore
 from profiles.stored import profile_from_object, profile_object, term_from_object, term_object
 from profiles.strict_json import read_count, read_exact, read_fields, read_flag, read_list, read_string, read_strings, write_exact
 from proofs_check.suprema.bound import EpsilonBound
@@ -32,7 +22,7 @@ MAX_DEPTH = 100
 _Named = TypeVar("_Named", bound=Enum)
 
 
-class Evidence:
+class Proofs:
     """The proofs of a file, each of which stands there once; bounds and calls name them by their place."""
 
     __slots__ = ("items",)
@@ -54,36 +44,18 @@ class Evidence:
         return self.items[index]
 
 
-def write_notion(notion: Notion) -> str:
-    """Return the name of a notion as the command line prints it."""
-    return _write_name(notion)
-
-
-def read_notion(value: object) -> Notion:
-    """Return the notion of a name. Raises :class:`UnreadableFile`."""
-    return _read_name(value, "notion", Notion)
-
-
-def write_unit(unit: Unit) -> str:
-    """Return the name of a unit of privacy."""
-    return _write_name(unit)
-
-
-def read_unit(value: object) -> Unit:
-    """Return the unit of a name. Raises :class:`UnreadableFile`."""
-    return _read_name(value, "unit", Unit)
-
-
-def _write_name(item: Enum) -> str:
+def write_name(item: Enum) -> str:
+    """Return the name of a notion or a unit as the command line prints it."""
     return item.name.lower().replace("_", "-")
 
 
-def _read_name(value: object, what: str, kinds: type[_Named]) -> _Named:
+def read_name(value: object, what: str, kinds: type[_Named]) -> _Named:
+    """Return the notion or the unit of a name. Raises :class:`UnreadableFile`."""
     name = read_string(value, f"the {what}")
     for item in kinds:
-        if _write_name(item) == name:
+        if write_name(item) == name:
             return item
-    raise UnreadableFile(f"the {what} {name[:40]!r} is unknown; known are {', '.join(map(_write_name, kinds))}")
+    raise UnreadableFile(f"the {what} {name[:40]!r} is unknown; known are {', '.join(map(write_name, kinds))}")
 
 
 def read_hypothesis(value: object, where: str) -> Hypothesis:
@@ -175,26 +147,26 @@ def read_evidence(value: object) -> EpsilonBound:
     )
 
 
-def write_bound(bound: Bound, evidence: Evidence) -> dict[str, Any]:
-    """Return a bound of any type as an object; its proofs go to ``evidence``."""
+def write_bound(bound: Bound, proofs: Proofs) -> dict[str, Any]:
+    """Return a bound of any type as an object; its proofs go to ``proofs``."""
     if isinstance(bound, ProfileBound):
         return {"type": "profile", "profile": profile_object(bound.profile)}
     if isinstance(bound, SampledBound):
         return {"type": "sampled", "profile": profile_object(bound.profile), "rule": write_rule(bound.rule)}
     if isinstance(bound, EpsilonDP):
         ends = {"lower": write_exact(bound.lower), "upper": write_exact(bound.upper)}
-        return {"type": "epsilon", **ends, "evidence": evidence.place(bound.evidence)}
+        return {"type": "epsilon", **ends, "evidence": proofs.place(bound.evidence)}
     return {
         "type": "two-sided",
         "plus": write_exact(bound.plus),
         "minus": None if bound.minus is None else write_exact(bound.minus),
         "delta_plus": write_exact(bound.delta_plus),
         "delta_minus": write_exact(bound.delta_minus),
-        "evidence": [evidence.place(item) for item in bound.evidence],
+        "evidence": [proofs.place(item) for item in bound.evidence],
     }
 
 
-def read_bound(value: object, evidence: Evidence) -> Bound:
+def read_bound(value: object, proofs: Proofs) -> Bound:
     """Return the bound of an object. Raises :class:`UnreadableFile`."""
     kind = value.get("type") if isinstance(value, dict) else None
     keys = {
@@ -212,13 +184,13 @@ def read_bound(value: object, evidence: Evidence) -> Bound:
         return SampledBound(profile_from_object(found["profile"], "the profile"), read_rule(found["rule"]))
     if kind == "epsilon":
         lower, upper = read_exact(found["lower"], "the lower bound"), read_exact(found["upper"], "the upper bound")
-        return EpsilonDP(lower, upper, evidence.at(found["evidence"]))
+        return EpsilonDP(lower, upper, proofs.at(found["evidence"]))
     return TwoSidedDP(
         read_exact(found["plus"], "plus"),
         None if found["minus"] is None else read_exact(found["minus"], "minus"),
         read_exact(found["delta_plus"], "delta_plus"),
         read_exact(found["delta_minus"], "delta_minus"),
-        tuple(evidence.at(place) for place in read_list(found["evidence"], "the proofs")),
+        tuple(proofs.at(place) for place in read_list(found["evidence"], "the proofs")),
     )
 
 
@@ -260,39 +232,14 @@ def read_discharged(value: object) -> Discharged:
     return Discharged(read_hypothesis(found["hypothesis"], "a discharged hypothesis"), evidence, subject)
 
 
-def write_step(step: Step | None, evidence: Evidence) -> dict[str, Any] | None:
-    """Return a recorded call as an object."""
-    if step is None:
-        return None
-    return {
-        "call": step.rule,
-        "arguments": {name: _ARGUMENTS[name][0](value, evidence) for name, value in step.arguments},
-        "premises": [write_step(premise, evidence) for premise in step.premises],
-    }
-
-
-def read_step(value: object, evidence: Evidence, depth: int = 0) -> Step | None:
-    """Return the call of an object; whether there is such a rule is decided where it is replayed. Raises :class:`UnreadableFile`."""
-    if value is None:
-        return None
-    if depth > MAX_DEPTH:
-        raise UnreadableFile(f"at most {MAX_DEPTH} calls inside one another were expected, but more were found; correct the file")
-    found = read_fields(value, "a call", {"call", "arguments", "premises"})
-    if not isinstance(found["arguments"], dict) or not found["arguments"].keys() <= _ARGUMENTS.keys():
-        raise UnreadableFile(f"the arguments of a call are some of {', '.join(_ARGUMENTS)}, but others were found; correct the file")
-    arguments = tuple((name, _ARGUMENTS[name][1](item, evidence)) for name, item in found["arguments"].items())
-    premises = tuple(read_step(premise, evidence, depth + 1) for premise in read_list(found["premises"], "the premises"))
-    return Step(read_string(found["call"], "a call"), arguments, premises)
-
-
-def _write_options(options: tuple[tuple[str, Any], ...], _: Evidence) -> dict[str, Any]:
+def _write_options(options: tuple[tuple[str, Any], ...], _: Proofs) -> dict[str, Any]:
     return {
         name: write_exact(value) if isinstance(value, Fraction) else dict(value) if isinstance(value, tuple) else value
         for name, value in options
     }
 
 
-def _read_options(value: object, _: Evidence) -> tuple[tuple[str, Any], ...]:
+def _read_options(value: object, _: Proofs) -> tuple[tuple[str, Any], ...]:
     read: Mapping[str, Callable[[object], Any]] = {
         "accept_wider": lambda item: read_flag(item, "accept_wider"),
         "budget": lambda item: read_count(item, "the budget"),
@@ -311,53 +258,33 @@ def _read_premises(value: object) -> tuple[tuple[str, bool], ...]:
     return tuple((name, read_flag(item, "a premise")) for name, item in value.items())
 
 
-def _write_proofs(value: EpsilonBound | tuple[EpsilonBound, ...], evidence: Evidence) -> int | list[int]:
-    return [evidence.place(item) for item in value] if isinstance(value, tuple) else evidence.place(value)
+def _write_proofs(value: EpsilonBound | tuple[EpsilonBound, ...], proofs: Proofs) -> int | list[int]:
+    return [proofs.place(item) for item in value] if isinstance(value, tuple) else proofs.place(value)
 
 
-def _read_proofs(value: object, evidence: Evidence) -> EpsilonBound | tuple[EpsilonBound, ...]:
-    return tuple(evidence.at(place) for place in value) if isinstance(value, list) else evidence.at(value)
+def _read_proofs(value: object, proofs: Proofs) -> EpsilonBound | tuple[EpsilonBound, ...]:
+    return tuple(proofs.at(place) for place in value) if isinstance(value, list) else proofs.at(value)
 
 
-def _write_loss(value: Profile | None, _: Evidence) -> dict[str, Any] | None:
-    return None if value is None else profile_object(value)
+@dataclass(frozen=True, slots=True)
+class ArgumentKind:
+    """How an argument of a recorded call stands in a file: what writes it, and what reads it. Proofs stand there once, by their place."""
+
+    write: Callable[[Any, Proofs], Any]
+    read: Callable[[object, Proofs], Any]
 
 
-def _read_loss(value: object, _: Evidence) -> Profile | None:
-    return None if value is None else profile_from_object(value, "a loss")
-
-
-def _write_hypotheses(value: tuple[Hypothesis, ...], _: Evidence) -> list[dict[str, str]]:
-    return premises_json(value)
-
-
-def _read_hypotheses(value: object, _: Evidence) -> tuple[Hypothesis, ...]:
-    return read_hypotheses(value, "the hypotheses of a call")
-
-
-def _same(value: str, _: Evidence) -> str:
-    return value
-
-
-def _read_text(value: object, _: Evidence) -> str:
-    return read_string(value, "an argument of a call")
-
-
-#: Every argument of a recorded call, by its name: how it is written and how it is read.
-_ARGUMENTS: dict[str, tuple[Callable[[Any, Evidence], Any], Callable[[Any, Evidence], Any]]] = {
-    "bound": (write_bound, read_bound),
-    "description": (_same, _read_text),
-    "evidence_text": (_same, _read_text),
-    "evidence": (_write_proofs, _read_proofs),
-    "hypotheses": (_write_hypotheses, _read_hypotheses),
-    "hypothesis": (lambda value, _: premises_json([value])[0], lambda value, _: read_hypothesis(value, "the hypothesis of a call")),
-    "minus": (_write_loss, _read_loss),
-    "options": (_write_options, _read_options),
-    "p": (lambda value, _: write_exact(value), lambda value, _: read_exact(value, "the probability")),
-    "plus": (_write_loss, _read_loss),
-    "profile": (lambda value, _: profile_object(value), lambda value, _: profile_from_object(value, "the profile of a call")),
-    "rule": (lambda value, _: write_rule(value), lambda value, _: read_rule(value)),
-    "source": (_same, _read_text),
-    "subject": (_same, _read_text),
-    "unit": (lambda value, _: write_unit(value), lambda value, _: read_unit(value)),
-}
+TEXT = ArgumentKind(lambda value, _: value, lambda value, _: read_string(value, "an argument of a call"))
+RATE = ArgumentKind(lambda value, _: write_exact(value), lambda value, _: read_exact(value, "the probability"))
+UNIT = ArgumentKind(lambda value, _: write_name(value), lambda value, _: read_name(value, "unit", Unit))
+PROFILE = ArgumentKind(lambda value, _: profile_object(value), lambda value, _: profile_from_object(value, "the profile of a call"))
+LOSS = ArgumentKind(
+    lambda value, _: None if value is None else profile_object(value),
+    lambda value, _: None if value is None else profile_from_object(value, "a loss"),
+)
+SAMPLING_RULE = ArgumentKind(lambda value, _: write_rule(value), lambda value, _: read_rule(value))
+HYPOTHESIS = ArgumentKind(lambda value, _: premises_json([value])[0], lambda value, _: read_hypothesis(value, "the hypothesis of a call"))
+HYPOTHESES = ArgumentKind(lambda value, _: premises_json(value), lambda value, _: read_hypotheses(value, "the hypotheses of a call"))
+BOUND = ArgumentKind(write_bound, read_bound)
+PROOFS = ArgumentKind(_write_proofs, _read_proofs)
+OPTIONS = ArgumentKind(_write_options, _read_options)

@@ -1,4 +1,4 @@
-"""Guarantees from JSON. What a file states is no theorem: it has a type of its own, which no rule accepts."""
+"""Guarantees to JSON and back (the format ``pdp-guarantee``, version 2). What a file states is no theorem: no rule accepts its type."""
 
 from __future__ import annotations
 
@@ -6,23 +6,39 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from accountant.guarantees.render import render
+from accountant.guarantees.calls import read_call, write_call
+from accountant.guarantees.render import premises_json, render
 from accountant.guarantees.statements import RULES
-from accountant.guarantees.theorem import AnyGuarantee, Bound, Derivation, Discharged, EpsilonDP, Notion, Step, TwoSidedDP, Unit, conclude
-from accountant.interop.values import (
-    Evidence,
+from accountant.guarantees.stored import (
+    Proofs,
     read_bound,
     read_derivation,
     read_discharged,
     read_evidence,
     read_hypotheses,
-    read_notion,
-    read_step,
-    read_unit,
+    read_name,
+    write_bound,
+    write_derivation,
+    write_discharged,
+    write_evidence,
+    write_name,
+)
+from accountant.guarantees.theorem import (
+    AnyGuarantee,
+    Bound,
+    Call,
+    Derivation,
+    Discharged,
+    EpsilonDP,
+    Notion,
+    TwoSidedDP,
+    Unit,
+    conclude,
+    require_guarantee,
 )
 from profiles import InvalidArgument, UnreadableFile
 from profiles.hypotheses import FILE_IS_RIGHT, ONE_USER, Hypothesis, fill_in
-from profiles.strict_json import read_document, read_fields, read_list, read_string
+from profiles.strict_json import read_document, read_fields, read_list, read_string, write_document
 from proofs_check.suprema.bound import EpsilonBound
 
 FORMAT = "pdp-guarantee"
@@ -30,7 +46,7 @@ VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class StatedGuarantee:
     """The content of a guarantee, without the word of any rule for it."""
 
     subject: str
@@ -42,7 +58,7 @@ class Statement:
     unit: Unit = Unit.RECORD
 
     @classmethod
-    def of(cls, guarantee: AnyGuarantee) -> Statement:
+    def of(cls, guarantee: AnyGuarantee) -> StatedGuarantee:
         """Return what a guarantee states."""
         return cls(
             guarantee.subject,
@@ -57,14 +73,14 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class ReadGuarantee:
-    """A guarantee as a file claims it: ``stated``, and the recorded calls (``step``) that are said to make it. Nothing of it is checked.
+    """A guarantee as a file claims it: ``stated``, and the recorded calls (``call``) that are said to make it. Nothing of it is checked.
 
     No rule and no other library takes it. :func:`accountant.interop.replay` makes a guarantee of it by calling the rules again;
     :func:`suppose` makes one that has the file's word as an open hypothesis. ``digest`` is the SHA-256 of the text.
     """
 
-    stated: Statement
-    step: Step | None
+    stated: StatedGuarantee
+    call: Call | None
     digest: str
     version: int = VERSION
 
@@ -93,23 +109,69 @@ def read_guarantee(text: str) -> ReadGuarantee:
     keys = {"format", "version", "subject", "notion", "bound", "hypotheses", "discharged", "derivation", "calls", "proofs"}
     found = read_fields(whole, f"a {FORMAT}", keys if whole["version"] == 1 else keys | {"unit"})
     try:
-        evidence = Evidence([read_evidence(item) for item in read_list(found["proofs"], "the proofs")])
-        stated = Statement(
+        proofs = Proofs([read_evidence(item) for item in read_list(found["proofs"], "the proofs")])
+        stated = StatedGuarantee(
             read_string(found["subject"], "the subject"),
-            read_notion(found["notion"]),
-            read_bound(found["bound"], evidence),
+            read_name(found["notion"], "notion", Notion),
+            read_bound(found["bound"], proofs),
             read_hypotheses(found["hypotheses"], "the hypotheses"),
             tuple(read_discharged(item) for item in read_list(found["discharged"], "the discharged hypotheses")),
             read_derivation(found["derivation"]),
-            read_unit(found["unit"]) if "unit" in found else Unit.RECORD,
+            read_name(found["unit"], "unit", Unit) if "unit" in found else Unit.RECORD,
         )
         if whole["version"] == 1 and ONE_USER in stated.hypotheses:  # what version 1 said of the unit
             stated = replace(stated, unit=Unit.USER)
-        step = read_step(found["calls"], evidence)
+        call = read_call(found["calls"], proofs)
     except RecursionError:
         raise UnreadableFile(f"a {FORMAT} was expected, but it is nested too deeply; check the file") from None
     _refuse_contradictions(stated)
-    return ReadGuarantee(stated, step, hashlib.sha256(text.encode("utf-8")).hexdigest(), whole["version"])
+    return ReadGuarantee(stated, call, hashlib.sha256(text.encode("utf-8")).hexdigest(), whole["version"])
+
+
+def write_guarantee(guarantee: AnyGuarantee | ReadGuarantee) -> str:
+    """Return the text of a JSON file with all that a guarantee states, exactly, and the calls of the rules that made it.
+
+    :func:`accountant.interop.read_guarantee` reads it back, which is tried before it is returned.
+    Raises :class:`InvalidArgument` for what is no guarantee, and for one that no file can hold (too many steps, text of several lines),
+    :class:`InvalidNumber` for a number that is too long.
+
+    >>> from accountant import derive_epsilon
+    >>> from accountant.interop import read_guarantee
+    >>> from profiles import declare
+    >>> made = derive_epsilon(declare("sum", "w*z", record={"z": [0, 1]}), rule="uniform", constants={"rate": "1/2"}).guarantee
+    >>> read_guarantee(write_guarantee(made)).stated.bound == made.bound
+    True
+    """
+    if isinstance(guarantee, ReadGuarantee):
+        stated, call = guarantee.stated, guarantee.call
+    else:
+        require_guarantee(guarantee)
+        stated, call = StatedGuarantee.of(guarantee), guarantee.call
+    try:
+        text = _write(stated, call)
+        read_guarantee(text)
+    except RecursionError:
+        said = "it was derived in too many steps"
+    except UnreadableFile as error:
+        said = str(error)
+    else:
+        return text
+    raise InvalidArgument(f"the guarantee of {str(stated.subject)[:60]!r} was to be written to a file, but none can hold it: {said}")
+
+
+def _write(stated: StatedGuarantee, call: Call | None) -> str:
+    proofs = Proofs()
+    made = {
+        "subject": stated.subject,
+        "notion": write_name(stated.notion),
+        "bound": write_bound(stated.bound, proofs),
+        "unit": write_name(stated.unit),
+        "hypotheses": premises_json(stated.hypotheses),
+        "discharged": [write_discharged(item) for item in stated.discharged],
+        "derivation": write_derivation(stated.derivation),
+        "calls": write_call(call, proofs),
+    }
+    return write_document(FORMAT, VERSION, {**made, "proofs": [write_evidence(item) for item in proofs.items]})
 
 
 def suppose(read: ReadGuarantee) -> AnyGuarantee:
@@ -156,7 +218,7 @@ def _unchecked_proof(evidence: EpsilonBound) -> EpsilonBound:
     return replace(evidence, proved_by_balls=False, checked_by_kernel=False, kernel_reason="stated by a file, not replayed")
 
 
-def _refuse_contradictions(stated: Statement) -> None:
+def _refuse_contradictions(stated: StatedGuarantee) -> None:
     """Refuse numbers that no rule gives, so that not even a supposed guarantee has them."""
     bound = stated.bound
     fits = stated.notion is Notion.PDP

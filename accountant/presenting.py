@@ -1,4 +1,7 @@
-"""Pictures of weights and bounds. The curves are enclosed in ball arithmetic and drawn at their upper ends."""
+"""What weights and bounds show of themselves in a notebook, on one line, as a card and as a picture.
+
+The curves are enclosed in ball arithmetic and drawn at their upper ends. What guarantees say is in :mod:`accountant.guarantees.render`.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,54 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from accountant.report.curves import Curve, enclose_curve, loss_curves, sampled_curves, shown_statistics
-from profiles import InvalidArgument, Profile, decimal_text
+from profiles import InvalidArgument, Profile, decimal_text, exact_text
+from profiles.presenting import cards
+from profiles.presenting.elements import Child
 from profiles.presenting.pictures import COLOURS, DASHES, FAINT, Picture, new_figure
 from profiles.profile import WEIGHT
 from profiles.terms import number, symbol
-from proofs_check.suprema.terms import numeric_epsilon, sampled_term
+from proofs_check.suprema.terms import sampled_term
 
 if TYPE_CHECKING:
     from accountant.guarantees.derive import DerivedEpsilon
     from accountant.weights.precise import OptimalWeight
 
+_SHOWN = 40
 _POINTS = 160
 _FARTHEST = Fraction(10) ** 12
+
+
+def weight_text(found: OptimalWeight) -> str:
+    """Return an optimal weight on one line."""
+    if found.infinite:
+        return "OptimalWeight(infinite: the record may be dropped)"
+    low, high = found.to_json()["enclosure"]
+    return f"OptimalWeight({low} (feasible: rounded down), optimum in [{low}, {high}])"
+
+
+def weight_html(found: OptimalWeight) -> str:
+    """Return an optimal weight as a card: the weight rounded down, so that it is feasible, and what it rests on."""
+    told = found.to_json()
+    about: Child = None
+    if found.profile is not None and found.target is not None:
+        record = [f"{p.name} = {exact_text(p.value)[:_SHOWN]}" for p in found.profile.parameters if p.value is not None]
+        named = ", ".join(record) or "every record"
+        about = cards.line(cards.name(found.profile.name), f" – {named}; target ε* = {exact_text(found.target)[:_SHOWN]} nats")
+    if found.infinite:
+        return cards.card(about, cards.headline("w* = ∞: the record may be dropped (q = 0)"), cards.line(found.method))
+    low, high = told["enclosure"]
+    return cards.card(
+        about,
+        cards.headline(f"w* ≥ {told['weight']}"),
+        cards.line("rounded down, so that it is feasible; the optimum lies in ", f"[{low}, {high}]"),
+        None if found.mu is None else cards.line(f"strong convexity: mu_x ≥ {told['strong_convexity']} (rounded down)"),
+        cards.line(found.method),
+        cards.line(f"Selected with probability q = 1/w* and given the weight w*, it loses ψ(x) ≤ {_target(found)}, if the profile holds."),
+    )
+
+
+def _target(found: OptimalWeight) -> str:
+    return "ε*" if found.target is None else f"{exact_text(found.target)[:_SHOWN]} nats"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +82,7 @@ def plot_weight(found: OptimalWeight) -> Picture:
     target, best = float(found.target), float(found.lower)
     curves = [
         enclose_curve("after sampling with q = 1/w: ψ(x)", sampled, iter(points)),
-        enclose_curve("without sampling: ε(w, x)", numeric_epsilon(found.profile), iter(points)),
+        enclose_curve("without sampling: ε(w, x)", found.profile.numeric_epsilon(), iter(points)),
     ]
     _draw(axes, curves)
     axes.axhline(target, color=FAINT, linewidth=1)
@@ -89,4 +128,4 @@ def _draw(axes: Any, curves: list[Curve]) -> None:
         axes.plot(xs, ys, color=COLOURS[(0, 2)[index % 2]], linestyle=DASHES[index % 2], linewidth=1.8, label=curve.name)
 
 
-__all__ = ["plot_derived", "plot_weight"]
+__all__ = ["plot_derived", "plot_weight", "weight_html", "weight_text"]
