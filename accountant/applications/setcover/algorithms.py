@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-import numpy as np
-
 from accountant.applications.setcover.program import (
     CoverProgram,
     GreedyStage,
@@ -21,6 +19,7 @@ from accountant.applications.setcover.program import (
 from accountant.guarantees import AnyGuarantee
 from accountant.onesided import calibrate_one_sided, largest_epsilon0
 from profiles import InvalidArgument, to_exact
+from profiles.numbers import to_integer
 
 CALIBRATIONS = ("optimal", "per-round", "corollary")
 #: The constants of Theorem 4: thresholds t_s = FACTOR·log(6 m 2^s/β); a round takes at most PICKS·OPT sets, and leaves at most
@@ -163,9 +162,7 @@ def read_calibration(value: object) -> str:
 
 def read_elements(value: object) -> int:
     """Return a public bound of the number of elements. Raises :class:`InvalidArgument`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= MOST_ELEMENTS:
-        raise InvalidArgument(f"max_elements must be an integer from 1 to 2**60, but {str(value)[:40]!r} was found; give a public number")
-    return int(value)
+    return to_integer(value, "max_elements", 1, MOST_ELEMENTS, hint="give a public number")
 
 
 def read_beta(value: object) -> Fraction:

@@ -12,9 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from accountant.applications.running import check_count
-from accountant.applications.submodular.functions import Integers, Kept, check_kept
+from accountant.applications.submodular.functions import check_kept
 from profiles import InvalidData
+from profiles.arrays import Booleans, Integers
+from profiles.numbers import to_integer
 from profiles.private import list_values, name_type
 from profiles.randomness import ExponentialDraws
 
@@ -62,7 +63,7 @@ class CoverageInstance:
     items: Indices
 
     def __post_init__(self) -> None:
-        count = check_count(self.candidates, "the number of candidates", 1)
+        count = to_integer(self.candidates, "the number of candidates", 1)
         starts, items = np.array(self.starts), np.array(self.items)
         check_rows(count, starts, items)
         for name, value in (("candidates", count), ("starts", starts.astype(np.int64)), ("items", items.astype(np.int32))):
@@ -81,7 +82,7 @@ class CoverageInstance:
         except TypeError:
             raise InvalidData("one set of candidates a user is needed, but something else was found; give a list of lists") from None
         rows = [items for _, items in given]
-        count = check_count(candidates, "the number of candidates", 1)
+        count = to_integer(candidates, "the number of candidates", 1)
         flat = [item for row in rows for item in row]
         if any(text for text, _ in given) or not all(
             isinstance(item, (int, np.integer)) and not isinstance(item, bool) and -1 <= item <= MOST for item in flat
@@ -97,7 +98,7 @@ class CoverageInstance:
 
         Users are told apart by their numbers, which mean nothing else; a user without a pair contributes nothing.
         """
-        count = check_count(candidates, "the number of candidates", 1)
+        count = to_integer(candidates, "the number of candidates", 1)
         rows, columns = read_pairs(users, items, count)
         matrix = sp.csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(int(rows.max(initial=-1)) + 1, count))
         matrix.sum_duplicates()
@@ -113,7 +114,7 @@ class CoverageInstance:
         """Gains are counts of users."""
         return 1
 
-    def restrict(self, kept: Kept) -> CoverageInstance:
+    def restrict(self, kept: Booleans) -> CoverageInstance:
         """Return the instance of the users with ``kept[x]``."""
         rows = np.flatnonzero(check_kept(kept, self.users))
         lengths = np.diff(self.starts)[rows]
