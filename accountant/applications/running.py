@@ -1,4 +1,4 @@
-"""What all applications share: an answer with its guarantee, the random numbers of one run, and how public counts are read."""
+"""What all applications share: an answer with its guarantee, and the random numbers of one run, with which it is concluded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, conclude_run, ships
-from profiles import InvalidArgument
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
 from profiles.randomness.bits import BitSource
 
@@ -55,11 +54,3 @@ class Draw:
 def seed_public(source: BitSource) -> np.random.Generator:
     """Return a generator with a seed of its own, for draws that need not be secret: it tells nothing of the others."""
     return np.random.default_rng([source.digit() for _ in range(8)])
-
-
-def check_count(value: object, what: str, least: int = 1, most: int | None = None) -> int:
-    """Return a public integer of at least ``least`` and, where it is given, at most ``most``. Raises :class:`InvalidArgument`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least or (most is not None and value > most):
-        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise InvalidArgument(f"{what} must be an integer {allowed}, but {str(value)[:40]!r} was found; give one")
-    return int(value)

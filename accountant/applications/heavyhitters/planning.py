@@ -10,9 +10,9 @@ from fractions import Fraction
 from flint import arb
 from scipy.stats import binom
 
-from accountant.applications.running import check_count
 from accountant.onesided import calibrate_one_sided
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Undecided, to_exact
+from profiles.numbers import to_integer
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 _BITS, _MOST_BITS = 192, 1536
@@ -154,7 +154,7 @@ def theorem_level(k: int, epsilon: object, beta: object, *, steps: int, domain_s
 
 def _check(k: int, chance: Fraction, steps: int, domain_size: int) -> None:
     for value, what in ((k, "k"), (steps, "the number of time steps"), (domain_size, "the size of the domain")):
-        check_count(value, what, most=_LARGEST)
+        to_integer(value, what, 1, _LARGEST)
     if not 0 < chance < 1:
         raise InvalidNumber(f"beta must lie between 0 and 1, but {str(chance)[:40]} was found; give a probability")
 

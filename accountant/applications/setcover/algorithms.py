@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
 
-from accountant.applications.running import check_count
 from accountant.applications.setcover.program import (
     CoverProgram,
     GreedyStage,
@@ -17,6 +16,7 @@ from accountant.applications.setcover.program import (
 )
 from accountant.onesided import calibrate_one_sided, largest_epsilon0
 from profiles import InvalidArgument, to_exact
+from profiles.numbers import to_integer
 
 CALIBRATIONS = ("optimal", "per-round", "corollary")
 #: The constants of Theorem 4: thresholds t_s = FACTOR·log(6 m 2^s/β); a round takes at most PICKS·OPT sets, and leaves at most
@@ -56,7 +56,7 @@ class OneSampleScaling:
     beta: object = "0.05"
 
     def __post_init__(self) -> None:
-        check_count(self.max_elements, "max_elements", most=MOST_ELEMENTS)
+        to_integer(self.max_elements, "max_elements", 1, MOST_ELEMENTS)
         read_beta(self.beta)
 
     def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:
@@ -85,7 +85,7 @@ class FreshSampleScaling:
     factor: object = FACTOR
 
     def __post_init__(self) -> None:
-        check_count(self.max_elements, "max_elements", most=MOST_ELEMENTS)
+        to_integer(self.max_elements, "max_elements", 1, MOST_ELEMENTS)
         read_beta(self.beta)
         read_factor(self.factor)
 

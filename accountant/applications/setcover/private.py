@@ -9,13 +9,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.applications.running import Answer, Draw, check_count, seed_public
+from accountant.applications.running import Answer, Draw, seed_public
 from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, read_calibration
 from accountant.applications.setcover.program import CoverProgram, Group, ThresholdPass
 from accountant.applications.submodular.coverage import MOST, CoverageGains, CoverageInstance
 from accountant.applications.submodular.functions import Integers
 from accountant.guarantees import AnyGuarantee
 from profiles import InvalidData, InvalidTarget, to_exact
+from profiles.numbers import to_integer
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
 
 
@@ -57,7 +58,7 @@ class PrivateSetCover:
     program: CoverProgram = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        sets = check_count(self.sets, "the number of sets", most=MOST)
+        sets = to_integer(self.sets, "the number of sets", 1, MOST)
         program = self.algorithm.plan(self.target, sets, read_calibration(self.calibration))  # refuses what cannot be run
         object.__setattr__(self, "program", program)
 

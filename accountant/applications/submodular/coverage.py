@@ -12,9 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from accountant.applications.running import check_count
 from accountant.applications.submodular.functions import Integers, Kept, check_kept
 from profiles import InvalidData
+from profiles.numbers import to_integer
 from profiles.private import list_values, name_type
 from profiles.randomness import ExponentialDraws
 
@@ -62,7 +62,7 @@ class CoverageInstance:
     items: Indices
 
     def __post_init__(self) -> None:
-        count = check_count(self.candidates, "the number of candidates", 1)
+        count = to_integer(self.candidates, "the number of candidates", 1)
         starts, items = np.array(self.starts), np.array(self.items)
         check_rows(count, starts, items)
         for name, value in (("candidates", count), ("starts", starts.astype(np.int64)), ("items", items.astype(np.int32))):
@@ -80,7 +80,7 @@ class CoverageInstance:
             rows = [[None] if isinstance(items, (str, bytes)) else list(items) for items in sets]  # a text is no set: refused below
         except TypeError:
             raise InvalidData("one set of candidates a user is needed, but something else was found; give a list of lists") from None
-        count = check_count(candidates, "the number of candidates", 1)
+        count = to_integer(candidates, "the number of candidates", 1)
         flat = [item for row in rows for item in row]
         if not all(isinstance(item, (int, np.integer)) and not isinstance(item, bool) and -1 <= item <= MOST for item in flat):
             raise InvalidData("the candidates of a user must be integers, but something else was found; number the candidates from 0")
@@ -94,7 +94,7 @@ class CoverageInstance:
 
         Users are told apart by their numbers, which mean nothing else; a user without a pair contributes nothing.
         """
-        count = check_count(candidates, "the number of candidates", 1)
+        count = to_integer(candidates, "the number of candidates", 1)
         rows, columns = read_pairs(users, items, count)
         return cls(count, *_compress(rows, columns, (int(rows.max(initial=-1)) + 1, count)))
 

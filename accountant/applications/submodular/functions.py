@@ -13,10 +13,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.applications.running import check_count
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Floats
 from profiles.hypotheses import WELL_FORMED
+from profiles.numbers import to_integer
 
 TABLE = WELL_FORMED.about(what="the table of the users has the declared form")
 
@@ -106,7 +106,7 @@ def check_kept(kept: Kept, users: int) -> Kept:
 
 def selection_value(function: DecomposableFunction, selected: Sequence[int]) -> Fraction:
     """Return F(S) − F(∅) of the selected candidates. NOT private: it depends on the users and no guarantee covers it."""
-    chosen = [check_count(candidate, "a candidate", 0) for candidate in selected]
+    chosen = [to_integer(candidate, "a candidate", 0) for candidate in selected]
     if len(set(chosen)) != len(chosen) or any(candidate >= function.candidates for candidate in chosen):
         raise InvalidArgument(f"a selection names candidates from 0 to {function.candidates - 1}, each once; correct it")
     tracker, total = function.track(), Fraction(0)
@@ -121,7 +121,7 @@ def lazy_greedy(function: DecomposableFunction, k: int) -> tuple[int, ...]:
 
     Lazy evaluation (Minoux 1978): the gain of a candidate is looked at again only when it comes to the top; submodularity is needed.
     """
-    if check_count(k, "k", 0) > function.candidates:
+    if to_integer(k, "k", 0) > function.candidates:
         raise InvalidArgument(f"{k} candidates were asked for, but there are {function.candidates}; lower k")
     tracker = function.track()
     heap = [(-gain, candidate) for candidate, gain in enumerate(tracker.gains.tolist())]

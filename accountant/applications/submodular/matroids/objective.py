@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from accountant.applications.running import check_count
 from accountant.applications.submodular.choosing import DrawnScores, Scores, read_whole_gains
 from accountant.applications.submodular.coverage import CoverageInstance, Links
 from accountant.applications.submodular.functions import UNIT, DecomposableFunction, Integers, Kept
@@ -22,6 +21,7 @@ from accountant.applications.submodular.greedy import PROVED
 from accountant.applications.submodular.weighted import WeightedCoverage
 from profiles import InvalidArgument, InvalidData
 from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, SUBMODULAR, Hypothesis
+from profiles.numbers import to_integer
 from profiles.private import hide_length
 
 #: No sum of units over the users may exceed it: an overflow would break the order of scores, and with it privacy.
@@ -97,7 +97,7 @@ class Coverage:
     unit: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        check_count(self.size, "the number of elements")
+        to_integer(self.size, "the number of elements", 1)
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -171,8 +171,8 @@ class Tracked:
     closed_form: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_count(self.size, "the number of elements")
-        check_count(self.resolution, "the resolution")
+        to_integer(self.size, "the number of elements", 1)
+        to_integer(self.resolution, "the resolution", 1)
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:

@@ -18,13 +18,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.applications.running import check_count
 from accountant.applications.submodular.choosing import Scores
 from accountant.applications.submodular.functions import UNIT, Integers, to_units
 from accountant.applications.submodular.matroids.objective import SetRows
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Floats
 from profiles.hypotheses import JUDGED_TOGETHER, RECORDWISE, SUBMODULAR, Hypothesis
+from profiles.numbers import to_integer
 
 #: (data, membership of shape (s, m)) → values of shape (users, s)
 Evaluation = Callable[[Any, SetRows], Any]
@@ -66,7 +66,7 @@ class PerUser:
     unit: ClassVar[int] = UNIT
 
     def __post_init__(self) -> None:
-        check_count(self.size, "the number of elements")
+        to_integer(self.size, "the number of elements", 1)
         if not isinstance(self.together, bool):
             raise InvalidArgument(f"together must be True or False, but {type(self.together).__name__} was found; give one of the two")
 
