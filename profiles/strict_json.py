@@ -13,15 +13,28 @@ from profiles.numbers import exact_text, to_exact
 MAX_CHARACTERS = 4_000_000
 
 
+def read_json(text: str, *, floats: bool = False) -> Any:
+    """Return what a JSON text says. Raises :class:`ValueError` where a key is given twice, a number is NaN or infinite, a text has half a
+    character, the nesting is deep, and where a number is binary (``1.5``) unless ``floats``.
+
+    >>> read_json('{"a": [1, "1.5"]}')
+    {'a': [1, '1.5']}
+    """
+    text.encode("utf-8")  # a text may have halves of characters, which no file has
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_float=float if floats else _refuse_float, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
 def read_document(text: str, kind: str, *versions: int) -> dict[str, Any]:
     """Return the object of a file ``{"format": kind, "version": one of versions, ...}``. Raises :class:`UnreadableFile` for all else."""
     if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
         raise UnreadableFile(f"the text of a {kind} of at most {MAX_CHARACTERS} characters was expected, but something else was found")
     try:
-        text.encode("utf-8")  # a text may have halves of characters, which no file has
-        whole = json.loads(text, object_pairs_hook=_unique, parse_float=_refuse_float, parse_constant=_refuse_float)
-    except (ValueError, RecursionError) as error:
-        raise UnreadableFile(f"a {kind} was expected, but the text is not usable JSON ({_one_line(error)}); check the file") from None
+        whole = read_json(text)
+    except ValueError as error:
+        raise UnreadableFile(f"a {kind} was expected, but the text is not usable JSON ({one_line(error)}); check the file") from None
     if not isinstance(whole, dict) or whole.get("format") != kind:
         found = whole.get("format") if isinstance(whole, dict) else type(whole).__name__
         raise UnreadableFile(f"a file of the format {kind} was expected, but {str(found)[:40]!r} was found; check which file it is")
@@ -111,9 +124,14 @@ def _refuse_float(word: str) -> NoReturn:
     raise ValueError(f"the binary number {word[:30]}; exact numbers are written as text")
 
 
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not a number")
+
+
 def _kind(value: object) -> str:
     return "nothing" if value is None else f"a value of type {type(value).__name__}"
 
 
-def _one_line(error: Exception) -> str:
-    return "nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())[:100]
+def one_line(error: ValueError) -> str:
+    """Return why :func:`read_json` refused a text, as part of a sentence."""
+    return " ".join(str(error).split())[:100]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, conclude_run, ships
+from profiles.arrays import Booleans
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
 from profiles.randomness.bits import BitSource
 
@@ -39,7 +39,7 @@ class Draw:
         """Return the sources for the arguments of a run; raises as :func:`~profiles.randomness.bernoulli.open_sources` does."""
         return cls(*open_sources(rng, bits))
 
-    def sample(self, count: int, p: float) -> NDArray[np.bool_]:
+    def sample(self, count: int, p: float) -> Booleans:
         """Return which of ``count`` records are in the sample: each with probability exactly ``p``, independently."""
         return self.sampler.select(np.full(count, p))
 

@@ -15,8 +15,9 @@ from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidData, PDPError, UnreadableFile
 from profiles.files import read_text
 from profiles.mechanisms.datasets import read_weights
-from profiles.numbers import to_exact
+from profiles.numbers import to_exact, to_integer
 from profiles.private import NOT_FINITE, locate_failure, name_failure, name_type, quote, quote_failure
+from profiles.strict_json import read_json
 from profiles.suggestions import suggest, suggest_file
 
 if TYPE_CHECKING:
@@ -102,12 +103,7 @@ def _at_most(value: Fraction) -> float:
 
 def parse_samples(text: str) -> int:
     """Return how many outputs an audit takes for each data set. Raises :class:`InvalidArgument`."""
-    exact = to_exact(text, "the number of samples")
-    if exact.denominator != 1 or not _LEAST_SAMPLES <= exact <= _MOST_SAMPLES:
-        raise InvalidArgument(
-            f"the number of samples must be an integer from {_LEAST_SAMPLES} to {_MOST_SAMPLES}, but {text[:40]} was found; give one"
-        )
-    return int(exact)
+    return to_integer(text, "the number of samples", _LEAST_SAMPLES, _MOST_SAMPLES, any_form=True)
 
 
 def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, given: Mapping[str, str]) -> tuple[Claim, tuple[str, ...]]:
@@ -180,8 +176,8 @@ def _norm_or_number(name: str, value: str, record: WeightedRecord) -> Any:
 
 def _read_json(text: str, what: str) -> Table:
     try:
-        found = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_without_doubles)
-    except (ValueError, RecursionError) as error:
+        found = read_json(text, floats=True)
+    except ValueError as error:
         place = f"at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "as JSON"
         raise InvalidData(
             f"{what} must be a JSON array of numbers or of rows of numbers, but it is not readable {place}; correct it",
@@ -199,16 +195,6 @@ def _read_json(text: str, what: str) -> Table:
     records = _as_array(found["data"], what)
     weights = None if "weights" not in found else read_weights(_as_array(found["weights"], f"the weights of {what}"), len(records))
     return Table(records, weights)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number")
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a key is given twice")
-    return dict(pairs)
 
 
 def _as_array(found: object, what: str) -> Floats:

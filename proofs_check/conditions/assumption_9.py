@@ -56,8 +56,8 @@ SLOW_SLICE = 1.6
 #: Work (nominal seconds) for the search for one proof that it fails from a weight on: little for each, then more.
 TAIL_SLICES = (0.15, 0.8)
 
-#: Records at which a refutation is tried.
-MOST_RECORDS = 60
+#: Records at which a refutation is tried, and proofs at each that are put to the kernel.
+MOST_RECORDS, MOST_TAILS = 60, 3
 
 
 def decide(context: Context) -> Decision:
@@ -193,8 +193,7 @@ def _shifted(context: Context, goal: Goal, offset: str, threshold: Fraction, tre
 
 def _refute(context: Context, records: Iterable[Place]) -> Decision | None:
     for record in records:
-        tail = find_tail(context, record)
-        if tail is not None:
+        for tail in itertools.islice(_tails(context, record), MOST_TAILS):
             proof: Tree = {"at": place_json(record), **tail}
             decision = accept(context, ID, Verdict.REFUTED, proof, method="tail comparison at one record", witness=record)
             if decision.checked:
@@ -210,19 +209,23 @@ def tail_reason(tail: Tree) -> str:
 
 def find_tail(context: Context, record: Place) -> Tree | None:
     """Return the fields of a proof that ε stays at or below log(1 + E w) at a record from some weight on."""
+    return next(_tails(context, record), None)
+
+
+def _tails(context: Context, record: Place) -> Iterator[Tree]:
+    """Yield such fields: more than one, because the kernel writes the goal in its own way."""
     epsilon = substituted(Goal(context.epsilon, context.domain), record)
     gap = sympy.log(1 + context.growth * context.weight) - epsilon
     far = _far_start(gap)
     if far is None:
-        return None
+        return
     forms = [("log", gap), ("exp", 1 + context.growth * context.weight - sympy.exp(epsilon))]
     starts = (*TAIL_STARTS, far) if far == TAIL_STARTS[-1] else (far,)
     ways = [(*form, start) for form in (reversed(forms) if context.bent_is_simpler else forms) for start in starts]
     for seconds, (form, expression, start) in itertools.product(TAIL_SLICES, ways):
         tree = within(seconds, partial(prove, Goal(expression, (Variable("w", Fraction(start), None),)), 3))
         if tree is not None:
-            return {"threshold": str(start), "form": form, "tail": tree}
-    return None
+            yield {"threshold": str(start), "form": form, "tail": tree}
 
 
 def _far_start(gap: sympy.Expr) -> int | None:

@@ -716,6 +716,17 @@ def test_the_function_of_a_call_takes_what_is_recorded(call: str) -> None:
     assert ("parts" in names) == (signature.premises is None)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_every_recorded_call_has_the_arguments_of_its_signature(name: str) -> None:
+    """Also those that are recorded where hypotheses are settled, below the rules."""
+    left: list[Call | None] = [guarantee(name).call]
+    while left:
+        call = left.pop()
+        assert call is not None
+        assert [argument for argument, _ in call.arguments] == list(CALLS[call.name][0].arguments)
+        left.extend(call.premises)
+
+
 def test_other_arguments_than_declared_are_not_recorded() -> None:
     with pytest.raises(InvalidArgument, match="records p, in this order"):
         CALLS["subsample"][0].record(q=1)

@@ -13,6 +13,7 @@ ALLOWED = {
     r"accountant/cli/\w+\.py: (HELP|EXAMPLE)": "read from the module of a command, which is loaded by its name",
     r"accountant/guarantees/realised\.py: realise_draws": "the rule for a sample that users draw themselves",
     r"accountant/guarantees/rules\.py: derive_mechanism": "the rule that starts from a mechanism of users",
+    r"accountant/interop/opendp\.py: make_measurement": "what users of OpenDP call for a measurement at once",
     r"accountant/guarantees/statements\.py: FUNCTIONS": "what functions outside the guarantees rest on; tests hold it against the papers",
 }
 

@@ -11,7 +11,7 @@ from flint import arb
 from scipy.stats import binom
 
 from accountant.onesided import calibrate_one_sided
-from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Undecided, to_exact
+from profiles import InvalidNumber, InvalidTarget, Undecided, to_exact
 from profiles.numbers import to_integer
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
@@ -113,8 +113,8 @@ def plan_threshold(
     """
     chance = to_exact(beta, "beta")
     _check(k, chance, steps, domain_size)
-    if level is not None and (isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= _LARGEST):
-        raise InvalidArgument(f"the level must be an integer of at least 0, but {str(level)[:40]!r} was found; give a number of users")
+    if level is not None:
+        level = to_integer(level, "the level", 0, _LARGEST, hint="give a number of users")
     plan = calibrate_one_sided(epsilon, choice=calibration)
     if plan.epsilon0 > _MOST_EPSILON:
         raise InvalidTarget(

@@ -21,7 +21,7 @@ from accountant.guarantees import AnyGuarantee, Run, ships
 from accountant.rules import make_rule
 from accountant.selection.select import prepare_selection
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis, name_range
 from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
@@ -34,7 +34,7 @@ from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.system import open_generator
 
 #: Selects row i with probability exactly q[i], independently of all else: (q, generator) → a boolean array of the same length.
-Selector = Callable[[Floats, np.random.Generator], NDArray[np.bool_]]
+Selector = Callable[[Floats, np.random.Generator], Booleans]
 PRIVACY_CONSTRAINED = "privacy-constrained"
 
 

@@ -11,8 +11,9 @@ from typing import Protocol
 
 import numpy as np
 
-from accountant.applications.submodular.functions import Gains, Integers, MarginalGains, read_gains
+from accountant.applications.submodular.functions import Gains, MarginalGains, read_gains
 from profiles import InvalidArgument
+from profiles.arrays import Integers
 from profiles.randomness import ExponentialDraws
 
 

@@ -12,8 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from accountant.applications.submodular.functions import Integers, Kept, check_kept
+from accountant.applications.submodular.functions import check_kept
 from profiles import InvalidData
+from profiles.arrays import Booleans, Integers
 from profiles.numbers import to_integer
 from profiles.private import list_values, name_type
 from profiles.randomness import ExponentialDraws
@@ -108,7 +109,7 @@ class CoverageInstance:
         """Gains are counts of users."""
         return 1
 
-    def restrict(self, kept: Kept) -> CoverageInstance:
+    def restrict(self, kept: Booleans) -> CoverageInstance:
         """Return the instance of the users with ``kept[x]``."""
         rows = np.flatnonzero(check_kept(kept, self.users))
         lengths = np.diff(self.starts)[rows]

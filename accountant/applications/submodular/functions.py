@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles import InvalidArgument, InvalidData
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats, Integers
 from profiles.hypotheses import WELL_FORMED
 from profiles.numbers import to_integer
 
@@ -28,8 +28,6 @@ TABLE = WELL_FORMED.about(what="the table of the users has the declared form")
 UNIT = 2**32
 
 Gains = NDArray[Any]
-Integers = NDArray[np.int64]
-Kept = NDArray[np.bool_]
 
 _EXHAUSTIVE, _SPLITS = 6, 4
 
@@ -68,7 +66,7 @@ class DecomposableFunction(Protocol):
     def resolution(self) -> int:
         """The unit of ``gains`` is 1/resolution: 1 where they are gains themselves."""
 
-    def restrict(self, kept: Kept) -> DecomposableFunction:
+    def restrict(self, kept: Booleans) -> DecomposableFunction:
         """Return the sum over the users with ``kept[x]``, a boolean array of shape (n,)."""
 
     def track(self) -> MarginalGains:
@@ -93,7 +91,7 @@ def to_units(values: Floats) -> Integers:
     return np.floor(values * UNIT).astype(np.int64)
 
 
-def check_kept(kept: Kept, users: int) -> Kept:
+def check_kept(kept: Booleans, users: int) -> Booleans:
     """Return a selection of users. Raises :class:`InvalidArgument`."""
     chosen = np.asarray(kept)
     if chosen.dtype != np.bool_ or chosen.shape != (users,):

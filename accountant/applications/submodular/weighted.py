@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from accountant.applications.submodular.coverage import Indices, Links, Pointers, check_rows, gather, read_pairs
-from accountant.applications.submodular.functions import UNIT, Integers, Kept, check_kept, to_units
+from accountant.applications.submodular.functions import UNIT, check_kept, to_units
 from profiles import InvalidArgument, InvalidData
+from profiles.arrays import Booleans, Integers
 from profiles.numbers import to_integer
 from profiles.private import hide_length, name_type
 
@@ -105,7 +106,7 @@ class WeightedCoverage:
         """Gains are counted in whole units."""
         return UNIT
 
-    def restrict(self, kept: Kept) -> WeightedCoverage:
+    def restrict(self, kept: Booleans) -> WeightedCoverage:
         """Return the instance of the users with ``kept[x]``."""
         rows = np.flatnonzero(check_kept(kept, self.users))
         places = gather(self.starts, rows)

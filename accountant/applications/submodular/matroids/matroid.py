@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from accountant.applications.submodular.choosing import CountedGrowth, Growth, count_up_to
-from accountant.applications.submodular.functions import Integers
 from profiles import InvalidArgument
+from profiles.arrays import Integers
 from profiles.hypotheses import Hypothesis
 from profiles.numbers import to_integer
 

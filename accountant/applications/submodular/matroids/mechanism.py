@@ -11,7 +11,7 @@ import numpy as np
 
 from accountant.applications.running import Answer, Draw, seed_public
 from accountant.applications.submodular.choosing import Scores, choose_greedily
-from accountant.applications.submodular.functions import TABLE, Integers
+from accountant.applications.submodular.functions import TABLE
 from accountant.applications.submodular.matroids.matroid import Matroid, Members
 from accountant.applications.submodular.matroids.objective import MOST_UNITS, Coverage, Objective, Tracked
 from accountant.applications.submodular.matroids.per_user import PerUser
@@ -19,6 +19,7 @@ from accountant.applications.submodular.matroids.rounding import swap_round
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, Unit
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
 from profiles import InvalidArgument, InvalidData, exact_text, to_exact
+from profiles.arrays import Integers
 from profiles.hypotheses import CONTRIBUTIONS, FEW_RECORDS, OWN_ENTRY, PUBLIC_CONSTANTS
 from profiles.numbers import ExactLike, to_integer
 from profiles.randomness import ExponentialDraws

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from accountant.applications.submodular.choosing import DrawnScores, Scores, read_whole_gains
 from accountant.applications.submodular.coverage import CoverageInstance, Links
-from accountant.applications.submodular.functions import UNIT, DecomposableFunction, Integers, Kept
+from accountant.applications.submodular.functions import UNIT, DecomposableFunction
 from accountant.applications.submodular.greedy import PROVED
 from accountant.applications.submodular.weighted import WeightedCoverage
 from profiles import InvalidArgument, InvalidData
+from profiles.arrays import Booleans, Integers
 from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, SUBMODULAR, Hypothesis
 from profiles.numbers import to_integer
 from profiles.private import hide_length
@@ -28,7 +28,6 @@ from profiles.private import hide_length
 MOST_UNITS = 2**62
 
 #: Which elements each of h sets has, shape (h, m).
-SetRows = NDArray[np.bool_]
 
 
 class Objective(Protocol):
@@ -61,7 +60,7 @@ class Objective(Protocol):
     def count(self, data: Any) -> int:
         """Return the number of users."""
 
-    def keep(self, data: Any, selected: Kept) -> Any:
+    def keep(self, data: Any, selected: Booleans) -> Any:
         """Return the data of the selected users."""
 
     def start(self, data: Any, rounds: int, bins: Integers | None) -> Scores:
@@ -77,7 +76,7 @@ class Objective(Protocol):
     def score_unit(self, draws: int | None) -> int:
         """Return what one user is worth in the scores of ``draws`` draws, None for the closed form."""
 
-    def totals(self, data: Any, membership: SetRows) -> Integers:
+    def totals(self, data: Any, membership: Booleans) -> Integers:
         """Return F_D of each of h sets, in units, for ``membership`` of shape (h, m)."""
 
 
@@ -132,7 +131,7 @@ class Coverage:
         """Return the number of users."""
         return data.users
 
-    def keep(self, data: CoverageInstance, selected: Kept) -> CoverageInstance:
+    def keep(self, data: CoverageInstance, selected: Booleans) -> CoverageInstance:
         """Return the selected users."""
         return data.restrict(selected)
 
@@ -144,7 +143,7 @@ class Coverage:
         """Return 2^32 for the closed form, else the number of draws."""
         return UNIT if draws is None else draws
 
-    def totals(self, data: CoverageInstance, membership: SetRows) -> Integers:
+    def totals(self, data: CoverageInstance, membership: Booleans) -> Integers:
         """Return how many users each set covers."""
         matrix = sparse.csr_matrix((np.ones(data.items.size), data.items, data.starts), shape=(data.users, self.size))
         return np.array([np.count_nonzero(matrix @ row) for row in membership.astype(np.float64)], dtype=np.int64)
@@ -203,7 +202,7 @@ class Tracked:
         """Return the number of users."""
         return data.users
 
-    def keep(self, data: DecomposableFunction, selected: Kept) -> DecomposableFunction:
+    def keep(self, data: DecomposableFunction, selected: Booleans) -> DecomposableFunction:
         """Return the function of the selected users."""
         return data.restrict(selected)
 
@@ -217,7 +216,7 @@ class Tracked:
         """Return the resolution times the number of draws."""
         return self.resolution * (draws or 1)
 
-    def totals(self, data: DecomposableFunction, membership: SetRows) -> Integers:
+    def totals(self, data: DecomposableFunction, membership: Booleans) -> Integers:
         """Return F(S) − F(∅) of each set."""
         found = []
         for row in membership:

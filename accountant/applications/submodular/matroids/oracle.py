@@ -6,12 +6,11 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.applications.submodular.choosing import Growth
-from accountant.applications.submodular.functions import Integers
 from accountant.applications.submodular.matroids.matroid import Members, find_exchange
 from profiles import InvalidArgument
+from profiles.arrays import Integers
 from profiles.hypotheses import MATROID_TESTED, MATROID_UNTESTED, Hypothesis
 from profiles.numbers import to_integer
 
@@ -79,7 +78,7 @@ def probe_axioms(size: int, oracle: Oracle, trials: int = _TRIALS) -> None:
                     _refuse_subset(base, element)
 
 
-def _fill(oracle: Oracle, order: NDArray[np.int64]) -> Members:
+def _fill(oracle: Oracle, order: Integers) -> Members:
     base: Members = frozenset()
     for element in order.tolist():
         larger = base | {element}
