@@ -56,7 +56,7 @@ class OneSampleScaling:
     beta: object = "0.05"
 
     def __post_init__(self) -> None:
-        to_integer(self.max_elements, "max_elements", 1, MOST_ELEMENTS)
+        to_integer(self.max_elements, "max_elements", 1, MOST_ELEMENTS, hint="give a public number")
         read_beta(self.beta)
 
     def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:
@@ -85,7 +85,7 @@ class FreshSampleScaling:
     factor: object = FACTOR
 
     def __post_init__(self) -> None:
-        to_integer(self.max_elements, "max_elements", 1, MOST_ELEMENTS)
+        to_integer(self.max_elements, "max_elements", 1, MOST_ELEMENTS, hint="give a public number")
         read_beta(self.beta)
         read_factor(self.factor)
 
