@@ -13,13 +13,23 @@ from profiles.numbers import exact_text, to_exact
 MAX_CHARACTERS = 4_000_000
 
 
+def parse_json(text: str, *, floats: bool) -> Any:
+    """Return a JSON value in which no key of an object occurs twice, and no number is NaN or infinite; binary numbers with ``floats`` only.
+
+    Raises what :func:`json.loads` raises: :class:`ValueError` with the position where it has one, :class:`RecursionError`.
+    """
+    if floats:
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+    return json.loads(text, object_pairs_hook=_unique, parse_float=_refuse_float, parse_constant=_refuse_float)
+
+
 def read_document(text: str, kind: str, *versions: int) -> dict[str, Any]:
     """Return the object of a file ``{"format": kind, "version": one of versions, ...}``. Raises :class:`UnreadableFile` for all else."""
     if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
         raise UnreadableFile(f"the text of a {kind} of at most {MAX_CHARACTERS} characters was expected, but something else was found")
     try:
         text.encode("utf-8")  # a text may have halves of characters, which no file has
-        whole = json.loads(text, object_pairs_hook=_unique, parse_float=_refuse_float, parse_constant=_refuse_float)
+        whole = parse_json(text, floats=False)
     except (ValueError, RecursionError) as error:
         raise UnreadableFile(f"a {kind} was expected, but the text is not usable JSON ({_one_line(error)}); check the file") from None
     if not isinstance(whole, dict) or whole.get("format") != kind:
@@ -109,6 +119,10 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_float(word: str) -> NoReturn:
     raise ValueError(f"the binary number {word[:30]}; exact numbers are written as text")
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not a number")
 
 
 def _kind(value: object) -> str:

@@ -17,6 +17,7 @@ from profiles.files import read_text
 from profiles.mechanisms.datasets import read_weights
 from profiles.numbers import to_exact
 from profiles.private import NOT_FINITE, locate_failure, name_failure, name_type, quote, quote_failure
+from profiles.strict_json import parse_json
 from profiles.suggestions import suggest, suggest_file
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ def _norm_or_number(name: str, value: str, record: WeightedRecord) -> Any:
 
 def _read_json(text: str, what: str) -> Table:
     try:
-        found = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_without_doubles)
+        found = parse_json(text, floats=True)
     except (ValueError, RecursionError) as error:
         place = f"at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "as JSON"
         raise InvalidData(
@@ -199,16 +200,6 @@ def _read_json(text: str, what: str) -> Table:
     records = _as_array(found["data"], what)
     weights = None if "weights" not in found else read_weights(_as_array(found["weights"], f"the weights of {what}"), len(records))
     return Table(records, weights)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number")
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a key is given twice")
-    return dict(pairs)
 
 
 def _as_array(found: object, what: str) -> Floats:

@@ -39,6 +39,7 @@ from profiles.hypotheses import (
 )
 from profiles.profile import MAX_NAME
 from profiles.randomness.bits import GeneratorBits, SecureBits
+from profiles.strict_json import parse_json
 from profiles.terms import to_text
 from proofs_check.kernel import Report, check
 
@@ -83,21 +84,10 @@ def read_certificate(text: str) -> Mapping[str, Any] | None:
     if FORMAT not in text:
         return None
     try:
-        found = json.loads(text, object_pairs_hook=_distinct, parse_constant=_refuse)
+        found = parse_json(text, floats=True)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) and found.get("format") == FORMAT else None
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key is given twice")
-    return found
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(constant)
 
 
 def check_certificate(certificate: Mapping[str, Any]) -> Report:
