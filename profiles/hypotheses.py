@@ -61,6 +61,10 @@ class Hypothesis:
     def __str__(self) -> str:
         return self.sentence
 
+    def __contains__(self, words: str) -> bool:
+        """Whether the sentence has these words, for people who look for one; the package itself goes by ids."""
+        return words in self.sentence
+
 
 # --- your data -----------------------------------------------------------------------------------------------------------------------
 

@@ -13,14 +13,18 @@ from profiles.numbers import exact_text, to_exact
 MAX_CHARACTERS = 4_000_000
 
 
-def parse_json(text: str, *, floats: bool) -> Any:
-    """Return a JSON value in which no key of an object occurs twice, and no number is NaN or infinite; binary numbers with ``floats`` only.
+def read_json(text: str, *, floats: bool = False) -> Any:
+    """Return what a JSON text says. Raises :class:`ValueError` where a key is given twice, a number is NaN or infinite, a text has half a
+    character, the nesting is deep, and where a number is binary (``1.5``) unless ``floats``.
 
-    Raises what :func:`json.loads` raises: :class:`ValueError` with the position where it has one, :class:`RecursionError`.
+    >>> read_json('{"a": [1, "1.5"]}')
+    {'a': [1, '1.5']}
     """
-    if floats:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
-    return json.loads(text, object_pairs_hook=_unique, parse_float=_refuse_float, parse_constant=_refuse_float)
+    text.encode("utf-8")  # a text may have halves of characters, which no file has
+    try:
+        return json.loads(text, object_pairs_hook=_unique, parse_float=float if floats else _refuse_float, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def read_document(text: str, kind: str, *versions: int) -> dict[str, Any]:
@@ -28,10 +32,9 @@ def read_document(text: str, kind: str, *versions: int) -> dict[str, Any]:
     if not isinstance(text, str) or len(text) > MAX_CHARACTERS:
         raise UnreadableFile(f"the text of a {kind} of at most {MAX_CHARACTERS} characters was expected, but something else was found")
     try:
-        text.encode("utf-8")  # a text may have halves of characters, which no file has
-        whole = parse_json(text, floats=False)
-    except (ValueError, RecursionError) as error:
-        raise UnreadableFile(f"a {kind} was expected, but the text is not usable JSON ({_one_line(error)}); check the file") from None
+        whole = read_json(text)
+    except ValueError as error:
+        raise UnreadableFile(f"a {kind} was expected, but the text is not usable JSON ({one_line(error)}); check the file") from None
     if not isinstance(whole, dict) or whole.get("format") != kind:
         found = whole.get("format") if isinstance(whole, dict) else type(whole).__name__
         raise UnreadableFile(f"a file of the format {kind} was expected, but {str(found)[:40]!r} was found; check which file it is")
@@ -129,5 +132,6 @@ def _kind(value: object) -> str:
     return "nothing" if value is None else f"a value of type {type(value).__name__}"
 
 
-def _one_line(error: Exception) -> str:
-    return "nested too deeply" if isinstance(error, RecursionError) else " ".join(str(error).split())[:100]
+def one_line(error: ValueError) -> str:
+    """Return why :func:`read_json` refused a text, as part of a sentence."""
+    return " ".join(str(error).split())[:100]

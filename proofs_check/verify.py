@@ -44,7 +44,7 @@ class Condition:
 
 
 #: Work for one condition, in nominal seconds; what is not decided with it is unknown.
-SECONDS_PER_CONDITION = 2.5
+SECONDS_PER_CONDITION = 5.0
 #: Work for the constant of a profile whose strong convexity was proved without one.
 CONSTANT = 1.0
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.amplification import MOST_EPSILON
 from accountant.applications.running import Answer
@@ -14,6 +13,7 @@ from accountant.calibration.one_sided import OneSidedCalibration, calibrate_one_
 from accountant.calibration.rounds import RoundsCalibration, calibrate_rounds
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, TwoSidedDP, assume, conclude_run, discharge, prove_losses, ships, subsample
 from profiles import InvalidArgument, InvalidData, to_exact
+from profiles.arrays import Booleans, Integers
 from profiles.hypotheses import CHECKED_FORM, DATA_SETS, SEEDED_BITS, UNIVERSE_ORDER
 from profiles.mechanisms.interface import check_call
 from profiles.mechanisms.repeated import Arithmetic, RepeatedExponential, RepeatedThreshold
@@ -149,7 +149,7 @@ class SubsampledRepeated:
             outputs, conclude_run(self.guarantee, Run(noise=hypothesis, draws=sampler.source.hypothesis, known=ships(self)))
         )
 
-    def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Return ``size`` independent outputs, each on a sample of its own, as ``mechanism.sample`` does: what audits judge."""
         check_call(rng, size)
         count = _count(dataset)
@@ -161,7 +161,7 @@ class SubsampledRepeated:
             found[rows] = self.mechanism.sample(_restrict(dataset, mask), rng, len(rows))
         return found
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Same as :meth:`sample`."""
         return self.sample(dataset, rng, size)
 
@@ -241,7 +241,7 @@ def _count(data: Any) -> int:
     raise InvalidData(f"a list, a tuple or an array of records was expected, but {type(data).__name__} was found; convert the data")
 
 
-def _restrict(data: Any, kept: NDArray[np.bool_]) -> Any:
+def _restrict(data: Any, kept: Booleans) -> Any:
     if isinstance(data, np.ndarray):
         return data[kept]
     chosen = [record for record, selected in zip(data, kept.tolist(), strict=True) if selected]

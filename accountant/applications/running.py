@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, conclude_run, ships
-from profiles import InvalidArgument
+from profiles.arrays import Booleans
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
 from profiles.randomness.bits import BitSource
 
@@ -40,7 +39,7 @@ class Draw:
         """Return the sources for the arguments of a run; raises as :func:`~profiles.randomness.bernoulli.open_sources` does."""
         return cls(*open_sources(rng, bits))
 
-    def sample(self, count: int, p: float) -> NDArray[np.bool_]:
+    def sample(self, count: int, p: float) -> Booleans:
         """Return which of ``count`` records are in the sample: each with probability exactly ``p``, independently."""
         return self.sampler.select(np.full(count, p))
 
@@ -55,11 +54,3 @@ class Draw:
 def seed_public(source: BitSource) -> np.random.Generator:
     """Return a generator with a seed of its own, for draws that need not be secret: it tells nothing of the others."""
     return np.random.default_rng([source.digit() for _ in range(8)])
-
-
-def check_count(value: object, what: str, least: int = 1, most: int | None = None) -> int:
-    """Return a public integer of at least ``least`` and, where it is given, at most ``most``. Raises :class:`InvalidArgument`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least or (most is not None and value > most):
-        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise InvalidArgument(f"{what} must be an integer {allowed}, but {str(value)[:40]!r} was found; give one")
-    return int(value)

@@ -15,9 +15,9 @@ from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidData, PDPError, UnreadableFile
 from profiles.files import read_text
 from profiles.mechanisms.datasets import read_weights
-from profiles.numbers import to_exact
+from profiles.numbers import to_exact, to_integer
 from profiles.private import NOT_FINITE, locate_failure, name_failure, name_type, quote, quote_failure
-from profiles.strict_json import parse_json
+from profiles.strict_json import read_json
 from profiles.suggestions import suggest, suggest_file
 
 if TYPE_CHECKING:
@@ -103,12 +103,7 @@ def _at_most(value: Fraction) -> float:
 
 def parse_samples(text: str) -> int:
     """Return how many outputs an audit takes for each data set. Raises :class:`InvalidArgument`."""
-    exact = to_exact(text, "the number of samples")
-    if exact.denominator != 1 or not _LEAST_SAMPLES <= exact <= _MOST_SAMPLES:
-        raise InvalidArgument(
-            f"the number of samples must be an integer from {_LEAST_SAMPLES} to {_MOST_SAMPLES}, but {text[:40]} was found; give one"
-        )
-    return int(exact)
+    return to_integer(text, "the number of samples", _LEAST_SAMPLES, _MOST_SAMPLES, any_form=True)
 
 
 def claim_of_pair(profile: Profile, record: WeightedRecord, mechanism: Any, given: Mapping[str, str]) -> tuple[Claim, tuple[str, ...]]:
@@ -181,8 +176,8 @@ def _norm_or_number(name: str, value: str, record: WeightedRecord) -> Any:
 
 def _read_json(text: str, what: str) -> Table:
     try:
-        found = parse_json(text, floats=True)
-    except (ValueError, RecursionError) as error:
+        found = read_json(text, floats=True)
+    except ValueError as error:
         place = f"at line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "as JSON"
         raise InvalidData(
             f"{what} must be a JSON array of numbers or of rows of numbers, but it is not readable {place}; correct it",

@@ -31,6 +31,7 @@ from accountant.cli.streams import load_quietly, quiet_output
 from accountant.files import check_not_input, check_writable, write_whole
 from accountant.report.writing import check_title, today
 from profiles.errors import InvalidArgument
+from profiles.numbers import to_integer
 from profiles.private import NOT_SHOWN
 
 if TYPE_CHECKING:
@@ -145,11 +146,10 @@ def _audit(options: Options, samples: str, seed: int) -> AuditEvidence:
     from proofs_check.audit import audit
     from proofs_check.audit.differences import find_difference
     from proofs_check.audit.neighbors import judge_neighbors
-    from proofs_check.audit.report import Setting
+    from proofs_check.audit.report import Circumstances
 
     count = parse_samples(samples)
-    if seed < 0:
-        raise InvalidArgument(f"the seed must be an integer of at least 0, but {seed} was found; give one")
+    to_integer(seed, "the seed", 0)
     if (options.dataset is None) != (options.neighbor is None):
         raise InvalidArgument("--dataset and --neighbor make a pair, but only one of them was given; give both, or neither")
     with quiet_output():
@@ -168,7 +168,9 @@ def _audit(options: Options, samples: str, seed: int) -> AuditEvidence:
             result = audit(mechanism, *pair, claim, rng=np.random.default_rng(seed), samples=count, progress=progress)
     private = options.dataset is not None  # else the pair is ours: one record on the border of the domain
     told = "" if private else f": {difference.private_text()}"
-    return AuditEvidence(result, options.profile, difference.text() + told, Setting(options.profile).assumptions(result), private=private)
+    return AuditEvidence(
+        result, options.profile, difference.text() + told, Circumstances(options.profile).assumptions(result), private=private
+    )
 
 
 def _load(reference: str) -> Callable[..., Any]:

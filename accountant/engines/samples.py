@@ -13,15 +13,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from profiles import InvalidArgument, InvalidData
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from profiles.numbers import to_integer
 
 #: Takes selection probabilities (float64, shape (n,)), returns which are selected (bool, shape (n,)).
-Draw = Callable[[Floats], NDArray[np.bool_]]
-#: Takes a record batch, returns it with the column ``q`` (and ``weight``): :class:`accountant.data.ArrowPairs`, or another map.
+Draw = Callable[[Floats], Booleans]
+#: Takes a record batch, returns it with the column ``q`` (and ``weight``): :class:`accountant.engines.ArrowPairs`, or another map.
 WeighBatch = Callable[[Any], Any]
 
 
@@ -85,7 +84,7 @@ def arrow_sample(weigh: WeighBatch, open_draw: Callable[[], Draw]) -> ArrowSampl
     Statement: if the draws of all partitions are independent and each selects with probability exactly q, the union of the results is a
     Poisson sample of the whole data set with the pairs (weight, q) of ``weigh``, however the engine cuts the data into partitions and
     batches, if each record is in one partition and the result of one run over each partition is used. ``weigh`` is a map of
-    :func:`accountant.data.arrow_pairs`: its pairs are functions of the record alone, as amplification asks.
+    :func:`accountant.engines.arrow_pairs`: its pairs are functions of the record alone, as amplification asks.
 
     ``open_draw`` opens the random source **in the worker, anew for each partition**. It must not return a draw that was made before: each
     worker would get a copy of it, and records in different partitions the same random numbers. For repeatable runs see

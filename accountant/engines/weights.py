@@ -2,7 +2,7 @@
 
 Claim: the map's weight and q of a record are those of :func:`accountant.data.compute_weights_file` for the same profile, target and
 specs, bit for bit. They are a function of the record alone if every process computes with the same digits, which a fingerprint guards. To
-draw a sample use :func:`accountant.data.arrow_pairs`, whose numbers need no guard.
+draw a sample use :func:`accountant.engines.arrow_pairs`, whose numbers need no guard.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from accountant.weights.premise import prove_premise
 from profiles import InvalidArgument, Profile, exact_text, to_exact
 from profiles.arrays import Floats
 
-_BUILD = "build it with accountant.data.arrow_weights, which proves what the weights rely on"
+_BUILD = "build it with accountant.engines.arrow_weights, which proves what the weights rely on"
 _key = object()
 
 
@@ -100,7 +100,7 @@ def arrow_weights(
     ``specs`` say from which columns the statistics are read, as :class:`StatisticSpec` or as text (``"z=l2(a,b)"``); by default the column
     of the statistic's name. The premise (exp∘ε convex in w and ε(1, x) ≤ ε* on the declared domain) is proved here, once, and travels with
     the map; ``premise`` is one that :func:`accountant.prove_premise` returned before. To draw a sample, use
-    :func:`accountant.data.arrow_pairs`.
+    :func:`accountant.engines.arrow_pairs`.
 
     Raises :class:`Infeasible` (assumption-8 is refuted), :class:`Undecided` (the premise is not proved), :class:`InvalidTarget`,
     :class:`InvalidProfile`, :class:`InvalidArgument`.

@@ -1,4 +1,6 @@
-"""Bounds of ψ under a sampling rule: from the search of an explicit q, by construction without one, or from a certificate alone."""
+"""Bounds of ψ under a sampling rule: from the search of an explicit q, by construction without one, or from a certificate alone; and
+which hypotheses of a guarantee such a bound discharges.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,10 @@ from typing import Any
 
 from accountant.rules import SamplingRule, refuse_oracle
 from accountant.weights.fast.exact import may_jump
-from profiles import Infeasible, InvalidSampling, NotReplayed, PDPError, Profile, exact_text, to_exact
-from profiles.hypotheses import CONDITION
+from profiles import Infeasible, InvalidSampling, NotReplayed, PDPError, Profile, Undecided, exact_text, to_exact
+from profiles.hypotheses import CONDITION, DEFINED, FEASIBLE_WEIGHTS, PROBABILITY, Hypothesis
 from profiles.terms import to_text
+from proofs_check.admission import well_defined_claim
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions.assumption_9_nonzero import find_loss
 from proofs_check.prover.explore import candidates
@@ -22,6 +25,9 @@ _CONSTRAINED = "the constraint of Problem 7 holds at every record"
 _NO_CLAIM = "this step is no claim of the kernel; the conditions that it rests on are"
 _RECHECKED = "certificate, accepted by the kernel"
 _CLAIMS = ["well-defined", "epsilon-upper", "epsilon-lower"]
+_DEFINED = "claim well-defined, checked by the kernel"
+#: What discharges a condition: its proof, which the verdicts show.
+PROVED = "proved"
 
 
 def bound_epsilon(
@@ -129,3 +135,36 @@ def recheck_epsilon(profile: Profile, rule: SamplingRule, certificate: Mapping[s
     return EpsilonBound(
         lower, upper, at, _RECHECKED, reached=True, proved_by_balls=False, checked_by_kernel=True, certificate=dict(certificate)
     )
+
+
+def name_claims(evidence: EpsilonBound, *accepted: str) -> tuple[str, ...]:
+    """Return the claims of a worst case that the kernel ``accepted``, or how it was found otherwise."""
+    if evidence.checked_by_kernel:
+        return accepted
+    return (f"{evidence.method} (not checked by the kernel: {evidence.kernel_reason})",)
+
+
+def discharged_by_conditions(profile: Profile, premises: Mapping[str, bool]) -> dict[Hypothesis, str]:
+    """Return the hypotheses that the verdicts behind privacy-constrained sampling discharge, each with the reason."""
+    proved = {CONDITION.about(name=name): PROVED for name, value in premises.items() if value}
+    if premises.get("feasibility"):
+        proved[FEASIBLE_WEIGHTS] = PROVED
+    if premises.get("assumption-9"):
+        proved[PROBABILITY] = "every weight is finite (assumption-9) and at least 1"
+    elif premises.get("assumption-9-nonzero"):
+        proved[PROBABILITY] = (
+            "every weight is at least 1, and finite except where epsilon is 0 for all weights, if that is so anywhere: there q is 0, and a "
+            "record that is never selected loses nothing (assumption-9-nonzero)"
+        )
+    try:
+        well_defined_claim(profile)
+    except Undecided:
+        return proved
+    return {**proved, DEFINED: _DEFINED}
+
+
+def discharged_by(evidence: EpsilonBound) -> dict[Hypothesis, str]:
+    """Return the hypotheses that the evidence of a worst case with an explicit q discharges, each with the reason."""
+    if evidence.checked_by_kernel:
+        return {DEFINED: _DEFINED, PROBABILITY: "claim epsilon-upper, checked by the kernel"}
+    return {PROBABILITY: "ball arithmetic"} if evidence.proved_by_balls else {}

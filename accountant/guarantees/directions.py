@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any, TypeAlias
 
 from accountant.amplification import amplify_minus, amplify_plus, read_loss, read_probability
-from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
+from accountant.guarantees.bounds import bound_epsilon, discharged_by, name_claims, recheck_epsilon
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.realised import ships
-from accountant.guarantees.rules import describe_sampling, discharged_by, name_claims
+from accountant.guarantees.rules import describe_sampling
 from accountant.guarantees.stored import BOUND, HYPOTHESES, LOSS, OPTIONS, PROOFS, RATE, SAMPLING_RULE, TEXT, UNIT
 from accountant.guarantees.theorem import AnyGuarantee, Derivation, EpsilonDP, Notion, TwoSidedDP, Unit, conclude, require_guarantee, settle
 from accountant.rules import SamplingRule, refuse_oracle, rule_from_expression

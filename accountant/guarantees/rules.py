@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
-from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
+from accountant.guarantees.bounds import bound_epsilon, discharged_by, discharged_by_conditions, name_claims, recheck_epsilon
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.stored import HYPOTHESES, HYPOTHESIS, OPTIONS, PROFILE, PROOFS, SAMPLING_RULE, TEXT
 from accountant.guarantees.theorem import (
@@ -24,7 +24,6 @@ from accountant.rules import SamplingRule, refuse_oracle
 from profiles import InvalidArgument, InvalidProfile, Parameter, Profile, Statistic, Undecided, exact_text, to_exact
 from profiles.evaluation import constant_value
 from profiles.hypotheses import (
-    CONDITION,
     DEFINED,
     EXACT_REALS,
     FEASIBLE_WEIGHTS,
@@ -49,10 +48,6 @@ from profiles.terms import Term, to_text
 from proofs_check.admission import well_defined_claim
 from proofs_check.prover.algebra import vanishes
 from proofs_check.suprema.bound import EpsilonBound
-
-_DEFINED = "claim well-defined, checked by the kernel"
-#: What discharges a condition: its proof, which the verdicts show.
-PROVED = "proved"
 
 _DECLARED = Signature(
     "base_profile",
@@ -361,13 +356,6 @@ def _check_sum(profile: Profile) -> None:
         raise InvalidProfile(f"epsilon of {profile.name!r} is not the sum of its parts: the difference {difference} does not simplify to 0")
 
 
-def name_claims(evidence: EpsilonBound, *accepted: str) -> tuple[str, ...]:
-    """Return the claims of a worst case that the kernel ``accepted``, or how it was found otherwise."""
-    if evidence.checked_by_kernel:
-        return accepted
-    return (f"{evidence.method} (not checked by the kernel: {evidence.kernel_reason})",)
-
-
 def _describe_worst_case(
     bound: SampledBound, evidence: EpsilonBound, premises: Mapping[str, bool]
 ) -> tuple[str, str, dict[Hypothesis, str]]:
@@ -377,36 +365,10 @@ def _describe_worst_case(
         return "worst case over records", source, discharged_by(evidence)
     # the constraint bounds psi for whatever weights are returned; that the bound is reached, and a best weight exists, is Theorem 10
     source += ", Problem 7" + (", Theorem 10" if evidence.lower == evidence.upper else "")
-    return "worst case of privacy-constrained sampling", source, _discharged_by_conditions(bound.profile, premises)
-
-
-def _discharged_by_conditions(profile: Profile, premises: Mapping[str, bool]) -> dict[Hypothesis, str]:
-    proved = {CONDITION.about(name=name): PROVED for name, value in premises.items() if value}
-    if premises.get("feasibility"):
-        proved[FEASIBLE_WEIGHTS] = PROVED
-    if premises.get("assumption-9"):
-        proved[PROBABILITY] = "every weight is finite (assumption-9) and at least 1"
-    elif premises.get("assumption-9-nonzero"):
-        proved[PROBABILITY] = (
-            "every weight is at least 1, and finite except where epsilon is 0 for all weights, if that is so anywhere: there q is 0, and a "
-            "record that is never selected loses nothing (assumption-9-nonzero)"
-        )
-    try:
-        well_defined_claim(profile)
-    except Undecided:
-        return proved
-    return {**proved, DEFINED: _DEFINED}
-
-
-def discharged_by(evidence: EpsilonBound) -> dict[Hypothesis, str]:
-    """Return the hypotheses that the evidence of a worst case with an explicit q discharges, each with the reason."""
-    if evidence.checked_by_kernel:
-        return {DEFINED: _DEFINED, PROBABILITY: "claim epsilon-upper, checked by the kernel"}
-    return {PROBABILITY: "ball arithmetic"} if evidence.proved_by_balls else {}
+    return "worst case of privacy-constrained sampling", source, discharged_by_conditions(bound.profile, premises)
 
 
 __all__ = [
     "ConditionalGuarantee", "Unit", "adaptive_composition", "amplify_by_importance_sampling", "assume", "base_profile",
-    "derive_mechanism", "derive_profile", "describe_sampling", "discharge",
-    "discharged_by", "list_premises", "name_claims", "post_processing", "prove_run", "worst_case",
+    "derive_mechanism", "derive_profile", "describe_sampling", "discharge", "list_premises", "post_processing", "prove_run", "worst_case",
 ]  # fmt: skip

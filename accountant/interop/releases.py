@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from accountant.rules import rule_from_expression
 from accountant.samples.checking import check_certificate, declare_stated, name_unstated, read_certificate, read_premises
 from profiles import NotReplayed, UnreadableFile, to_exact
 from profiles.hypotheses import FILE_IS_RIGHT, PUBLIC_CONSTANTS, Hypothesis, as_hypothesis
+from profiles.strict_json import one_line, read_json
 from proofs_check.kernel import check
 
 _NUMBERS = PUBLIC_CONSTANTS.about(names="the numbers in q are")
@@ -34,9 +34,9 @@ def read_release(text: str, name: str = "the file") -> AnyGuarantee:
     if sample is not None:
         return _from_sample(sample, text, name)
     try:
-        whole = json.loads(text)
-    except (ValueError, RecursionError):
-        whole = None
+        whole = read_json(text)
+    except ValueError as error:
+        raise UnreadableFile(f"a guarantee or certificate was expected in {name}, but it is no usable JSON ({one_line(error)})") from None
     if isinstance(whole, dict) and whole.get("format") == FORMAT:
         read = read_guarantee(text)
         try:
@@ -59,7 +59,7 @@ def list_unchecked(text: str) -> tuple[Hypothesis, ...]:
     sample = read_certificate(text)
     if sample is not None:
         return (*read_premises(sample), *map(as_hypothesis, name_unstated(sample)))
-    whole = json.loads(text)
+    whole = read_json(text)
     if not isinstance(whole.get("sampling"), dict) or not any(claim.get("claim") == "epsilon-upper" for claim in whole["claims"]):
         return ()
     profile = declare_stated(whole["profile"])

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from accountant.guarantees import Derivation
+from accountant.guarantees.bounds import PROVED
 from accountant.guarantees.render import under_heads
-from accountant.guarantees.rules import PROVED
 from accountant.report.evidence import BOUNDS, CONDITIONS, EmbeddedCertificate, Evidence
 from accountant.report.prose import equation
 from accountant.report.wording import badge, down, exactly, factor, facts, fold, point, section, table, up

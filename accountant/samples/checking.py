@@ -39,7 +39,7 @@ from profiles.hypotheses import (
 )
 from profiles.profile import MAX_NAME
 from profiles.randomness.bits import GeneratorBits, SecureBits
-from profiles.strict_json import parse_json
+from profiles.strict_json import read_json
 from profiles.terms import to_text
 from proofs_check.kernel import Report, check
 
@@ -84,8 +84,8 @@ def read_certificate(text: str) -> Mapping[str, Any] | None:
     if FORMAT not in text:
         return None
     try:
-        found = parse_json(text, floats=True)
-    except (ValueError, RecursionError):
+        found = read_json(text, floats=True)
+    except ValueError:
         return None
     return found if isinstance(found, dict) and found.get("format") == FORMAT else None
 

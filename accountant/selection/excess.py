@@ -8,14 +8,13 @@ from fractions import Fraction
 
 import numpy as np
 from flint import arb
-from numpy.typing import NDArray
 
 from accountant.amplification import amplify_array
 from accountant.selection.floors import BITS, LEAST, blocks, floor_exact
 from accountant.weights.fast.columns import Columns
 from accountant.weights.fast.compiled import CompiledTerm
 from profiles import InvalidProfile, Profile
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from profiles.numbers import round_down
 from profiles.profile import WEIGHT
 from profiles.terms import Term
@@ -50,13 +49,13 @@ class ExcessCheck:
         certain[rows] = np.array(found)[positions]
         return certain, int(rows.size), int((certain < q).sum())
 
-    def _is_certain(self, q: Floats, weights: Floats, columns: Columns) -> NDArray[np.bool_]:
+    def _is_certain(self, q: Floats, weights: Floats, columns: Columns) -> Booleans:
         with np.errstate(all="ignore"):
             value, error = self.compiled.bounded(columns.joined(**{WEIGHT: weights}))
             top = np.maximum(np.nextafter(np.broadcast_to(value + error, q.shape), np.inf), 0.0)
             finite = np.isfinite(top)
             kept = finite & (amplify_array(np.where(finite, top, 0.0), q) <= round_down(self.bound))
-        certain: NDArray[np.bool_] = kept | (q == 0.0)
+        certain: Booleans = kept | (q == 0.0)
         return certain
 
     def _largest(self, enclosure: Enclosure, record: Mapping[str, Fraction], q: float) -> float:

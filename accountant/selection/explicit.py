@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from accountant.selection.floors import BITS, LEAST, blocks, floor_bits, floor_exact
 from accountant.weights.fast.columns import Column, Columns
@@ -14,13 +14,11 @@ from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.domain import as_columns
 from accountant.weights.fast.rounding import U
 from profiles import InvalidSampling
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from profiles.evaluation import exact_value
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 from proofs_check.suprema.feasibility import show_record, shown
-
-Mask = NDArray[np.bool_]
 
 _FIRST_BITS, _MOST_BITS = 128, 4_096
 _NEVER = (0.0, 1.0 / LEAST)
@@ -56,7 +54,7 @@ def round_rule(q: Term, statistics: Mapping[str, ArrayLike | Column], *, first_r
     return chances, weights, int(rows.size)
 
 
-def _fast(compiled: CompiledTerm, columns: Columns) -> tuple[Floats, Floats, Mask]:
+def _fast(compiled: CompiledTerm, columns: Columns) -> tuple[Floats, Floats, Booleans]:
     """Return (q̂, ŵ, decided): where the error bound leaves one candidate for each, they are it."""
     size = next(iter(columns.values())).size
     with np.errstate(all="ignore"):

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
 from profiles.mechanisms.datasets import check_radius, compute_norms, float_at_most
 from profiles.mechanisms.interface import read_dimension, require_norm
@@ -63,7 +63,7 @@ class RecordBall:
         """Return the largest float that is not above the radius."""
         return float_at_most(self.radius)
 
-    def confine(self, point: NDArray[np.float64]) -> NDArray[np.float64]:
+    def confine(self, point: Floats) -> Floats:
         """Return the point itself where it is inside, else the point scaled to just below the radius, shape (d,)."""
         length = float(compute_norms(point[np.newaxis], self.p)[0])
         if length <= self.largest():

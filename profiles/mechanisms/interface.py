@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import EXACT_REALS, Hypothesis
 from profiles.numbers import ExactLike, exact_text, to_exact, to_integer
@@ -56,16 +56,16 @@ class Mechanism(Protocol):
     def profile(self) -> Profile:
         """The declared PDP profile ε(w, x), in nats."""
 
-    def statistic(self, data: object) -> dict[str, NDArray[np.float64]]:
+    def statistic(self, data: object) -> dict[str, Floats]:
         """Return the record statistics of ``data``: name → array of shape (n,). Raises :class:`InvalidData`."""
 
     def run(self, data: object, weights: object, rng: np.random.Generator) -> Any:
         """Return one output on the weighted data set. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
 
-    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
         """Return ``size`` independent outputs, stacked along the first axis. Raises like :meth:`run`."""
 
-    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, read_dataset, read_points
 from profiles.mechanisms.interface import (
@@ -66,16 +66,16 @@ class KNormSum:
             self.name, "w*z/beta_sum", record={"z": (0, self.radius)}, parameters={"beta_sum": self.beta_sum}, source=self.source
         )
 
-    def statistic(self, data: object) -> dict[str, NDArray[np.float64]]:
+    def statistic(self, data: object) -> dict[str, Floats]:
         """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
         return {"z": norms_within(read_points(data, self.dimension), self.p, self.radius)}
 
-    def run(self, data: object, weights: object, rng: np.random.Generator) -> NDArray[np.float64]:
+    def run(self, data: object, weights: object, rng: np.random.Generator) -> Floats:
         """Return one noisy sum, shape (d,); ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        output: NDArray[np.float64] = self.sample((data, weights), rng, 1)[0]
+        output: Floats = self.sample((data, weights), rng, 1)[0]
         return output
 
-    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         check_call(rng, size)
         scale = noise_scale(self.beta_sum, "the noise scale beta_sum")
@@ -83,7 +83,7 @@ class KNormSum:
         total = add_up(lambda: data.weights @ data.points, "the weighted sum")
         return total + draw_k_norm(rng, (size,), self.dimension, self.p, scale)
 
-    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, read_dataset, read_points
 from profiles.mechanisms.interface import EXACT_ARITHMETIC, POSITIVE, check_call, noise_scale, read_dimension, require_positive
@@ -54,16 +54,16 @@ class LaplaceSum:
         """ε(w, x) = w·z/b for z = ‖x‖₁ in [0, radius]."""
         return declare(self.name, "w*z/b", record={"z": (0, self.radius)}, parameters={"b": self.b}, source=self.source)
 
-    def statistic(self, data: object) -> dict[str, NDArray[np.float64]]:
+    def statistic(self, data: object) -> dict[str, Floats]:
         """Return z = ‖x‖₁ of each record. Raises :class:`InvalidData`."""
         return {"z": norms_within(read_points(data, self.dimension), _P, self.radius)}
 
-    def run(self, data: object, weights: object, rng: np.random.Generator) -> NDArray[np.float64]:
+    def run(self, data: object, weights: object, rng: np.random.Generator) -> Floats:
         """Return one noisy sum, shape (d,); ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        output: NDArray[np.float64] = self.sample((data, weights), rng, 1)[0]
+        output: Floats = self.sample((data, weights), rng, 1)[0]
         return output
 
-    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         check_call(rng, size)
         scale = noise_scale(self.b, "the noise scale b")
@@ -71,7 +71,7 @@ class LaplaceSum:
         total = add_up(lambda: data.weights @ data.points, "the weighted sum")
         return total + rng.laplace(0.0, scale, size=(size, self.dimension))
 
-    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
 

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from profiles.arrays import Floats
+from profiles.arrays import Floats, Positions
 from profiles.composition import compose_adaptively
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis
@@ -161,16 +161,16 @@ class WeightedLloyd:
         parts = (self.count.profile, self.sum.profile)
         return compose_adaptively(self.name, parts, times="T", times_value=self.iterations, source=self.source)
 
-    def statistic(self, data: object) -> dict[str, NDArray[np.float64]]:
+    def statistic(self, data: object) -> dict[str, Floats]:
         """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
         return {"z": norms_within(read_points(data, self.centres.shape[1]), self.p, self.radius)}
 
-    def run(self, data: object, weights: object, rng: np.random.Generator) -> NDArray[np.float64]:
+    def run(self, data: object, weights: object, rng: np.random.Generator) -> Floats:
         """Return the final centres of one run, shape (k, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        output: NDArray[np.float64] = self.sample((data, weights), rng, 1)[0]
+        output: Floats = self.sample((data, weights), rng, 1)[0]
         return output
 
-    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
         """Return the final centres of ``size`` independent runs, shape (size, k, d).
 
         Raises :class:`InvalidData`, :class:`InvalidArgument`.
@@ -191,7 +191,7 @@ class WeightedLloyd:
             outputs[start : start + block] = move_centres(data, centres, noise, self.post_processing)
         return outputs
 
-    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
 
@@ -239,7 +239,7 @@ def follow_run(passes: ClusterPasses, centres: Floats, noise: LloydNoise, post_p
     return current
 
 
-def assign_nearest(points: Floats, centres: Floats) -> NDArray[np.intp]:
+def assign_nearest(points: Floats, centres: Floats) -> Positions:
     """Return the index of the nearest centre, the first one of a tie: (n, d) and (s, k, d) → (s, n).
 
     The label of a record is the one that :mod:`profiles.mechanisms.nearest` defines: a function of that record and the centres alone, also
@@ -260,7 +260,7 @@ def assign_nearest(points: Floats, centres: Floats) -> NDArray[np.intp]:
     return labels
 
 
-def total_clusters(data: WeightedData, labels: NDArray[np.intp], clusters: int) -> tuple[Floats, Floats]:
+def total_clusters(data: WeightedData, labels: Positions, clusters: int) -> tuple[Floats, Floats]:
     """Return the weighted counts Σ w, shape (s, k), and the weighted sums Σ w x, shape (s, k, d), of labelled clusters."""
     runs, rows = labels.shape
     bins = (labels + clusters * np.arange(runs)[:, np.newaxis]).ravel()

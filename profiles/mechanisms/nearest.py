@@ -41,7 +41,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.arrays import Floats
+from profiles.arrays import Floats, Positions
 from profiles.mechanisms.datasets import find_reach
 
 Labels = NDArray[np.int32]
@@ -67,7 +67,7 @@ class Screen:
     matrix: NDArray[np.floating[Any]]
     slack: float
 
-    def label(self, points: Floats) -> tuple[Labels, NDArray[np.intp]]:
+    def label(self, points: Floats) -> tuple[Labels, Positions]:
         """Return labels of rows and which rows are left open (their labels mean nothing)."""
         rows, columns = points.shape
         extended = np.empty((rows, columns + 1), dtype=self.matrix.dtype)
@@ -92,7 +92,7 @@ class CentreSearch:
     """
 
     centres: Floats
-    kept: NDArray[np.intp]
+    kept: Positions
     screens: tuple[Screen, ...]
 
     @property
@@ -106,7 +106,7 @@ class CentreSearch:
         if len(self.kept) == 1:
             return np.zeros(len(points), dtype=np.int32)
         labels = np.zeros(len(points), dtype=np.int32)
-        todo: NDArray[np.intp] | None = None  # all rows
+        todo: Positions | None = None  # all rows
         for screen in self.screens:
             found, left = screen.label(points if todo is None else points[todo])
             if todo is None:

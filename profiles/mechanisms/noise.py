@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from profiles.arrays import Floats
 
 
-def draw_directions(rng: np.random.Generator, shape: tuple[int, ...], dimension: int, p: float) -> NDArray[np.float64]:
+def draw_directions(rng: np.random.Generator, shape: tuple[int, ...], dimension: int, p: float) -> Floats:
     """Return independent points of the l_p unit sphere under its cone measure, as an array of shape ``(*shape, dimension)``.
 
     The cone measure of a piece A of the sphere is the volume share of the cone {t·a : a ∈ A, 0 ≤ t ≤ 1} in the unit ball.
@@ -27,7 +28,7 @@ def draw_directions(rng: np.random.Generator, shape: tuple[int, ...], dimension:
     return np.asarray(signs * ratios / lengths, dtype=np.float64)
 
 
-def draw_k_norm(rng: np.random.Generator, shape: tuple[int, ...], dimension: int, p: float, scale: float) -> NDArray[np.float64]:
+def draw_k_norm(rng: np.random.Generator, shape: tuple[int, ...], dimension: int, p: float, scale: float) -> Floats:
     """Return independent draws from the density p(ζ) = exp(−‖ζ‖_p / β) / (d! · β^d · vol(B_p)), shape ``(*shape, dimension)``.
 
     Derivation: in polar coordinates of the norm, ζ = R·θ with R = ‖ζ‖_p and θ on the unit sphere, Lebesgue measure is

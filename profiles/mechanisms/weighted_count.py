@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, read_dataset, read_points
 from profiles.mechanisms.interface import EXACT_ARITHMETIC, POSITIVE, check_call, noise_scale, require_positive
@@ -45,7 +45,7 @@ class WeightedCount:
         """ε(w, x) = w/β_count; there is no record statistic."""
         return declare(self.name, "w/beta_count", parameters={"beta_count": self.beta_count}, source=self.source)
 
-    def statistic(self, data: object) -> dict[str, NDArray[np.float64]]:
+    def statistic(self, data: object) -> dict[str, Floats]:
         """Return no statistic, after checking the records. Raises :class:`InvalidData`."""
         read_points(data, None)
         return {}
@@ -54,7 +54,7 @@ class WeightedCount:
         """Return one noisy count; ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         return float(self.sample((data, weights), rng, 1)[0])
 
-    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
         """Return ``size`` independent noisy counts, shape (size,). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         check_call(rng, size)
         scale = noise_scale(self.beta_count, "the noise scale beta_count")
@@ -62,7 +62,7 @@ class WeightedCount:
         total = add_up(lambda: np.asarray(data.weights.sum()), "the sum of the weights")
         return float(total) + rng.laplace(0.0, scale, size=size)
 
-    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
 

@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from profiles import InvalidArgument
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from profiles.randomness.bits import BLOCK, FIRST_BITS, NEXT_BITS, BitSource, Digits, SecureBits, Uncopied, open_bits, refuse_repeats
-
-Selected = NDArray[np.bool_]
 
 
 def subtract_digits(q: Floats, digits: NDArray[Any], bits: int = FIRST_BITS) -> Floats:
@@ -56,7 +54,7 @@ class PoissonSampler(Uncopied):
         self._next, self._process = 0, os.getpid()
         self._lock = threading.Lock()
 
-    def select(self, q: Floats) -> Selected:
+    def select(self, q: Floats) -> Booleans:
         """Return which entries of ``q``, a float64 array of shape (n,) in [0, 1], are selected. Raises :class:`InvalidArgument`."""
         asked = np.asarray(q)
         if asked.dtype != np.float64 or asked.ndim != 1:
@@ -81,7 +79,7 @@ class PoissonSampler(Uncopied):
         self._digits, self._next, self._process = self._digits[:0], 0, os.getpid()
         self._lock = threading.Lock()  # a thread of the parent may hold the old one
 
-    def _select_all(self, asked: Floats) -> Selected:
+    def _select_all(self, asked: Floats) -> Booleans:
         selected = np.empty(asked.size, dtype=np.bool_)
         start = 0
         while start < asked.size:
@@ -94,9 +92,9 @@ class PoissonSampler(Uncopied):
             start = stop
         return selected
 
-    def _select(self, q: Floats, digits: Digits) -> Selected:
+    def _select(self, q: Floats, digits: Digits) -> Booleans:
         remaining = subtract_digits(q, digits)
-        selected: Selected = remaining >= 1.0
+        selected: Booleans = remaining >= 1.0
         for row in np.flatnonzero((remaining > 0.0) & ~selected):  # one in 2^16
             selected[row] = decide(float(remaining[row]), self.source.digit)
         return selected
@@ -119,4 +117,4 @@ def open_sources(rng: object, bits: object) -> tuple[BitSource, PoissonSampler]:
     return draws, sampler
 
 
-__all__ = ["BLOCK", "PoissonSampler", "Selected", "decide", "open_sources", "subtract_digits"]
+__all__ = ["BLOCK", "PoissonSampler", "decide", "open_sources", "subtract_digits"]

@@ -16,9 +16,8 @@ from itertools import accumulate
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from profiles.arrays import Floats
+from profiles.arrays import Floats, Integers
 from profiles.errors import InvalidArgument
 from profiles.randomness.bits import NEXT_BITS, BitSource, draw_below
 from profiles.randomness.exponentials import enclose_exp
@@ -95,7 +94,7 @@ class ExponentialDraws:
         """Return index c with probability exactly e^(λq_c) / Σ e^(λq_b); scores as in :class:`ExponentialChoice`."""
         return ExponentialChoice(scores, self._rate).draw(self._digits)
 
-    def levels(self, distances: NDArray[np.int64], counts: NDArray[np.int64], beyond: int, exact: Iterable[tuple[int, int]]) -> int:
+    def levels(self, distances: Integers, counts: Integers, beyond: int, exact: Iterable[tuple[int, int]]) -> int:
         """Return i with probability n_i e^−λd_i / Σ for integers 0 = d_0 < d_1 < ... ≤ ``reach``; ``beyond`` more are further away.
 
         ``exact`` lists (d_i, n_i) and, after them, those beyond; the returned index is one into that list.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Booleans
 from profiles.errors import InvalidArgument, PDPError
 from proofs_check.audit.calls import (
     call_watched,
@@ -28,8 +28,6 @@ from proofs_check.audit.errors import (
 )
 from proofs_check.audit.memory import Copies, ForkedCall, NoAnswer, can_fork
 from proofs_check.audit.outputs import Outputs, Reader, join
-
-Labels = NDArray[np.bool_]
 
 #: Outputs and seeds of the checks before an audit.
 TRIAL, _SEEDS = 64, 4
@@ -57,7 +55,7 @@ class LabelledBatch:
     """Outputs with their hidden labels: ``is_first`` tells which of them the first data set D made."""
 
     outputs: Outputs
-    is_first: Labels
+    is_first: Booleans
 
     def take(self, rows: Any) -> LabelledBatch:
         """Return some of the outputs with their labels."""
@@ -306,7 +304,7 @@ def split(rng: np.random.Generator, count: int) -> list[np.random.Generator]:
         return [np.random.default_rng([int(word) for word in rng.integers(0, 2**63, size=4)]) for _ in range(count)]
 
 
-def _interleave(first: Outputs | None, second: Outputs | None, is_first: Labels) -> Outputs:
+def _interleave(first: Outputs | None, second: Outputs | None, is_first: Booleans) -> Outputs:
     """Return the outputs of both data sets in the order of the labels."""
     made = [part for part in (first, second) if part is not None]
     width = max(part.width for part in made)

@@ -18,7 +18,7 @@ import sympy
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import number, substitute, to_text
+from profiles.terms import fresh_name, number, substitute, to_text
 from proofs_check.certificates import checks
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import Place, accept, place_json, settle, substituted
@@ -56,8 +56,8 @@ SLOW_SLICE = 1.6
 #: Work (nominal seconds) for the search for one proof that it fails from a weight on: little for each, then more.
 TAIL_SLICES = (0.15, 0.8)
 
-#: Records at which a refutation is tried.
-MOST_RECORDS = 60
+#: Records at which a refutation is tried, and proofs at each that are put to the kernel.
+MOST_RECORDS, MOST_TAILS = 60, 3
 
 
 def decide(context: Context) -> Decision:
@@ -175,9 +175,7 @@ def _prove_directly(context: Context, forms: Sequence[str] = ("exp", "log")) -> 
 
 def _shifted(context: Context, goal: Goal, offset: str, threshold: Fraction, tree: Tree, fixed: Tree) -> Tree | None:
     """Return the claim whose goal is that one at w = threshold + s, if the kernel accepts it."""
-    name, taken = "v", {variable.name for variable in context.domain} | {parameter.name for parameter in context.profile.parameters}
-    while name in taken:
-        name += "_"
+    name = fresh_name("v", context.names)
     direct: Tree = {
         "rule": "generalise",
         "name": name,
@@ -193,8 +191,7 @@ def _shifted(context: Context, goal: Goal, offset: str, threshold: Fraction, tre
 
 def _refute(context: Context, records: Iterable[Place]) -> Decision | None:
     for record in records:
-        tail = find_tail(context, record)
-        if tail is not None:
+        for tail in itertools.islice(_tails(context, record), MOST_TAILS):
             proof: Tree = {"at": place_json(record), **tail}
             decision = accept(context, ID, Verdict.REFUTED, proof, method="tail comparison at one record", witness=record)
             if decision.checked:
@@ -210,19 +207,23 @@ def tail_reason(tail: Tree) -> str:
 
 def find_tail(context: Context, record: Place) -> Tree | None:
     """Return the fields of a proof that ε stays at or below log(1 + E w) at a record from some weight on."""
+    return next(_tails(context, record), None)
+
+
+def _tails(context: Context, record: Place) -> Iterator[Tree]:
+    """Yield such fields: more than one, because the kernel writes the goal in its own way."""
     epsilon = substituted(Goal(context.epsilon, context.domain), record)
     gap = sympy.log(1 + context.growth * context.weight) - epsilon
     far = _far_start(gap)
     if far is None:
-        return None
+        return
     forms = [("log", gap), ("exp", 1 + context.growth * context.weight - sympy.exp(epsilon))]
     starts = (*TAIL_STARTS, far) if far == TAIL_STARTS[-1] else (far,)
     ways = [(*form, start) for form in (reversed(forms) if context.bent_is_simpler else forms) for start in starts]
     for seconds, (form, expression, start) in itertools.product(TAIL_SLICES, ways):
         tree = within(seconds, partial(prove, Goal(expression, (Variable("w", Fraction(start), None),)), 3))
         if tree is not None:
-            return {"threshold": str(start), "form": form, "tail": tree}
-    return None
+            yield {"threshold": str(start), "form": form, "tail": tree}
 
 
 def _far_start(gap: sympy.Expr) -> int | None:

@@ -38,7 +38,7 @@ from proofs_check.results import Decision, Tree, Verdict
 
 MOST_PARTS = 3
 #: Processor seconds for one bound of a part, and for the condition of the simpler profile.
-BOUND_SLICE, SLICE = 0.7, 1.5
+BOUND_SLICE, SLICE = 0.7, 2.5
 #: Work for finding the parts, which all conditions share.
 PARTS_SLICE = 0.5
 MOST_DIGITS = 700

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -13,17 +12,19 @@ from typing import Any
 from flint import arb, arb_series
 
 from profiles.numbers import round_down, round_up
-from proofs_check.enclosures import ball, interval, working_precision
+from proofs_check.enclosures import ball, interval, lower_fraction, upper_fraction, working_precision
 from proofs_check.exact.densities import Density, LogQuadratic
 from proofs_check.exact.enclosed import Bounds, Enclosed, enclose_ball, log_ratio
 from proofs_check.exact.lines import as_ball
 from proofs_check.exact.tables import Direction, ExactEpsilon
+from proofs_check.suprema.branch import Box, Piece, enclose_supremum
 
 _BITS = 128
-_MOST_BOXES = 4_000
+_MOST_BOXES = 8_000
 _TOLERANCE = Fraction(1, 2**40)
 #: A box narrower than this part of its range is given up: its upper bound stays as it is.
 _NARROWEST = Fraction(1, 2**80)
+_Y = "y"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ def _over_cells(p: Density, q: Density) -> Iterator[_Found]:
         elif low is None or high is None:
             yield _at(top, bottom, inside)
         else:
-            yield _Search(top, bottom, low, high).run()
+            yield _search(top, bottom, low, high)
 
 
 def _density_on(law: Density, low: Fraction | None, high: Fraction | None) -> Any:
@@ -141,54 +142,45 @@ def _log(density: Any, y: Any) -> Any:
     return as_ball(density(y)).log()
 
 
-class _Search:
-    """Branch and bound for sup of log(top/bottom) on a finite piece."""
+class _LogRatio:
+    """log(top/bottom) on a finite piece, a function of y for branch and bound."""
 
-    __slots__ = ("bottom", "high", "low", "top")
+    __slots__ = ("bottom", "narrowest", "top")
 
-    def __init__(self, top: Any, bottom: Any, low: Fraction, high: Fraction) -> None:
-        self.top, self.bottom, self.low, self.high = top, bottom, low, high
+    def __init__(self, top: Any, bottom: Any, narrowest: Fraction) -> None:
+        self.top, self.bottom, self.narrowest = top, bottom, narrowest
 
-    def run(self) -> _Found:
-        narrowest = (self.high - self.low) * _NARROWEST
-        best, point = self._value((self.low + self.high) / 2)
-        given_up = -math.inf
-        heap = [(-self._bound(self.low, self.high), self.low, self.high)]
-        for _ in range(_MOST_BOXES):
-            if not heap or -heap[0][0] <= best + float(_TOLERANCE) * max(1.0, abs(best)):
-                break
-            bound, low, high = heapq.heappop(heap)
-            if high - low < narrowest:
-                given_up = max(given_up, -bound)
-                continue
-            middle = (low + high) / 2
-            for start, end in ((low, middle), (middle, high)):
-                found = self._value((start + end) / 2)
-                best, point = max((best, point), found, key=lambda pair: pair[0])
-                heapq.heappush(heap, (-self._bound(start, end), start, end))
-        upper = max([given_up, *(-heap[0][0] for _ in heap[:1])], default=-math.inf)
-        return _Found(Bounds(best, max(upper, best)), point)
+    def at(self, point: Mapping[str, Fraction]) -> arb:
+        return self._at(ball(point[_Y]))
 
-    def _value(self, y: Fraction) -> tuple[float, Fraction]:
-        value = _log(self.top, ball(y)) - _log(self.bottom, ball(y))
-        return (round_down(enclose_ball(value).lower) if value.is_finite() else -math.inf), y
+    def _at(self, y: arb) -> arb:
+        return as_ball(_log(self.top, y) - _log(self.bottom, y))
 
-    def _bound(self, low: Fraction, high: Fraction) -> float:
-        """Return an upper bound on [low, high]: the smaller one of the natural and the mean-value form."""
-        box, middle = interval(low, high), ball((low + high) / 2)
-        natural = self._natural(box)
-        series = arb_series([box, arb(1)], prec=2)
+    def above(self, box: Box) -> Piece:
+        """Return a box with the smaller one of the natural and the mean-value form; a narrow one is not divided."""
+        low, high = box[_Y]
+        whole, middle = interval(low, high), ball((low + high) / 2)
+        natural = self._natural(whole)
+        series = arb_series([whole, arb(1)], prec=2)
         slopes = _log(self.top, series) - _log(self.bottom, series)
-        centred = _log(self.top, middle) - _log(self.bottom, middle) + _slope(slopes) * (box - middle)
-        return min(natural, round_up(enclose_ball(centred).upper)) if centred.is_finite() else natural
+        centred = self._at(middle) + _slope(slopes) * (whole - middle)
+        value = centred if centred.is_finite() and not centred.upper() > natural.upper() else natural
+        return Piece(box, _Y if high - low >= self.narrowest else "", value)
 
-    def _natural(self, box: arb) -> float:
+    def _natural(self, box: arb) -> arb:
         numerator, denominator = as_ball(self.top(box)).upper(), as_ball(self.bottom(box)).lower()
         if numerator <= 0:
-            return -math.inf
-        if not (denominator > 0 and numerator.is_finite()):
-            return math.inf
-        return round_up(enclose_ball(numerator.log() - denominator.log()).upper)
+            return arb("-inf")
+        return numerator.log() - denominator.log() if denominator > 0 and numerator.is_finite() else arb("inf")
+
+
+def _search(top: Any, bottom: Any, low: Fraction, high: Fraction) -> _Found:
+    """Bound the supremum of log(top/bottom) on a finite piece by branch and bound."""
+    ratio = _LogRatio(top, bottom, (high - low) * _NARROWEST)
+    found = enclose_supremum(ratio, {_Y: (low, high)}, _TOLERANCE, _MOST_BOXES, least=Fraction(1))
+    lower, upper = lower_fraction(found.lower), upper_fraction(found.upper)
+    least = -math.inf if lower is None else round_down(lower)
+    return _Found(Bounds(least, max(least, math.inf if upper is None else round_up(upper))), found.at[_Y])
 
 
 def _slope(series: Any) -> arb:

@@ -138,7 +138,7 @@ def _at_depth(goal: Goal, depth: int) -> Iterator[Tree]:
 
 
 def _tactics(attempt: Attempt) -> Iterator[Tactic]:
-    """Yield what to try on a goal: where positive factors can be divided out, first of all what is left, and then as it stands whether it rises.
+    """Yield what to try on a goal: where positive factors can be divided out, what is left, and then whether it rises as it stands.
 
     A product such as exp(-w)*p(w) may rise from 0 where p does not.
     """

@@ -198,7 +198,7 @@ def prove_at_most(
             return True
         return not piece.divisible and exact is not None and _exactly_below(objective, piece.middle, exact, strict=strict)
 
-    left, count, above = _search(objective, box, budget, clears, lambda middle: objective.at(middle) > target)
+    left, count, above = _search(objective, box, budget, clears, lambda middle: objective.at(middle) > target, onward=False)
     bound = None if above is not None else _largest([piece.value for piece in left], target)
     return Outcome(proved=not left and above is None, bound=bound, counterexample=above, boxes=count)
 
@@ -240,20 +240,21 @@ def enclose_supremum(objective: Bounded, box: Box, gap: Fraction, budget: int, *
             target = best + share * abs(best).max(floor)
         return False
 
-    left, _, _ = _search(objective, box, budget, clears, looks)
+    left, _, _ = _search(objective, box, budget, clears, looks, onward=True)
     upper = _largest([piece.value for piece in left], cleared.max(best))
     return Supremum(best, arb("inf") if upper is None else upper, at)
 
 
 def _search(
-    objective: Bounded, box: Box, budget: int, clears: Callable[[Piece], bool], stops: Callable[[Point], bool]
+    objective: Bounded, box: Box, budget: int, clears: Callable[[Piece], bool], stops: Callable[[Point], bool], *, onward: bool
 ) -> tuple[list[Piece], int, Point | None]:
     """Return the pieces that are not cleared after ``budget`` boxes, the number of boxes, and the middle of one at which it stopped.
 
     Boxes are taken by largest upper bound; each is cleared, or bisected along the variable that contributes most to its width. What clears
-    may become more while the search runs, never less.
+    may become more while the search runs, never less. ``onward``: go on where the first box can be neither cleared nor bisected.
     """
     heap: list[tuple[float, int, Piece]] = []
+    stuck: list[Piece] = []
     pending: list[Box] = [box]
     count = 0
     while pending:
@@ -264,15 +265,20 @@ def _search(
                 continue
             middle = piece.middle
             if stops(middle):
-                return [item for _, _, item in heap], count, middle
+                return [*stuck, *(item for _, _, item in heap)], count, middle
             key = -float(piece.value.upper()) if piece.value.is_finite() else -math.inf
             heapq.heappush(heap, (key, count, piece))
-        while heap and clears(heap[0][2]):
+        while heap:
+            first = heap[0][2]
+            if not clears(first):
+                if first.divisible or not onward:
+                    break
+                stuck.append(first)
             heapq.heappop(heap)
         if not heap or count >= budget or not heap[0][2].divisible:
             break
         pending = heapq.heappop(heap)[2].halves()
-    return [item for _, _, item in heap], count, None
+    return [*stuck, *(item for _, _, item in heap)], count, None
 
 
 def _exactly_below(objective: Objective, point: Point, exact: Fraction, *, strict: bool) -> bool:

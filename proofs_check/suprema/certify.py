@@ -342,16 +342,19 @@ def certify(profile: Profile, q: Term, claim: Claim, trees: Candidates, well_def
         if report.accepted:
             return Checked(certificate, accepted=True, reason="")
         reason = f"{report.step}: {report.reason}"
-        step = _failed_step(str(report.step))
+        step = _failed_part(str(report.step), [claim["claim"] for claim in claims])
         if step is None or choice[step] + 1 >= options[step]:
             break
         choice[step] += 1
     return Checked(certificate, accepted=False, reason=reason)
 
 
-def _failed_step(path: str) -> str | None:
-    if "claims[2]" in path:
+def _failed_part(step: str, claims: Sequence[str]) -> str | None:
+    """Return which of the choices the kernel's step, such as ``claims[1].proof.q-positive``, belongs to; None where it is another part."""
+    names = step.split(".")
+    failed = next((claim for place, claim in enumerate(claims) if f"claims[{place}]" in names), None)
+    if failed == "epsilon-lower":
         return "lower"
-    if "claims[1]" not in path:
+    if failed != "epsilon-upper":
         return None
-    return next((name for name in ("q-positive", "q-at-most-one") if name in path), "upper")
+    return next((name for name in ("q-positive", "q-at-most-one") if name in names), "upper")

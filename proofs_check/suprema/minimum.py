@@ -18,7 +18,7 @@ RELATIVE_GAP = Fraction(1, 10**9)
 _LEAST = Fraction(1, 10**30)
 
 
-def minimum_enclosure(term: Term, box: Sequence[Variable], budget: int = 3000) -> tuple[Fraction, Fraction] | None:
+def minimum_enclosure(term: Term, box: Sequence[Variable], budget: int = 6000) -> tuple[Fraction, Fraction] | None:
     """Return exact numbers below and above min over ``box`` of a defined, continuous term; None where no finite number was found.
 
     The interval is as narrow as ``budget`` boxes allow (relative gap 1e-9 aimed at); all ranges must be finite.

@@ -12,6 +12,7 @@ from tests.packaging import dead_code
 ALLOWED = {
     r"accountant/guarantees/realised\.py: realise_draws": "the rule for a sample that users draw themselves",
     r"accountant/guarantees/rules\.py: derive_mechanism": "the rule that starts from a mechanism of users",
+    r"accountant/interop/opendp\.py: make_measurement": "what users of OpenDP call for a measurement at once",
     r"accountant/guarantees/statements\.py: FUNCTIONS": "what functions outside the guarantees rest on; tests hold it against the papers",
 }
 

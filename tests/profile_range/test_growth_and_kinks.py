@@ -1,6 +1,6 @@
-"""``pdp verify`` on the profiles of growth_and_kinks.toml and growth_and_kinks_fresh.toml, within two seconds of the processor a condition.
+"""``pdp verify`` on the profiles of growth_and_kinks.toml, growth_and_kinks_fresh.toml and growth_and_kinks_third.toml.
 
-The first are those that the search was made for; the second were written afterwards. The truths are derived by hand; samples check them.
+The first are those that the search was made for; the others were written afterwards. The truths are derived by hand; samples check them.
 Some profiles of each file are run by default; ``make range`` runs all.
 """
 
@@ -18,7 +18,8 @@ from proofs_check.kernel import check
 from proofs_check.verify import verify
 
 HERE = Path(__file__).parent
-KNOWN, FRESH = (tomllib.loads((HERE / f"{name}.toml").read_text())["profile"] for name in ("growth_and_kinks", "growth_and_kinks_fresh"))
+NAMES = ("growth_and_kinks", "growth_and_kinks_fresh", "growth_and_kinks_third")
+KNOWN, FRESH, THIRD = (tomllib.loads((HERE / f"{name}.toml").read_text())["profile"] for name in NAMES)
 CONDITIONS = {8: "assumption-8", 9: "assumption-9", 11: "assumption-11", 16: "proposition-16", 17: "proposition-17"}
 BY_DEFAULT = 8
 STEP = mpmath.mpf(10) ** -30
@@ -34,7 +35,7 @@ def some(profiles):
 
 
 @pytest.mark.thorough(quick=1)
-@pytest.mark.parametrize("profile", [*some(KNOWN), *some(FRESH)])
+@pytest.mark.parametrize("profile", [*some(KNOWN), *some(FRESH), *some(THIRD)])
 def test_verdicts(profile):
     declared = declare("range", profile["epsilon"], record=profile.get("record"), parameters=profile.get("parameters"))
     found = verify(declared, profile["target"])
@@ -51,11 +52,11 @@ def test_verdicts(profile):
 
 
 def test_few_are_listed_as_unknown():
-    for profiles in (KNOWN, FRESH):
+    for profiles in (KNOWN, FRESH, THIRD):
         assert sum(len(profile.get("unknown", [])) for profile in profiles) <= 0.05 * 5 * len(profiles)
 
 
-@pytest.mark.parametrize("profile", [pytest.param(p, id=p["epsilon"]) for p in (*KNOWN, *FRESH)])
+@pytest.mark.parametrize("profile", [pytest.param(p, id=p["epsilon"]) for p in (*KNOWN, *FRESH, *THIRD)])
 def test_truths_are_complete(profile):
     assert set(profile["holds"]) | set(profile["fails"]) == CONDITIONS.keys()
     assert not set(profile["holds"]) & set(profile["fails"])

@@ -89,6 +89,7 @@ def _grow(inner):
 _SIDES = st.tuples(st.fractions(-2, 3, max_denominator=16), st.sampled_from([Fraction(0), Fraction(1, 64), Fraction(1, 4), Fraction(1)]))
 
 
+@pytest.mark.thorough
 @given(st.recursive(_LEAVES, _grow, max_leaves=8), _SIDES, _SIDES, st.lists(st.fractions(0, 1, max_denominator=9), min_size=4, max_size=4))
 def test_a_finite_gradient_contains_the_differences_of_any_term(term, first, second, shares):
     """A difference is known as well as 300 bits allow, so that it must lie in the mean-value form, up to rounding."""

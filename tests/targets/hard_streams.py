@@ -12,8 +12,8 @@ import numpy as np
 
 from accountant.applications.heavyhitters.streams import StreamBatch
 from accountant.applications.heavyhitters.watching import StepReport
-from accountant.applications.running import check_count
 from profiles import InvalidArgument, InvalidNumber, Undecided, to_exact
+from profiles.numbers import to_integer
 from proofs_check.enclosures import ball, lower_fraction, working_precision
 
 _BITS = 192
@@ -83,7 +83,7 @@ class HardInstance:
 def draw_hard_instance(k: int, *, users: int, steps: int, domain_size: int, rng: np.random.Generator, fillers: int = 2) -> HardInstance:
     """Return a hard instance with a path of exactly min(k, T) visits, uniform among those. Raises :class:`InvalidArgument`."""
     _check(k, steps, domain_size, fillers)
-    check_count(users, "the number of users", most=2**31)
+    to_integer(users, "the number of users", 1, 2**31)
     times = np.sort(rng.choice(steps, size=min(k, steps), replace=False))
     items = rng.integers(0, domain_size - fillers, size=times.size)
     return HardInstance(users, steps, domain_size, fillers, tuple(zip(times.tolist(), items.tolist(), strict=True)))
@@ -91,7 +91,7 @@ def draw_hard_instance(k: int, *, users: int, steps: int, domain_size: int, rng:
 
 def _check(k: int, steps: int, domain_size: int, fillers: int) -> None:
     for value, what in ((k, "k"), (steps, "the number of time steps"), (domain_size, "the size of the domain")):
-        check_count(value, what, most=2**31)
+        to_integer(value, what, 1, 2**31)
     if isinstance(fillers, bool) or not isinstance(fillers, int) or not 0 <= fillers < domain_size:
         raise InvalidArgument(f"fillers must be an integer from 0 to |Y| - 1, but {fillers!r} was found; give a smaller number")
     if k > _MOST_TERMS:

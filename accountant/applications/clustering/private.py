@@ -13,14 +13,14 @@ from accountant.applications.clustering.records import Data, Records, Tally
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import MetricSpace
-from accountant.applications.running import Answer, Draw, check_count
+from accountant.applications.running import Answer, Draw
 from accountant.calibration.one_sided import read_target
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, discharge, post_processing
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
 from profiles import InvalidArgument, InvalidTarget, to_exact
 from profiles.arrays import Floats
 from profiles.hypotheses import FEW_RECORDS, ONLY_THROUGH_OUTPUT, OWN_ENTRY, PUBLIC_CONSTANTS, WELL_FORMED
-from profiles.numbers import ExactLike
+from profiles.numbers import ExactLike, to_integer
 from profiles.randomness import BitSource, draw_discrete_laplace, draw_geometric
 
 PAGE = "docs/metric-clustering.md"
@@ -108,14 +108,14 @@ class PrivateMetricClustering:
             raise InvalidArgument(
                 f"a MetricSpace is needed, but {type(self.space).__name__} was found; make one with read_distances or measure_points"
             )
-        check_count(self.k, "k", most=self.space.size)
-        check_count(self.power, "the power", most=2)
+        to_integer(self.k, "k", 1, self.space.size)
+        to_integer(self.power, "the power", 1, 2)
         if sum(item is not None for item in (self.rounds, self.n_bound, self.size_share)) != 1:
             raise InvalidArgument("exactly one of rounds, n_bound and size_share is needed; say how many candidates are to be selected")
         if self.rounds is not None:
-            check_count(self.rounds, "rounds", least=self.k, most=MOST_ROUNDS)
+            to_integer(self.rounds, "rounds", self.k, MOST_ROUNDS)
         if self.n_bound is not None:
-            check_count(self.n_bound, "n_bound", most=2**62)
+            to_integer(self.n_bound, "n_bound", 1, 2**62)
         for what, value in (("split", self.split), ("size_share", self.size_share)):
             if value is not None and not 0 < to_exact(value, what) < 1:
                 raise InvalidArgument(f"{what} must lie strictly between 0 and 1, but {str(value)[:40]} was found; give a share")

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from accountant.applications.clustering.space import Costs, Integers, MetricSpace
+from accountant.applications.clustering.space import Costs, MetricSpace
 from profiles import InvalidData
-from profiles.arrays import Floats
+from profiles.arrays import Floats, Integers
 from profiles.private import hide_length, name_type
 from profiles.randomness.bernoulli import PoissonSampler
 

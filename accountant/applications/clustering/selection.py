@@ -6,11 +6,11 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.applications.clustering.records import Tally
-from accountant.applications.clustering.space import UNITS, Costs, Integers
-from accountant.applications.submodular.choosing import choose_greedily, count_up_to, score_plainly
+from accountant.applications.clustering.space import UNITS, Costs
+from accountant.applications.submodular.choosing import PlainScores, choose_greedily, count_up_to
+from profiles.arrays import Integers, Positions
 from profiles.randomness import BitSource, ExponentialDraws
 
 #: A matrix product of binary64 numbers adds integers exactly while all partial sums stay below this.
@@ -25,7 +25,7 @@ def select_candidates(tally: Tally, rounds: int, epsilon: Fraction, digits: BitS
     and the draws are exact. ``rounds`` ≤ m is public. ε-add-DP: docs/metric-clustering.md, Theorem 1; Ghazi et al. 2024, Theorem 4.3.
     """
     size, draws = tally.costs.shape[1], ExponentialDraws(epsilon / UNITS, digits)
-    return choose_greedily(count_up_to(size, rounds), score_plainly(CostReductions(tally), size, UNITS), rounds, draws)
+    return choose_greedily(count_up_to(size, rounds), PlainScores(CostReductions(tally), size, UNITS), rounds, draws)
 
 
 class CostReductions:
@@ -49,7 +49,7 @@ class CostReductions:
             lambda costs, rows: np.maximum(costs, before[rows, np.newaxis]) - np.maximum(costs, after[rows, np.newaxis]), changed
         )
 
-    def _sum(self, amount: Callable[[Costs, NDArray[np.intp]], Costs], rows: NDArray[np.intp]) -> Integers:
+    def _sum(self, amount: Callable[[Costs, Positions], Costs], rows: Positions) -> Integers:
         """Return Σ over rows of counts·amount, exactly; amounts are integers of 0, ..., ``UNITS``."""
         width = self._costs.shape[1]
         total = np.zeros(width, dtype=np.int64)

@@ -10,11 +10,10 @@ from scipy.spatial import KDTree
 from scipy.spatial.distance import cdist
 
 from profiles import InvalidArgument, InvalidData
-from profiles.arrays import Floats
+from profiles.arrays import Floats, Positions
 from profiles.private import hide_length
 
 Costs = NDArray[np.int32]
-Integers = NDArray[np.int64]
 
 #: Costs are multiples of 2^−24 of the largest one: sums over records are then exact integers, in whatever order they are added.
 UNITS = 2**24
@@ -72,7 +71,7 @@ class MetricSpace:
             )
         return np.clip(points, -_REACH, _REACH)  # a distance that overflows would have no nearest candidate
 
-    def snap_points(self, points: Floats) -> NDArray[np.intp]:
+    def snap_points(self, points: Floats) -> Positions:
         """Return the number of a nearest candidate of each row, found row by row, so that it depends on that row alone."""
         found = self.read_points(points)
         if self.tree is None or not len(found):

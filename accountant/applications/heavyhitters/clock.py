@@ -16,11 +16,13 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 
-from accountant.applications.heavyhitters.domain import Integers, read_integers
+from accountant.applications.heavyhitters.domain import read_integers
 from accountant.applications.heavyhitters.streams import StreamBatch, cut_records
 from accountant.applications.heavyhitters.watching import StepReport, Watch
 from accountant.guarantees import AnyGuarantee
 from profiles import InvalidArgument, InvalidData
+from profiles.arrays import Integers
+from profiles.numbers import to_integer
 from profiles.randomness.bits import Uncopied
 
 _LONGEST_SLEEP = 60.0
@@ -64,8 +66,7 @@ class PublicClock:
         for value, what in ((self.seconds, "seconds"), (self.work, "work")):
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
                 raise InvalidArgument(f"{what} must be a positive number, but {str(value)[:40]!r} was found; give a public duration")
-        if isinstance(self.first, bool) or not isinstance(self.first, (int, np.integer)):
-            raise InvalidArgument(f"the first time step must be an integer, but {str(self.first)[:40]!r} was found; give its time")
+        to_integer(self.first, "the first time step", hint="give its time")
         if self.start is None:
             object.__setattr__(self, "start", float(self.now()))
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from profiles import InvalidArgument, InvalidData
+from profiles.arrays import Integers
 from profiles.private import name_type, quote
 
 Item = int | str
-Integers = NDArray[np.int64]
 
 #: No item of the domain has this index.
 OUTSIDE = -1

@@ -11,15 +11,12 @@ from fractions import Fraction
 
 import numpy as np
 from flint import arb, fmpz
-from numpy.typing import NDArray
 
-from accountant.applications.heavyhitters.domain import Integers
 from profiles import InvalidArgument
+from profiles.arrays import Booleans, Integers
 from profiles.randomness import enclose_exp
 from profiles.randomness.bits import FIRST_BITS, NEXT_BITS, BitSource, Digits
 from proofs_check.enclosures import ball, working_precision
-
-Answers = NDArray[np.bool_]
 
 _UNKNOWN = -1
 _GUARD = 40
@@ -44,11 +41,11 @@ class TailDraws:
         self._first: Integers = np.full(16, _UNKNOWN, dtype=np.int64)
         self._last = int(_NATS_OF_FIRST_DIGIT / rate) + 1  # the first digit of e^(−λd) is 0 from here on
 
-    def passes(self, gaps: Integers) -> Answers:
+    def passes(self, gaps: Integers) -> Booleans:
         """Return for every d ≥ 0 of ``gaps`` whether its event happened: independent, with probability exactly e^(−λd), surely at d = 0."""
         digits = self._take(gaps.size).astype(np.int64)
         bounds = self._first_digits(gaps)
-        passed: Answers = digits < bounds
+        passed: Booleans = digits < bounds
         for row in np.flatnonzero(digits == bounds):  # one in 2^16
             passed[row] = self._settle(int(gaps[row]), int(digits[row]))
         return passed

@@ -14,11 +14,12 @@ from accountant.applications.heavyhitters.domain import PublicDomain, read_domai
 from accountant.applications.heavyhitters.streams import cut_records
 from accountant.applications.heavyhitters.users import MEMBERSHIPS, Membership
 from accountant.applications.heavyhitters.watching import PassConstants, StepReport, Watch
-from accountant.applications.running import Answer, check_count
+from accountant.applications.running import Answer
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, Unit, assume, conclude_run, discharge, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument
 from profiles.hypotheses import ARRIVAL, IN_TIME, OWN_ENTRY, PSEUDORANDOM, PUBLIC_CONSTANTS, SECURE_BITS, UNSEEN_MOMENT, WELL_FORMED
+from profiles.numbers import to_integer
 from profiles.randomness.bits import open_bits
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
@@ -77,8 +78,8 @@ class HeavyHitterMonitor:
     _times: PublicDomain = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_count(self.k, "k", most=_MOST)
-        check_count(self.threshold, "the threshold", most=_MOST)
+        to_integer(self.k, "k", 1, _MOST)
+        to_integer(self.threshold, "the threshold", 1, _MOST)
         if self.membership not in MEMBERSHIPS:
             raise InvalidArgument(
                 f"membership must be one of {', '.join(MEMBERSHIPS)}, but {str(self.membership)[:40]!r} was found; choose one"

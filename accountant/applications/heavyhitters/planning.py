@@ -10,9 +10,9 @@ from fractions import Fraction
 from flint import arb
 from scipy.stats import binom
 
-from accountant.applications.running import check_count
 from accountant.onesided import calibrate_one_sided
-from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Undecided, to_exact
+from profiles import InvalidNumber, InvalidTarget, Undecided, to_exact
+from profiles.numbers import bisect, to_integer
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 _BITS, _MOST_BITS = 192, 1536
@@ -113,8 +113,8 @@ def plan_threshold(
     """
     chance = to_exact(beta, "beta")
     _check(k, chance, steps, domain_size)
-    if level is not None and (isinstance(level, bool) or not isinstance(level, int) or not 0 <= level <= _LARGEST):
-        raise InvalidArgument(f"the level must be an integer of at least 0, but {str(level)[:40]!r} was found; give a number of users")
+    if level is not None:
+        level = to_integer(level, "the level", 0, _LARGEST, hint="give a number of users")
     plan = calibrate_one_sided(epsilon, choice=calibration)
     if plan.epsilon0 > _MOST_EPSILON:
         raise InvalidTarget(
@@ -154,7 +154,7 @@ def theorem_level(k: int, epsilon: object, beta: object, *, steps: int, domain_s
 
 def _check(k: int, chance: Fraction, steps: int, domain_size: int) -> None:
     for value, what in ((k, "k"), (steps, "the number of time steps"), (domain_size, "the size of the domain")):
-        check_count(value, what, most=_LARGEST)
+        to_integer(value, what, 1, _LARGEST)
     if not 0 < chance < 1:
         raise InvalidNumber(f"beta must lie between 0 and 1, but {str(chance)[:40]} was found; give a probability")
 
@@ -174,11 +174,7 @@ def _least(holds: Callable[[int], bool]) -> int:
         high *= 2
         if high > _LARGEST:
             raise Undecided("no threshold below 2^40 users has so small a failure probability; give a larger beta or target")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return bisect(holds, high // 2, high)[1]
 
 
 def _at_least(users: int, p: arb, count: int) -> arb:

@@ -15,8 +15,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.applications.heavyhitters.domain import Integers, read_integers
+from accountant.applications.heavyhitters.domain import read_integers
 from profiles import InvalidArgument, InvalidData
+from profiles.arrays import Booleans, Integers
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import BitSource
 
@@ -36,7 +37,7 @@ class SampleDecision(Protocol):
     def remembers(self) -> bool:
         """Whether users outside the sample have to be kept on record, because another draw would decide anew."""
 
-    def decide(self, users: Sequence[int] | Sequence[str]) -> NDArray[np.bool_]:
+    def decide(self, users: Sequence[int] | Sequence[str]) -> Booleans:
         """Return which of the different ``users`` are in the sample."""
 
 
@@ -50,7 +51,7 @@ class DrawnDecision:
     def __init__(self, p: float, source: BitSource) -> None:
         self._p, self._sampler = p, PoissonSampler(source)
 
-    def decide(self, users: Sequence[int] | Sequence[str]) -> NDArray[np.bool_]:
+    def decide(self, users: Sequence[int] | Sequence[str]) -> Booleans:
         """Draw for every user, in the order given."""
         return self._sampler.select(np.full(len(users), self._p))
 
@@ -73,7 +74,7 @@ class KeyedDecision:
         self._bound = int(bound)
         self._keyed = hashlib.blake2b(digest_size=_DIGEST_BITS // 8, key=key)
 
-    def decide(self, users: Sequence[int] | Sequence[str]) -> NDArray[np.bool_]:
+    def decide(self, users: Sequence[int] | Sequence[str]) -> Booleans:
         """Hash every user: 1 microsecond each."""
         return np.fromiter((self._number(user) < self._bound for user in users), dtype=np.bool_, count=len(users))
 

@@ -13,11 +13,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from accountant.applications.heavyhitters.domain import OUTSIDE, Integers, Item, PublicDomain, read_integers
+from accountant.applications.heavyhitters.domain import OUTSIDE, Item, PublicDomain, read_integers
 from accountant.applications.heavyhitters.draws import LONGEST_RUN, TailDraws
 from accountant.applications.heavyhitters.users import NOBODY, Membership, UserTable, open_decision
 from accountant.guarantees import AnyGuarantee
 from profiles import InvalidArgument, InvalidData
+from profiles.arrays import Integers
 from profiles.private import list_values
 from profiles.randomness.bits import BitSource, Uncopied
 

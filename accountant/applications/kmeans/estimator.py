@@ -17,12 +17,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from accountant.applications.kmeans.certifying import bound_weights, certify_all_records, certify_sample, let_records_weigh, read_largest
 from accountant.applications.kmeans.planning import MARGIN, NoiseScales, choose_scales, pack_centres
 from accountant.applications.kmeans.withheld import WithheldOutputs, refuse_pipeline, refuse_search, without_quotes
-from accountant.applications.running import check_count
 from accountant.guarantees import AnyGuarantee, Run, ships
 from accountant.rules import make_rule
 from accountant.selection.select import prepare_selection
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis, name_range
 from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
@@ -30,12 +29,12 @@ from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_mo
 from profiles.mechanisms.interface import require_norm
 from profiles.mechanisms.lloyd import MOST_ROUNDS, require_feasible_run
 from profiles.mechanisms.nearest import find_nearest
-from profiles.numbers import ExactLike
+from profiles.numbers import ExactLike, to_integer
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.system import open_generator
 
 #: Selects row i with probability exactly q[i], independently of all else: (q, generator) → a boolean array of the same length.
-Selector = Callable[[Floats, np.random.Generator], NDArray[np.bool_]]
+Selector = Callable[[Floats, np.random.Generator], Booleans]
 PRIVACY_CONSTRAINED = "privacy-constrained"
 
 
@@ -260,7 +259,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _prepare(self, dimension: int, generator: np.random.Generator, largest: Fraction) -> tuple[WeightedLloyd, dict[Hypothesis, str]]:
         """Return what will run, with noise for weights up to ``largest``, and which of its hypotheses hold by construction."""
         for name, value in (("n_clusters", self.n_clusters), ("iterations", self.iterations)):
-            check_count(value, name, most=MOST_ROUNDS)
+            to_integer(value, name, 1, MOST_ROUNDS)
         require_feasible_run(int(self.iterations), int(self.n_clusters) * dimension)  # before centres are drawn
         radius = widen(to_exact(self.radius, "the radius"))
         evidence: dict[Hypothesis, str] = {}

@@ -10,9 +10,10 @@ import scipy.optimize
 import scipy.sparse
 
 from accountant.applications.submodular.coverage import CoverageInstance
-from accountant.applications.submodular.functions import Integers, lazy_greedy
+from accountant.applications.submodular.functions import lazy_greedy
 from accountant.applications.submodular.greedy import OneSidedGreedy
 from profiles import InvalidArgument, InvalidData, Undecided
+from profiles.arrays import Integers
 
 
 def cover_cost(permutation: object, system: CoverageInstance) -> int:

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
-from accountant.applications.running import Answer, Draw, check_count, seed_public
+from accountant.applications.running import Answer, Draw, seed_public
 from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, read_calibration
 from accountant.applications.setcover.program import CoverProgram, Group, ThresholdPass
 from accountant.applications.submodular.coverage import MOST, CoverageGains, CoverageInstance
-from accountant.applications.submodular.functions import Integers
 from accountant.guarantees import AnyGuarantee
 from profiles import InvalidData, InvalidTarget, to_exact
+from profiles.arrays import Booleans, Integers
+from profiles.numbers import to_integer
 from profiles.randomness.bernoulli import PoissonSampler, open_sources
 
 
@@ -57,7 +57,7 @@ class PrivateSetCover:
     program: CoverProgram = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        sets = check_count(self.sets, "the number of sets", most=MOST)
+        sets = to_integer(self.sets, "the number of sets", 1, MOST)
         program = self.algorithm.plan(self.target, sets, read_calibration(self.calibration))  # refuses what cannot be run
         object.__setattr__(self, "program", program)
 
@@ -72,7 +72,7 @@ class PrivateSetCover:
     @property
     def guarantee(self) -> AnyGuarantee:
         """What a run guarantees, before the sources of its random numbers are known."""
-        return self.algorithm.declare(self.program, self.calibration)
+        return self.program.guarantee
 
     def run(self, system: CoverageInstance, rng: object = None, *, bits: object = None) -> CoverAnswer:
         """Return a permutation of the sets.
@@ -88,7 +88,7 @@ class PrivateSetCover:
         public, sampler = open_sources(rng, bits)
         draw = Draw(sampler.source, sampler)  # noise and samples come from the same bits
         order = seed_public(public).permutation(system.candidates).astype(np.int64)
-        taken: NDArray[np.bool_] = np.zeros(system.candidates, dtype=np.bool_)
+        taken: Booleans = np.zeros(system.candidates, dtype=np.bool_)
         chosen: list[int] = []
         for group in self.program.groups:
             chosen += _run_group(group, system, order, taken, sampler)
@@ -97,7 +97,7 @@ class PrivateSetCover:
         return CoverAnswer(permutation, draw.conclude(self.guarantee, self))
 
 
-def _run_group(group: Group, system: CoverageInstance, order: Integers, taken: NDArray[np.bool_], sampler: PoissonSampler) -> list[int]:
+def _run_group(group: Group, system: CoverageInstance, order: Integers, taken: Booleans, sampler: PoissonSampler) -> list[int]:
     """Run the stages of a group on one sample; mark and return the sets taken."""
     state = track_uncovered(system, sampler.select(np.full(system.users, group.p)), taken)
     chosen: list[int] = []
@@ -113,7 +113,7 @@ def _run_group(group: Group, system: CoverageInstance, order: Integers, taken: N
     return chosen
 
 
-def track_uncovered(system: CoverageInstance, sampled: NDArray[np.bool_], taken: NDArray[np.bool_]) -> CoverageGains:
+def track_uncovered(system: CoverageInstance, sampled: Booleans, taken: Booleans) -> CoverageGains:
     """Return the counts of the sampled elements that no set of ``taken`` contains. Private: they never leave a run."""
     if taken.any():
         hits = np.concatenate([[0], np.cumsum(taken[system.items])])

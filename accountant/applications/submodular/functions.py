@@ -13,10 +13,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.applications.running import check_count
 from profiles import InvalidArgument, InvalidData
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats, Integers
 from profiles.hypotheses import WELL_FORMED
+from profiles.numbers import to_integer
 
 TABLE = WELL_FORMED.about(what="the table of the users has the declared form")
 
@@ -28,8 +28,6 @@ TABLE = WELL_FORMED.about(what="the table of the users has the declared form")
 UNIT = 2**32
 
 Gains = NDArray[Any]
-Integers = NDArray[np.int64]
-Kept = NDArray[np.bool_]
 
 _EXHAUSTIVE, _SPLITS = 6, 4
 
@@ -68,7 +66,7 @@ class DecomposableFunction(Protocol):
     def resolution(self) -> int:
         """The unit of ``gains`` is 1/resolution: 1 where they are gains themselves."""
 
-    def restrict(self, kept: Kept) -> DecomposableFunction:
+    def restrict(self, kept: Booleans) -> DecomposableFunction:
         """Return the sum over the users with ``kept[x]``, a boolean array of shape (n,)."""
 
     def track(self) -> MarginalGains:
@@ -93,7 +91,7 @@ def to_units(values: Floats) -> Integers:
     return np.floor(values * UNIT).astype(np.int64)
 
 
-def check_kept(kept: Kept, users: int) -> Kept:
+def check_kept(kept: Booleans, users: int) -> Booleans:
     """Return a selection of users. Raises :class:`InvalidArgument`."""
     chosen = np.asarray(kept)
     if chosen.dtype != np.bool_ or chosen.shape != (users,):
@@ -106,7 +104,7 @@ def check_kept(kept: Kept, users: int) -> Kept:
 
 def selection_value(function: DecomposableFunction, selected: Sequence[int]) -> Fraction:
     """Return F(S) − F(∅) of the selected candidates. NOT private: it depends on the users and no guarantee covers it."""
-    chosen = [check_count(candidate, "a candidate", 0) for candidate in selected]
+    chosen = [to_integer(candidate, "a candidate", 0) for candidate in selected]
     if len(set(chosen)) != len(chosen) or any(candidate >= function.candidates for candidate in chosen):
         raise InvalidArgument(f"a selection names candidates from 0 to {function.candidates - 1}, each once; correct it")
     tracker, total = function.track(), Fraction(0)
@@ -121,7 +119,7 @@ def lazy_greedy(function: DecomposableFunction, k: int) -> tuple[int, ...]:
 
     Lazy evaluation (Minoux 1978): the gain of a candidate is looked at again only when it comes to the top; submodularity is needed.
     """
-    if check_count(k, "k", 0) > function.candidates:
+    if to_integer(k, "k", 0) > function.candidates:
         raise InvalidArgument(f"{k} candidates were asked for, but there are {function.candidates}; lower k")
     tracker = function.track()
     heap = [(-gain, candidate) for candidate, gain in enumerate(tracker.gains.tolist())]
@@ -129,6 +127,8 @@ def lazy_greedy(function: DecomposableFunction, k: int) -> tuple[int, ...]:
     selected: list[int] = []
     while len(selected) < k:
         bound, candidate = heap[0]
+        if not bound:  # nothing adds anything any more
+            return (*selected, *(candidate for _, candidate in sorted(heap)[: k - len(selected)]))
         gain = tracker.gains[candidate].item()
         if gain < -bound:
             heapq.heapreplace(heap, (-gain, candidate))

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Literal
 
 from accountant.amplification import MOST_EPSILON
-from accountant.applications.running import Answer, Draw, check_count
-from accountant.applications.submodular.choosing import choose_greedily, count_up_to, score_plainly
+from accountant.applications.running import Answer, Draw
+from accountant.applications.submodular.choosing import PlainScores, choose_greedily, count_up_to
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.functions import TABLE, DecomposableFunction
 from accountant.applications.submodular.weighted import WeightedCoverage
@@ -16,7 +16,7 @@ from accountant.guarantees import ARITHMETIC, AnyGuarantee, Hypothesis, Run, Uni
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument, to_exact
 from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, OWN_ENTRY, PUBLIC_CONSTANTS
-from profiles.numbers import ExactLike
+from profiles.numbers import ExactLike, to_integer
 from profiles.randomness import ExponentialDraws
 from profiles.randomness.bits import BitSource, open_bits
 
@@ -51,7 +51,7 @@ class OneSidedGreedy:
     epsilon0: ExactLike
 
     def __post_init__(self) -> None:
-        check_count(self.k, "k", least=0)
+        to_integer(self.k, "k", 0)
         exact = to_exact(self.epsilon0, "epsilon0")
         if not _LEAST <= exact <= MOST_EPSILON:
             raise InvalidArgument(
@@ -79,8 +79,8 @@ class OneSidedGreedy:
         if type(function) is CoverageInstance:  # the same law without a pass over all candidates (docs/submodular.md, section 5)
             rounds = function.rounds()
             return tuple(rounds.draw(draws) for _ in range(self.k))
-        growth = count_up_to(function.candidates, self.k)
-        return choose_greedily(growth, score_plainly(function.track(), function.candidates, function.resolution), self.k, draws)
+        scores = PlainScores(function.track(), function.candidates, function.resolution)
+        return choose_greedily(count_up_to(function.candidates, self.k), scores, self.k, draws)
 
     def check(self, function: DecomposableFunction) -> None:
         """Refuse what is no decomposable function, or has too few candidates: both are public."""
@@ -89,8 +89,8 @@ class OneSidedGreedy:
                 f"a decomposable function is needed, but {type(function).__name__} was found; make a CoverageInstance, or give the members "
                 "of DecomposableFunction"
             )
-        count = check_count(function.candidates, "the number of candidates", 1)
-        check_count(function.resolution, "the resolution", 1)
+        count = to_integer(function.candidates, "the number of candidates", 1)
+        to_integer(function.resolution, "the resolution", 1)
         if self.k > count:
             raise InvalidArgument(f"{self.k} candidates were asked for, but there are {count}; lower k (k = m gives an order of all)")
 
@@ -118,7 +118,7 @@ class PrivateGreedy:
     plan: OneSidedCalibration = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_count(self.k, "k", least=0)
+        to_integer(self.k, "k", 0)
         object.__setattr__(self, "plan", calibrate_one_sided(self.epsilon, choice=self.calibration))
 
     @property

@@ -14,12 +14,12 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from accountant.applications.running import check_count
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.weighted import Combine, WeightedCoverage
 from accountant.data.opening import find_format
 from accountant.data.tables import name_kind
 from profiles import InvalidArgument, InvalidData, UnreadableFile
+from profiles.numbers import to_integer
 from profiles.private import quote_failure
 
 Labels = Sequence[str] | Sequence[int]
@@ -53,7 +53,7 @@ def read_weighted_coverage(
 
 def _count(candidates: int | Labels) -> int:
     if isinstance(candidates, (int, np.integer)):
-        return check_count(candidates, "the number of candidates", 1)
+        return to_integer(candidates, "the number of candidates", 1)
     if isinstance(candidates, str) or not isinstance(candidates, (Sequence, np.ndarray)):
         raise InvalidArgument(f"candidates must be their number or the list of all, but {type(candidates).__name__} was found; give one")
     if len(set(candidates)) != len(candidates) or not len(candidates):

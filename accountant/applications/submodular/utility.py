@@ -11,13 +11,12 @@ from fractions import Fraction
 from flint import arb
 
 from accountant.amplification import round_outward
-from accountant.applications.running import check_count
 from accountant.applications.submodular.greedy import OneSidedGreedy
 from accountant.guarantees import AnyGuarantee
 from accountant.onesided import calibrate_one_sided, prove_losses
 from profiles import InvalidArgument, Undecided, to_exact
 from profiles.hypotheses import MONOTONE_BOUNDED, SUBMODULAR, TWO_VALUES, Hypothesis
-from profiles.numbers import ExactLike, round_down_finite, round_up_finite
+from profiles.numbers import ExactLike, bisect, round_down_finite, round_up_finite, to_integer
 from proofs_check.enclosures import ball, working_precision
 
 _BITS = 128
@@ -139,14 +138,8 @@ def epsilon0_for(epsilon: ExactLike, delta: ExactLike, *, coverage: bool = False
     if coverage:
         with working_precision(_BITS):
             return end_below((ball(target) / ball(1 / risk).log()).log1p().min(ball(target)))
-    low, high = 0.0, min(float(target), 700.0)
-    for _ in range(60):
-        middle = (low + high) / 2
-        if middle > 0 and Fraction(approximate_dp(middle, risk)) <= target:
-            low = middle
-        else:
-            high = middle
-    return low
+    most = min(float(target), 700.0)
+    return bisect(lambda spent: Fraction(approximate_dp(spent, risk)) > target, 0.0, most, lambda lo, hi: hi - lo <= most * 2.0**-60)[0]
 
 
 def _one_sided(candidates: int, k: int, epsilon0: Fraction, beta: Fraction) -> tuple[arb, arb]:
@@ -160,7 +153,7 @@ def _one_sided(candidates: int, k: int, epsilon0: Fraction, beta: Fraction) -> t
 
 
 def _check(candidates: int, k: int) -> None:
-    if check_count(k, "k", 1) > check_count(candidates, "the number of candidates", 1):
+    if to_integer(k, "k", 1) > to_integer(candidates, "the number of candidates", 1):
         raise InvalidArgument(f"{k} candidates were asked for, but there are {candidates}; lower k")
 
 

@@ -9,10 +9,11 @@ from typing import Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 
-from accountant.applications.running import check_count
 from accountant.applications.submodular.coverage import Indices, Links, Pointers, check_rows, gather, read_pairs
-from accountant.applications.submodular.functions import UNIT, Integers, Kept, check_kept, to_units
+from accountant.applications.submodular.functions import UNIT, check_kept, to_units
 from profiles import InvalidArgument, InvalidData
+from profiles.arrays import Booleans, Integers
+from profiles.numbers import to_integer
 from profiles.private import hide_length, name_type
 
 Combine = Literal["max", "sum"]
@@ -42,7 +43,7 @@ class WeightedCoverage:
     combine: Combine = "max"
 
     def __post_init__(self) -> None:
-        count = check_count(self.candidates, "the number of candidates", 1)
+        count = to_integer(self.candidates, "the number of candidates", 1)
         starts, items, units = np.array(self.starts), np.array(self.items), np.array(self.units)
         check_rows(count, starts, items)
         if self.combine not in COMBINES:
@@ -85,7 +86,7 @@ class WeightedCoverage:
     @classmethod
     def from_pairs(cls, users: Any, items: Any, values: Any, *, candidates: int, combine: Combine = "max") -> Self:
         """Return the instance of triples (user, candidate, value in [0, 1]); a pair must not come twice."""
-        count = check_count(candidates, "the number of candidates", 1)
+        count = to_integer(candidates, "the number of candidates", 1)
         rows, columns = read_pairs(users, items, count)
         units = read_units(values, len(rows))
         matrix = sp.csr_array((units, (rows, columns)), shape=(int(rows.max(initial=-1)) + 1, count))
@@ -105,7 +106,7 @@ class WeightedCoverage:
         """Gains are counted in whole units."""
         return UNIT
 
-    def restrict(self, kept: Kept) -> WeightedCoverage:
+    def restrict(self, kept: Booleans) -> WeightedCoverage:
         """Return the instance of the users with ``kept[x]``."""
         rows = np.flatnonzero(check_kept(kept, self.users))
         places = gather(self.starts, rows)

@@ -12,14 +12,13 @@ from fractions import Fraction
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from profiles import InvalidData, InvalidNumber, to_exact
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats, Positions
 from profiles.numbers import nearest
 from profiles.private import NOT_FINITE, list_values, quote
 
-Rows = slice | NDArray[np.intp]
+Rows = slice | Positions
 #: Decimals below this, but not 0, are not known to a relative u as binary64 numbers: their rows are decided exactly.
 LEAST_NORMAL = 2.0**-1000
 
@@ -186,9 +185,9 @@ class Columns(Mapping[str, Floats]):
         kept = list(names)
         return Columns({name: self.arrays[name] for name in kept}, {name: self.written[name] for name in kept if name in self.written})
 
-    def tiny(self) -> NDArray[np.bool_] | None:
+    def tiny(self) -> Booleans | None:
         """Return which rows have a decimal that is not 0 and not known to a relative u, None where there is none."""
-        found: NDArray[np.bool_] | None = None
+        found: Booleans | None = None
         for name in self.inexact:
             size = np.abs(self.arrays[name])
             here = (size > 0) & (size < LEAST_NORMAL)
@@ -196,7 +195,7 @@ class Columns(Mapping[str, Floats]):
                 found = here if found is None else found | here
         return found
 
-    def rests(self, name: str, rows: NDArray[np.intp]) -> Floats | None:
+    def rests(self, name: str, rows: Positions) -> Floats | None:
         """Return what the decimals of a statistic are above its numbers, each to a relative u; None where the numbers are exact."""
         written = self.written.get(name)
         if not isinstance(written, Decimals):
@@ -222,7 +221,7 @@ class Columns(Mapping[str, Floats]):
             found[name] = written.exact(row) if isinstance(written, Decimals) else Fraction(value)
         return found
 
-    def distinct(self, rows: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def distinct(self, rows: Positions) -> tuple[Positions, Positions]:
         """Return one of ``rows`` for each group of equal records, and for each of ``rows`` the index of its group."""
         if not self.arrays:
             return rows[:1], np.zeros(rows.size, dtype=np.intp)
@@ -231,7 +230,7 @@ class Columns(Mapping[str, Floats]):
         _, first, positions = np.unique(table, axis=0, return_index=True, return_inverse=True)
         return rows[first], positions.reshape(-1)
 
-    def _keys(self, name: str, rows: NDArray[np.intp]) -> Floats:
+    def _keys(self, name: str, rows: Positions) -> Floats:
         """Return numbers that agree where the values of a column do."""
         written = self.written.get(name)
         if not isinstance(written, Decimals):

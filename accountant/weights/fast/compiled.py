@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.weights.fast.columns import Columns
 from accountant.weights.fast.rounding import LIBRARY, TINY, U
@@ -201,7 +200,7 @@ def _choose(parts: list[Bounded], conditions: list[Any], found: list[Bounded]) -
 
 
 @lru_cache(maxsize=64)
-def _rounded(table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _rounded(table: Table) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the table's knots, and of each line the first point and the slope, to nearest."""
     columns = (table.knots, [x for x, _ in table.points[:-1]], [y for _, y in table.points[:-1]], table.slopes)
     knots, x, y, slope = (np.array([nearest(value) for value in column], dtype=np.float64) for column in columns)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from accountant.weights.fast.columns import Column, Columns, Decimals, NormsOfDecimals
 from profiles import InvalidData, Profile, decimal_text, exact_text
-from profiles.arrays import Floats
+from profiles.arrays import Floats, Positions
 from profiles.numbers import nearest, round_down, round_up
 from profiles.private import ABOVE, BELOW, NOT_FINITE, SHOWN, list_values, name_rows, name_type
 from profiles.profile import Statistic
@@ -54,7 +54,7 @@ def _as_column(name: str, raw: NDArray[np.generic]) -> Floats:
     return np.ascontiguousarray(raw, dtype=np.float64)
 
 
-def outside(statistic: Statistic, column: Column) -> NDArray[np.intp]:
+def outside(statistic: Statistic, column: Column) -> Positions:
     """Return the rows whose value is NaN, infinite or outside the declared closed range, compared exactly: a decimal as the decimal that is
     written, a norm of decimals as the norm of these, any other number as the binary64 number that it is.
     """

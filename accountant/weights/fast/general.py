@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.weights.fast.columns import Columns
 from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.linear import Solution
 from accountant.weights.fast.rounding import LIBRARY, TOLERANCE, Target, U
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats, Positions
 from profiles.profile import WEIGHT
 
 _HALF_GAP = 0.4 * TOLERANCE
 _CONVERGED = 2e-14
 _GROWTH, _MOST_DOUBLINGS, _MOST_STEPS = 4.0, 120, 60
 
-Excess = Callable[[Floats, NDArray[np.intp] | None], Floats]
+Excess = Callable[[Floats, Positions | None], Floats]
 
 
 def log_growth(weights: Floats, target: Target) -> Floats:
@@ -31,10 +30,10 @@ def log_growth(weights: Floats, target: Target) -> Floats:
     return result
 
 
-def solve_general(compiled: CompiledTerm, columns: Columns, target: Target) -> tuple[Solution, NDArray[np.bool_]]:
+def solve_general(compiled: CompiledTerm, columns: Columns, target: Target) -> tuple[Solution, Booleans]:
     """Return the weights of a block, and for which of its rows ε(1, x) ≤ ε* is certain."""
 
-    def excess(weights: Floats, rows: NDArray[np.intp] | None) -> Floats:
+    def excess(weights: Floats, rows: Positions | None) -> Floats:
         chosen = columns if rows is None else {name: column[rows] for name, column in columns.items()}
         result: Floats = compiled.values({**chosen, WEIGHT: weights}) - log_growth(weights, target)
         return result
@@ -51,13 +50,13 @@ def solve_general(compiled: CompiledTerm, columns: Columns, target: Target) -> t
     return Solution(np.where(certified, below, roots), certified), certain
 
 
-def _proves(compiled: CompiledTerm, columns: Columns, weights: Floats, target: Target, *, feasible: bool) -> NDArray[np.bool_]:
+def _proves(compiled: CompiledTerm, columns: Columns, weights: Floats, target: Target, *, feasible: bool) -> Booleans:
     """Tell for which rows the rounding bound proves F(w) ≤ 0 (``feasible``) or F(w) > 0."""
     value, error = compiled.bounded(columns.joined(**{WEIGHT: weights}))
     logarithm = log_growth(weights, target)
     margin = error + (LIBRARY + 8 * U) * (logarithm + np.abs(value))
     excess = value - logarithm
-    proved: NDArray[np.bool_] = (excess <= -margin) if feasible else (excess > margin)
+    proved: Booleans = (excess <= -margin) if feasible else (excess > margin)
     proved &= (weights < 2.0**960) & (margin < np.inf)
     return proved
 

@@ -10,12 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.weights.fast.rounding import LIBRARY, TOLERANCE, Target, U
-from profiles.arrays import Floats
-
-Mask = NDArray[np.bool_]
+from profiles.arrays import Booleans, Floats
 
 #: Barry et al. (2000), lower branch of Lambert's W without its small third constant; within 0.6% everywhere.
 _BARRY = 0.1681
@@ -27,7 +24,7 @@ class Solution:
     """Weights of a block of rows; ``certified`` rows satisfy the contract, the others hold a guess."""
 
     weights: Floats
-    certified: Mask
+    certified: Booleans
 
 
 def solve_linear(a: Floats, error: float | Floats, target: Target) -> Solution:
@@ -80,7 +77,7 @@ def _logarithm(weights: Floats, target: Target) -> tuple[Floats, Floats | float]
     return np.log1p(mass), slope
 
 
-def certify(a: Floats, weights: Floats, beta: float | Floats, target: Target, tolerance: float = TOLERANCE) -> Mask:
+def certify(a: Floats, weights: Floats, beta: float | Floats, target: Target, tolerance: float = TOLERANCE) -> Booleans:
     """Tell for which rows both F(w) ≤ 0 (or w = 1) and w* ≤ w(1 + tolerance) are proved by the rounding bound."""
     y = a * weights
     logarithm, slope = _logarithm(weights, target)

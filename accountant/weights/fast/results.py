@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from profiles import InvalidArgument, Profile, decimal_text
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 
 #: Rows a block: a dozen temporaries of this length stay in a core's cache.
 _BLOCK = 8_192
@@ -89,13 +88,13 @@ def _round_down(weights: Floats) -> Floats:
     return np.where(finite, np.where(over & ~exact, np.nextafter(q, 0.0), q), 0.0)
 
 
-def _product_exceeds_one(left: Floats, right: Floats) -> NDArray[np.bool_]:
+def _product_exceeds_one(left: Floats, right: Floats) -> Booleans:
     """Tell whether left·right > 1 exactly, by Dekker's error-free product; both lie in [1/2, 2]."""
     product = left * right
     left_high, left_low = _halves(left)
     right_high, right_low = _halves(right)
     error = ((left_high * right_high - product) + left_high * right_low + left_low * right_high) + left_low * right_low
-    exceeds: NDArray[np.bool_] = (product > 1.0) | ((product == 1.0) & (error > 0.0))
+    exceeds: Booleans = (product > 1.0) | ((product == 1.0) & (error > 0.0))
     return exceeds
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from accountant.weights.fast.columns import Column, Columns
 from accountant.weights.fast.compiled import CompiledTerm
@@ -21,7 +21,7 @@ from accountant.weights.fast.rounding import Target, U, make_target
 from accountant.weights.fast.small import AffinePair, make_pair, solve_small
 from accountant.weights.fast.table import make_table
 from profiles import InvalidArgument, InvalidData, InvalidTarget, Profile, exact_text, to_exact
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats, Positions
 from profiles.numbers import MAX_FLOAT, nearest
 from profiles.profile import WEIGHT
 from profiles.terms import Term, free_symbols
@@ -104,7 +104,7 @@ class WeightSolver:
             certified[tiny] = safe[tiny] = False
         return self._finish(columns, weights, certified, safe, first_row)
 
-    def _solve_block(self, columns: Columns, out: Floats) -> tuple[Solution, bool | NDArray[np.bool_]]:
+    def _solve_block(self, columns: Columns, out: Floats) -> tuple[Solution, bool | Booleans]:
         """Return a block's solution, its weights perhaps in ``out``, and for which rows ε(1, x) ≤ ε* is certain."""
         with np.errstate(all="ignore"):
             if self.coefficient is None:
@@ -132,7 +132,7 @@ class WeightSolver:
                 weights[rows], certified[rows] = rest.weights, rest.certified
         return Solution(weights, certified)
 
-    def _retry_small(self, columns: Columns, weights: Floats, certified: NDArray[np.bool_]) -> None:
+    def _retry_small(self, columns: Columns, weights: Floats, certified: Booleans) -> None:
         """Solve the uncertified rows again in double-double, in place (affine coefficients only)."""
         pair = None if self.coefficient is None else self.coefficient.pair
         if pair is None or self.target.large:
@@ -144,9 +144,7 @@ class WeightSolver:
             chosen = block[again.certified]
             weights[chosen], certified[chosen] = again.weights[again.certified], True
 
-    def _finish(
-        self, columns: Columns, weights: Floats, certified: NDArray[np.bool_], safe: NDArray[np.bool_], first_row: int
-    ) -> WeightsResult:
+    def _finish(self, columns: Columns, weights: Floats, certified: Booleans, safe: Booleans, first_row: int) -> WeightsResult:
         rows = np.flatnonzero(~(certified & safe))
         infinite = saturated = 0
         if rows.size:
@@ -165,7 +163,7 @@ class WeightSolver:
             rows = rows[~certain_rows]
         return WeightsResult(weights, weights.size - rows.size, int(rows.size) - infinite, infinite, saturated)
 
-    def _refuse(self, columns: Mapping[str, Floats], offenders: NDArray[np.intp], first_row: int) -> None:
+    def _refuse(self, columns: Mapping[str, Floats], offenders: Positions, first_row: int) -> None:
         """Raise :class:`Infeasible` if there are rows that violate assumption-8."""
         if offenders.size:
             first = [int(row) for row in offenders[:_SHOWN]]

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Integers, Positions
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
 from profiles.mechanisms.interface import check_call
 from profiles.mechanisms.repeated.gumbel import draw_gumbel
@@ -113,12 +113,12 @@ class RepeatedExponential:
             previous = (*previous, read_candidate(candidates, index))
         return previous
 
-    def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Return ``size`` independent outputs as positions among the candidates, −1 after a stop, shape (size, rounds)."""
         check_call(rng, size)
         found = np.full((size, self.rounds), STOPPED, dtype=np.int64)
         digits, exact = open_bits(rng), self.arithmetic is Arithmetic.EXACT
-        waiting: list[tuple[tuple[Any, ...], NDArray[np.intp]]] = [((), np.arange(size))]
+        waiting: list[tuple[tuple[Any, ...], Positions]] = [((), np.arange(size))]
         while waiting:
             previous, rows = waiting.pop()
             offered = self.offer(previous)
@@ -136,7 +136,7 @@ class RepeatedExponential:
             waiting += [((*previous, read_candidate(candidates, index)), rows[drawn == index]) for index in chosen]
         return found
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
 

@@ -6,12 +6,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Positions
 from profiles.randomness import measure_gaps
 
 
-def draw_gumbel(scores: np.ndarray[Any, Any], rate: Fraction, rng: np.random.Generator, size: int) -> NDArray[np.intp]:
+def draw_gumbel(scores: np.ndarray[Any, Any], rate: Fraction, rng: np.random.Generator, size: int) -> Positions:
     """Return ``size`` indices, each the largest entry of λ(q − max q) + Gumbel noise, shape (size,), in binary64.
 
     In exact real arithmetic the index c has probability e^(λq_c) / Σ e^(λq_b): P(argmax = c) = ∫ e^−(g − x_c) e^(−Σ_b e^−(g − x_b)) dg.

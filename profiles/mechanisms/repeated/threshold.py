@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Booleans, Integers, Positions
 from profiles.errors import InvalidData
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
 from profiles.mechanisms.interface import check_call
@@ -115,12 +115,12 @@ class RepeatedThreshold:
             answers.append(draw_exp(gamma, digits) if self.arithmetic is Arithmetic.EXACT else bool(_draw_noisy(gamma, rng, 1)[0]))
         return tuple(answers)
 
-    def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Return ``size`` independent outputs: 1 for ⊤, 0 for ⊥, −1 after a stop, shape (size, rounds)."""
         check_call(rng, size)
         found = np.full((size, self.rounds), STOPPED, dtype=np.int64)
         digits = open_bits(rng)
-        waiting: list[tuple[tuple[bool, ...], NDArray[np.intp]]] = [((), np.arange(size))]
+        waiting: list[tuple[tuple[bool, ...], Positions]] = [((), np.arange(size))]
         while waiting:
             previous, rows = waiting.pop()
             offered = self.offer(previous)
@@ -135,7 +135,7 @@ class RepeatedThreshold:
             waiting += [((*previous, answer), rows[above == answer]) for answer in (False, True)]
         return found
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.int64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
 
@@ -163,7 +163,7 @@ def compute_exponent(value: object, threshold: Fraction, rate: Fraction) -> Frac
     return rate * max(threshold - to_exact(value, "a value"), Fraction(0))
 
 
-def _draw_noisy(gamma: Fraction, rng: Any, size: int) -> NDArray[np.bool_]:
+def _draw_noisy(gamma: Fraction, rng: Any, size: int) -> Booleans:
     """Return whether standard exponential noise exceeds γ, shape (size,), in binary64; γ = 0 is exceeded always."""
     try:
         least = float(gamma)

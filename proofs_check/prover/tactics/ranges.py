@@ -17,11 +17,14 @@ from proofs_check.prover.algebra import expand, gather_powers, is_algebraic, ove
 from proofs_check.prover.attempt import Attempt, fresh_name, looks_true
 from proofs_check.prover.goals import Goal
 from proofs_check.prover.oracle import accepts
+from proofs_check.prover.tactics.direct import SMALL_BUDGET, subdivide
 from proofs_check.results import Tree
 
 TAILS = tuple(Fraction(10) ** power for power in (1, 2, 4, 6, 8, 10, 13, 16, 20, 30))
 #: Those of them at which it is seen first whether the sign beyond may be manifest at all: at one of them it is, if it is anywhere.
 TRIED_FIRST = (TAILS[9], TAILS[3], TAILS[1])
+#: The depth at which a goal is subdivided as finely as one that a search started from.
+FINE = 2
 #: What the kernel may spend on such a look, in its own units.
 GUESS = 20_000
 
@@ -149,7 +152,10 @@ def invert(attempt: Attempt) -> Iterator[Tree]:
         if put_in(general, {inverse: 0}).has(sympy.zoo, sympy.nan, sympy.oo):
             continue
         box = (*(other for other in attempt.goal.box if other.name != variable.name), Variable(name, Fraction(0), 1 / variable.lo))
-        proof = attempt.prove(general, box=box)
+        whole = Attempt(
+            Goal(general, box, attempt.goal.strict), FINE, attempt.search
+        )  # as fine as if it were the first goal: all is finite now
+        proof = next((tree for tree in _at_once(whole) if accepts(whole.goal, tree, most=GUESS)), None) or attempt.prove(general, box=box)
         if proof is None:
             continue
         tree: Tree = {
@@ -160,6 +166,13 @@ def invert(attempt: Attempt) -> Iterator[Tree]:
             factor = to_text(from_sympy(weight**lowest))
             tree = {"rule": "scale", "factor": factor, "positive": trees.MANIFEST, "product": tree}
         yield tree
+
+
+def _at_once(whole: Attempt) -> Iterator[Tree]:
+    """Yield subdivisions of a finite box, with mean-value forms where there are several variables."""
+    yield from subdivide(whole)
+    if len(whole.used) > 1 and whole.plausible and not whole.goal.expression.has(sympy.Abs, sympy.Max, sympy.Min, sympy.Piecewise):
+        yield trees.boxes(SMALL_BUDGET, centred=True)
 
 
 def _lowest_power(expression: sympy.Expr, symbol: sympy.Symbol) -> sympy.Rational:

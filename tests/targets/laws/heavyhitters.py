@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 
-from accountant.applications.running import check_count
 from profiles import InvalidArgument, to_exact
+from profiles.numbers import to_integer
 
 #: For each time step the indices of the items that a user has.
 UserStream = Sequence[Collection[int]]
@@ -35,7 +35,7 @@ def report_law(
         (steps, "the number of time steps"),
         (domain_size, "the size of the domain"),
     ):
-        check_count(value, what, most=2**31)
+        to_integer(value, what, 1, 2**31)
     if not 0 < chance < 1:
         raise InvalidArgument(f"the tail must lie between 0 and 1, but {chance} was found; give e^(-epsilon0/k)")
     if steps * domain_size > _MOST_DECISIONS or any(len(user) != steps for user in users):

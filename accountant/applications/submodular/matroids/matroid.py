@@ -12,11 +12,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from accountant.applications.running import check_count
 from accountant.applications.submodular.choosing import CountedGrowth, Growth, count_up_to
-from accountant.applications.submodular.functions import Integers
 from profiles import InvalidArgument
+from profiles.arrays import Integers
 from profiles.hypotheses import Hypothesis
+from profiles.numbers import to_integer
 
 Members = frozenset[int]
 
@@ -70,8 +70,8 @@ class UniformMatroid:
     limit: int
 
     def __post_init__(self) -> None:
-        check_count(self.size, "the number of elements")
-        check_count(self.limit, "the size of a set", least=0)
+        to_integer(self.size, "the number of elements", 1)
+        to_integer(self.limit, "the size of a set", 0)
 
     @property
     def rank(self) -> int:
@@ -180,7 +180,7 @@ class GraphicMatroid:
     _rank: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_count(self.vertices, "the number of vertices")
+        to_integer(self.vertices, "the number of vertices", 1)
         pairs = np.asarray(self.edges)
         if pairs.ndim != 2 or pairs.shape[1:] != (2,) or not len(pairs):
             raise InvalidArgument(f"edges must have shape (m, 2) with m of at least 1, but {pairs.shape} was found; give pairs of vertices")

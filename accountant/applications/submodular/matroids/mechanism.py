@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from accountant.applications.running import Answer, Draw, check_count, seed_public
+from accountant.applications.running import Answer, Draw, seed_public
 from accountant.applications.submodular.choosing import Scores, choose_greedily
-from accountant.applications.submodular.functions import TABLE, Integers
+from accountant.applications.submodular.functions import TABLE
 from accountant.applications.submodular.matroids.matroid import Matroid, Members
 from accountant.applications.submodular.matroids.objective import MOST_UNITS, Coverage, Objective, Tracked
 from accountant.applications.submodular.matroids.per_user import PerUser
@@ -19,8 +19,9 @@ from accountant.applications.submodular.matroids.rounding import swap_round
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, Unit
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
 from profiles import InvalidArgument, InvalidData, exact_text, to_exact
+from profiles.arrays import Integers
 from profiles.hypotheses import CONTRIBUTIONS, FEW_RECORDS, OWN_ENTRY, PUBLIC_CONSTANTS
-from profiles.numbers import ExactLike
+from profiles.numbers import ExactLike, to_integer
 from profiles.randomness import ExponentialDraws
 from profiles.randomness.bits import BitSource
 
@@ -88,13 +89,13 @@ class PrivateMatroidGreedy:
     plan: OneSidedCalibration = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_count(self.rounds, "the number of rounds")
-        check_count(self.roundings, "the number of roundings")
+        to_integer(self.rounds, "the number of rounds", 1)
+        to_integer(self.roundings, "the number of roundings", 1)
         function = Coverage(self.matroid.size) if self.objective is None else self.objective
         if function.size != self.matroid.size:
             raise InvalidArgument(f"the function has {function.size} elements, but the matroid has {self.matroid.size}; give the same set")
         if self.draws is not None:
-            check_count(self.draws, "the number of draws")
+            to_integer(self.draws, "the number of draws", 1)
         elif not function.closed_form:
             raise InvalidArgument("a function without a closed form needs a number of draws, but None was found; give one")
         share = to_exact(self.selection_share, "the share of the selection")

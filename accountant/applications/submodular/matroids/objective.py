@@ -11,24 +11,23 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from accountant.applications.running import check_count
-from accountant.applications.submodular.choosing import Scores, TrackedScores
+from accountant.applications.submodular.choosing import DrawnScores, Scores, read_whole_gains
 from accountant.applications.submodular.coverage import CoverageInstance, Links
-from accountant.applications.submodular.functions import UNIT, DecomposableFunction, Integers, Kept, MarginalGains
+from accountant.applications.submodular.functions import UNIT, DecomposableFunction
 from accountant.applications.submodular.greedy import PROVED
 from accountant.applications.submodular.weighted import WeightedCoverage
 from profiles import InvalidArgument, InvalidData
+from profiles.arrays import Booleans, Integers
 from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, SUBMODULAR, Hypothesis
+from profiles.numbers import to_integer
 from profiles.private import hide_length
 
 #: No sum of units over the users may exceed it: an overflow would break the order of scores, and with it privacy.
 MOST_UNITS = 2**62
 
 #: Which elements each of h sets has, shape (h, m).
-SetRows = NDArray[np.bool_]
 
 
 class Objective(Protocol):
@@ -61,7 +60,7 @@ class Objective(Protocol):
     def count(self, data: Any) -> int:
         """Return the number of users."""
 
-    def keep(self, data: Any, selected: Kept) -> Any:
+    def keep(self, data: Any, selected: Booleans) -> Any:
         """Return the data of the selected users."""
 
     def start(self, data: Any, rounds: int, bins: Integers | None) -> Scores:
@@ -77,7 +76,7 @@ class Objective(Protocol):
     def score_unit(self, draws: int | None) -> int:
         """Return what one user is worth in the scores of ``draws`` draws, None for the closed form."""
 
-    def totals(self, data: Any, membership: SetRows) -> Integers:
+    def totals(self, data: Any, membership: Booleans) -> Integers:
         """Return F_D of each of h sets, in units, for ``membership`` of shape (h, m)."""
 
 
@@ -97,7 +96,7 @@ class Coverage:
     unit: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        check_count(self.size, "the number of elements")
+        to_integer(self.size, "the number of elements", 1)
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -132,19 +131,19 @@ class Coverage:
         """Return the number of users."""
         return data.users
 
-    def keep(self, data: CoverageInstance, selected: Kept) -> CoverageInstance:
+    def keep(self, data: CoverageInstance, selected: Booleans) -> CoverageInstance:
         """Return the selected users."""
         return data.restrict(selected)
 
     def start(self, data: CoverageInstance, rounds: int, bins: Integers | None) -> Scores:
         """Return the scores at y = 0: of the multilinear extension in closed form, or of draws."""
-        return _ClosedScores(data, rounds) if bins is None else _DrawnScores(data, bins)
+        return _ClosedScores(data, rounds) if bins is None else _CoverageScores(data, bins)
 
     def score_unit(self, draws: int | None) -> int:
         """Return 2^32 for the closed form, else the number of draws."""
         return UNIT if draws is None else draws
 
-    def totals(self, data: CoverageInstance, membership: SetRows) -> Integers:
+    def totals(self, data: CoverageInstance, membership: Booleans) -> Integers:
         """Return how many users each set covers."""
         matrix = sparse.csr_matrix((np.ones(data.items.size), data.items, data.starts), shape=(data.users, self.size))
         return np.array([np.count_nonzero(matrix @ row) for row in membership.astype(np.float64)], dtype=np.int64)
@@ -171,8 +170,8 @@ class Tracked:
     closed_form: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_count(self.size, "the number of elements")
-        check_count(self.resolution, "the resolution")
+        to_integer(self.size, "the number of elements", 1)
+        to_integer(self.resolution, "the resolution", 1)
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -203,7 +202,7 @@ class Tracked:
         """Return the number of users."""
         return data.users
 
-    def keep(self, data: DecomposableFunction, selected: Kept) -> DecomposableFunction:
+    def keep(self, data: DecomposableFunction, selected: Booleans) -> DecomposableFunction:
         """Return the function of the selected users."""
         return data.restrict(selected)
 
@@ -211,33 +210,22 @@ class Tracked:
         """Return the scores at y = 0. Raises :class:`InvalidArgument` without draws."""
         if bins is None:
             raise InvalidArgument("a function whose sets grow has no multilinear extension in closed form; give draws")
-        trackers = [data.track() for _ in bins]
-        for tracker in trackers[:1]:
-            _read_whole(tracker)
-        return TrackedScores(trackers, bins, self.resolution)
+        return DrawnScores([data.track() for _ in bins], bins, self.resolution)
 
     def score_unit(self, draws: int | None) -> int:
         """Return the resolution times the number of draws."""
         return self.resolution * (draws or 1)
 
-    def totals(self, data: DecomposableFunction, membership: SetRows) -> Integers:
+    def totals(self, data: DecomposableFunction, membership: Booleans) -> Integers:
         """Return F(S) − F(∅) of each set."""
         found = []
         for row in membership:
             tracker, total = data.track(), 0
             for element in np.flatnonzero(row).tolist():
-                total += int(_read_whole(tracker)[element])
+                total += int(read_whole_gains(tracker, self.size)[element])
                 tracker.add(element)
             found.append(total)
         return np.array(found, dtype=np.int64)
-
-
-def _read_whole(tracker: MarginalGains) -> Integers:
-    gains = np.asarray(tracker.gains)
-    if gains.dtype != np.int64:
-        raise InvalidArgument(f"gains must be int64 numbers of units, but {gains.dtype} was found; return whole numbers and a resolution")
-    found: Integers = gains
-    return found
 
 
 class _ClosedScores:
@@ -273,7 +261,7 @@ class _ClosedScores:
         self._sums[element] = int((after // max(1, int(self._left[element]))).sum())
 
 
-class _DrawnScores:
+class _CoverageScores:
     """(1/s) Σ_j F(R_j) with R_j = {u: bins[j, u] < T y_u}: gains are numbers of (draw, user) pairs that are newly covered."""
 
     __slots__ = ("_bins", "_covered", "_gains", "_links", "_steps", "unit")

@@ -6,14 +6,13 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from accountant.applications.running import check_count
 from accountant.applications.submodular.choosing import Growth
-from accountant.applications.submodular.functions import Integers
 from accountant.applications.submodular.matroids.matroid import Members, find_exchange
 from profiles import InvalidArgument
+from profiles.arrays import Integers
 from profiles.hypotheses import MATROID_TESTED, MATROID_UNTESTED, Hypothesis
+from profiles.numbers import to_integer
 
 #: Ground sets up to this size are checked set by set: 4096 calls of the oracle.
 EXHAUSTIVE = 12
@@ -79,7 +78,7 @@ def probe_axioms(size: int, oracle: Oracle, trials: int = _TRIALS) -> None:
                     _refuse_subset(base, element)
 
 
-def _fill(oracle: Oracle, order: NDArray[np.int64]) -> Members:
+def _fill(oracle: Oracle, order: Integers) -> Members:
     base: Members = frozenset()
     for element in order.tolist():
         larger = base | {element}
@@ -146,7 +145,7 @@ class OracleMatroid:
     _ask: Oracle = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        check_count(self.size, "the number of elements")
+        to_integer(self.size, "the number of elements", 1)
         if self.check not in _METHODS:
             raise InvalidArgument(f"check must be one of {', '.join(_METHODS)}, but {str(self.check)[:40]!r} was found; give one of them")
         if not callable(self.oracle):

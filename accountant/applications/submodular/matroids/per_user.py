@@ -18,16 +18,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.applications.running import check_count
 from accountant.applications.submodular.choosing import Scores
-from accountant.applications.submodular.functions import UNIT, Integers, to_units
-from accountant.applications.submodular.matroids.objective import SetRows
+from accountant.applications.submodular.functions import UNIT, to_units
 from profiles import InvalidArgument, InvalidData
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats, Integers, Positions
 from profiles.hypotheses import JUDGED_TOGETHER, RECORDWISE, SUBMODULAR, Hypothesis
+from profiles.numbers import to_integer
 
 #: (data, membership of shape (s, m)) → values of shape (users, s)
-Evaluation = Callable[[Any, SetRows], Any]
+Evaluation = Callable[[Any, Booleans], Any]
 
 #: Sets in one call, unless one element needs more.
 _TOGETHER = 64
@@ -66,7 +65,7 @@ class PerUser:
     unit: ClassVar[int] = UNIT
 
     def __post_init__(self) -> None:
-        check_count(self.size, "the number of elements")
+        to_integer(self.size, "the number of elements", 1)
         if not isinstance(self.together, bool):
             raise InvalidArgument(f"together must be True or False, but {type(self.together).__name__} was found; give one of the two")
 
@@ -100,7 +99,7 @@ class PerUser:
         """Return the number of users."""
         return len(data)
 
-    def keep(self, data: Any, selected: NDArray[np.bool_]) -> Any:
+    def keep(self, data: Any, selected: Booleans) -> Any:
         """Return the selected users."""
         return take(data, np.flatnonzero(selected))
 
@@ -114,12 +113,12 @@ class PerUser:
         """Return 2^32."""
         return UNIT
 
-    def totals(self, data: Any, membership: SetRows) -> Integers:
+    def totals(self, data: Any, membership: Booleans) -> Integers:
         """Return Σ over users of the clipped value of each set."""
         found: Integers = to_units(self.evaluate(data, membership)).sum(axis=0, dtype=np.int64)
         return found
 
-    def evaluate(self, data: Any, membership: SetRows) -> Floats:
+    def evaluate(self, data: Any, membership: Booleans) -> Floats:
         """Return the clipped values, shape (users, sets). Raises :class:`InvalidArgument`: another shape, or users that are mixed."""
         if self.together:
             return judge_together(self.values, data, membership, np.random.default_rng())
@@ -179,11 +178,11 @@ class _PerUserScores:
         self._steps[element] += 1
         self._asked = []
 
-    def _joined_by(self, element: int) -> NDArray[np.intp]:
+    def _joined_by(self, element: int) -> Positions:
         """Return the draws that ``element`` joins next."""
         return np.flatnonzero(self._bins[:, element] == self._steps[element])
 
-    def _judge(self, part: list[int]) -> list[tuple[Integers, NDArray[np.intp], Floats]]:
+    def _judge(self, part: list[int]) -> list[tuple[Integers, Positions, Floats]]:
         """Return for each of some elements each user's clipped gain, the draws that the element joins, and their new values."""
         joined = [self._joined_by(element) for element in part]
         larger = self._members[np.concatenate(joined)]
@@ -195,7 +194,7 @@ class _PerUserScores:
             for draws, end in zip(joined, ends.tolist(), strict=True)
         ]
 
-    def _count(self, values: Floats, draws: NDArray[np.intp]) -> Integers:
+    def _count(self, values: Floats, draws: Positions) -> Integers:
         """Return each user's gain in units, clipped to what the user has left."""
         total = np.zeros(len(values))
         for place, draw in enumerate(draws):  # NumPy's sum of a row would depend on how the rows lie in memory, so on how many there are
@@ -204,7 +203,7 @@ class _PerUserScores:
         return np.minimum(to_units(gain), self._left)
 
 
-def judge_alone(values: Evaluation, data: Any, membership: SetRows) -> Floats:
+def judge_alone(values: Evaluation, data: Any, membership: Booleans) -> Floats:
     """Return the values of each user, asked for in a call of its own, clipped to [0, 1]: shape (users, sets); NaN counts as 0.
 
     Claim: row x is a function of record x and of ``membership``, if what ``values`` returns is one of its arguments.
@@ -223,7 +222,7 @@ def judge_alone(values: Evaluation, data: Any, membership: SetRows) -> Floats:
     return found
 
 
-def judge_together(values: Evaluation, data: Any, membership: SetRows, rng: np.random.Generator) -> Floats:
+def judge_together(values: Evaluation, data: Any, membership: Booleans, rng: np.random.Generator) -> Floats:
     """Return the values of all users from one call, clipped to [0, 1], after a look at a random part of them and at one user.
 
     Raises :class:`InvalidArgument` where these have other values there, and where the shape of an answer is not (users, sets).
@@ -261,7 +260,7 @@ def find_mixing(values: Evaluation, data: Any, size: int, rng: np.random.Generat
     return None
 
 
-def _choose_parts(users: int, rng: np.random.Generator) -> Iterator[tuple[str, NDArray[np.int64]]]:
+def _choose_parts(users: int, rng: np.random.Generator) -> Iterator[tuple[str, Integers]]:
     yield "the same users in another order", rng.permutation(users)
     yield "the same users in the opposite order", np.arange(users)[::-1]
     yield "all but the last of them", np.arange(users - 1)
@@ -276,7 +275,7 @@ def take(data: Any, rows: NDArray[Any]) -> Any:
     return data[rows] if isinstance(data, np.ndarray) else [data[row] for row in rows]
 
 
-def _ask(values: Evaluation, data: Any, membership: SetRows) -> Floats:
+def _ask(values: Evaluation, data: Any, membership: Booleans) -> Floats:
     if not len(data):
         return np.zeros((0, len(membership)))
     return _clip(values(take(data, np.arange(len(data))), membership.copy()), len(data), len(membership))

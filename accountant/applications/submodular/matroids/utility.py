@@ -8,13 +8,12 @@ from fractions import Fraction
 
 from flint import arb, fmpz
 
-from accountant.applications.running import check_count
 from accountant.applications.submodular.functions import UNIT
 from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy
 from accountant.applications.submodular.utility import UtilityBound
 from profiles import InvalidArgument, to_exact
 from profiles.hypotheses import Hypothesis
-from profiles.numbers import ExactLike, exact_text, round_down_finite, round_up_finite
+from profiles.numbers import ExactLike, exact_text, round_down_finite, round_up_finite, to_integer
 from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
 
 _BITS = 192
@@ -116,7 +115,7 @@ def _log(value: int | Fraction) -> arb:
 
 
 def _rounding(users: int, steps: int) -> arb:
-    return ball(Fraction(check_count(users, "the number of users", least=0) * (steps + 1), UNIT))
+    return ball(Fraction(to_integer(users, "the number of users", 0) * (steps + 1), UNIT))
 
 
 def _spread(draws: int, size: int, rounds: int, steps: int, log: arb) -> arb:
