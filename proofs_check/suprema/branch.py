@@ -13,12 +13,15 @@ from typing import Protocol
 from flint import arb
 
 from profiles.evaluation import exact_value
+from profiles.profile import Variable
 from profiles.terms import Term, children, free_symbols, rebuild, symbol
-from proofs_check.enclosures import Enclosure, Gradient, ball, interval, lower_fraction, upper_fraction
+from proofs_check.enclosures import Enclosure, Gradient, ball, interval, lower_fraction, upper_fraction, working_precision
 
 Box = dict[str, tuple[Fraction, Fraction]]
 Point = dict[str, Fraction]
 
+#: The relative gap of a minimum; one below the second number is 0 as far as that is concerned.
+_MINIMUM_GAP, _LEAST_MINIMUM = Fraction(1, 10**9), Fraction(1, 10**30)
 #: Choices of whole values that are looked at on one box.
 _MOST_CASES = 8
 
@@ -243,6 +246,18 @@ def enclose_supremum(objective: Bounded, box: Box, gap: Fraction, budget: int, *
     left, _, _ = _search(objective, box, budget, clears, looks, onward=True)
     upper = _largest([piece.value for piece in left], cleared.max(best))
     return Supremum(best, arb("inf") if upper is None else upper, at)
+
+
+def minimum_enclosure(term: Term, box: Sequence[Variable], budget: int = 6000) -> tuple[Fraction, Fraction] | None:
+    """Return exact numbers below and above min over ``box`` of a defined, continuous term; None where no finite number was found.
+
+    The interval is as narrow as ``budget`` boxes allow (relative gap 1e-9 aimed at); all ranges must be finite.
+    """
+    objective = Objective(("neg", term), tuple(variable.name for variable in box))
+    sides = {variable.name: (variable.lo, variable.lo if variable.hi is None else variable.hi) for variable in box}
+    with working_precision(96):
+        found = enclose_supremum(objective, sides, _MINIMUM_GAP, budget, least=_LEAST_MINIMUM).exact()
+    return None if found is None else (-found[1], -found[0])
 
 
 def _search(

@@ -37,7 +37,7 @@ def assert_sound(bound, gap=GAP):
     assert bound.relative_gap <= gap
     assert bound.reached
     assert bound.checked_by_kernel, bound.kernel_reason
-    assert check(bound.certificate_text()).accepted
+    assert check(json.dumps(bound.certificate)).accepted
 
 
 def bound_of(epsilon, q, record, parameters=None, **options):
