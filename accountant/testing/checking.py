@@ -17,8 +17,7 @@ import numpy as np
 from accountant.testing.candidates import Candidates
 from accountant.testing.entries import Entry
 from accountant.testing.errors import ClaimRefuted, ClaimTooLarge, NotAudited, NotRefuted
-from accountant.testing.settings import Settings
-from accountant.testing.spending import Budget
+from accountant.testing.settings import Budget, Settings
 from accountant.testing.visibility import is_visible, largest_bound, samples_needed
 from accountant.testing.wording import (
     describe_difference,
