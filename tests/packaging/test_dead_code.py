@@ -12,7 +12,6 @@ from tests.packaging import dead_code
 ALLOWED = {
     r"accountant/guarantees/realised\.py: realise_draws": "the rule for a sample that users draw themselves",
     r"accountant/guarantees/rules\.py: derive_mechanism": "the rule that starts from a mechanism of users",
-    r"accountant/interop/opendp\.py: make_measurement": "what users of OpenDP call for a measurement at once",
     r"accountant/guarantees/statements\.py: FUNCTIONS": "what functions outside the guarantees rest on; tests hold it against the papers",
 }
 
@@ -21,6 +20,8 @@ from proofs_check.planted import Shape, used
 
 LIMIT = 3
 print(Shape(used(LIMIT)).area)
+shape = Shape()
+print(shape.corner.real)
 """
 PLANTED = '''
 import math as m
@@ -50,6 +51,10 @@ class Shape:
     @property
     def area(self):
         return 1
+
+    @property
+    def corner(self):
+        return 1j
 
     @property
     def perimeter(self):
