@@ -14,8 +14,8 @@ from accountant.weights.fast import probabilities
 from profiles.arrays import Floats
 from profiles.mechanisms import WeightedCount, WeightedLloyd
 from profiles.mechanisms.datasets import compute_norms, read_dataset
+from profiles.mechanisms.k_norm_sum import draw_directions
 from profiles.mechanisms.lloyd import assign_nearest, total_clusters
-from profiles.mechanisms.noise import draw_directions
 from tests.targets.catalogue.running import SelectionMap
 from tests.targets.suite import Sampler
 

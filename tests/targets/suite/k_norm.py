@@ -10,7 +10,7 @@ import numpy as np
 
 from profiles.arrays import Floats
 from profiles.mechanisms import KNormSum
-from profiles.mechanisms.noise import draw_directions
+from profiles.mechanisms.k_norm_sum import draw_directions
 from tests.targets.suite.case import SuiteCase, Truth, answers
 from tests.targets.suite.noise import Blocks
 

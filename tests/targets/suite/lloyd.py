@@ -11,8 +11,8 @@ import numpy as np
 from profiles.arrays import Floats
 from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.datasets import read_dataset
+from profiles.mechanisms.k_norm_sum import draw_directions
 from profiles.mechanisms.lloyd import LloydNoise, PostProcessing, move_centres
-from profiles.mechanisms.noise import draw_directions
 from tests.targets.suite.case import SuiteCase, Truth, answers
 from tests.targets.suite.noise import Blocks, draw_laplace
 

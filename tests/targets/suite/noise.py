@@ -8,9 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from profiles.mechanisms import LaplaceSum
 from profiles.randomness.bernoulli import PoissonSampler
 from tests.targets.suite.case import Sampler
@@ -33,7 +32,7 @@ def draw_laplace(rng: np.random.Generator, scale: Fraction, size: int | tuple[in
     return LaplaceSum(b=scale).sample(_NOBODY, rng, math.prod(shape)).reshape(shape)
 
 
-def draw_selected(rng: np.random.Generator, q: Fraction, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def draw_selected(rng: np.random.Generator, q: Fraction, shape: tuple[int, ...]) -> Booleans:
     """Return which records are selected, each independently with probability q (rounded to a double), by the sampler that ships."""
     return PoissonSampler(rng).select(np.full(math.prod(shape), float(q))).reshape(shape)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from tests.targets.suite.noise import draw_laplace, release
 
 #: What stands for the answers "below the threshold" and "not asked any more" where other outputs are numbers.
@@ -95,7 +95,7 @@ def laplace_tail(points: Floats, scale: Fraction) -> Floats:
     return np.where(points > 0, half, 1.0 - half)
 
 
-def find_aborted(bits: NDArray[np.bool_], limit: int | None) -> NDArray[np.bool_]:
+def find_aborted(bits: Booleans, limit: int | None) -> Booleans:
     """Return which queries come after ``limit`` bits that are set; queries are rows, outputs are columns."""
     if limit is None:
         return np.zeros(bits.shape, dtype=bool)
