@@ -20,6 +20,8 @@ from proofs_check.planted import Shape, used
 
 LIMIT = 3
 print(Shape(used(LIMIT)).area)
+shape = Shape()
+print(shape.corner.real)
 """
 PLANTED = '''
 import math as m
@@ -49,6 +51,10 @@ class Shape:
     @property
     def area(self):
         return 1
+
+    @property
+    def corner(self):
+        return 1j
 
     @property
     def perimeter(self):
