@@ -26,10 +26,10 @@ from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import within
 from proofs_check.prover.explore import candidates
 from proofs_check.prover.heuristics import until_failure
+from proofs_check.prover.least import smallest_value
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
-from proofs_check.suprema.minimum import smallest_value
 
 MOST_FACTORS = 8
 SLICE = 1.5

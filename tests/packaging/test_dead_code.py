@@ -10,7 +10,6 @@ from tests.packaging import dead_code
 
 #: What the script finds and what stays, by path and name as it prints them, each with the reason.
 ALLOWED = {
-    r"accountant/cli/\w+\.py: (HELP|EXAMPLE)": "read from the module of a command, which is loaded by its name",
     r"accountant/guarantees/realised\.py: realise_draws": "the rule for a sample that users draw themselves",
     r"accountant/guarantees/rules\.py: derive_mechanism": "the rule that starts from a mechanism of users",
     r"accountant/interop/opendp\.py: make_measurement": "what users of OpenDP call for a measurement at once",
