@@ -27,14 +27,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from profiles.numbers import decimal_text, to_exact
-from proofs_check.audit import AuditResult, Claim, audit
+from proofs_check.audit import AuditResult, Claim
 from tests.targets.catalogue import broken_twins, catalogue_cases, repeated_cases, repeated_twins
-from tests.targets.suite import SuiteCase, Truth, standard_suite
+from tests.targets.suite import Truth, standard_suite
 
 SAMPLES, CONFIDENCE, SEED = 20_000, "0.99", 1
 _SHOWN = 5
@@ -70,22 +69,9 @@ class Line:
     remark: str
 
 
-def suite_target(case: SuiteCase) -> Target:
-    """Return the target of a case of the standard suite."""
-    claim = Claim(case.claimed, one_sided=case.one_sided)
-    bits = case.name.startswith(("floating-point", "snapping"))
-
-    def run(rng: np.random.Generator, **options: Any) -> AuditResult:
-        extra: dict[str, Any] = {"statistic": case.statistic} if case.statistic is not None else {}
-        extra |= {"neighboring": case.neighboring}
-        return audit(case.mechanism, case.dataset, case.neighbor, claim, rng=rng, bits=bits, **extra, **options)
-
-    return Target(case.name, claim, case.truth, case.correct, must_be_found=False, samples=None, run=run)
-
-
 def make_targets(only: str) -> list[tuple[str, Target]]:
     """Return all targets with the name of their group, those whose name contains ``only``."""
-    made = [("suite", suite_target(case)) for case in standard_suite()]
+    made = [("suite", Target(c.name, c.claim, c.truth, c.correct, must_be_found=False, samples=None, run=c.run)) for c in standard_suite()]
     groups = (("catalogue", catalogue_cases()), ("repeated", repeated_cases()), ("twin", (*broken_twins(), *repeated_twins())))
     for group, cases in groups:
         made += [(group, Target(c.name, c.claim, c.truth, not c.broken, c.broken, c.samples if c.broken else None, c.run)) for c in cases]

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from accountant.applications.submodular import CoverageInstance, PrivateGreedy, bound_utility, epsilon0_for, lazy_greedy, selection_value
-from accountant.applications.submodular.choosing import choose_greedily, count_up_to, score_plainly
+from accountant.applications.submodular.choosing import PlainScores, choose_greedily, count_up_to
 from accountant.applications.submodular.greedy import OneSidedGreedy
 from profiles.randomness import ExponentialDraws
 from profiles.randomness.bits import open_bits
@@ -86,7 +86,7 @@ def plain(repeats: int) -> None:
 
     def run() -> None:
         draws = ExponentialDraws(PrivateGreedy(k, 1).plan.epsilon0, open_bits(1))
-        choose_greedily(count_up_to(candidates, k), score_plainly(instance.track(), candidates, 1), k, draws)
+        choose_greedily(count_up_to(candidates, k), PlainScores(instance.track(), candidates, 1), k, draws)
 
     print(f"a pass over all candidates in each round, n = {users}, m = {candidates}, k = {k}: {least(run, repeats):.2f} s")
 

@@ -1,8 +1,8 @@
-"""The exact value of a term at a point: a rational number, or the name of the reason why there is none.
+"""How terms are evaluated: exactly at a point, or by a straight-line program for balls, slopes and arrays.
 
-Three outcomes are kept apart: a value; ``UNDEFINED``, where a subterm certainly has no real value, so that ``0*(1/(w - 2))`` is undefined
-at w = 2 and not 0; and ``NOT_RATIONAL``, where arithmetic does not tell: a symbol without a number, an irrational number, one too long.
-There, balls (``proofs_check.enclosures``) take over.
+Exact evaluation keeps three outcomes apart: a value; ``UNDEFINED``, where a subterm certainly has no real value, so that
+``0*(1/(w - 2))`` is undefined at w = 2 and not 0; and ``NOT_RATIONAL``, where arithmetic does not tell: a symbol without a number, an
+irrational number, one too long. There, balls (``proofs_check.enclosures``) take over, by the same :class:`Program` that NumPy arrays use.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
+from typing import Any
 
-from profiles.terms import MAX_BITS, Term, is_long_power
+from profiles.terms import MAX_BITS, Term, is_long_power, spell_out
 
 
 class NoValue(Enum):
@@ -171,4 +172,47 @@ def is_long(value: Fraction) -> bool:
     return max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_BITS
 
 
-__all__ = ["NoValue", "Value", "constant_value", "evaluate", "exact_value", "is_long", "operate"]
+#: What is done, the indices of the steps whose results it takes, and what else it needs (a name, a number, the tests of a Piecewise).
+Step = tuple[str, tuple[int, ...], Any]
+
+
+class Program:
+    """A term's steps in the order of evaluation, in which equal subterms stand once; the last one gives the term's value.
+
+    Who evaluates says in ``_step`` what it needs beyond the usual.
+    """
+
+    __slots__ = ("_slots", "_steps")
+
+    def __init__(self, term: Term) -> None:
+        self._steps: list[Step] = []
+        self._slots: dict[Term, int] = {}
+        self._compile(term)
+
+    def _compile(self, term: Term) -> int:
+        """Return the index of the step that gives ``term``, after adding what is not there yet; tanh and the like by exponentials."""
+        term = spell_out(term)
+        known = self._slots.get(term)
+        if known is not None:
+            return known
+        self._steps.append(self._step(term))
+        self._slots[term] = len(self._steps) - 1
+        return len(self._steps) - 1
+
+    def _step(self, term: Term) -> Step:
+        """Return the step of a term's head: the payload is a number's or symbol's, an exponent or None, or a Piecewise's tests."""
+        head = term[0]
+        match head:
+            case "num" | "sym":
+                return head, (), term[1]
+            case "table":
+                return head, (self._compile(term[2]),), term[1]
+            case "pi":
+                return head, (), None
+            case "piecewise":
+                values = tuple(self._compile(value) for value, _ in term[1:])
+                return head, values, [None if c[0] == "true" else (c[0], self._compile(c[1]), self._compile(c[2])) for _, c in term[1:]]
+        return head, tuple(self._compile(part) for part in term[1:]), constant_value(term[2]) if head == "pow" else None
+
+
+__all__ = ["NoValue", "Program", "Step", "Value", "constant_value", "evaluate", "exact_value", "is_long", "operate"]

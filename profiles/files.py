@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -14,11 +15,12 @@ from typing import Any
 from profiles.errors import PURE_ONLY, InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import is_name, parse_expression
 from profiles.hypotheses import Hypothesis, as_hypotheses
+from profiles.numbers import exact_text, to_exact
 from profiles.profile import Profile, declare
 from profiles.stored import read_profile
 from profiles.suggestions import suggest, suggest_file, suggest_reference
 from profiles.tables import Table, make_table, read_points
-from profiles.terms import RESERVED, Term
+from profiles.terms import RESERVED, Term, to_text
 
 MAX_FILE_BYTES = 100_000  # an expression has at most 20,000 characters; TOML parsing takes quadratic time on hostile text
 _KEYS = {"name", "epsilon", "record", "parameters", "sampling", "source", "table"}
@@ -209,3 +211,52 @@ def _as_declaration(found: Any, reference: str) -> Declaration:
     raise UnreadableFile(
         f"a Profile was expected behind {reference[:80]!r}, but an object of type {type(found).__name__} was found; name a profile"
     )
+
+
+def write_toml(declaration: Declaration) -> str:
+    """Return a profile and its sampling rule as TOML, numbers as exact text. Raises :class:`InvalidProfile` where no such file reads back.
+
+    >>> from profiles import declare
+    >>> print(write_toml(Declaration(declare("sum", "w*z/b", record={"z": [0, "0.1"]}, parameters={"b": "1/3"}))), end="")
+    name = "sum"
+    epsilon = "w*z/b"
+    [record]
+    z = ["0", "0.1"]
+    [parameters]
+    b = "1/3"
+    """
+    text = "\n".join(_lines(declaration)) + "\n"
+    try:
+        found = parse_file(text)
+    except PDPError as error:
+        raise InvalidProfile(f"the profile {declaration.profile.name[:60]!r} cannot be written to a file: {error}") from None
+    mine = declaration.profile
+    same = (found.profile.epsilon, found.profile.record, found.profile.parameters) == (mine.epsilon, mine.record, mine.parameters)
+    if not same or (found.sampling is None) != (declaration.sampling is None):
+        raise InvalidProfile(f"the profile {mine.name[:60]!r} would not come back from a file as it is; declare it from its text")
+    return text
+
+
+def _lines(declaration: Declaration) -> Iterator[str]:
+    profile = declaration.profile
+    yield f"name = {_quote(profile.name)}"
+    yield f"epsilon = {_quote(profile.text)}"
+    if profile.source:
+        yield f"source = {_quote(profile.source)}"
+    yield "[record]"
+    yield from (f"{item.name} = [{_quote(exact_text(item.lo))}, {_quote(exact_text(item.hi))}]" for item in profile.record)
+    if profile.parameters:
+        yield "[parameters]"
+    for parameter in profile.parameters:
+        if parameter.bounds is not None:
+            yield f"{parameter.name} = [{', '.join(_quote(exact_text(end)) for end in parameter.bounds)}]"
+        else:
+            yield f"{parameter.name} = {_quote('positive' if parameter.value is None else exact_text(parameter.value))}"
+    if declaration.sampling is not None:
+        yield "[sampling]"
+        yield f"q = {_quote(to_text(declaration.sampling.q))}"
+        yield from (f"{name} = {_quote(exact_text(to_exact(value)))}" for name, value in declaration.sampling.constants)
+
+
+def _quote(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 import re
 import sys
+from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Complex, Integral, Rational, Real
-from typing import Any, SupportsFloat
+from typing import Any, SupportsFloat, TypeVar
 
 from profiles.errors import InvalidArgument, InvalidNumber, PDPError
 
 #: What a caller may pass for an exact number. A float stands for its exact binary value, a string for the decimal that is written.
 ExactLike = int | float | str | Fraction | Decimal | Rational | SupportsFloat
+
+#: A type of numbers with an order.
+N = TypeVar("N", int, float, Fraction)
 
 MAX_DIGITS = 1000
 MAX_EXPONENT = 4000
@@ -252,6 +256,22 @@ def round_up_finite(value: Fraction) -> float:
     """Return :func:`round_up` of ``value``. Raises :class:`InvalidNumber` above the largest binary64 number."""
     _refuse_overflow(value)
     return round_up(value)
+
+
+def bisect(holds: Callable[[N], bool], low: N, high: N, enough: Callable[[N, N], bool] | None = None) -> tuple[N, N]:
+    """Narrow low < high, where an increasing condition fails at the first and holds at the second, to two such numbers.
+
+    They are neighbors (no number of their type lies strictly between), or the first pair that is ``enough``. The ends are not looked at.
+
+    >>> bisect(lambda n: n * n >= 50, 0, 50)
+    (7, 8)
+    """
+    while enough is None or not enough(low, high):
+        middle = (low + high) // 2 if isinstance(low, int) else (low + high) / 2
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return low, high
 
 
 def _refuse_overflow(value: Fraction) -> None:

@@ -20,7 +20,7 @@ from profiles.evaluation import constant_value
 from profiles.grammar import parse_expression
 from profiles.numbers import to_exact
 from profiles.symbolic import from_sympy
-from profiles.terms import Term, free_symbols, number, substitute, symbol, to_text
+from profiles.terms import Term, free_symbols, fresh_name, number, substitute, symbol, to_text
 
 Ends = tuple[Term, Term]
 
@@ -125,7 +125,4 @@ def require_parameters(name: str, ends: Ends, parameters: Iterable[str]) -> None
 
 def share_name(name: str, taken: Iterable[str]) -> str:
     """Return the name of the statistic in [0, 1] that stands for ``name``."""
-    found, known = f"{name[:50]}_share", set(taken)
-    while found in known:
-        found += "_"
-    return found
+    return fresh_name(f"{name[:50]}_share", taken)

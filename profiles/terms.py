@@ -21,7 +21,7 @@ SymPy simplifies ``0*(1/(w - 2))`` to 0 on sight; a term keeps it, which is what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -181,6 +181,18 @@ def _print_number(value: Fraction) -> tuple[str, int]:
 def _wrap(term: Term, level: int) -> str:
     text, own = _print(term)
     return text if own >= level else f"({text})"
+
+
+def fresh_name(wanted: str, taken: Iterable[str]) -> str:
+    """Return the wanted name, with as many underscores behind it as it takes to be none of those that are taken.
+
+    >>> fresh_name("y", ["y", "y_", "z"])
+    'y__'
+    """
+    known, name = frozenset(taken), wanted
+    while name in known:
+        name += "_"
+    return name
 
 
 def count_nodes(term: Term, limit: int) -> int:

@@ -18,8 +18,8 @@ from typing import Any
 import flint
 from flint import arb, fmpq
 
+from profiles.evaluation import Program, Step
 from profiles.numbers import nearest
-from profiles.programs import Program, Step
 from profiles.tables import Table
 from profiles.terms import Term
 

@@ -100,7 +100,7 @@ def audit_text(result: AuditResult) -> str:
 
 def audit_html(result: AuditResult) -> str:
     """Return an audit as a card: the bound and the claim, what consistent does not mean, and all that is taken for granted."""
-    from proofs_check.audit.report import Setting, bound_texts, confidence_text, outputs_text, remarks  # noqa: PLC0415
+    from proofs_check.audit.report import Circumstances, bound_texts, confidence_text, outputs_text, remarks  # noqa: PLC0415
 
     bound, claimed = bound_texts(result)
     violated = result.finding.value == "violated"
@@ -115,7 +115,7 @@ def audit_html(result: AuditResult) -> str:
         [cards.line(remark) for remark in remarks(result)],
         cards.line(f"Outputs: {outputs_text(result)}. Seed: {'none' if result.seed is None else result.seed}."),
         cards.line("Taken for granted:"),
-        cards.listed(Setting("the mechanism").assumptions(result)),
+        cards.listed(Circumstances("the mechanism").assumptions(result)),
         cards.line(make("small", f'Events and scores tell of the data sets: result.to_json()["private"], {EYES_ONLY}.')),
     )
 

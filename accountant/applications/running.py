@@ -1,4 +1,4 @@
-"""What all applications share: an answer with its guarantee, the random numbers of one run, and how public counts are read."""
+"""What all applications share: an answer with its guarantee, and the random numbers of one run, with which it is concluded."""
 
 from __future__ import annotations
 

@@ -177,10 +177,8 @@ def calibrate(
     public = RuleConstants(declaration, names, constants or {}, target_size, rate)
     asked = _list_rules(declaration, template.profile, names, q, public, target)
     _refuse_rising(template)
-    choices = tuple(
-        _choose(template, declaration, made, target, tolerance, records, noise, public.number(made.name, "n"), public.size(made.name))
-        for made in asked
-    )
+    request = _Request(template, declaration.hypotheses, target, tolerance, records, noise)
+    choices = tuple(_choose(request, made, public) for made in asked)
     return Comparison(declaration.profile, target, tuple(template.proportions), noise, choices)
 
 
@@ -251,24 +249,32 @@ def _list_rules(
     return made
 
 
-def _choose(
-    template: Template,
-    declaration: Declaration,
-    rule: SamplingRule,
-    target: Fraction,
-    tolerance: object,
-    records: Records | None,
-    noise: Noise,
-    count: Fraction | None,
-    size: Fraction | None,
-) -> Choice:
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What is asked of every rule."""
+
+    template: Template
+    hypotheses: tuple[Hypothesis, ...]
+    target: Fraction
+    tolerance: object
+    records: Records | None
+    noise: Noise
+
+
+def _choose(request: _Request, rule: SamplingRule, public: RuleConstants) -> Choice:
     """Return the choice of one rule."""
+    records, noise, count, size = request.records, request.noise, public.number(rule.name, "n"), public.size(rule.name)
     try:
         if rule.q is None:
-            found = _constrained(template, declaration, target, size, records, tolerance)
+            found = _constrained(request, size)
         else:
             found = calibrate_noise(
-                template.profile, rule, target, proportions=template.proportions, tolerance=tolerance, hypotheses=declaration.hypotheses
+                request.template.profile,
+                rule,
+                request.target,
+                proportions=request.template.proportions,
+                tolerance=request.tolerance,
+                hypotheses=request.hypotheses,
             )
     except (Infeasible, Undecided) as error:
         return Choice(rule.name, INFEASIBLE if isinstance(error, Infeasible) else UNKNOWN, reason=str(error))
@@ -290,22 +296,20 @@ def _choose(
     return Choice(rule.name, CERTIFIED, found, error=bounded, error_reason=why, size=size)
 
 
-def _constrained(
-    template: Template, declaration: Declaration, target: Fraction, size: Fraction | None, records: Records | None, tolerance: object
-) -> Calibration:
-    if size is None or records is None:
+def _constrained(request: _Request, size: Fraction | None) -> Calibration:
+    if size is None or request.records is None:
         raise InvalidArgument(
             "privacy-constrained weights meet the target with any noise, and the sample size decides which; give --target-size M and "
             "--data FILE (the noise is then a function of the data), or choose the noise yourself"
         )
     return calibrate_noise_for_size(
-        template.profile,
-        target,
+        request.template.profile,
+        request.target,
         size,
-        records.statistics,
-        proportions=template.proportions,
-        tolerance=tolerance,
-        hypotheses=declaration.hypotheses,
+        request.records.statistics,
+        proportions=request.template.proportions,
+        tolerance=request.tolerance,
+        hypotheses=request.hypotheses,
     )
 
 

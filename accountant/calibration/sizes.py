@@ -77,7 +77,9 @@ def calibrate_noise_for_size(
             "size; use that noise, or sample uniformly",
             private=f"the expected size is {decimal_text(most, 9, round_up=False)}",
         )
-    scale, reached, above = _search(family, rule, least.scale, most, goal, exact_tolerance, batches)
+    scale, reached, above = _search(
+        lambda scale: _measure(family, rule, scale, batches)[0], family.profile.name, {least.scale: most}, goal, exact_tolerance
+    )
     profile = family.at(scale)
     derived = derive_epsilon(Declaration(profile, None, tuple(hypotheses)), rule=rule)
     parameters = {name: factor * scale for name, factor in family.proportions.items()}
@@ -85,20 +87,20 @@ def calibrate_noise_for_size(
 
 
 def _search(
-    family: Template, rule: SamplingRule, least: Fraction, most: Fraction, goal: Fraction, tolerance: Fraction, batches: Batches
+    measure: Callable[[Fraction], Fraction], name: str, sizes: dict[Fraction, Fraction], goal: Fraction, tolerance: Fraction
 ) -> tuple[Fraction, Fraction, Fraction | None]:
-    """Return (scale, its size, a scale whose size is above the goal)."""
+    """Return (scale, its size, a scale whose size is above the goal); ``sizes`` knows the size of the least scale."""
+    ((least, most),) = sizes.items()
     if most <= goal:
         return least, most, None
-    above, sizes = least, {least: most}
 
     def excess(factor: float) -> float:
         scale = max(least, Fraction(decimal_text(least * Fraction(factor), _DIGITS, round_up=True)))
         if scale not in sizes:
-            sizes[scale] = _measure(family, rule, scale, batches)[0]
+            sizes[scale] = measure(scale)
         return math.log(sizes[scale]) - math.log(goal * (1 - tolerance / 2))
 
-    find_crossing(excess, family.profile.name, f"size {exact_text(goal)}", enough=float(tolerance) / 3)
+    find_crossing(excess, name, f"size {exact_text(goal)}", enough=float(tolerance) / 3)
     fitting = [scale for scale, size in sizes.items() if goal * (1 - tolerance) <= size <= goal]
     above = max(scale for scale, size in sizes.items() if size > goal)
     if not fitting:

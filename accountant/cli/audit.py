@@ -25,7 +25,7 @@ from profiles.private import locate_failure, quote_failure
 if TYPE_CHECKING:
     from proofs_check.audit.claims import Claim
     from proofs_check.audit.differences import Difference
-    from proofs_check.audit.report import Setting
+    from proofs_check.audit.report import Circumstances
     from proofs_check.audit.results import AuditResult
     from proofs_check.exact import Bounds, ExactEpsilon
 
@@ -119,7 +119,7 @@ def run(options: Options) -> int:
     from proofs_check.audit import audit
     from proofs_check.audit.differences import find_difference
     from proofs_check.audit.neighbors import judge_neighbors
-    from proofs_check.audit.report import Setting, render
+    from proofs_check.audit.report import Circumstances, render
 
     count = parse_samples(options.samples)
     seed = secrets.randbits(53) if options.seed is None else to_integer(options.seed, "the seed", 0)
@@ -162,7 +162,7 @@ def run(options: Options) -> int:
                 )
             picture = None if drawing is None else drawing.draw(result, running, pair, of_statistic or of_ratio)
     same = repeat_words("audit", dataclasses.replace(options, seed=seed, samples=str(count)), leave_out=("plot", "show_values", "json"))
-    setting = Setting(
+    circumstances = Circumstances(
         options.mechanism,
         difference.text(),
         tuple(map(shlex.quote, same)),
@@ -174,9 +174,9 @@ def run(options: Options) -> int:
         private=True,
     )
     if options.json:
-        print_json(_to_json(result, setting, swapped=swapped))
+        print_json(_to_json(result, circumstances, swapped=swapped))
     else:
-        print_as_it_is(render(result, setting))
+        print_as_it_is(render(result, circumstances))
     if drawing is not None:
         drawing.write(picture)
     return EXIT[result.finding.value]
@@ -296,14 +296,14 @@ def _make_claim(target: Any, difference: Difference, options: Options) -> tuple[
     return Claim(claim.epsilon, one_sided=options.one_sided, source=claim.source, private=claim.private), taken
 
 
-def _to_json(result: AuditResult, setting: Setting, *, swapped: bool) -> dict[str, Any]:
+def _to_json(result: AuditResult, circumstances: Circumstances, *, swapped: bool) -> dict[str, Any]:
     found = result.to_json()
     return {
         **found,
-        "mechanism": setting.mechanism,
-        "pair": setting.pair,
+        "mechanism": circumstances.mechanism,
+        "pair": circumstances.pair,
         "swapped": swapped,
         "source": result.claim.source,
-        "assumptions": list(setting.assumptions(result)),
-        "private": {"record": setting.record, **found["private"], "repeat": " ".join(setting.repeat)},
+        "assumptions": list(circumstances.assumptions(result)),
+        "private": {"record": circumstances.record, **found["private"], "repeat": " ".join(circumstances.repeat)},
     }

@@ -149,7 +149,7 @@ def _read_parameters(items: list[str]) -> list[str] | dict[str, object]:
 def _write(found: Comparison, declaration: Any, certificate: Path | None, out: Path | None) -> bool:
     """Write what was asked for, where there is noise; return whether it was."""
     from accountant.calibration.choices import fill_profile
-    from profiles.toml_text import write_toml
+    from profiles.files import write_toml
     from proofs_check.certificates import to_file_text
 
     choice = found.choices[0]

@@ -146,7 +146,7 @@ def _audit(options: Options, samples: str, seed: int) -> AuditEvidence:
     from proofs_check.audit import audit
     from proofs_check.audit.differences import find_difference
     from proofs_check.audit.neighbors import judge_neighbors
-    from proofs_check.audit.report import Setting
+    from proofs_check.audit.report import Circumstances
 
     count = parse_samples(samples)
     to_integer(seed, "the seed", 0)
@@ -168,7 +168,9 @@ def _audit(options: Options, samples: str, seed: int) -> AuditEvidence:
             result = audit(mechanism, *pair, claim, rng=np.random.default_rng(seed), samples=count, progress=progress)
     private = options.dataset is not None  # else the pair is ours: one record on the border of the domain
     told = "" if private else f": {difference.private_text()}"
-    return AuditEvidence(result, options.profile, difference.text() + told, Setting(options.profile).assumptions(result), private=private)
+    return AuditEvidence(
+        result, options.profile, difference.text() + told, Circumstances(options.profile).assumptions(result), private=private
+    )
 
 
 def _load(reference: str) -> Callable[..., Any]:

@@ -41,7 +41,7 @@ class Options:
 def run(options: Options) -> int:
     """Run the command."""
     from accountant.data import compute_weights_file, parse_statistic
-    from accountant.data.premises import list_weight_premises
+    from accountant.data.weighing import list_weight_premises
     from accountant.guarantees import premises_json, render_hypotheses
     from accountant.weights.premise import prove_premise
     from profiles import decimal_text, exact_text, to_exact

@@ -17,15 +17,19 @@ import pyarrow.ipc
 
 from accountant.data.frames import Batch, Source
 from accountant.data.opening import BATCH_ROWS, open_dataset
-from accountant.data.specs import StatisticSpec
+from accountant.data.specs import StatisticSpec, describe_spec
 from accountant.data.writers import open_writer, output_format
 from accountant.files import check_not_input
+from accountant.guarantees import ARITHMETIC, EXACT_REALS, STATISTICS, Hypothesis
+from accountant.guarantees.rules import list_premises
+from accountant.rules import make_rule
 from accountant.weights.fast import ConvexityPremise, WeightsResult, prepare_solver, probabilities
 from accountant.weights.fast.columns import Column, Columns, Decimals
 from accountant.weights.fast.domain import as_columns, clip_norms, describe_outside, name_fault, outside
 from accountant.weights.fast.size import epsilon_for_size
-from profiles import InvalidArgument, InvalidData, Profile, UnwritableOutput, to_exact
+from profiles import Declaration, InvalidArgument, InvalidData, Profile, UnwritableOutput, to_exact
 from profiles.arrays import Floats
+from profiles.hypotheses import RECORD_STATISTICS, TARGET_FIXED, TARGET_FROM_DATA
 from profiles.private import SHOWN
 from profiles.suggestions import suggest
 
@@ -230,3 +234,20 @@ class _Totals:
         return WeightsSummary(
             self.rows, target, math.fsum(self._sums), self._min, self._max, self._infinite, self._saturated, self._fast, self._refined, out
         )
+
+
+def list_weight_premises(
+    declaration: Declaration, specs: Sequence[StatisticSpec], target_epsilon: object, *, from_data: bool
+) -> tuple[Hypothesis, ...]:
+    """Return the hypotheses under which a sample with these weights, drawn by whoever has them, is private with the target ε*.
+
+    Those of privacy-constrained sampling of the declared mechanism, with the columns that the statistics are read from; ``from_data``: the
+    target was computed from the data set to reach a sample size. Raises what :func:`complete_specs` raises.
+    """
+    profile = declaration.profile
+    rule = make_rule("privacy-constrained", profile, target_epsilon=target_epsilon)
+    found = list_premises(profile, rule, tuple(dict.fromkeys((EXACT_REALS, *declaration.hypotheses))))
+    read = [RECORD_STATISTICS.about(names=describe_spec(spec)) for spec in complete_specs(profile, specs)]
+    named = [item for item in found if item.id != RECORD_STATISTICS.id]
+    named = [TARGET_FROM_DATA if from_data and item == TARGET_FIXED else item for item in named]
+    return (*named, *read, STATISTICS, ARITHMETIC)

@@ -30,6 +30,10 @@ class Signature:
     word: Callable[[AnyGuarantee, Mapping[str, Any]], str] | None = None
     later: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if self.premises == 0 and self.word is None:  # else a file could make a promise that nobody is asked to believe
+            raise InvalidArgument(f"the rule of {self.call!r} concludes from no guarantee; say what a file asks to be believed (word)")
+
     def of(self, rule: _Rule) -> _Rule:
         """Return the rule that makes such a call, which is called again where a file is replayed."""
         CALLS[self.call] = (self, rule)

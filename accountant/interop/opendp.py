@@ -117,18 +117,6 @@ def plan_measurement(guarantee: AnyGuarantee, function: Callable[[Any], Any] | s
     return MeasurementPlan(guarantee.subject, loss, tuple(item.sentence for item in guarantee.hypotheses), _name(function))
 
 
-def make_measurement(
-    guarantee: AnyGuarantee,
-    function: Callable[[Any], Any] | str,
-    input_domain: Any,
-    input_metric: Any = None,
-    *,
-    accept_hypotheses: bool = False,
-) -> Any:
-    """Return the measurement of :func:`plan_measurement` at once. Raises what that and :meth:`MeasurementPlan.make` raise."""
-    return plan_measurement(guarantee, function, accept_hypotheses=accept_hypotheses).make(input_domain, input_metric)
-
-
 def _name(function: Callable[[Any], Any] | str) -> str:
     if isinstance(function, str):
         _resolve(function)
@@ -159,4 +147,4 @@ def _find(name: str) -> Any:
     return found
 
 
-__all__ = ["MeasurementPlan", "PrivacyMap", "make_measurement", "plan_measurement"]
+__all__ = ["MeasurementPlan", "PrivacyMap", "plan_measurement"]

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from accountant.rules.named import SamplingRule
 from accountant.rules.variance import refuse_oracle
 from accountant.selection.excess import ExcessCheck, make_check
 from accountant.selection.explicit import round_rule
 from accountant.selection.floors import CONSTRAINED_BITS, blocks, floor_bits
-from accountant.selection.monotone import prove_monotone
 from accountant.weights.fast import ConvexityPremise, WeightSolver, prepare_solver, probabilities
 from accountant.weights.fast.columns import Column, Columns
 from accountant.weights.fast.domain import as_columns, require_range
@@ -27,10 +28,13 @@ from accountant.weights.fast.rounding import TOLERANCE, U
 from accountant.weights.premise import prove_premise
 from profiles import InvalidData, InvalidSampling, Profile, Undecided, to_exact
 from profiles.arrays import Floats
+from proofs_check.admission import admit
+from proofs_check.conditions.context import Context
+from proofs_check.results import Verdict
+from proofs_check.verify import decide_in_time
 
-if TYPE_CHECKING:
-    from accountant.rules.named import SamplingRule
-
+#: w·ε′ ≥ ε ≥ 0 for all records and all w ≥ 1, with ε continuously differentiable: then ε′ ≥ 0. Concave profiles are beyond it.
+_MONOTONE = "proposition-17"
 CERTIFIED, ROUNDED, CHECKED = "certified-weights", "directed-rounding", "checked"
 #: Why the bound of the exact rule holds for the numbers used, by method.
 METHODS: Mapping[str, str] = {
@@ -131,6 +135,17 @@ def prepare_selection(
         )
     check = make_check(profile, to_exact(bound, "the bound"))
     return Selector(profile, rule, CHECKED, METHODS[CHECKED], check=check)
+
+
+def prove_monotone(profile: Profile) -> Mapping[str, Any] | None:
+    """Does ε(w, x) not fall as w rises? Then rounding down keeps the guarantee of the exact rule (docs/sampling.md, section 4).
+
+    Return a claim that the kernel accepts and from which ε(w, x) does not fall as w rises on [1, ∞), for every record; else None.
+
+    None proves nothing: ε may be monotone all the same.
+    """
+    decision, _ = decide_in_time(Context(admit(profile), Fraction(1)), _MONOTONE)
+    return decision.claim if decision.verdict is Verdict.PROVED and decision.checked else None
 
 
 def _select_constrained(solver: WeightSolver, columns: Columns, first_row: int) -> Selection:

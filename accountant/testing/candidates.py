@@ -15,7 +15,7 @@ from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.mechanisms.datasets import compute_norms
 from profiles.mechanisms.interface import read_dimension
-from profiles.numbers import to_integer
+from profiles.numbers import bisect, to_integer
 from profiles.profile import Profile
 from proofs_check.audit.claims import Claim, claim_of_record
 from proofs_check.audit.pairs import Pair
@@ -178,11 +178,7 @@ class Candidates:
         low: float | None = max((scale for scale in (*_SCALES, *(() if exact is None else (exact,))) if inside(scale)), default=None)
         if low is None or (low == exact and not inside(math.nextafter(low, math.inf))):
             return low
-        high = 2 * low
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (middle, high) if inside(middle) else (low, middle)
-        return low
+        return bisect(lambda scale: not inside(scale), low, 2 * low)[0]
 
     def _mixed(self, rng: np.random.Generator, inside: list[Floats]) -> Floats:
         record = inside[int(rng.integers(len(inside)))] * rng.random()

@@ -17,8 +17,7 @@ import numpy as np
 from accountant.testing.candidates import Candidates
 from accountant.testing.entries import Entry
 from accountant.testing.errors import ClaimRefuted, ClaimTooLarge, NotAudited, NotRefuted
-from accountant.testing.settings import Settings
-from accountant.testing.spending import Budget
+from accountant.testing.settings import Budget, Settings
 from accountant.testing.visibility import is_visible, largest_bound, samples_needed
 from accountant.testing.wording import (
     describe_difference,
@@ -46,7 +45,7 @@ from proofs_check.audit.errors import (
 )
 from proofs_check.audit.neighbors import Relation
 from proofs_check.audit.pairs import Pair
-from proofs_check.audit.report import Setting, bound_texts, render
+from proofs_check.audit.report import Circumstances, bound_texts, render
 from proofs_check.audit.results import AuditResult, Finding
 from proofs_check.conditions.consequences import NEEDS, THEOREM_10
 from proofs_check.results import Decision, Verdict
@@ -325,12 +324,12 @@ class ClaimChecker:
         __tracebackhide__ = True
         notes = f"D = {shorten_data(pair.dataset)}", f"D' = {shorten_data(pair.neighbor)}"
         bits, own = bool(assertion.options.get("bits")), bool(assertion.options.get("own_randomness"))
-        setting = Setting(name_mechanism(mechanism), pair.name, self._settings.repeat, notes, bits, own)
+        circumstances = Circumstances(name_mechanism(mechanism), pair.name, self._settings.repeat, notes, bits, own)
         bound, claimed = bound_texts(result)
         self._fail(
             ClaimRefuted,
             f"epsilon is at least {bound}, but at most {claimed} was claimed; pair: {pair.name}{describe_event(result)}",
-            render(result, setting),
+            render(result, circumstances),
         )
 
     def _not_audited(self, label: str, why: str, pair: Pair, verdict: str = "not audited") -> NoReturn:

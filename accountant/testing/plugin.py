@@ -120,8 +120,7 @@ def pdp(request: pytest.FixtureRequest) -> ClaimChecker:
     from fractions import Fraction  # noqa: PLC0415 - lazy, like all that follows
 
     from accountant.testing.checking import ClaimChecker  # noqa: PLC0415
-    from accountant.testing.settings import Settings  # noqa: PLC0415
-    from accountant.testing.spending import Budget, divide  # noqa: PLC0415
+    from accountant.testing.settings import Budget, Settings, divide  # noqa: PLC0415
     from profiles.errors import PDPError  # noqa: PLC0415
 
     __tracebackhide__ = True

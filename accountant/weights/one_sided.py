@@ -10,7 +10,7 @@ from accountant.amplification import BITS, round_outward
 from accountant.calibration.one_sided import read_target
 from accountant.weights.precise import optimal_weight, specialise
 from profiles import Infeasible, Profile, Undecided, decimal_text, exact_text
-from profiles.numbers import shorten
+from profiles.numbers import bisect, shorten
 from profiles.profile import WEIGHT
 from profiles.terms import Term, number, substitute, to_text
 from proofs_check.admission import admit
@@ -91,13 +91,7 @@ def _least_weight(minus: Profile | None, target: Fraction, record: Mapping[str, 
     else:
         low, high = Fraction(1), 1 / bound  # feasible whatever ε⁻ is, because 1 − e^−ε⁻ ≤ 1
     _require_falling(minus, epsilon)
-    while high - low > _TOLERANCE * low:
-        middle = (low + high) / 2
-        if _is_feasible(epsilon, middle, bound):
-            high = middle
-        else:
-            low = middle
-    return high
+    return bisect(lambda weight: _is_feasible(epsilon, weight, bound), low, high, lambda lo, hi: hi - lo <= _TOLERANCE * lo)[1]
 
 
 def _at_record(minus: Profile, record: Mapping[str, object]) -> Term:

@@ -22,7 +22,7 @@ from proofs_check.prover.effort import within
 from proofs_check.prover.search import prove
 from proofs_check.prover.trees import describe
 from proofs_check.results import Verdict
-from proofs_check.suprema.minimum import minimum_enclosure
+from proofs_check.suprema.branch import minimum_enclosure
 
 #: Work for the proof of convexity, in nominal seconds.
 SECONDS = 8.0

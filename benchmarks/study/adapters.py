@@ -23,7 +23,7 @@ from benchmarks.study.table1 import Facts
 from profiles import InvalidArgument, Profile, decimal_text, declare
 from profiles.mechanisms.clusters import open_passes
 from profiles.mechanisms.datasets import WeightedData
-from profiles.mechanisms.noise import draw_directions, draw_k_norm
+from profiles.mechanisms.k_norm_sum import draw_directions, draw_k_norm
 
 Array = NDArray[np.float64]
 METHODS = ("uniform", "coreset", "constrained", "full")

@@ -25,8 +25,7 @@ from profiles.mechanisms.interface import (
     require_positive,
     whole_number,
 )
-from profiles.mechanisms.k_norm_sum import KNormSum
-from profiles.mechanisms.noise import draw_k_norm
+from profiles.mechanisms.k_norm_sum import KNormSum, draw_k_norm
 from profiles.mechanisms.weighted_count import WeightedCount
 from profiles.numbers import ExactLike, to_exact, to_integer
 from profiles.profile import Profile

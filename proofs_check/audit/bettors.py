@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 
 #: Labels of either kind that a bettor pretends to have seen in every cell.
 _PRIOR = 0.5
@@ -70,7 +70,7 @@ class CellBettor:
         at = np.sort(values)[np.minimum((self._cuts * len(values)).astype(np.int64), len(values) - 1)]
         self._thresholds = np.sort(np.concatenate((at, np.nextafter(at, np.inf))))
 
-    def bet(self, values: Floats, is_first: np.ndarray, terms: Terms) -> None:
+    def bet(self, values: Floats, is_first: Booleans, terms: Terms) -> None:
         """Bet on a batch with what was known before it, then remember its labels."""
         cells = np.searchsorted(self._thresholds, values, side="right")
         first, second = _count(cells, is_first, len(self._first))
@@ -96,7 +96,7 @@ class SlopeBettor:
     def calibrate(self, values: Floats) -> None:
         """Nothing to do: the multiples are fixed."""
 
-    def bet(self, values: Floats, is_first: np.ndarray, terms: Terms) -> None:
+    def bet(self, values: Floats, is_first: Booleans, terms: Terms) -> None:
         """Bet on a batch; the past decides only which multiple has most capital."""
         usable = ~np.isnan(values)
         for k, slope in enumerate(self._slopes):
@@ -117,7 +117,7 @@ class SigmoidBettor:
     def calibrate(self, values: Floats) -> None:
         """Nothing to do: the sigmoid is fitted to past bets."""
 
-    def bet(self, values: Floats, is_first: np.ndarray, terms: Terms) -> None:
+    def bet(self, values: Floats, is_first: Booleans, terms: Terms) -> None:
         """Bet on a batch with what was known before it, then remember its labels."""
         usable = np.isfinite(values)
         if len(self._values):
@@ -127,7 +127,7 @@ class SigmoidBettor:
         self._labels = np.concatenate((self._labels, is_first[usable]))[-_REMEMBERED:]
 
 
-def bet_on_log_odds(log_odds: Floats, is_first: np.ndarray, terms: Terms, outputs: int) -> Floats:
+def bet_on_log_odds(log_odds: Floats, is_first: Booleans, terms: Terms, outputs: int) -> Floats:
     """Return the change of log wealth of bets on a batch of ``outputs``, of which those with the given ``log_odds`` of D are betted on.
 
     Beliefs are rounded towards 1/2, to the cells of ``_LOG_ODDS``.
@@ -138,13 +138,13 @@ def bet_on_log_odds(log_odds: Floats, is_first: np.ndarray, terms: Terms, output
     return settle(_BELIEFS, first, second, terms, outputs)
 
 
-def _count(cells: np.ndarray, is_first: np.ndarray, length: int) -> tuple[Floats, Floats]:
+def _count(cells: np.ndarray, is_first: Booleans, length: int) -> tuple[Floats, Floats]:
     first = np.bincount(cells[is_first], minlength=length).astype(np.float64)
     second = np.bincount(cells[~is_first], minlength=length).astype(np.float64)
     return first, second
 
 
-def _fit(values: Floats, labels: np.ndarray) -> tuple[float, float]:
+def _fit(values: Floats, labels: Booleans) -> tuple[float, float]:
     """Return slope and offset of a logistic regression on one number with a standard normal prior on both, values scaled to spread 1."""
     centre = float(np.median(values))
     spread = float(np.mean(np.abs(values - centre))) or 1.0

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.runs import LabelledBatch
 from proofs_check.audit.scores.interface import Score, evaluate, evaluate_all
@@ -100,7 +100,7 @@ class Counts:
         """Wrong guesses of either kind."""
         return self.wrong_first + self.wrong_second
 
-    def add(self, guesses: np.ndarray, is_first: np.ndarray) -> Counts:
+    def add(self, guesses: np.ndarray, is_first: Booleans) -> Counts:
         """Return the counts with some more outputs."""
         first, second = guesses == 1, guesses == -1
         return Counts(
@@ -175,7 +175,7 @@ def _all_pairs(scores: Sequence[Score], batch: LabelledBatch, plan: Plan) -> lis
     return [_pairs(values, batch.is_first, one_sided=plan.one_sided) for values in evaluate_all(scores, batch.outputs)]
 
 
-def _pairs(values: Floats, is_first: np.ndarray, *, one_sided: bool) -> _Cuts:
+def _pairs(values: Floats, is_first: Booleans, *, one_sided: bool) -> _Cuts:
     """Return the thresholds that are compared for a score: guesses of D alone, of D′ alone, and as many of each."""
     known = ~np.isnan(values)
     values, is_first = values[known], is_first[known]
@@ -205,7 +205,7 @@ def _pairs(values: Floats, is_first: np.ndarray, *, one_sided: bool) -> _Cuts:
     return _Cuts(first_from[usable], second_to[usable], *counts)
 
 
-def _smooth(ordered: Floats, is_first: np.ndarray) -> Floats:
+def _smooth(ordered: Floats, is_first: Booleans) -> Floats:
     """Return how many of the highest j outputs are of D by a logistic curve of the score, for j = 0, …, n.
 
     The curve is fitted to the labels in bins of equally many outputs; its slope is taken one standard error closer to 0.

@@ -30,7 +30,7 @@ GENERATOR = "the generator's numbers behave like independent uniform ones"
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class Circumstances:
     """What a report tells beside the result: names of mechanism and pair, the shell words that repeat it, and what was switched on.
 
     ``given`` are sentences that the claim rests on because the caller said so.
@@ -61,9 +61,9 @@ class Setting:
         )
 
 
-def render(result: AuditResult, setting: Setting) -> str:
+def render(result: AuditResult, circumstances: Circumstances) -> str:
     """Return the report: verdict, pair, evidence, assumptions, how to repeat."""
-    return "\n".join(_lines(result, setting))
+    return "\n".join(_lines(result, circumstances))
 
 
 def bound_texts(result: AuditResult) -> tuple[str, str]:
@@ -81,9 +81,9 @@ def confidence_text(result: AuditResult) -> str:
     return f"{decimal_text(result.confidence * 100, 6, round_up=False)}%"
 
 
-def _lines(result: AuditResult, setting: Setting) -> Iterator[str]:
+def _lines(result: AuditResult, circumstances: Circumstances) -> Iterator[str]:
     bound, claimed = bound_texts(result)
-    yield from _fold("audit of", f"{setting.mechanism}, on a data set D and its neighbor D'")
+    yield from _fold("audit of", f"{circumstances.mechanism}, on a data set D and its neighbor D'")
     yield ""
     compared = f"epsilon(D, D') is at least {bound} nats with {confidence_text(result)} confidence; at most {claimed} was claimed."
     if result.finding is Finding.VIOLATED:
@@ -96,34 +96,34 @@ def _lines(result: AuditResult, setting: Setting) -> Iterator[str]:
             "or on another pair looks the same.",
         )
     yield ""
-    for note in (*setting.notes, *remarks(result)):
+    for note in (*circumstances.notes, *remarks(result)):
         yield from _fold("note", note)
-    shown = f": {setting.record}" if setting.record and not setting.private else ""
-    yield from _fold("pair", (setting.pair or "not described") + shown)
+    shown = f": {circumstances.record}" if circumstances.record and not circumstances.private else ""
+    yield from _fold("pair", (circumstances.pair or "not described") + shown)
     yield from _fold("neighbors", result.neighboring.text())
-    yield from _fold("claim", _claim(result) + (f": {result.claim.private}" if result.claim.private and not setting.private else ""))
+    yield from _fold("claim", _claim(result) + (f": {result.claim.private}" if result.claim.private and not circumstances.private else ""))
     yield from _fold("outputs", f"{outputs_text(result)}, in {result.seconds:.1f} s")
     yield from _fold("seed", str(result.seed) if result.seed is not None else "none: the generator was not made from one number")
     if result.tests > 1:
         yield from _fold("tests", f"{result.tests} audits are reported together; the error is divided by that")
     yield ""
-    yield from _evidence(result, private=setting.private)
+    yield from _evidence(result, private=circumstances.private)
     yield ""
     yield "Taken for granted"
-    for assumption in setting.assumptions(result):
+    for assumption in circumstances.assumptions(result):
         yield from _fold("  *", assumption, indent=4)
-    if setting.private:
+    if circumstances.private:
         yield ""
         yield f"{EYES_ONLY.capitalize()} from here on: what tells of D and D', without a guarantee"
-        yield from _private(result, setting)
-    if setting.repeat:
+        yield from _private(result, circumstances)
+    if circumstances.repeat:
         yield ""
         yield "To repeat"
-        yield from _fold_command(setting.repeat)
+        yield from _fold_command(circumstances.repeat)
 
 
-def _private(result: AuditResult, setting: Setting) -> Iterator[str]:
-    for label, text in (("record", setting.record), ("claim at", result.claim.private), ("bets on", result.bets_on)):
+def _private(result: AuditResult, circumstances: Circumstances) -> Iterator[str]:
+    for label, text in (("record", circumstances.record), ("claim at", result.claim.private), ("bets on", result.bets_on)):
         if text:
             yield from _fold(f"  {label}", text)
     if result.rule is not None:

@@ -16,7 +16,7 @@ import sympy
 
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import to_text
+from profiles.terms import fresh_name, to_text
 from proofs_check.certificates import checks, point_json
 from proofs_check.conditions.branches import Pieces, find_pieces, refute_beside_kinks, refute_by_kink, undecided
 from proofs_check.conditions.context import Context
@@ -135,7 +135,7 @@ def _from_convexity(context: Context) -> Floor | None:
     excess = context.first - start
     rising = trees.monotone(WEIGHT, trees.restated(context.for_all(context.second), convex), trees.ZERO, increasing=True)
     parts = [to_text(from_sympy(part)) for part in (excess**2, 2 * start * excess, context.second)]
-    y, x = _new_names(context)
+    y, x = (fresh_name(name, context.names) for name in "yx")
     scaled: Tree = {
         "rule": "generalise", "name": x, "term": to_text(from_sympy(excess)), "low": "0", "lower": rising,
         "general": f"2*{y}*{x}", "proof": trees.MANIFEST,
@@ -152,14 +152,6 @@ def _of_positive(base: sympy.Expr, general: str, positive: Tree, name: str, proo
         "rule": "generalise", "name": name, "term": to_text(from_sympy(base)), "low": "0", "open": True, "lower": positive,
         "general": general, "proof": proof,
     }  # fmt: skip
-
-
-def _new_names(context: Context) -> tuple[str, str]:
-    taken = {variable.name for variable in context.domain} | {parameter.name for parameter in context.profile.parameters}
-    suffix = ""
-    while f"y{suffix}" in taken or f"x{suffix}" in taken:
-        suffix += "_"
-    return f"y{suffix}", f"x{suffix}"
 
 
 def _from_one(context: Context, expression: sympy.Expr, floor: sympy.Expr, form: str) -> Floor | None:

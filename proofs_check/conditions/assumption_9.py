@@ -18,7 +18,7 @@ import sympy
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import Term, number, substitute, to_text
+from profiles.terms import Term, fresh_name, number, substitute, to_text
 from proofs_check.certificates import checks
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import Place, accept, place_json, settle, substituted
@@ -180,9 +180,7 @@ def _prove_directly(context: Context, forms: Sequence[str] = ("exp", "log")) -> 
 
 def _shifted(context: Context, goal: Goal, offset: str, threshold: Fraction, tree: Tree, fixed: Tree) -> Tree | None:
     """Return the claim whose goal is that one at w = threshold + s, if the kernel accepts it."""
-    name, taken = "v", {variable.name for variable in context.domain} | {parameter.name for parameter in context.profile.parameters}
-    while name in taken:
-        name += "_"
+    name = fresh_name("v", context.names)
     direct: Tree = {
         "rule": "generalise",
         "name": name,

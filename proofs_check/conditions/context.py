@@ -87,6 +87,11 @@ class Context:
         """The box of records and weights."""
         return (*self.records, Variable(WEIGHT, Fraction(1), None))
 
+    @property
+    def names(self) -> frozenset[str]:
+        """All names that mean something: the weight, the statistics, the parameters."""
+        return frozenset({variable.name for variable in self.domain} | {parameter.name for parameter in self.profile.parameters})
+
     @cached_property
     def restatement(self) -> Restatement | None:
         """ε in another way, where that has fewer branches or roots of squares."""

@@ -18,17 +18,17 @@ import sympy
 
 from profiles.profile import WEIGHT
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import Term, substitute, to_text
+from profiles.terms import Term, fresh_name, substitute, to_text
 from proofs_check.conditions.context import Context
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import derivative, expand, gather_powers, put_in, tidy
 from proofs_check.prover.attempt import looks_true
 from proofs_check.prover.effort import until_failure, within
 from proofs_check.prover.explore import candidates
+from proofs_check.prover.least import smallest_value
 from proofs_check.prover.pointwise import as_ball, value_at
 from proofs_check.prover.search import prove
 from proofs_check.results import Tree
-from proofs_check.suprema.minimum import smallest_value
 
 MOST_FACTORS = 8
 SLICE = 1.5
@@ -234,9 +234,7 @@ def _assemble(context: Context, constant: sympy.Expr, bound: Tree) -> tuple[str,
     """Return the threshold 1 + (1 + E)/c, and the proof there of exp(ε) − 1 − E w = (c w² − E w − 1) + (exp(ε) − c w²) > 0."""
     threshold = from_sympy(1 + (1 + context.growth) / constant)
     beyond: Term = ("add", threshold, ("sym", offset_name(context)))
-    name, taken = NAME, {variable.name for variable in context.records}
-    while name in taken:
-        name += "_"
+    name = fresh_name(NAME, (variable.name for variable in context.records))
     line = from_sympy(constant * context.weight**2 - context.growth * context.weight - 1)
     rest = from_sympy(sympy.exp(context.epsilon) - constant * context.weight**2)
     above: Tree = {
@@ -260,7 +258,4 @@ def _assemble(context: Context, constant: sympy.Expr, bound: Tree) -> tuple[str,
 
 def offset_name(context: Context) -> str:
     """Return the name of s = w − threshold ≥ 0 as the kernel chooses it: ``s`` with as many underscores as it takes to be new."""
-    name, taken = "s", {variable.name for variable in context.records} | {parameter.name for parameter in context.profile.parameters}
-    while name in taken:
-        name += "_"
-    return name
+    return fresh_name("s", context.names)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import sympy
 
 from profiles.symbolic import from_sympy
-from profiles.terms import to_text
+from profiles.terms import fresh_name, to_text
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.growth import offset_name
 from proofs_check.prover import trees
@@ -106,14 +106,7 @@ class _Names:
     """New names: log w beyond the start, and what a subterm is replaced by."""
 
     def __init__(self, context: Context) -> None:
-        taken = {variable.name for variable in context.domain} | {parameter.name for parameter in context.profile.parameters}
-
-        def new(name: str) -> sympy.Symbol:
-            while name in taken:
-                name += "_"
-            return sympy.Symbol(name, nonnegative=True)
-
-        self.beyond, self.subterm = new("y"), new("x")
+        self.beyond, self.subterm = (sympy.Symbol(fresh_name(name, context.names), nonnegative=True) for name in "yx")
 
 
 def _text(expression: sympy.Expr) -> str:

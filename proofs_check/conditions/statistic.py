@@ -21,7 +21,7 @@ from profiles.grammar import parse_expression
 from profiles.numbers import exact_text
 from profiles.profile import WEIGHT, Parameter, Profile, Statistic, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import substitute, to_text
+from profiles.terms import fresh_name, substitute, to_text
 from proofs_check.conditions.context import Context
 from proofs_check.conditions.decide import accept
 from proofs_check.prover import trees
@@ -187,11 +187,9 @@ def _abstract(profile: Profile, part: sympy.Expr) -> Abstraction | None:
 
 
 def _made_abstract(profile: Profile, part: sympy.Expr) -> Abstraction | None:
-    expression, name = with_weight_outside(profile.expression()), "c"
-    while name in {symbol.name for symbol in expression.free_symbols} | {p.name for p in profile.parameters} | {
-        s.name for s in profile.record
-    }:
-        name += "_"
+    expression = with_weight_outside(profile.expression())
+    declared = [*(item.name for item in profile.record), *(item.name for item in profile.parameters)]
+    name = fresh_name("c", [*declared, *(symbol.name for symbol in expression.free_symbols)])
     names = {symbol.name for symbol in part.free_symbols}
     box = tuple(variable for variable in profile.record_variables() if variable.name in names)
     lower = _lower(part, box)

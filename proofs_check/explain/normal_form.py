@@ -15,8 +15,8 @@ import sympy
 
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import Term, number, symbol
-from proofs_check.explain.setting import fresh, is_huge, neat
+from profiles.terms import Term, fresh_name, number, symbol
+from proofs_check.explain.setting import is_huge, neat
 from proofs_check.explain.worst_box import lower_bound
 from proofs_check.prover.algebra import expand, expand_plainly, gather_powers, is_modest, numerator_and_denominator, put_in
 from proofs_check.prover.goals import Goal
@@ -188,7 +188,7 @@ def _shift(goal: Goal, others: Iterable[str], *, downwards: bool) -> tuple[tuple
         if variable.name not in used or (hi is None and variable.lo == 0):
             box.append(variable)
             continue
-        name = next((letter for letter in letters if letter not in taken), None) or fresh("u", taken)
+        name = next((letter for letter in letters if letter not in taken), None) or fresh_name("u", taken)
         taken.add(name)
         opened = variable.open_below and hi is None
         offset = sympy.Symbol(name, positive=True) if opened else sympy.Symbol(name, nonnegative=True)

@@ -169,14 +169,6 @@ def fix(expression: sympy.Expr, point: Mapping[str, Fraction]) -> sympy.Expr:
     return put_in(expression, {free: to_rational(point[free.name]) for free in expression.free_symbols if free.name in point})
 
 
-def fresh(wanted: str, taken: Iterable[str]) -> str:
-    """Return the wanted name, with as many underscores behind it as it takes to be new."""
-    known, name = set(taken), wanted
-    while name in known:
-        name += "_"
-    return name
-
-
 @dataclass(frozen=True, slots=True)
 class Reason:
     """Why a goal holds: the sentences, and the steps that they rest on."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import sympy
 
+from profiles import terms
 from profiles.profile import Variable
 from proofs_check.prover.effort import remembered
 from proofs_check.prover.explore import Exploration, GoalStatus, candidates, explore, violating_point
@@ -61,10 +62,7 @@ class Attempt:
 
 def fresh_name(goal: Goal) -> str:
     """Return a name that no variable of the goal has."""
-    name, taken = "y", {variable.name for variable in goal.box}
-    while name in taken:
-        name += "_"
-    return name
+    return terms.fresh_name("y", (variable.name for variable in goal.box))
 
 
 #: A tactic yields trees that may prove the goal; each is put to the kernel's rules.

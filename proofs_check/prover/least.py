@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -18,9 +19,10 @@ from profiles.errors import InvalidExpression
 from profiles.profile import Variable
 from profiles.symbolic import from_sympy, to_rational
 from profiles.terms import Term
-from proofs_check.enclosures import Enclosure, ball, lower_fraction, working_precision
+from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
 from proofs_check.prover.effort import remembered, spend
 from proofs_check.prover.explore import candidates
+from proofs_check.prover.pointwise import UndefinedAtPoint, as_ball, value_at
 
 #: Values looked at, places that the search starts from, and its last step, as a share of the range.
 MOST_VALUES, MOST_STARTS, LAST_STEP = 1000, 3, 1e-11
@@ -275,3 +277,13 @@ def fraction_below(value: arb, digits: int = 3) -> Fraction | None:
     magnitude = len(str(abs(exact.numerator))) - len(str(exact.denominator))
     scale = Fraction(10) ** (digits - magnitude)
     return math.floor(exact * scale) / scale
+
+
+def smallest_value(term: Term, box: Sequence[Variable]) -> Fraction | None:
+    """Return a number just above the smallest of the values of a term at some points of a box: not below the infimum."""
+    values = []
+    for point in candidates(box, 600):
+        with suppress(UndefinedAtPoint):
+            values.append(as_ball(value_at(term, point, 128)))
+    smallest = min((value for value in values if value.is_finite()), key=lambda value: float(value.upper()), default=None)
+    return None if smallest is None else upper_fraction(smallest)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -81,10 +80,6 @@ class EpsilonBound:
     def upper_text(self, digits: int = 12) -> str:
         """Return the upper bound, rounded up to ``digits`` digits."""
         return decimal_text(self.upper, digits, round_up=True)
-
-    def certificate_text(self) -> str | None:
-        """Return the text of the certificate file, None where there is none."""
-        return None if self.certificate is None else json.dumps(self.certificate, indent=1, ensure_ascii=True) + "\n"
 
 
 def bound_sampled(

@@ -13,12 +13,16 @@ from typing import Protocol
 from flint import arb
 
 from profiles.evaluation import exact_value
+from profiles.profile import Variable
 from profiles.terms import Term, children, free_symbols, rebuild, symbol
-from proofs_check.enclosures import Enclosure, Gradient, ball, interval, lower_fraction, upper_fraction
+from proofs_check.enclosures import Enclosure, Gradient, ball, interval, lower_fraction, upper_fraction, working_precision
 
 Box = dict[str, tuple[Fraction, Fraction]]
 Point = dict[str, Fraction]
 
+#: The relative gap of a minimum; one below the second number is 0 as far as that is concerned.
+_MINIMUM_GAP, _LEAST_MINIMUM = Fraction(1, 10**9), Fraction(1, 10**30)
+_FUNCTIONS = frozenset({"pi", "exp", "log", "sin", "cos", "tan", "sinh", "cosh", "tanh"})
 #: Choices of whole values that are looked at on one box.
 _MOST_CASES = 8
 
@@ -127,15 +131,15 @@ class Bounded(Protocol):
 class Objective:
     """A term on records, ready for bounds on boxes and values at points."""
 
-    __slots__ = ("_enclosure", "_steps", "names", "term")
+    __slots__ = ("_enclosure", "_rational", "_steps", "names", "term")
 
     def __init__(self, term: Term, names: tuple[str, ...]) -> None:
         self.term, self.names = term, names
-        self._enclosure, self._steps = Enclosure(term), _find_steps(term, names)
+        self._enclosure, self._steps, self._rational = Enclosure(term), _find_steps(term, names), _is_by_arithmetic(term)
 
     def at(self, point: Mapping[str, Fraction]) -> arb:
         """Return a ball around the value at a point: the exact value where it is rational by arithmetic."""
-        exact = exact_value(self.term, point)
+        exact = exact_value(self.term, point) if self._rational else None
         return self._enclosure.evaluate({name: ball(value) for name, value in point.items()}) if exact is None else ball(exact)
 
     def gradient(self, box: Box) -> Gradient:
@@ -172,6 +176,13 @@ class Objective:
                 effect = float(abs(slope).upper()) * float(hi - lo)
                 variable, most = (name, effect) if effect > most else (variable, most)
         return Piece(face, variable, centred if not value.is_finite() or centred.upper() < value.upper() else value)
+
+
+def _is_by_arithmetic(term: Term) -> bool:
+    """Tell whether a term has rational values but at single points; where it always takes a function, no exact value is tried."""
+    if term[0] == "piecewise":
+        return True
+    return term[0] not in _FUNCTIONS and all(_is_by_arithmetic(part) for part in children(term))
 
 
 def _face(box: Box, names: tuple[str, ...], gradient: Gradient) -> Box:
@@ -243,6 +254,18 @@ def enclose_supremum(objective: Bounded, box: Box, gap: Fraction, budget: int, *
     left, _, _ = _search(objective, box, budget, clears, looks, onward=True)
     upper = _largest([piece.value for piece in left], cleared.max(best))
     return Supremum(best, arb("inf") if upper is None else upper, at)
+
+
+def minimum_enclosure(term: Term, box: Sequence[Variable], budget: int = 6000) -> tuple[Fraction, Fraction] | None:
+    """Return exact numbers below and above min over ``box`` of a defined, continuous term; None where no finite number was found.
+
+    The interval is as narrow as ``budget`` boxes allow (relative gap 1e-9 aimed at); all ranges must be finite.
+    """
+    objective = Objective(("neg", term), tuple(variable.name for variable in box))
+    sides = {variable.name: (variable.lo, variable.lo if variable.hi is None else variable.hi) for variable in box}
+    with working_precision(96):
+        found = enclose_supremum(objective, sides, _MINIMUM_GAP, budget, least=_LEAST_MINIMUM).exact()
+    return None if found is None else (-found[1], -found[0])
 
 
 def _search(

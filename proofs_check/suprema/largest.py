@@ -18,7 +18,7 @@ from profiles import Profile, exact_text
 from profiles.errors import InvalidExpression
 from profiles.profile import WEIGHT, Variable
 from profiles.symbolic import from_sympy, to_rational
-from profiles.terms import to_text
+from profiles.terms import fresh_name, to_text
 from proofs_check.prover import trees
 from proofs_check.prover.algebra import put_in
 from proofs_check.prover.effort import within
@@ -41,9 +41,7 @@ class Largest:
 
     def bound_tree(self, q: Fraction, upper: Fraction, names: frozenset[str], precision: int) -> dict[str, Any]:
         """Return the tree for exp(upper) − 1 − q (exp(e) − 1) ≥ 0, which falls in e: at its end ``value`` it is a number."""
-        name = "y"
-        while name in names:
-            name += "_"
+        name = fresh_name("y", names)
         rate, ends = exact_text(q), {"rule": "boxes", "budget": 1, "precision": min(1_024, precision + 64)}
         return {
             "rule": "generalise", "name": name, "term": self.term, "low": "0", "lower": self.nonnegative,

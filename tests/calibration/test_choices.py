@@ -16,10 +16,9 @@ from accountant.calibration.sum_error import Noise, error_of_any
 from accountant.rules import make_rule
 from accountant.samples import draw_sample, plan_sample
 from accountant.selection.explicit import round_rule
-from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidSampling, InvalidTarget, NotPrivate, declare, toml_text
-from profiles.files import parse_file
+from profiles import InvalidArgument, InvalidData, InvalidNumber, InvalidSampling, InvalidTarget, NotPrivate, declare, files
+from profiles.files import parse_file, write_toml
 from profiles.hypotheses import DECLARED_PROFILE, NOISE_FROM_DATA
-from profiles.toml_text import write_toml
 
 SUM = declare("sum", "w*z/b", record={"z": [0, 2]}, parameters={"b": "positive"})
 LLOYD = declare("lloyd", "T*w*(1/c + z/s)", record={"z": [0, "1.5"]}, parameters={"T": 10, "c": "20.5", "s": 30})
@@ -36,7 +35,7 @@ def certified(found, index=0):
 
 def test_examples():
     assert doctest.testmod(choices).failed == 0
-    assert doctest.testmod(toml_text).failed == 0
+    assert doctest.testmod(files).failed == 0
 
 
 @pytest.mark.thorough(quick=5)

@@ -9,7 +9,7 @@ import scipy.optimize
 
 from accountant.calibration import least_error_ratio, published_ratio
 from profiles import InvalidArgument, InvalidNumber
-from profiles.mechanisms.noise import draw_k_norm
+from profiles.mechanisms.k_norm_sum import draw_k_norm
 
 
 @pytest.mark.parametrize("dimension", [8, 22, 518])

@@ -141,6 +141,7 @@ def test_it_follows_from_a_proof_for_all_values_of_a_part(epsilon):
     assert all(decision.checked for decision in decisions.values())
 
 
+@pytest.mark.thorough
 def test_what_follows_does_not_depend_on_what_else_is_asked():
     profile = declare("p", "w*((z-1)**2 + (y-1)**2) + 1e-300*w", record=BOWL)
     assert verify(profile, 3, [ID]).decisions[ID].verdict is Verdict.PROVED

@@ -38,7 +38,7 @@ from accountant.guarantees import (
     worst_case,
 )
 from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
-from accountant.guarantees.calls import CALLS
+from accountant.guarantees.calls import CALLS, Signature
 from accountant.guarantees.statements import RULES
 from accountant.guarantees.theorem import Call, Guarantee
 from accountant.interop import ReadGuarantee, read_guarantee, replay, suppose, write_guarantee
@@ -725,6 +725,14 @@ def test_every_recorded_call_has_the_arguments_of_its_signature(name: str) -> No
         assert call is not None
         assert [argument for argument, _ in call.arguments] == list(CALLS[call.name][0].arguments)
         left.extend(call.premises)
+
+
+def test_a_rule_that_concludes_from_nothing_says_what_a_file_asks_to_be_believed() -> None:
+    with pytest.raises(InvalidArgument, match="concludes from no guarantee"):
+        Signature("trust_me", premises=0)
+    assert {call for call, (signature, _) in CALLS.items() if signature.word} == {
+        "base_profile", "declare_directions", "worst_case_directions",
+    }  # fmt: skip
 
 
 def test_other_arguments_than_declared_are_not_recorded() -> None:

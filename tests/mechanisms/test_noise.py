@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from profiles.mechanisms.noise import draw_directions, draw_k_norm
+from profiles.mechanisms.k_norm_sum import draw_directions, draw_k_norm
 
 ALARM = 1e-4  # probability that a correct sampler fails one of these tests for a random seed
 DRAWS = 20_000

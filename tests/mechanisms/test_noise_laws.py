@@ -15,7 +15,7 @@ import pytest
 from scipy import special, stats
 
 from profiles.mechanisms import KNormSum, LaplaceSum, WeightedCount
-from profiles.mechanisms.noise import draw_directions, draw_k_norm
+from profiles.mechanisms.k_norm_sum import draw_directions, draw_k_norm
 
 ALARM = 1e-9  # about a hundred tests
 GEOMETRIES = [1.0, 1.5, 2.0, 3.0, math.inf]

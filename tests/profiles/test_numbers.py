@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from profiles import InvalidArgument, InvalidData, InvalidNumber, decimal_text, exact_text, to_exact
-from profiles.numbers import MAX_FLOAT, integer_text, round_down, round_down_finite, round_up, round_up_finite, shorten, to_integer
+from profiles.numbers import MAX_FLOAT, bisect, integer_text, round_down, round_down_finite, round_up, round_up_finite, shorten, to_integer
 
 
 @pytest.mark.parametrize(
@@ -297,3 +297,17 @@ def test_whole_numbers_in_any_form():
         to_integer(math.nan, "k", any_form=True)
     with pytest.raises(InvalidNumber):
         to_integer(True, "k", any_form=True)
+
+
+@given(st.integers(-1000, 1000), st.integers(1, 2000), st.data())
+def test_bisection_ends_at_neighbors(low, width, data):
+    """Of integers and of binary64 numbers the place where an increasing condition begins is found, of fractions what is enough."""
+    first = data.draw(st.integers(low + 1, low + width))
+    assert bisect(lambda n: n >= first, low, low + width) == (first - 1, first)
+    border = data.draw(st.floats(low, low + width, exclude_min=True))
+    left, right = bisect(lambda x: x >= border, float(low), float(low + width))
+    assert left < border <= right == math.nextafter(left, math.inf)
+    below, above = bisect(
+        lambda x: x * x * x >= first**3, Fraction(low), Fraction(low + width), lambda lo, hi: hi - lo < Fraction(1, 10**6)
+    )
+    assert below < first <= above < below + Fraction(1, 10**6)

@@ -14,8 +14,7 @@ from accountant import derive_epsilon, make_rule, optimal_weight, prepare_select
 from accountant.rules import named, rule_from_expression
 from accountant.selection.explicit import round_rule
 from accountant.selection.floors import BITS, CONSTRAINED_BITS, floor_bits, floor_exact
-from accountant.selection.monotone import prove_monotone
-from accountant.selection.select import Selection
+from accountant.selection.select import Selection, prove_monotone
 from accountant.weights.premise import prove_premise
 from profiles import Infeasible, InvalidData, InvalidSampling, Undecided, declare, parse_expression
 from profiles.evaluation import exact_value

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from accountant.guarantees import bound_epsilon
 from accountant.rules import make_rule, rule_from_expression
 from profiles import InvalidArgument, InvalidSampling, Undecided, declare
+from proofs_check.certificates import to_file_text
 from proofs_check.kernel import check
 
 GAP = Fraction(1, 10**9)
@@ -37,7 +38,7 @@ def assert_sound(bound, gap=GAP):
     assert bound.relative_gap <= gap
     assert bound.reached
     assert bound.checked_by_kernel, bound.kernel_reason
-    assert check(bound.certificate_text()).accepted
+    assert check(to_file_text(bound.certificate)).accepted
 
 
 def bound_of(epsilon, q, record, parameters=None, **options):

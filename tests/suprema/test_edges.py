@@ -9,6 +9,7 @@ import pytest
 from accountant.guarantees import bound_epsilon
 from accountant.rules import rule_from_expression
 from profiles import declare
+from proofs_check.certificates import to_file_text
 from proofs_check.kernel import check
 
 UNIT = {"z1": [0, 1], "z2": [0, 1]}
@@ -34,7 +35,7 @@ def test_the_supremum_on_an_edge_is_decided(epsilon, q, record, largest):
     assert time.process_time() - start < 8
     assert bound.reached
     assert bound.checked_by_kernel, bound.kernel_reason
-    assert check(bound.certificate_text()).accepted
+    assert check(to_file_text(bound.certificate)).accepted
     with mpmath.workdps(50):
         true = mpmath.log(1 + mpmath.mpf(Fraction(q).numerator) / Fraction(q).denominator * mpmath.expm1(largest))
         assert mpmath.mpf(bound.lower.numerator) / bound.lower.denominator <= true

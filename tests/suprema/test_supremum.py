@@ -11,8 +11,8 @@ from profiles import parse_expression
 from profiles.profile import Variable
 from profiles.terms import number, symbol
 from proofs_check.enclosures import lower_fraction, upper_fraction, working_precision
-from proofs_check.suprema.branch import Objective, enclose_supremum
-from proofs_check.suprema.minimum import minimum_enclosure, smallest_value
+from proofs_check.prover.least import smallest_value
+from proofs_check.suprema.branch import Objective, enclose_supremum, minimum_enclosure
 
 GAP, LEAST = Fraction(1, 10**9), Fraction(1)
 

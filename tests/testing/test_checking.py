@@ -17,8 +17,7 @@ from accountant.testing import ClaimChecker, ClaimRefuted, ClaimTooLarge, NotAud
 from accountant.testing import checking as module
 from accountant.testing.candidates import Candidates
 from accountant.testing.entries import _fit
-from accountant.testing.settings import Settings
-from accountant.testing.spending import Budget, divide
+from accountant.testing.settings import Budget, Settings, divide
 from accountant.testing.visibility import is_visible, samples_needed
 from profiles import InvalidArgument, declare
 from profiles.mechanisms import KNormSum, LaplaceSum, WeightedCount, WeightedLloyd

@@ -9,7 +9,7 @@ import numpy as np
 
 from accountant.applications.clustering.records import Tally
 from accountant.applications.clustering.space import UNITS, Costs
-from accountant.applications.submodular.choosing import choose_greedily, count_up_to, score_plainly
+from accountant.applications.submodular.choosing import PlainScores, choose_greedily, count_up_to
 from profiles.arrays import Integers, Positions
 from profiles.randomness import BitSource, ExponentialDraws
 
@@ -25,7 +25,7 @@ def select_candidates(tally: Tally, rounds: int, epsilon: Fraction, digits: BitS
     and the draws are exact. ``rounds`` ≤ m is public. ε-add-DP: docs/metric-clustering.md, Theorem 1; Ghazi et al. 2024, Theorem 4.3.
     """
     size, draws = tally.costs.shape[1], ExponentialDraws(epsilon / UNITS, digits)
-    return choose_greedily(count_up_to(size, rounds), score_plainly(CostReductions(tally), size, UNITS), rounds, draws)
+    return choose_greedily(count_up_to(size, rounds), PlainScores(CostReductions(tally), size, UNITS), rounds, draws)
 
 
 class CostReductions:

@@ -12,7 +12,7 @@ from scipy.stats import binom
 
 from accountant.onesided import calibrate_one_sided
 from profiles import InvalidNumber, InvalidTarget, Undecided, to_exact
-from profiles.numbers import to_integer
+from profiles.numbers import bisect, to_integer
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
 _BITS, _MOST_BITS = 192, 1536
@@ -174,11 +174,7 @@ def _least(holds: Callable[[int], bool]) -> int:
         high *= 2
         if high > _LARGEST:
             raise Undecided("no threshold below 2^40 users has so small a failure probability; give a larger beta or target")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return bisect(holds, high // 2, high)[1]
 
 
 def _at_least(users: int, p: arb, count: int) -> arb:

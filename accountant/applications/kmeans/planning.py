@@ -30,7 +30,7 @@ import numpy as np
 from accountant.calibration.lloyd import noise_energy
 from profiles.arrays import Floats
 from profiles.mechanisms.datasets import compute_norms
-from profiles.mechanisms.noise import draw_directions
+from profiles.mechanisms.k_norm_sum import draw_directions
 
 #: ‖c‖₂/r of a typical centre.
 TYPICAL_NORM = 0.45

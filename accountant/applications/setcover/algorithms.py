@@ -12,11 +12,8 @@ from accountant.applications.setcover.program import (
     GreedyStage,
     Stage,
     ThresholdPass,
-    add_groups,
-    cover_once,
     make_group,
 )
-from accountant.guarantees import AnyGuarantee
 from accountant.onesided import calibrate_one_sided, largest_epsilon0
 from profiles import InvalidArgument, to_exact
 from profiles.numbers import to_integer
@@ -34,9 +31,6 @@ class Algorithm(Protocol):
     def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:
         """Return the program for a target ε. Raises :class:`InvalidArgument`, :class:`InvalidTarget`."""
 
-    def declare(self, program: CoverProgram, calibration: str) -> AnyGuarantee:
-        """Return what the program guarantees."""
-
 
 @dataclass(frozen=True, slots=True)
 class NoisyGreedy:
@@ -48,10 +42,6 @@ class NoisyGreedy:
     def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:  # noqa: ARG002 - the same for any number of sets
         """Return one group with one greedy stage."""
         return _single("set cover by noisy greedy", epsilon, calibration, (GreedyStage(),))
-
-    def declare(self, program: CoverProgram, calibration: str) -> AnyGuarantee:  # noqa: ARG002 - one group: nothing is composed
-        """Return the guarantee of the only group."""
-        return cover_once(program)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +56,12 @@ class OneSampleScaling:
     beta: object = "0.05"
 
     def __post_init__(self) -> None:
-        read_elements(self.max_elements)
+        to_integer(self.max_elements, "max_elements", 1, MOST_ELEMENTS, hint="give a public number")
         read_beta(self.beta)
 
     def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:
         """Return one group: passes, then a greedy stage."""
-        largest, beta = read_elements(self.max_elements), read_beta(self.beta)
+        largest, beta = int(self.max_elements), read_beta(self.beta)
         pair = _calibrate(epsilon, calibration)
         last = math.ceil(math.log(sets / float(beta)) / float(pair[1])) + 1
         thresholds = [last]
@@ -79,10 +69,6 @@ class OneSampleScaling:
             thresholds.append(2 * thresholds[-1])
         stages: tuple[Stage, ...] = (*(ThresholdPass(value) for value in reversed(thresholds)), GreedyStage())
         return CoverProgram("set cover by greedy scaling on one sample", (make_group(*pair, stages),))
-
-    def declare(self, program: CoverProgram, calibration: str) -> AnyGuarantee:  # noqa: ARG002 - one group: nothing is composed
-        """Return the guarantee of the only group."""
-        return cover_once(program)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +85,7 @@ class FreshSampleScaling:
     factor: object = FACTOR
 
     def __post_init__(self) -> None:
-        read_elements(self.max_elements)
+        to_integer(self.max_elements, "max_elements", 1, MOST_ELEMENTS, hint="give a public number")
         read_beta(self.beta)
         read_factor(self.factor)
 
@@ -110,7 +96,7 @@ class FreshSampleScaling:
 
     def shares(self, epsilon: Fraction, sets: int) -> list[Fraction]:
         """Return ε_0, ..., ε_S, which add up to ε."""
-        largest = read_elements(self.max_elements)
+        largest = int(self.max_elements)
         for rounds in range(64):
             thresholds = self.thresholds(sets, rounds)
             weights = [Fraction(value, 2**s) for s, value in enumerate(thresholds)]
@@ -120,7 +106,7 @@ class FreshSampleScaling:
         return shares
 
     def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:
-        """Return the groups of rounds S, ..., 0."""
+        """Return the groups of rounds S, ..., 0. Their losses add up but for the optimal calibration, which uses Theorem 2."""
         shares = self.shares(epsilon, sets)
         thresholds = self.thresholds(sets, len(shares) - 1)
         groups = []
@@ -128,11 +114,7 @@ class FreshSampleScaling:
             pair = _calibrate(shares[s], calibration)
             budget = largest_epsilon0(epsilon, Fraction(pair[0])) if calibration == "optimal" else pair[1]
             groups.append(make_group(pair[0], budget, (ThresholdPass(thresholds[s]) if s else GreedyStage(),)))
-        return CoverProgram("set cover by greedy scaling on fresh samples", tuple(groups))
-
-    def declare(self, program: CoverProgram, calibration: str) -> AnyGuarantee:
-        """Return the guarantee: by Theorem 2 for the optimal calibration, by basic composition for the others."""
-        return cover_once(program) if calibration == "optimal" else add_groups(program)
+        return CoverProgram("set cover by greedy scaling on fresh samples", tuple(groups), adds_up=calibration != "optimal")
 
     def bound_cost(self, epsilon: object, sets: int, elements: int, optimum: int) -> float:
         """Return what the cost is at most with probability 1 − β (Theorem 4; any calibration, factor at least 8.25, n ≤ N).
@@ -141,7 +123,7 @@ class FreshSampleScaling:
 
         Raises :class:`InvalidArgument` where the theorem does not speak of these options.
         """
-        if read_factor(self.factor) < FACTOR or elements > read_elements(self.max_elements):
+        if read_factor(self.factor) < FACTOR or elements > self.max_elements:
             raise InvalidArgument(
                 "the bound needs a factor of at least 8.25 and at most max_elements elements, but others were found; change them"
             )
@@ -158,11 +140,6 @@ def read_calibration(value: object) -> str:
     if value not in CALIBRATIONS:
         raise InvalidArgument(f"the calibration must be one of {', '.join(CALIBRATIONS)}, but {str(value)[:40]!r} was found; choose one")
     return str(value)
-
-
-def read_elements(value: object) -> int:
-    """Return a public bound of the number of elements. Raises :class:`InvalidArgument`."""
-    return to_integer(value, "max_elements", 1, MOST_ELEMENTS, hint="give a public number")
 
 
 def read_beta(value: object) -> Fraction:

@@ -72,7 +72,7 @@ class PrivateSetCover:
     @property
     def guarantee(self) -> AnyGuarantee:
         """What a run guarantees, before the sources of its random numbers are known."""
-        return self.algorithm.declare(self.program, self.calibration)
+        return self.program.guarantee
 
     def run(self, system: CoverageInstance, rng: object = None, *, bits: object = None) -> CoverAnswer:
         """Return a permutation of the sets.

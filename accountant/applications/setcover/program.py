@@ -64,10 +64,19 @@ def make_group(p: float, epsilon0: Fraction, stages: tuple[Stage, ...]) -> Group
 
 @dataclass(frozen=True, slots=True)
 class CoverProgram:
-    """Groups that run one after the other, each on a fresh sample of all elements; sets that none takes follow in the public order."""
+    """Groups that run one after the other, each on a fresh sample of all elements; sets that none takes follow in the public order.
+
+    ``adds_up``: the guarantee adds the losses of the groups up, as the paper does, though Theorem 2 would give less.
+    """
 
     name: str
     groups: tuple[Group, ...]
+    adds_up: bool = False
+
+    @property
+    def guarantee(self) -> AnyGuarantee:
+        """What a run guarantees, before the sources of its random numbers are known."""
+        return add_groups(self) if self.adds_up else cover_once(self)
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:

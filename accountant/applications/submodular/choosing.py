@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from accountant.applications.submodular.functions import Gains, MarginalGains, read_gains
+from profiles import InvalidArgument
 from profiles.arrays import Integers
 from profiles.randomness import ExponentialDraws
 
@@ -67,10 +68,28 @@ def count_up_to(size: int, limit: int) -> CountedGrowth:
     return CountedGrowth(np.zeros(size, dtype=np.int64), np.array([limit], dtype=np.int64))
 
 
-class TrackedScores:
+class PlainScores:
+    """The gains of one growing set: what scores are with T = 1, where every draw of the multilinear extension is the set itself."""
+
+    __slots__ = ("_size", "_tracker", "unit")
+
+    def __init__(self, tracker: MarginalGains, size: int, unit: int) -> None:
+        self._tracker, self._size, self.unit = tracker, size, unit
+
+    def gains(self, candidates: Integers) -> Gains:
+        """Return the gains of the set."""
+        found: Gains = read_gains(self._tracker, self._size)[candidates]
+        return found
+
+    def advance(self, element: int) -> None:
+        """Add the element to the set."""
+        self._tracker.add(element)
+
+
+class DrawnScores:
     """Σ_j of the gains of the draws that an element would join: a user adds at most ``resolution`` to each draw along a run.
 
-    ``bins``, shape (s, m): element u joins draw j with its step number ``bins[j, u]``. One tracker and bins of 0 are the function itself.
+    Draw j has the set {u: bins[j, u] < T y_u} and a tracker of its own; ``bins`` has the shape (s, m).
     """
 
     __slots__ = ("_bins", "_steps", "_trackers", "unit")
@@ -79,12 +98,12 @@ class TrackedScores:
         self._trackers, self._bins, self.unit = trackers, bins, resolution * len(bins)
         self._steps = np.zeros(bins.shape[1], dtype=np.int64)
 
-    def gains(self, candidates: Integers) -> Gains:
+    def gains(self, candidates: Integers) -> Integers:
         """Return the sums over the draws."""
-        found: Gains = np.zeros(candidates.size, dtype=np.int64)
+        found = np.zeros(candidates.size, dtype=np.int64)
         for tracker, bins in zip(self._trackers, self._bins, strict=True):
-            gains = read_gains(tracker, len(self._steps))[candidates]
-            found = found + np.where(bins[candidates] == self._steps[candidates], gains, 0)
+            joins = bins[candidates] == self._steps[candidates]
+            found[joins] += read_whole_gains(tracker, len(self._steps))[candidates[joins]]
         return found
 
     def advance(self, element: int) -> None:
@@ -94,9 +113,12 @@ class TrackedScores:
         self._steps[element] += 1
 
 
-def score_plainly(tracker: MarginalGains, size: int, resolution: int) -> TrackedScores:
-    """Return the gains of a function as scores: T = 1, where every draw is the set itself."""
-    return TrackedScores([tracker], np.zeros((1, size), dtype=np.int8), resolution)
+def read_whole_gains(tracker: MarginalGains, size: int) -> Integers:
+    """Return a tracker's gains where they are whole numbers, whose sums over draws are exact. Raises :class:`InvalidArgument`."""
+    gains: Integers = read_gains(tracker, size)
+    if gains.dtype != np.int64:
+        raise InvalidArgument(f"gains must be int64 numbers of units, but {gains.dtype} was found; return whole numbers and a resolution")
+    return gains
 
 
 def choose_greedily(growth: Growth, scores: Scores, most: int, draws: ExponentialDraws) -> tuple[int, ...]:

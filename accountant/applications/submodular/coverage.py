@@ -78,19 +78,16 @@ class CoverageInstance:
     def from_sets(cls, sets: Iterable[Iterable[int]], *, candidates: int) -> Self:
         """Return the instance of one set of candidates a user, also an empty one. A candidate may be named twice."""
         try:
-            given = [(isinstance(items, (str, bytes)), list(items)) for items in sets]
+            rows = [[None] if isinstance(items, (str, bytes)) else list(items) for items in sets]  # a text is no set: refused below
         except TypeError:
             raise InvalidData("one set of candidates a user is needed, but something else was found; give a list of lists") from None
-        rows = [items for _, items in given]
         count = to_integer(candidates, "the number of candidates", 1)
         flat = [item for row in rows for item in row]
-        if any(text for text, _ in given) or not all(
-            isinstance(item, (int, np.integer)) and not isinstance(item, bool) and -1 <= item <= MOST for item in flat
-        ):
+        if not all(isinstance(item, (int, np.integer)) and not isinstance(item, bool) and -1 <= item <= MOST for item in flat):
             raise InvalidData("the candidates of a user must be integers, but something else was found; number the candidates from 0")
-        unique = [sorted({int(item) for item in row}) for row in rows]
-        starts = np.concatenate([[0], np.cumsum([len(row) for row in unique], dtype=np.int64)])
-        return cls(count, starts.astype(np.int64), np.array([item for row in unique for item in row], dtype=np.int64))
+        columns = np.array(flat, dtype=np.int64)
+        check_items(columns, count)
+        return cls(count, *_compress(np.repeat(np.arange(len(rows)), [len(row) for row in rows]), columns, (len(rows), count)))
 
     @classmethod
     def from_pairs(cls, users: Any, items: Any, *, candidates: int) -> Self:
@@ -100,9 +97,7 @@ class CoverageInstance:
         """
         count = to_integer(candidates, "the number of candidates", 1)
         rows, columns = read_pairs(users, items, count)
-        matrix = sp.csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(int(rows.max(initial=-1)) + 1, count))
-        matrix.sum_duplicates()
-        return cls(count, matrix.indptr, matrix.indices)
+        return cls(count, *_compress(rows, columns, (int(rows.max(initial=-1)) + 1, count)))
 
     @property
     def users(self) -> int:
@@ -170,22 +165,29 @@ class CoverageGains:
 
     def add(self, candidate: int) -> None:
         """Cover the users of a candidate."""
-        touched, change = self.cover(candidate)
-        self.gains[touched] -= change
+        lost = self._cover(candidate)
+        if len(lost):
+            np.subtract.at(self.gains, lost, 1)
 
     def cover(self, candidate: int) -> tuple[Indices, Pointers]:
         """Mark the users of a candidate as covered; return the candidates that lose gain by it, each once, and how much."""
-        users = self._links.users_of(candidate)
-        fresh = users[self._open[users]]
-        self._open[fresh] = False
-        self.left -= len(fresh)
-        lost = self._links.items_of(fresh)
+        lost = self._cover(candidate)
         if len(lost) > self._candidates // 8:
             counts = np.bincount(lost, minlength=self._candidates)
             touched = np.flatnonzero(counts).astype(np.int32)
             return touched, counts[touched]
         touched, change = np.unique(lost, return_counts=True)
         return touched, change
+
+    def _cover(self, candidate: int) -> Indices:
+        """Mark the users of a candidate as covered; return the candidates of those that were not, one list after the other."""
+        users = self._links.users_of(candidate)
+        fresh = users[self._open[users]]
+        if not len(fresh):
+            return fresh
+        self._open[fresh] = False
+        self.left -= len(fresh)
+        return self._links.items_of(fresh)
 
 
 class CoverageRounds:
@@ -259,6 +261,13 @@ class CoverageRounds:
         members = self._members
         for candidate, gain in zip(touched.tolist(), after.tolist(), strict=True):
             members[gain].append(candidate)
+
+
+def _compress(rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return pairs as compressed rows, each pair once."""
+    matrix = sp.csr_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=shape)
+    matrix.sum_duplicates()
+    return matrix.indptr, matrix.indices
 
 
 def gather(starts: Pointers, rows: NDArray[Any]) -> Pointers:

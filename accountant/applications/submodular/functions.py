@@ -127,6 +127,8 @@ def lazy_greedy(function: DecomposableFunction, k: int) -> tuple[int, ...]:
     selected: list[int] = []
     while len(selected) < k:
         bound, candidate = heap[0]
+        if not bound:  # nothing adds anything any more
+            return (*selected, *(candidate for _, candidate in sorted(heap)[: k - len(selected)]))
         gain = tracker.gains[candidate].item()
         if gain < -bound:
             heapq.heapreplace(heap, (-gain, candidate))

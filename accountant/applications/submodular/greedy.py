@@ -8,7 +8,7 @@ from typing import Literal
 
 from accountant.amplification import MOST_EPSILON
 from accountant.applications.running import Answer, Draw
-from accountant.applications.submodular.choosing import choose_greedily, count_up_to, score_plainly
+from accountant.applications.submodular.choosing import PlainScores, choose_greedily, count_up_to
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.functions import TABLE, DecomposableFunction
 from accountant.applications.submodular.weighted import WeightedCoverage
@@ -79,8 +79,8 @@ class OneSidedGreedy:
         if type(function) is CoverageInstance:  # the same law without a pass over all candidates (docs/submodular.md, section 5)
             rounds = function.rounds()
             return tuple(rounds.draw(draws) for _ in range(self.k))
-        growth = count_up_to(function.candidates, self.k)
-        return choose_greedily(growth, score_plainly(function.track(), function.candidates, function.resolution), self.k, draws)
+        scores = PlainScores(function.track(), function.candidates, function.resolution)
+        return choose_greedily(count_up_to(function.candidates, self.k), scores, self.k, draws)
 
     def check(self, function: DecomposableFunction) -> None:
         """Refuse what is no decomposable function, or has too few candidates: both are public."""

@@ -16,7 +16,7 @@ from accountant.guarantees import AnyGuarantee
 from accountant.onesided import calibrate_one_sided, prove_losses
 from profiles import InvalidArgument, Undecided, to_exact
 from profiles.hypotheses import MONOTONE_BOUNDED, SUBMODULAR, TWO_VALUES, Hypothesis
-from profiles.numbers import ExactLike, round_down_finite, round_up_finite, to_integer
+from profiles.numbers import ExactLike, bisect, round_down_finite, round_up_finite, to_integer
 from proofs_check.enclosures import ball, working_precision
 
 _BITS = 128
@@ -138,14 +138,8 @@ def epsilon0_for(epsilon: ExactLike, delta: ExactLike, *, coverage: bool = False
     if coverage:
         with working_precision(_BITS):
             return end_below((ball(target) / ball(1 / risk).log()).log1p().min(ball(target)))
-    low, high = 0.0, min(float(target), 700.0)
-    for _ in range(60):
-        middle = (low + high) / 2
-        if middle > 0 and Fraction(approximate_dp(middle, risk)) <= target:
-            low = middle
-        else:
-            high = middle
-    return low
+    most = min(float(target), 700.0)
+    return bisect(lambda spent: Fraction(approximate_dp(spent, risk)) > target, 0.0, most, lambda lo, hi: hi - lo <= most * 2.0**-60)[0]
 
 
 def _one_sided(candidates: int, k: int, epsilon0: Fraction, beta: Fraction) -> tuple[arb, arb]:

@@ -17,9 +17,8 @@ import numpy as np
 from accountant.weights.fast.columns import Columns
 from accountant.weights.fast.rounding import LIBRARY, TINY, U
 from profiles.arrays import Floats
-from profiles.evaluation import constant_value
+from profiles.evaluation import Program, Step, constant_value
 from profiles.numbers import nearest
-from profiles.programs import Program, Step
 from profiles.tables import Table
 from profiles.terms import Term
 

@@ -1,7 +1,6 @@
 """Repeated exponential mechanism and repeated above-threshold: one-sided private, with exact samplers (docs/repeated-mechanisms.md)."""
 
-from profiles.mechanisms.repeated.exponential import RepeatedExponential
-from profiles.mechanisms.repeated.gumbel import draw_gumbel
+from profiles.mechanisms.repeated.exponential import RepeatedExponential, draw_gumbel
 from profiles.mechanisms.repeated.interface import PUBLIC_CONSTANTS, Arithmetic
 from profiles.mechanisms.repeated.threshold import RepeatedThreshold
 

@@ -12,10 +12,13 @@ import numpy as np
 from profiles.arrays import Integers, Positions
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
 from profiles.mechanisms.interface import check_call
-from profiles.mechanisms.repeated.gumbel import draw_gumbel
 from profiles.mechanisms.repeated.interface import (
+    STOPPED,
     Arithmetic,
+    Ends,
+    Law,
     ask,
+    collect_law,
     hypotheses,
     own_cost,
     read_arithmetic,
@@ -26,9 +29,8 @@ from profiles.mechanisms.repeated.interface import (
     read_scores,
     settle,
 )
-from profiles.mechanisms.repeated.laws import STOPPED, Ends, Law, collect_law
 from profiles.numbers import ExactLike, exact_text
-from profiles.randomness import ExponentialChoice, enclose_exp, open_bits
+from profiles.randomness import ExponentialChoice, enclose_exp, measure_gaps, open_bits
 
 Score = Callable[[Any], Any]
 
@@ -170,3 +172,25 @@ class RepeatedExponential:
             return lambda scores: ExponentialChoice(scores, self.rate).draw(digits)
         check_call(rng, 1)
         return lambda scores: int(draw_gumbel(scores, self.rate, rng, 1)[0])  # type: ignore[arg-type]
+
+
+def draw_gumbel(scores: np.ndarray[Any, Any], rate: Fraction, rng: np.random.Generator, size: int) -> Positions:
+    """Return ``size`` indices, each the largest entry of λ(q − max q) + Gumbel noise, shape (size,), in binary64.
+
+    In exact real arithmetic the index c has probability e^(λq_c) / Σ e^(λq_b): P(argmax = c) = ∫ e^−(g − x_c) e^(−Σ_b e^−(g − x_b)) dg.
+    Subtracting the largest score first leaves the law alone and prevents overflow: exponents are at most 0, and −∞ is never chosen. In
+    binary64 it is another law: Gumbel noise made of 53 bits lies in (−4, 37), so that a candidate which is further behind is never chosen,
+    and then no finite ε holds. λ is rounded down. Source: Gumbel 1954; Mironov 2012 for what floating point gives away.
+    """
+    exponents = measure_gaps(scores) * -_rate_below(rate)
+    block = max(1, min(size, 2**20 // len(exponents)))
+    found = np.empty(size, dtype=np.intp)
+    for start in range(0, size, block):
+        stop = min(size, start + block)
+        found[start:stop] = (rng.gumbel(size=(stop - start, len(exponents))) + exponents).argmax(axis=1)
+    return found
+
+
+def _rate_below(rate: Fraction) -> float:
+    nearest = float(rate)
+    return nearest if Fraction(nearest) <= rate else float(np.nextafter(nearest, 0.0))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from fractions import Fraction
 from typing import Any
@@ -19,6 +20,14 @@ PUBLIC_CONSTANTS = _PUBLIC.about(names="select, the number of rounds, epsilon0 a
 #: Rates λ = ε₀/Δ outside of [1/MOST_RATE, MOST_RATE] are refused, as exact choices refuse them.
 MOST_RATE = Fraction(2) ** 900
 MOST_ROUNDS = 10**7
+
+#: A probability between two exact numbers.
+Ends = tuple[Fraction, Fraction]
+Law = dict[tuple[int, ...], Ends]
+
+#: What a sampled output of fewer rounds is filled up with.
+STOPPED = -1
+MOST_OUTPUTS = 100_000
 
 
 class Arithmetic(Enum):
@@ -161,3 +170,11 @@ def hypotheses(arithmetic: Arithmetic, assumptions: tuple[Hypothesis, ...]) -> t
     """Return what a mechanism takes for granted."""
     noise = (EXACT_REALS,) if arithmetic is Arithmetic.FLOATING_POINT else ()
     return (*assumptions, PURE_SELECT, PUBLIC_CONSTANTS, *noise)
+
+
+def collect_law(items: Iterator[tuple[tuple[int, ...], Ends]]) -> Law:
+    """Return all outputs with their probabilities. Raises :class:`InvalidArgument` for more than 100,000 of them."""
+    found = dict(itertools.islice(items, MOST_OUTPUTS + 1))
+    if len(found) > MOST_OUTPUTS:
+        raise InvalidArgument(f"the law has more than {MOST_OUTPUTS} outputs, which are too many to list; take a smaller instance")
+    return found

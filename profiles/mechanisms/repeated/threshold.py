@@ -15,8 +15,12 @@ from profiles.errors import InvalidData
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
 from profiles.mechanisms.interface import check_call
 from profiles.mechanisms.repeated.interface import (
+    STOPPED,
     Arithmetic,
+    Ends,
+    Law,
     ask,
+    collect_law,
     hypotheses,
     own_cost,
     read_arithmetic,
@@ -24,7 +28,6 @@ from profiles.mechanisms.repeated.interface import (
     read_function,
     settle,
 )
-from profiles.mechanisms.repeated.laws import STOPPED, Ends, Law, collect_law
 from profiles.numbers import ExactLike, exact_text, to_exact
 from profiles.randomness import draw_exp, enclose_exp, open_bits
 

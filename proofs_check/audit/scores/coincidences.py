@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.scores.columns import Column
 from proofs_check.audit.scores.interface import Score
@@ -21,7 +21,7 @@ _CELLS = 2.0**24
 _NO_BIT = 2000.0
 
 
-def grid_scores(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column, ...]) -> list[Score]:
+def grid_scores(outputs: Outputs, is_first: Booleans, columns: tuple[Column, ...]) -> list[Score]:
     """Return, for places whose remainder modulo a step returns, the score of that remainder: noise on a grid shows what it was added to.
 
     Integer noise on an answer that is no integer is the common case. Continuous noise has no remainder that returns.
@@ -41,7 +41,7 @@ def grid_scores(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column, .
     return made
 
 
-def tie_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
+def tie_scores(outputs: Outputs, is_first: Booleans) -> list[Score]:
     """Return the score of the number of pairs of places that hold the same number, where there are such outputs."""
     if not 1 < outputs.width <= _TIED_PLACES:
         return []
@@ -49,7 +49,7 @@ def tie_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
     return [bin_score(_count_ties, "pairs of equal places", values, is_first)] if (values > 0).any() and (values != values[0]).any() else []
 
 
-def bit_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
+def bit_scores(outputs: Outputs, is_first: Booleans) -> list[Score]:
     """Return the score of the lowest bit of an output: what floating-point noise gives away (Mironov 2012)."""
     return [bin_score(lowest_bit, "exponent of the lowest bit", lowest_bit(outputs), is_first)]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.scores.interface import Score, at_threshold, number_text
 from proofs_check.audit.scores.one_dimension import bin_score
@@ -30,7 +30,7 @@ def find_mode(values: Floats) -> Floats:
     return np.asarray(centre)
 
 
-def distance_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
+def distance_scores(outputs: Outputs, is_first: Booleans) -> list[Score]:
     """Return three scores of purely numeric vectors: log distance ratio to the two modes, and each distance in bins."""
     values = outputs.values
     if not np.isfinite(values).all() or min(is_first.sum(), (~is_first).sum()) < _LEAST:

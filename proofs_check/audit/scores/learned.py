@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from profiles.errors import InvalidArgument
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.runs import LabelledBatch
@@ -30,7 +30,7 @@ def logistic_score(batch: LabelledBatch, design: Design, name: str) -> Score:
     return linear_score(np.asarray(model.coef_[0], dtype=np.float64), design, f"logistic regression on {name}")
 
 
-def boosting_score(outputs: Outputs, is_first: np.ndarray, *, rows: int, iterations: int, seed: int) -> Score:
+def boosting_score(outputs: Outputs, is_first: Booleans, *, rows: int, iterations: int, seed: int) -> Score:
     """Return the log odds of a histogram gradient boosting classifier on at most ``rows`` outputs.
 
     Beside each number is a column that says which symbol stands there. Symbols that were not learned on all look the same: their numbers

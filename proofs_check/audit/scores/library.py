@@ -8,6 +8,7 @@ from enum import Enum
 
 import numpy as np
 
+from profiles.arrays import Booleans
 from proofs_check.audit.outputs import Outputs, Reader
 from proofs_check.audit.runs import LabelledBatch
 from proofs_check.audit.scores.coincidences import bit_scores, grid_scores, tie_scores
@@ -90,7 +91,7 @@ def learn_quick_scores(batch: LabelledBatch, learner: Learner) -> list[Score]:
     )
 
 
-def _number_scores(outputs: Outputs, is_first: np.ndarray) -> list[Score]:
+def _number_scores(outputs: Outputs, is_first: Booleans) -> list[Score]:
     feature = place(0)
     return [*monotone_scores(feature, "output"), bin_score(feature, "output", outputs.values[:, 0], is_first)]
 
@@ -138,7 +139,7 @@ def _is_plain(columns: tuple[Column, ...]) -> bool:
     return len(columns) <= _WIDEST_DISTANCES and all(c.continuous and not len(c.atoms) and not c.symbols for c in columns)
 
 
-def _best_places(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column, ...], most: int = 2) -> list[int]:
+def _best_places(outputs: Outputs, is_first: Booleans, columns: tuple[Column, ...], most: int = 2) -> list[int]:
     """Return the places whose medians differ most between the data sets, in units of their spread."""
     rows = slice(0, 20_000)
     values, labels = outputs.values[rows], is_first[rows]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from proofs_check.audit.outputs import Outputs
 from proofs_check.audit.scores.interface import Score, at_threshold, log_ratios, number_text
 
@@ -30,7 +30,7 @@ def monotone_scores(feature: Feature, name: str) -> list[Score]:
     return [Score(name, feature, at_threshold(name)), Score(f"minus {name}", lambda outputs: -feature(outputs), down)]
 
 
-def bin_score(feature: Feature, name: str, values: Floats, is_first: np.ndarray) -> Score:
+def bin_score(feature: Feature, name: str, values: Floats, is_first: Booleans) -> Score:
     """Return the score that is the cautious log ratio of the counts in the bin of the feature.
 
     ``values`` are the feature's values on the learning part. Values that return often are bins of their own.
@@ -65,7 +65,7 @@ def make_edges(values: Floats) -> Floats:
     return np.unique(np.concatenate((ordered[positions], repeated, np.nextafter(repeated, np.inf))))
 
 
-def _balance(is_first: np.ndarray) -> float:
+def _balance(is_first: Booleans) -> float:
     """Return the factor that makes counts on the two data sets comparable."""
     firsts = int(is_first.sum())
     return (len(is_first) - firsts) / firsts if 0 < firsts < len(is_first) else 1.0

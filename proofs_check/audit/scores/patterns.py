@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from proofs_check.audit.outputs import Outputs, Reader
 from proofs_check.audit.scores.columns import Column, cells
 from proofs_check.audit.scores.interface import Score, log_ratios, number_text
@@ -37,7 +37,7 @@ class _Table:
         return "output " + " or ".join(self.text(int(i)) for i in common[:4]) + more
 
 
-def pattern_scores(outputs: Outputs, is_first: np.ndarray, columns: tuple[Column, ...], reader: Reader) -> list[Score]:
+def pattern_scores(outputs: Outputs, is_first: Booleans, columns: tuple[Column, ...], reader: Reader) -> list[Score]:
     """Return scores of the pattern of atoms and symbols, and of the pattern with the numbers beside it in quantile bins.
 
     None where there are no atoms, or where patterns hardly return, so that counting them would learn nothing.
@@ -63,7 +63,7 @@ def has_few_patterns(outputs: Outputs, columns: tuple[Column, ...]) -> bool:
 def _score(
     name: str,
     outputs: Outputs,
-    is_first: np.ndarray,
+    is_first: Booleans,
     key: Callable[[Outputs], np.ndarray],
     columns: tuple[Column, ...],
     reader: Reader,

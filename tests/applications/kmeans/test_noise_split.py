@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from accountant.applications.kmeans.planning import MARGIN, TYPICAL_NORM, choose_scales, count_share, pack_centres
 from accountant.calibration.lloyd import noise_energy
 from profiles.mechanisms.datasets import compute_norms
-from profiles.mechanisms.noise import draw_k_norm
+from profiles.mechanisms.k_norm_sum import draw_k_norm
 
 NORMS = [1, 1.5, 2, 3, 50, math.inf]
 

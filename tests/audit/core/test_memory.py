@@ -13,7 +13,7 @@ from proofs_check.audit import Claim, audit, in_processes
 from proofs_check.audit import runs as runs_module
 from proofs_check.audit.errors import SharedGenerator, StatefulMechanism, UnusableOutputs
 from proofs_check.audit.memory import Copies, ForkedCall, NoAnswer
-from proofs_check.audit.report import Setting, render
+from proofs_check.audit.report import Circumstances, render
 
 LARGER, SMALLER = [2.0, 1.0], [1.0]
 
@@ -159,10 +159,10 @@ def test_what_was_fitted_before_the_audit_is_told() -> None:
     fitted([7.0], np.random.default_rng(0), 1)
     result = run(fitted)
     assert result.to_json()["same_on_both"] is True
-    assert "it answers from a data set that it saw before the audit" in " ".join(render(result, Setting("fitted")).split())
+    assert "it answers from a data set that it saw before the audit" in " ".join(render(result, Circumstances("fitted")).split())
     honest = run(lambda dataset, rng, size: np.sum(dataset) + rng.laplace(0, 2, size))
     assert honest.same_on_both is False
-    assert "before the audit" not in render(honest, Setting("honest"))
+    assert "before the audit" not in render(honest, Circumstances("honest"))
 
 
 @pytest.mark.thorough
@@ -213,7 +213,7 @@ def test_where_nothing_can_be_run_anew_it_is_said(monkeypatch) -> None:
     monkeypatch.setattr(runs_module, "ForkedCall", hangs_elsewhere)
     result = run(lambda dataset, rng, size: np.sum(dataset) + rng.laplace(0, 2, size))
     assert "no process could be started" in result.to_json()["memory"]
-    assert "remembers nothing of earlier calls: not checked" in " ".join(render(result, Setting("m")).split())
+    assert "remembers nothing of earlier calls: not checked" in " ".join(render(result, Circumstances("m")).split())
     monkeypatch.setattr(runs_module, "can_fork", lambda: False)
     assert run(lambda dataset, rng, size: rng.laplace(0, 2, size)).memory
     with pytest.raises(StatefulMechanism):  # an object is copied where processes are not

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from profiles.errors import InvalidArgument, NotNeighbors, PDPError
 from proofs_check.audit import Claim, audit, judge_neighbors
-from proofs_check.audit.report import Setting, render
+from proofs_check.audit.report import Circumstances, render
 
 
 class Opaque:
@@ -185,6 +185,6 @@ def test_a_result_says_what_is_known_of_its_pair() -> None:
     ):
         result = audit(noisy, *pair, Claim(4), neighboring=relation, **options)
         assert result.to_json()["neighboring"] == {"relation": relation, "status": status}
-        text = " ".join(render(result, Setting("noisy")).split())
+        text = " ".join(render(result, Circumstances("noisy")).split())
         assert f"neighbors {relation}, {status}" in text
         assert ("D and D' are neighbors: " in text.partition("Taken for granted")[2]) == (status != "checked")

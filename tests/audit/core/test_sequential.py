@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from proofs_check.audit import Claim, audit
 from proofs_check.audit.bettors import CellBettor, SigmoidBettor, SlopeBettor, Terms, settle
-from proofs_check.audit.report import Setting, render
+from proofs_check.audit.report import Circumstances, render
 from proofs_check.audit.sequential import SequentialAudit, make_grid, next_batch
 
 CHANCES = st.floats(0, 1)
@@ -225,7 +225,7 @@ def test_the_counts_add_up(claim, options) -> None:
         assert event["seen"][1] + event["seen_neighbor"][1] == judged
     if found["refuted_after"] is not None:
         assert found["parts"]["bets"] in (0, found["refuted_after"])
-    text = " ".join(render(result, Setting("a mechanism")).split())
+    text = " ".join(render(result, Circumstances("a mechanism")).split())
     (outputs,) = re.findall(r"outputs (\d+) on both data sets together", text)
     told = re.findall(r"together \((.*?)\), in", text)
     assert int(outputs) == result.outputs

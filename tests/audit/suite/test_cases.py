@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from profiles.errors import InvalidArgument
-from proofs_check.audit import Claim, audit
 from tests.targets.suite import Truth, standard_suite
 from tests.targets.suite.k_norm import ExponentialRadiusSum
 from tests.targets.suite.noise import GRID, Blocks
@@ -113,16 +112,12 @@ def test_a_truth_has_its_ends_in_order():
 @pytest.mark.parametrize("name", ["laplace", "svt-4", "svt-5", "bad-smart-sum", "rappor", "exponential-up", "exponential-down"])
 def test_an_audit_accepts_the_cases_and_stays_below_the_truth(name):
     case = BY_NAME[name]
-    claim = Claim(case.claimed, one_sided=case.one_sided)
-    options = {"samples": 2_000, "confidence": "0.9999", "effort": "fast", "neighboring": case.neighboring}
-    result = audit(case.mechanism, case.dataset, case.neighbor, claim, rng=np.random.default_rng(5), **options)
+    result = case.run(np.random.default_rng(5), statistic=None, samples=2_000, confidence="0.9999", effort="fast")
     assert result.epsilon_lower <= case.truth.upper
 
 
 @pytest.mark.thorough
 def test_an_audit_with_the_statistic_of_the_case_finds_the_low_bits():
     case = BY_NAME["floating-point-laplace"]
-    rng = np.random.default_rng(6)
-    options = {"rng": rng, "samples": 4_000, "effort": "fast", "statistic": case.statistic, "neighboring": case.neighboring}
-    result = audit(case.mechanism, case.dataset, case.neighbor, Claim(case.claimed), **options)
+    result = case.run(np.random.default_rng(6), bits=False, samples=4_000, effort="fast")
     assert result.epsilon_lower > case.claimed

@@ -8,15 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.selection.select import Selection
 from accountant.weights.fast import probabilities
 from profiles.arrays import Floats
 from profiles.mechanisms import WeightedCount, WeightedLloyd
 from profiles.mechanisms.datasets import compute_norms, read_dataset
+from profiles.mechanisms.k_norm_sum import draw_directions
 from profiles.mechanisms.lloyd import assign_nearest, total_clusters
-from profiles.mechanisms.noise import draw_directions
 from tests.targets.catalogue.running import SelectionMap
 from tests.targets.suite import Sampler
 
@@ -209,6 +208,6 @@ class Subtracted:
 
     rate: Fraction
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return 1.0 for above, shape (size,)."""
         return np.asarray(len(dataset) - rng.standard_exponential(size) / float(self.rate) > 0, dtype=np.float64)

@@ -8,8 +8,8 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from proofs_check.audit import AuditResult, Claim, audit
 from proofs_check.audit.runs import AuditedMechanism
 from tests.targets.catalogue.running import find_shipped
@@ -48,7 +48,7 @@ class AuditCase:
     derivation: str
     broken: bool = False
     samples: int = 20_000
-    log_ratio: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
+    log_ratio: Callable[[Floats], Floats] | None = None
     bits: bool = False
 
     @property

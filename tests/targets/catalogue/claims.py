@@ -5,11 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.amplification import amplify
 from accountant.guarantees import EpsilonDP, amplify_by_importance_sampling, derive_profile, worst_case
 from accountant.rules import SamplingRule
+from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
 from profiles.mechanisms import Mechanism
 from profiles.numbers import exact_text
@@ -19,12 +19,12 @@ from proofs_check.suprema.bound import EpsilonBound
 from tests.targets.catalogue.running import exact_probability, exact_statistics, prepare
 
 
-def base_claim(mechanism: Mechanism, record: NDArray[np.float64], weight: float) -> Claim:
+def base_claim(mechanism: Mechanism, record: Floats, weight: float) -> Claim:
     """Return ε(w, x) of one record, shape (d,), rounded up. Raises what :func:`proofs_check.audit.claim_of_record` raises."""
     return claim_of_record(mechanism.profile, exact_statistics(mechanism, record[np.newaxis])[0], weight)
 
 
-def sampled_claim(mechanism: Mechanism, rule: SamplingRule, record: NDArray[np.float64]) -> Claim:
+def sampled_claim(mechanism: Mechanism, rule: SamplingRule, record: Floats) -> Claim:
     """Return ψ(x) = log(1 + q(x)(e^ε(1/q(x), x) − 1)) of one record, shape (d,), for the exact q(x), rounded up to a binary64 number.
 
     It holds for the rounded pair (q̂, ŵ) that is drawn with, which is checked: log(1 + q̂(e^ε(ŵ, x) − 1)) is not above it.

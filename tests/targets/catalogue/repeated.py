@@ -13,9 +13,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from accountant.applications.repeated import SubsampledRepeated, subsampled_exponential, subsampled_threshold
+from profiles.arrays import Integers
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
 from profiles.randomness.bernoulli import PoissonSampler
 from proofs_check.audit import Claim
@@ -39,13 +39,13 @@ class Covering:
 
     recount: bool = False
 
-    def __call__(self, chosen: tuple[int, ...]) -> tuple[list[int], Callable[[list[int]], NDArray[np.int64]]]:
+    def __call__(self, chosen: tuple[int, ...]) -> tuple[list[int], Callable[[list[int]], Integers]]:
         """Return the candidates that are left (all of them where records count again) and their scores."""
         left = [c for c in range(_CANDIDATES) if self.recount or c not in chosen]
         return left, lambda data: np.array([data.count(c) for c in left])
 
 
-def select_lowered(_chosen: tuple[int, ...]) -> tuple[int, Callable[[list[int]], NDArray[np.int64]]]:
+def select_lowered(_chosen: tuple[int, ...]) -> tuple[int, Callable[[list[int]], Integers]]:
     """A mistake: a record lowers the scores of all other candidates, so that realised sums stay 0 and nothing is monotone."""
     return _CANDIDATES, lambda data: np.array([sum(-1 for record in data if record != c) for c in range(_CANDIDATES)])
 
@@ -68,7 +68,7 @@ class OneSample:
 
     sampled: SubsampledRepeated
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.int64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Integers:
         """Return both outputs beside each other, shape (size, 2·rounds)."""
         kept = PoissonSampler(rng).select(np.full(size, self.sampled.plan.p))
         mechanism, rounds = self.sampled.mechanism, self.sampled.mechanism.rounds

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 from flint import arb
 
-from accountant.applications.submodular.matroids.matroid import Members
+from accountant.applications.submodular.matroids.matroid import Matroid, Members
 from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy, mark
-from accountant.applications.submodular.matroids.rounding import rounding_law
+from accountant.applications.submodular.matroids.rounding import exchange_once
 from profiles.arrays import Integers
 from proofs_check.enclosures import ball, working_precision
 
 BITS = 192
 Bases = tuple[Members, ...]
 Law = dict[tuple[int, ...], arb]
+SetLaw = dict[Members, Fraction]
 
 
 def enclose_greedy_law(mechanism: PrivateMatroidGreedy, sample: Any, bins: Integers | None = None) -> dict[Bases, arb]:
@@ -91,6 +92,41 @@ def _finish(mechanism: PrivateMatroidGreedy, sample: Any, bases: Bases) -> dict[
         for members, own in zip(found, weights, strict=True):
             law[members] = law.get(members, arb(0)) + ball(probability) * own / total
     return law
+
+
+def rounding_law(matroid: Matroid, bases: Sequence[Members]) -> SetLaw:
+    """Return the exact law of ``swap_round``: set → probability. The number of sets grows like 2^rank.
+
+    >>> from accountant.applications.submodular.matroids import UniformMatroid
+    >>> law = rounding_law(UniformMatroid(3, 1), [frozenset({0}), frozenset({0}), frozenset({2})])
+    >>> law[frozenset({0})], law[frozenset({2})]
+    (Fraction(2, 3), Fraction(1, 3))
+    """
+    law: SetLaw = {bases[0]: Fraction(1)}
+    for weight, base in enumerate(bases[1:], start=1):
+        merged: SetLaw = {}
+        for members, share in law.items():
+            for result, probability in merge_law(matroid, members, base, weight).items():
+                merged[result] = merged.get(result, Fraction(0)) + share * probability
+        law = merged
+    return law
+
+
+def merge_law(matroid: Matroid, first: Members, second: Members, weight: int) -> SetLaw:
+    """Return the exact law of the merger of ``first``, of weight ``weight``, and ``second``, of weight 1."""
+    done: SetLaw = {}
+    waiting: dict[tuple[Members, Members], Fraction] = {(first, second): Fraction(1)}
+    while waiting:
+        following: dict[tuple[Members, Members], Fraction] = {}
+        for (one, other), share in waiting.items():
+            if one == other:
+                done[one] = done.get(one, Fraction(0)) + share
+                continue
+            for follow, probability in ((True, Fraction(weight, weight + 1)), (False, Fraction(1, weight + 1))):
+                pair = exchange_once(matroid, one, other, follow_first=follow)
+                following[pair] = following.get(pair, Fraction(0)) + share * probability
+        waiting = following
+    return done
 
 
 def _exponentials(scores: list[int], rate: Fraction) -> list[arb]:

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from tests.targets.suite.case import SuiteCase, Truth, answers
 from tests.targets.suite.noise import draw_laplace, draw_selected, release
 
@@ -38,7 +38,7 @@ class TwoSampledSums:
     scale: Fraction
     fresh: bool
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` pairs of sums."""
         samples = 2 if self.fresh else 1
         kept = draw_selected(rng, self.q, (size, samples, len(dataset)))

@@ -11,8 +11,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
 from profiles.numbers import ExactLike, to_exact
+from proofs_check.audit import AuditResult, Claim, audit
 
 #: A number of nats: an exact fraction, or ``math.inf``.
 Nats = Fraction | float
@@ -72,8 +74,8 @@ class SuiteCase:
     ``correct`` says whether it holds for this pair: truth.upper ≤ claimed, or else truth.lower > claimed. ``one_sided`` claims are
     about adding a record (``dataset`` is the larger one). ``statistic``, where given, maps outputs to what an audit may look at
     instead. ``neighboring`` says what the claim calls neighbors: ``"stated"`` where the data sets are answers of queries, or one value,
-    of which the publication says how far those of neighbors are apart. ``note`` says what is wrong with the mechanism or peculiar about
-    the pair, ``source`` where the algorithm is published.
+    of which the publication says how far those of neighbors are apart. ``bits``: also look at what floating point gives away. ``note`` says
+    what is wrong with the mechanism or peculiar about the pair, ``source`` where the algorithm is published.
     """
 
     name: str
@@ -88,9 +90,20 @@ class SuiteCase:
     note: str = ""
     source: str = ""
     neighboring: str = "add-remove"
+    bits: bool = False
+
+    @property
+    def claim(self) -> Claim:
+        """What is claimed, as an audit takes it."""
+        return Claim(self.claimed, one_sided=self.one_sided)
+
+    def run(self, rng: np.random.Generator, **options: Any) -> AuditResult:
+        """Return the audit of the case; ``options`` go to :func:`proofs_check.audit.audit`, and come before what the case says."""
+        own: dict[str, Any] = {"statistic": self.statistic, "neighboring": self.neighboring, "bits": self.bits}
+        return audit(self.mechanism, self.dataset, self.neighbor, self.claim, rng=rng, **{**own, **options})
 
 
-def answers(values: ArrayLike) -> NDArray[np.float64]:
+def answers(values: ArrayLike) -> Floats:
     """Return query answers as an array of doubles that nobody can change.
 
     >>> answers([1, 0]).tolist()

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from tests.targets.suite.case import SuiteCase, Truth, answers
 
 _UNIT = 2.0**53
@@ -35,15 +35,15 @@ class NaiveLaplace:
 
     scale: Fraction
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` outputs, not rounded."""
         uniform = 1.0 - rng.random(size)
         signs = 2.0 * rng.integers(0, 2, size=size) - 1.0
-        noise: NDArray[np.float64] = float(self.scale) * np.log(uniform) * signs
+        noise: Floats = float(self.scale) * np.log(uniform) * signs
         return np.asarray(float(dataset) + noise, dtype=np.float64)
 
 
-def off_grid(outputs: NDArray[np.float64]) -> NDArray[np.float64]:
+def off_grid(outputs: Floats) -> Floats:
     """Return 1 for the outputs in the set S of :class:`NaiveLaplace`, 0 for the others.
 
     >>> off_grid(np.array([0.25, 1e-20, 0.75])).tolist()
@@ -74,7 +74,7 @@ class SnappingLaplace:
         """Λ."""
         return float(2.0 ** math.ceil(math.log2(self.scale)))
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` outputs, multiples of Λ within [−B, B] (and ±B)."""
         limit = float(self.bound)
         words = rng.integers(0, 2**53, size=size)
@@ -101,6 +101,7 @@ CASES = (
             "the data set it has probability 0.03 or so"
         ),
         correct=False,
+        bits=True,
         statistic=off_grid,
         note="right in exact arithmetic; the low bits of doubles tell the answer",
         source="Mironov 2012, Section 3",
@@ -119,6 +120,7 @@ CASES = (
             "-lambda log U >= 8 - x with sign +",
         ),
         correct=True,
+        bits=True,
         note="lambda = 10 (1 + 2^-49 B), B = 100, steps of 16, as DP-Sniper's LaplaceFixed",
         source="Mironov 2012, Theorem 1",
     ),

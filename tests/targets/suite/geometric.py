@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Integers
 from tests.targets.suite.case import SuiteCase, Truth
 
 
@@ -42,7 +42,7 @@ class TruncatedGeometric:
         above = [total - base ** (z - count + 1) * (base + 1) ** (n - 1 - z + count) for z in range(count, n)]
         return (*below, *above, total)
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.int64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Integers:
         """Return ``size`` noisy counts, shape (size,)."""
         table = np.array(self.cumulate(int(dataset)), dtype=np.int64)
         drawn = rng.integers(1, table[-1], size=size, endpoint=True)

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from profiles.mechanisms import KNormSum
-from profiles.mechanisms.noise import draw_directions
+from profiles.mechanisms.k_norm_sum import draw_directions
 from tests.targets.suite.case import SuiteCase, Truth, answers
 from tests.targets.suite.noise import Blocks
 
@@ -29,10 +29,10 @@ class ExponentialRadiusSum:
     scale: Fraction
     dimension: int
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` noisy sums."""
         radii = rng.exponential(float(self.scale), size=(size, 1))
-        noise: NDArray[np.float64] = draw_directions(rng, (size,), self.dimension, 2.0)
+        noise: Floats = draw_directions(rng, (size,), self.dimension, 2.0)
         noise *= radii
         noise += np.sum(dataset, axis=0)
         return noise
@@ -42,11 +42,11 @@ _DIMENSIONS = (1, 2, 5, 10, 50, 100)
 _CLAIM = Fraction("0.1")
 
 
-def _record(dimension: int) -> NDArray[np.float64]:
+def _record(dimension: int) -> Floats:
     return answers(np.eye(1, dimension))
 
 
-def _nobody(dimension: int) -> NDArray[np.float64]:
+def _nobody(dimension: int) -> Floats:
     return answers(np.zeros((0, dimension)))
 
 

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from tests.targets.suite.case import SuiteCase, Truth, answers
 from tests.targets.suite.noise import draw_laplace, release
 
@@ -27,7 +27,7 @@ class NoisyAnswers:
 
     scale: Fraction
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` noisy vectors of answers."""
         return release(dataset + draw_laplace(rng, self.scale, (size, *np.shape(dataset))))
 
@@ -43,7 +43,7 @@ class ParallelLaplace:
     scale: Fraction
     copies: int
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return outputs of shape (size, copies)."""
         return release(float(dataset) + draw_laplace(rng, self.scale, (size, self.copies)))
 

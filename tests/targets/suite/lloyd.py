@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.datasets import read_dataset
+from profiles.mechanisms.k_norm_sum import draw_directions
 from profiles.mechanisms.lloyd import LloydNoise, PostProcessing, move_centres
-from profiles.mechanisms.noise import draw_directions
 from tests.targets.suite.case import SuiteCase, Truth, answers
 from tests.targets.suite.noise import Blocks, draw_laplace
 
@@ -32,7 +32,7 @@ class ExponentialRadiusLloyd:
     sum_scale: Fraction
     dimension: int
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return the centre of ``size`` runs; the initial centre is 0."""
         data = read_dataset(dataset, self.dimension)
         sums = draw_directions(rng, (size, 1, 1), self.dimension, 2.0) * rng.exponential(float(self.sum_scale), size=(size, 1, 1, 1))

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Booleans, Floats
 from profiles.mechanisms import LaplaceSum
 from profiles.randomness.bernoulli import PoissonSampler
 from tests.targets.suite.case import Sampler
@@ -19,11 +19,11 @@ GRID = 2.0**30
 #: The same step as an exact number.
 STEP = Fraction(1, 2**30)
 
-_NOBODY: NDArray[np.float64] = np.zeros((0, 1))
+_NOBODY: Floats = np.zeros((0, 1))
 _BLOCK = 2**21  # numbers in one temporary array
 
 
-def draw_laplace(rng: np.random.Generator, scale: Fraction, size: int | tuple[int, ...]) -> NDArray[np.float64]:
+def draw_laplace(rng: np.random.Generator, scale: Fraction, size: int | tuple[int, ...]) -> Floats:
     """Return independent draws from Laplace(0, scale): density exp(−|t|/scale)/(2·scale).
 
     They are the catalogue's: its noisy sum of no records.
@@ -32,12 +32,12 @@ def draw_laplace(rng: np.random.Generator, scale: Fraction, size: int | tuple[in
     return LaplaceSum(b=scale).sample(_NOBODY, rng, math.prod(shape)).reshape(shape)
 
 
-def draw_selected(rng: np.random.Generator, q: Fraction, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def draw_selected(rng: np.random.Generator, q: Fraction, shape: tuple[int, ...]) -> Booleans:
     """Return which records are selected, each independently with probability q (rounded to a double), by the sampler that ships."""
     return PoissonSampler(rng).select(np.full(math.prod(shape), float(q))).reshape(shape)
 
 
-def release(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def release(values: Floats) -> Floats:
     """Return the values rounded to the nearest multiples of 2⁻³⁰ (in place).
 
     Why: the last bits of x + noise in doubles give x away (Mironov 2012), as the case ``floating-point-laplace`` shows; every continuous
@@ -62,7 +62,7 @@ class Blocks:
     inner: Any
     rounded: bool
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` outputs of the inner mechanism."""
         inner: Sampler = self.inner
         first = np.array(inner(dataset, rng, min(size, 1)), dtype=np.float64)

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from tests.targets.suite.case import SuiteCase, Truth
 from tests.targets.suite.noise import draw_laplace, release
 from tests.targets.suite.sparse_vector import ABORTED, ABORTED_VALUE, Answer, SparseVector
@@ -32,7 +32,7 @@ class NumericalSVT:
     bits: SparseVector
     answer_scale: Fraction
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` outputs."""
         codes = self.bits(dataset, rng, size)
         outputs = np.zeros(codes.shape)
@@ -68,7 +68,7 @@ class AdaptiveSVT:
     limit: int
     leak: bool = False
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` outputs."""
         n = len(dataset)
         outputs = np.zeros((size, 2 * n))

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from tests.targets.suite.case import SuiteCase, Truth, answers
 from tests.targets.suite.noise import draw_selected, release
 
@@ -35,7 +35,7 @@ class ExponentialCount:
     sign: int = 1
     rate: Fraction = Fraction(1)
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` noisy counts."""
         noise = rng.exponential(float(self.scale), size=size)
         kept = draw_selected(rng, self.rate, (size, len(dataset))).sum(axis=1)

@@ -25,13 +25,10 @@ suite is not part of the installed package: run it in a checkout. This page is g
 
 ```python
 import numpy as np
-from proofs_check.audit import Claim, audit
 from tests.targets.suite import standard_suite
 
 case = {{case.name: case for case in standard_suite()}}["svt-4"]
-claim = Claim(case.claimed, one_sided=case.one_sided)
-options = {{"rng": np.random.default_rng(1), "samples": 20_000, "effort": "fast", "neighboring": case.neighboring}}
-result = audit(case.mechanism, case.dataset, case.neighbor, claim, **options)
+result = case.run(np.random.default_rng(1), samples=20_000, effort="fast")
 assert result.epsilon_lower <= case.truth.upper
 ```
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from profiles.arrays import Booleans, Floats
 from tests.targets.suite.noise import draw_laplace, release
 
 #: What stands for the answers "below the threshold" and "not asked any more" where other outputs are numbers.
@@ -59,7 +60,7 @@ class SparseVector:
             return self._numbers(dataset, rng, size)
         bits = np.empty((len(dataset), size), dtype=bool)
         level = draw_laplace(rng, self.threshold_scale, size) + float(self.threshold)
-        chances: dict[float, NDArray[np.float64]] = {}
+        chances: dict[float, Floats] = {}
         for i, query in enumerate(map(float, dataset)):
             if self.query_scale is None:
                 np.greater_equal(query, level, out=bits[i])
@@ -74,7 +75,7 @@ class SparseVector:
         codes[find_aborted(bits, self.limit)] = ABORTED
         return np.ascontiguousarray(codes.T)
 
-    def _numbers(self, dataset: Any, rng: np.random.Generator, size: int) -> NDArray[np.float64]:
+    def _numbers(self, dataset: Any, rng: np.random.Generator, size: int) -> Floats:
         """The comparison itself is released, so its noise is drawn."""
         scale = self.query_scale if self.query_scale is not None else Fraction(0)
         level = draw_laplace(rng, self.threshold_scale, (size, 1)) + float(self.threshold)
@@ -88,13 +89,13 @@ class SparseVector:
         return outputs
 
 
-def laplace_tail(points: NDArray[np.float64], scale: Fraction) -> NDArray[np.float64]:
+def laplace_tail(points: Floats, scale: Fraction) -> Floats:
     """Return P(Laplace(0, scale) ≥ t) for each t in ``points``."""
     half = 0.5 * np.exp(np.abs(points) * (-1.0 / float(scale)))
     return np.where(points > 0, half, 1.0 - half)
 
 
-def find_aborted(bits: NDArray[np.bool_], limit: int | None) -> NDArray[np.bool_]:
+def find_aborted(bits: Booleans, limit: int | None) -> Booleans:
     """Return which queries come after ``limit`` bits that are set; queries are rows, outputs are columns."""
     if limit is None:
         return np.zeros(bits.shape, dtype=bool)

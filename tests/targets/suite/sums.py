@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from profiles.arrays import Floats
 from tests.targets.suite.case import SuiteCase, Truth, answers
 from tests.targets.suite.noise import draw_laplace, release
 
@@ -22,7 +22,7 @@ class PartialSum:
 
     scale: Fraction
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` noisy sums."""
         return release(float(np.sum(dataset)) + draw_laplace(rng, self.scale, size))
 
@@ -39,7 +39,7 @@ class PrefixSum:
 
     scale: Fraction
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` vectors of running sums."""
         noisy = release(dataset + draw_laplace(rng, self.scale, (size, len(dataset))))
         return np.cumsum(noisy, axis=1, out=noisy)
@@ -65,7 +65,7 @@ class SmartSum:
     scale: Fraction
     total_scale: Fraction | None
 
-    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> NDArray[np.float64]:
+    def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` vectors of running sums."""
         n = len(dataset)
         outputs = release(dataset + draw_laplace(rng, self.scale, (size, n)))

@@ -6,7 +6,7 @@ from accountant.applications.submodular.matroids.mechanism import PrivateMatroid
 from accountant.applications.submodular.matroids.objective import Coverage, Objective, Tracked
 from accountant.applications.submodular.matroids.oracle import OracleMatroid, check_axioms, probe_axioms
 from accountant.applications.submodular.matroids.per_user import PerUser, find_dependence
-from accountant.applications.submodular.matroids.rounding import rounding_law, swap_round
+from accountant.applications.submodular.matroids.rounding import swap_round
 
 __all__ = [
     "Coverage",
@@ -25,6 +25,5 @@ __all__ = [
     "check_axioms",
     "find_dependence",
     "probe_axioms",
-    "rounding_law",
     "swap_round",
 ]

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from scipy import sparse
 
-from accountant.applications.submodular.choosing import Scores, TrackedScores
+from accountant.applications.submodular.choosing import DrawnScores, Scores, read_whole_gains
 from accountant.applications.submodular.coverage import CoverageInstance, Links
-from accountant.applications.submodular.functions import UNIT, DecomposableFunction, MarginalGains
+from accountant.applications.submodular.functions import UNIT, DecomposableFunction
 from accountant.applications.submodular.greedy import PROVED
 from accountant.applications.submodular.weighted import WeightedCoverage
 from profiles import InvalidArgument, InvalidData
@@ -137,7 +137,7 @@ class Coverage:
 
     def start(self, data: CoverageInstance, rounds: int, bins: Integers | None) -> Scores:
         """Return the scores at y = 0: of the multilinear extension in closed form, or of draws."""
-        return _ClosedScores(data, rounds) if bins is None else _DrawnScores(data, bins)
+        return _ClosedScores(data, rounds) if bins is None else _CoverageScores(data, bins)
 
     def score_unit(self, draws: int | None) -> int:
         """Return 2^32 for the closed form, else the number of draws."""
@@ -210,10 +210,7 @@ class Tracked:
         """Return the scores at y = 0. Raises :class:`InvalidArgument` without draws."""
         if bins is None:
             raise InvalidArgument("a function whose sets grow has no multilinear extension in closed form; give draws")
-        trackers = [data.track() for _ in bins]
-        for tracker in trackers[:1]:
-            _read_whole(tracker)
-        return TrackedScores(trackers, bins, self.resolution)
+        return DrawnScores([data.track() for _ in bins], bins, self.resolution)
 
     def score_unit(self, draws: int | None) -> int:
         """Return the resolution times the number of draws."""
@@ -225,18 +222,10 @@ class Tracked:
         for row in membership:
             tracker, total = data.track(), 0
             for element in np.flatnonzero(row).tolist():
-                total += int(_read_whole(tracker)[element])
+                total += int(read_whole_gains(tracker, self.size)[element])
                 tracker.add(element)
             found.append(total)
         return np.array(found, dtype=np.int64)
-
-
-def _read_whole(tracker: MarginalGains) -> Integers:
-    gains = np.asarray(tracker.gains)
-    if gains.dtype != np.int64:
-        raise InvalidArgument(f"gains must be int64 numbers of units, but {gains.dtype} was found; return whole numbers and a resolution")
-    found: Integers = gains
-    return found
 
 
 class _ClosedScores:
@@ -272,7 +261,7 @@ class _ClosedScores:
         self._sums[element] = int((after // max(1, int(self._left[element]))).sum())
 
 
-class _DrawnScores:
+class _CoverageScores:
     """(1/s) Σ_j F(R_j) with R_j = {u: bins[j, u] < T y_u}: gains are numbers of (draw, user) pairs that are newly covered."""
 
     __slots__ = ("_bins", "_covered", "_gains", "_links", "_steps", "unit")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from mpmath import mp, mpf
 
 from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, WeightedCoverage
-from accountant.applications.submodular.choosing import score_plainly
+from accountant.applications.submodular.choosing import PlainScores
 from accountant.applications.submodular.functions import UNIT
 from accountant.applications.submodular.matroids import (
     Coverage,
@@ -86,7 +86,7 @@ def test_one_round_under_a_cardinality_constraint_is_the_greedy_algorithm(seed, 
             Coverage(5),
             CoverageInstance.from_sets([np.flatnonzero(rng.random(5) < 0.4).tolist() for _ in range(6)], candidates=5),
         )
-        scores = [function.start(users, 1, bins), score_plainly(users.track(), 5, 1)]
+        scores = [function.start(users, 1, bins), PlainScores(users.track(), 5, 1)]
     else:
         users = WeightedCoverage.from_matrix(rng.random((6, 5)), combine=kind)
         scores = [Tracked(5).start(users, 1, bins)]

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accountant.applications.submodular.matroids import OracleMatroid, UniformMatroid, rounding_law, swap_round
+from accountant.applications.submodular.matroids import OracleMatroid, UniformMatroid, swap_round
+from tests.targets.laws.matroids import rounding_law
 
 from .instances import MATROIDS, covers, multilinear, random_base, subsets
 
