@@ -129,6 +129,7 @@ class _Reader(ast.NodeVisitor):
         if dotted is not None:
             first, _, rest = dotted.partition(".")
             self.source.names.append((f"{self._full(first)}.{rest}", self.around))
+            self.source.attributes += [(name, self.around) for name in rest.split(".")[:-1]]
         else:
             self.visit(node.value)
 

@@ -20,7 +20,7 @@ LIVING = """
 from proofs_check.planted import Shape, used
 
 LIMIT = 3
-print(Shape(used(LIMIT)).area)
+print(Shape(used(LIMIT)).area, Shape(1).size)
 """
 PLANTED = '''
 import math as m
@@ -54,6 +54,14 @@ class Shape:
     @property
     def perimeter(self):
         return self.perimeter
+
+    @property
+    def size(self):
+        return self.box.width
+
+    @property
+    def box(self):
+        return self
 
     def __len__(self):
         return 0
