@@ -124,12 +124,11 @@ class _Reader(ast.NodeVisitor):
         return self.source.aliases.get(name, f"{self.source.module}.{name}")
 
     def visit_Attribute(self, node: ast.Attribute) -> None:
-        self.source.attributes.append((node.attr, self.around))
+        self.source.attributes += [(item.attr, self.around) for item in ast.walk(node) if isinstance(item, ast.Attribute)]
         dotted = _dotted(node)
         if dotted is not None:
             first, _, rest = dotted.partition(".")
             self.source.names.append((f"{self._full(first)}.{rest}", self.around))
-            self.source.attributes += [(name, self.around) for name in rest.split(".")[:-1]]
         else:
             self.visit(node.value)
 

@@ -12,7 +12,6 @@ from tests.packaging import dead_code
 ALLOWED = {
     r"accountant/guarantees/realised\.py: realise_draws": "the rule for a sample that users draw themselves",
     r"accountant/guarantees/rules\.py: derive_mechanism": "the rule that starts from a mechanism of users",
-    r"accountant/interop/opendp\.py: make_measurement": "what users of OpenDP call for a measurement at once",
     r"accountant/guarantees/statements\.py: FUNCTIONS": "what functions outside the guarantees rest on; tests hold it against the papers",
 }
 
@@ -20,7 +19,9 @@ LIVING = """
 from proofs_check.planted import Shape, used
 
 LIMIT = 3
-print(Shape(used(LIMIT)).area, Shape(1).size)
+print(Shape(used(LIMIT)).area)
+shape = Shape()
+print(shape.corner.real)
 """
 PLANTED = '''
 import math as m
@@ -52,16 +53,12 @@ class Shape:
         return 1
 
     @property
+    def corner(self):
+        return 1j
+
+    @property
     def perimeter(self):
         return self.perimeter
-
-    @property
-    def size(self):
-        return self.box.width
-
-    @property
-    def box(self):
-        return self
 
     def __len__(self):
         return 0
