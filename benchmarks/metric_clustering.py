@@ -28,7 +28,7 @@ import numpy as np
 
 from accountant.applications.clustering import Multiplicities, PrivateMetricClustering, bound_cost, measure_points
 from accountant.applications.clustering.private import rounds_for
-from accountant.applications.clustering.records import Records
+from accountant.applications.clustering.records import MetricRecords
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import UNITS, MetricSpace
@@ -52,7 +52,7 @@ def run_approximate(
 ) -> tuple[int, ...]:
     """The selection on all records at ε' = (ε/2)/(2 ln(e/δ)), then a histogram at ε/2."""
     digits = open_bits(rng)
-    tally = Records(space, power, Multiplicities(counts)).tally()
+    tally = MetricRecords(space, power, Multiplicities(counts)).tally()
     rounds = rounds_for(int(counts.sum()), k, space.size)
     chosen = select_candidates(tally, rounds, Fraction(epsilon / 2 / (2 * np.log(np.e / DELTA))), digits)
     noise = np.array([draw_discrete_laplace(Fraction(epsilon / 2), digits) for _ in chosen])

@@ -10,7 +10,7 @@ from typing import Any
 from accountant.calibration.noise import DEFAULT_TOLERANCE, Calibration, calibrate_noise, read_target
 from accountant.calibration.rule_constants import RuleConstants
 from accountant.calibration.sizes import calibrate_noise_for_size
-from accountant.calibration.sum_error import Noise, Records, SumError, choose_noise, error_of_any, error_on_data, read_records
+from accountant.calibration.sum_error import Noise, SumError, SumRecords, choose_noise, error_of_any, error_on_data, read_records
 from accountant.calibration.template import Template, make_template, open_parameters
 from accountant.data import StatisticSpec, check_range, open_dataset, parse_statistic
 from accountant.guarantees import to_json
@@ -257,7 +257,7 @@ class _Request:
     hypotheses: tuple[Hypothesis, ...]
     target: Fraction
     tolerance: object
-    records: Records | None
+    records: SumRecords | None
     noise: Noise
 
 

@@ -16,7 +16,7 @@ from profiles.numbers import shorten
 from profiles.terms import Term
 from proofs_check.enclosures import working_precision
 from proofs_check.suprema.bound import least_value
-from proofs_check.suprema.branch import Objective, Point
+from proofs_check.suprema.branch import Point, SearchedTerm
 from proofs_check.suprema.search import guess_maximiser
 from proofs_check.suprema.terms import odds_term, sampled_term
 
@@ -212,7 +212,7 @@ def _excess(family: Template, q: Term, target: Fraction, known: list[Point]) -> 
         box = {variable.name: (variable.lo, variable.hi) for variable in profile.record_variables() if variable.hi is not None}
         names = tuple(box)
         with working_precision(_BITS):
-            objective, other = Objective(log, names), Objective(odds, names)
+            objective, other = SearchedTerm(log, names), SearchedTerm(odds, names)
             points = [guess_maximiser(other if target < 1 else objective, box), *known]
             worst = max(_number(other.at(point).log1p() if target < 1 else objective.at(point)) for point in points)
         return math.log(max(worst, 1e-300)) - math.log(target)
@@ -234,7 +234,7 @@ def _is_above(family: Template, q: Term, target: Fraction, at: Mapping[str, Frac
     """Tell whether ψ is certainly above the target at a record."""
     profile = family.at(scale)
     with working_precision(bits):
-        attained = least_value(Objective(sampled_term(profile, q), ()), Objective(odds_term(profile, q), ()), at)
+        attained = least_value(SearchedTerm(sampled_term(profile, q), ()), SearchedTerm(odds_term(profile, q), ()), at)
     return attained is not None and attained > target
 
 

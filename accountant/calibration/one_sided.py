@@ -12,7 +12,7 @@ from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Profile, Und
 from profiles.numbers import round_down_finite, shorten
 from profiles.terms import Term, number
 from proofs_check.enclosures import ball, working_precision
-from proofs_check.suprema.certify import MANIFEST, Candidates, Claim, boxes, certify, premise
+from proofs_check.suprema.certify import MANIFEST, BoundClaim, ProofTrees, boxes, certify, premise
 
 Choice = Literal["optimal", "corollary"]
 CHOICES: tuple[Choice, ...] = ("optimal", "corollary")
@@ -145,8 +145,8 @@ def certify_pair(plus: Fraction, q: Fraction, target: Fraction) -> tuple[Mapping
 
 
 def _accepted(profile: Profile, q: Term, target: Fraction) -> Mapping[str, Any]:
-    claim = Claim(Fraction(0), target, {})
-    trees = Candidates([MANIFEST], [MANIFEST, _POINT], [("exp", _POINT), ("log", _POINT)], [MANIFEST, _POINT])
+    claim = BoundClaim(Fraction(0), target, {})
+    trees = ProofTrees([MANIFEST], [MANIFEST, _POINT], [("exp", _POINT), ("log", _POINT)], [MANIFEST, _POINT])
     checked = certify(profile, q, claim, trees, premise(profile, None))
     if not checked.accepted or checked.certificate is None:
         raise Undecided(

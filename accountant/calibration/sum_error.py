@@ -20,7 +20,7 @@ from profiles.evaluation import exact_value
 from profiles.profile import Statistic
 from profiles.terms import number, symbol
 from proofs_check.enclosures import working_precision
-from proofs_check.suprema.branch import Objective, enclose_supremum
+from proofs_check.suprema.branch import SearchedTerm, enclose_supremum
 from proofs_check.suprema.search import rounded_up
 
 #: The norms whose densities ∝ exp(−‖ζ‖_p/s) are meant by a noise of scale s, with p.
@@ -85,7 +85,7 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
-class Records:
+class SumRecords:
     """The records whose sum it is: a data set, read anew for each rule, and how the statistics and the l2 norm are read."""
 
     data: Any = field(repr=False)
@@ -107,7 +107,7 @@ class Records:
             yield {spec.name: statistics[spec.name] for spec in self.specs}
 
 
-def read_records(profile: Profile, data: Any, specs: tuple[StatisticSpec, ...]) -> Records:
+def read_records(profile: Profile, data: Any, specs: tuple[StatisticSpec, ...]) -> SumRecords:
     """Return the records. Raises :class:`InvalidArgument` where it is not clear what is summed."""
     chosen = complete_specs(profile, specs)
     if not chosen:
@@ -116,10 +116,10 @@ def read_records(profile: Profile, data: Any, specs: tuple[StatisticSpec, ...]) 
         raise InvalidArgument(
             f"the error of a sum was to be computed from data, but {profile.name!r} has {len(chosen)} statistics; leave --data out"
         )
-    return Records(data, chosen, chosen[0])
+    return SumRecords(data, chosen, chosen[0])
 
 
-def choose_noise(records: Records | None, norm: str | None, dimension: int | None) -> Noise:
+def choose_noise(records: SumRecords | None, norm: str | None, dimension: int | None) -> Noise:
     """Return the noise that is meant: as given, else by the norm that the statistic is, in as many coordinates as it has columns.
 
     Raises :class:`InvalidArgument`.
@@ -139,7 +139,7 @@ def choose_noise(records: Records | None, norm: str | None, dimension: int | Non
     return Noise(norm or (spec.norm if spec.norm in NOISE_NORMS else "l2"), dimension or len(spec.only))
 
 
-def error_on_data(profile: Profile, rule: SamplingRule, bound: Fraction, scale: Fraction, records: Records, noise: Noise) -> SumError:
+def error_on_data(profile: Profile, rule: SamplingRule, bound: Fraction, scale: Fraction, records: SumRecords, noise: Noise) -> SumError:
     """Return the expected error on a data set, with the numbers q that a sampler uses: Σ (1/q − 1) a², a the l2 norms. Private.
 
     Raises what reading and :meth:`Selector.select` raise.
@@ -187,5 +187,5 @@ def _supremum(term: Any, statistic: Statistic) -> Fraction | None:
     """Return an upper bound of a term that is at least 0 somewhere, near its supremum, None where none was found."""
     box = {statistic.name: (statistic.lo, statistic.hi)}
     with working_precision(_BITS):
-        found = enclose_supremum(Objective(term, (statistic.name,)), box, _GAP, _BUDGET, least=Fraction(1, 10**6)).exact()
+        found = enclose_supremum(SearchedTerm(term, (statistic.name,)), box, _GAP, _BUDGET, least=Fraction(1, 10**6)).exact()
     return None if found is None or found[1] > max(found[0], _GAP) * (1 + _WIDEST) else rounded_up(found[1], 12)

@@ -34,14 +34,14 @@ _NEAR = Fraction(1, 10**9)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table:
+class GivenData:
     """A data set as it was given: records along the first axis, and weights or None."""
 
     records: Floats
     weights: Floats | None
 
 
-def read_table(text: str, what: str, columns: Sequence[str] = (), weight_column: str | None = None) -> Table:
+def read_table(text: str, what: str, columns: Sequence[str] = (), weight_column: str | None = None) -> GivenData:
     """Return the data set that ``text`` is (a JSON array or object) or names (a file: JSON, NPY, CSV, Parquet, svmlight).
 
     ``columns`` and ``weight_column`` choose among the columns of a table with names. A single column makes an array of shape (n,).
@@ -56,11 +56,11 @@ def read_table(text: str, what: str, columns: Sequence[str] = (), weight_column:
     if suffix == ".json":
         return _read_json(read_text(path, _MAX_BYTES), path.name)
     if suffix == ".npy":
-        return Table(_read_npy(path), None)
+        return GivenData(_read_npy(path), None)
     return _read_columns(path, columns, weight_column)
 
 
-def make_pair(first: Table, second: Table) -> tuple[Any, Any]:
+def make_pair(first: GivenData, second: GivenData) -> tuple[Any, Any]:
     """Return both data sets as the mechanism gets them: arrays, or pairs ``(data, weights)`` if either one has weights.
 
     An empty data set takes the shape of the other's records. Raises :class:`InvalidData` for records of different shapes.
@@ -174,7 +174,7 @@ def _norm_or_number(name: str, value: str, record: WeightedRecord) -> Any:
     return next(iter(source.batches([parse_statistic(f"{name}={value}")]))).statistics[name][0]
 
 
-def _read_json(text: str, what: str) -> Table:
+def _read_json(text: str, what: str) -> GivenData:
     try:
         found = read_json(text, floats=True)
     except ValueError as error:
@@ -184,7 +184,7 @@ def _read_json(text: str, what: str) -> Table:
             private=quote_failure(error),
         ) from None
     if not isinstance(found, dict):
-        return Table(_as_array(found, what), None)
+        return GivenData(_as_array(found, what), None)
     unknown = sorted(set(found) - {"data", "weights"})
     if unknown or "data" not in found:
         problem = "another key was found" if unknown else "there is no data"
@@ -194,7 +194,7 @@ def _read_json(text: str, what: str) -> Table:
         )
     records = _as_array(found["data"], what)
     weights = None if "weights" not in found else read_weights(_as_array(found["weights"], f"the weights of {what}"), len(records))
-    return Table(records, weights)
+    return GivenData(records, weights)
 
 
 def _as_array(found: object, what: str) -> Floats:
@@ -229,7 +229,7 @@ def _read_npy(path: Path) -> Floats:
         ) from None
 
 
-def _read_columns(path: Path, columns: Sequence[str], weight_column: str | None) -> Table:
+def _read_columns(path: Path, columns: Sequence[str], weight_column: str | None) -> GivenData:
     from accountant.data import StatisticSpec, open_dataset
 
     source = open_dataset(str(path))
@@ -245,4 +245,4 @@ def _read_columns(path: Path, columns: Sequence[str], weight_column: str | None)
     values = np.concatenate(parts)
     records = values[:, : len(names)]
     weights = None if weight_column is None else read_weights(values[:, -1], len(values))
-    return Table(records[:, 0] if len(names) == 1 else records, weights)
+    return GivenData(records[:, 0] if len(names) == 1 else records, weights)

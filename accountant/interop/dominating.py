@@ -72,7 +72,7 @@ class Atoms:
 
 
 @dataclass(frozen=True, slots=True)
-class WorstPair:
+class DominatingPair:
     """The two laws: ``low`` and ``high`` are masses of P, ``only_p`` and ``only_q`` what one law has at most where the other has none."""
 
     low: arb
@@ -95,7 +95,7 @@ def dominating_atoms(spent: Spending) -> tuple[Atoms, Atoms]:
     return Atoms(going, pair.only_p), Atoms(coming, pair.only_q)
 
 
-def _pair(spent: Spending) -> WorstPair:
+def _pair(spent: Spending) -> DominatingPair:
     kept_plus, kept_minus = 1 - spent.delta_plus, 1 - spent.delta_minus
     gone = -(-ball(spent.plus)).expm1()
     if spent.minus is None:
@@ -103,7 +103,7 @@ def _pair(spent: Spending) -> WorstPair:
     lost, come = -(-ball(spent.minus)).expm1(), ball(spent.minus).expm1()
     if spent.plus == 0 and spent.minus == 0:
         least = min(spent.delta_plus, spent.delta_minus)
-        return WorstPair(arb(0), ball(1 - least), least, least)
+        return DominatingPair(arb(0), ball(1 - least), least, least)
     more = ball(kept_minus - kept_plus)
     first_below = kept_minus <= kept_plus if spent.plus == 0 else not _is_positive(more + gone * ball(kept_plus))
     second_below = kept_plus <= kept_minus if spent.minus == 0 else not _is_positive(come * ball(kept_plus) - more)
@@ -112,9 +112,9 @@ def _pair(spent: Spending) -> WorstPair:
     if second_below:
         low = (arb(1) - lost) * ball(kept_minus)
         only_p = spent.delta_minus if spent.minus == 0 else _upper(lost + (arb(1) - lost) * ball(spent.delta_minus))
-        return WorstPair(low, arb(0), only_p, spent.delta_minus)
+        return DominatingPair(low, arb(0), only_p, spent.delta_minus)
     low = (gone * ball(kept_plus) + ball(spent.delta_plus - spent.delta_minus)) / (come + gone)
-    return WorstPair(low.max(arb(0)), (ball(kept_plus) - low).max(arb(0)), spent.delta_plus, spent.delta_minus)
+    return DominatingPair(low.max(arb(0)), (ball(kept_plus) - low).max(arb(0)), spent.delta_plus, spent.delta_minus)
 
 
 def replacing_atoms(spent: Spending) -> Atoms:
@@ -162,9 +162,9 @@ def _is_positive(value: arb) -> bool:
     return bool(value > 0)
 
 
-def _without_low(spent: Spending, gone: arb) -> WorstPair:
+def _without_low(spent: Spending, gone: arb) -> DominatingPair:
     only_q = spent.delta_plus if spent.plus == 0 else _upper(gone + (arb(1) - gone) * ball(spent.delta_plus))
-    return WorstPair(arb(0), ball(1 - spent.delta_plus), spent.delta_plus, only_q)
+    return DominatingPair(arb(0), ball(1 - spent.delta_plus), spent.delta_plus, only_q)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """A named line through points in order; ``stepped`` holds each value until the next point; ``dots`` marks the points as well."""
 
     name: str
@@ -44,7 +44,7 @@ class Chart:
     told: str
     x_label: str
     y_label: str
-    lines: tuple[Line, ...]
+    lines: tuple[ChartLine, ...]
     levels: tuple[tuple[str, float], ...] = ()
     log_x: bool = False
     from_zero: bool = False
@@ -145,7 +145,7 @@ def _grid(x_axis: _Axis, y_axis: _Axis) -> list[Child]:
     return made
 
 
-def _draw_line(index: int, line: Line, x_axis: _Axis, y_axis: _Axis) -> list[Child]:
+def _draw_line(index: int, line: ChartLine, x_axis: _Axis, y_axis: _Axis) -> list[Child]:
     places = [(_number(x_axis.at(x)), _number(y_axis.at(min(y, _FAR)))) for x, y in line.points]
     path, before = f"M{places[0][0]} {places[0][1]}", places[0][1]
     for x, y in places[1:]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from accountant.report.charts import Chart, Line, draw
+from accountant.report.charts import Chart, ChartLine, draw
 from accountant.report.evidence import CONDITIONS as CERTIFICATE
 from accountant.report.evidence import AuditEvidence, Evidence
 from accountant.report.prose import capitalised, equation, statement, steps
@@ -230,9 +230,11 @@ def _trace(found: AuditEvidence) -> Element | None:
     result = found.result
     lines = []
     if len(result.trace) > 1:
-        lines.append(Line("sequential test (valid at any time)", tuple((float(p.outputs), p.bound) for p in result.trace), stepped=True))
+        lines.append(
+            ChartLine("sequential test (valid at any time)", tuple((float(p.outputs), p.bound) for p in result.trace), stepped=True)
+        )
     if result.fixed is not None:
-        lines.append(Line("fixed sample (valid at the end)", ((float(result.outputs), result.fixed),)))
+        lines.append(ChartLine("fixed sample (valid at the end)", ((float(result.outputs), result.fixed),)))
     if not lines:
         return None
     hidden = found.hides_claim

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
-from accountant.report.charts import Chart, Line, draw
+from accountant.report.charts import Chart, ChartLine, draw
 from accountant.report.curves import MOST_GRID as MOST_GRID_STATISTICS
 from accountant.report.curves import POINTS, Curve, Sizes, loss_curves, other_values, sampled_curves, shown_statistics, sizes, weight_curves
 from accountant.report.evidence import Evidence
@@ -96,7 +96,8 @@ def _figure(
     texts = [(name, up(value)) for name, value in levels]
     told = f"{caption}. " + " ".join(_told(curve) for curve in curves) + "".join(f" {name}: {text}." for name, text in texts)
     lines = tuple(
-        Line(curve.name, tuple((float(s.x), _drawn(s.upper if curve.round_up else s.lower)) for s in curve.samples)) for curve in curves
+        ChartLine(curve.name, tuple((float(s.x), _drawn(s.upper if curve.round_up else s.lower)) for s in curve.samples))
+        for curve in curves
     )
     chart = Chart(f"plot-{id_}", caption, told, statistic.name, y_label, lines, tuple((name, _drawn(value)) for name, value in levels))
     return make(
@@ -163,9 +164,9 @@ def _attempt_sizes(evidence: Evidence) -> Element | None:
 
 
 def _sizes_figure(title: str, found: Sizes) -> Element:
-    lines = [Line(found.mean.name, tuple((float(s.x), float(s.upper)) for s in found.mean.samples))]
+    lines = [ChartLine(found.mean.name, tuple((float(s.x), float(s.upper)) for s in found.mean.samples))]
     if found.rule is not None:
-        lines.append(Line("this report's rule, at its certified bound", ((float(found.rule.x), float(found.rule.upper)),)))
+        lines.append(ChartLine("this report's rule, at its certified bound", ((float(found.rule.x), float(found.rule.upper)),)))
     caption = f"{title}, as a share of {found.records} records spread evenly over the declared ranges"
     first, last = found.mean.samples[0], found.mean.samples[-1]
     ends = [f"{up(end.upper, _PLOT_DIGITS)} at {_place(end.x)} nats" for end in (first, last)]

@@ -16,7 +16,7 @@ from profiles.terms import Term, number, substitute, to_text
 from proofs_check.admission import admit
 from proofs_check.enclosures import Enclosure, ball, working_precision
 from proofs_check.statements.judge import decide
-from proofs_check.statements.sentences import Claim, Goals, Status
+from proofs_check.statements.sentences import Goals, PaperClaim, Status
 
 #: Relative width of the bracket in which the least weight is left.
 _TOLERANCE = Fraction(1, 2**60)
@@ -129,4 +129,6 @@ def _require_all(plus: Profile, epsilon: Term, target: Fraction) -> None:
 
 
 def _decide(goal: Goals) -> Status:
-    return decide(Claim(id="own-feasible-weights", source="docs/one-sided.md, Theorem 4", statement=goal.relation, goals=(goal,))).status
+    return decide(
+        PaperClaim(id="own-feasible-weights", source="docs/one-sided.md, Theorem 4", statement=goal.relation, goals=(goal,))
+    ).status

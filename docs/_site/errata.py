@@ -10,9 +10,9 @@ from profiles.grammar import parse_expression
 from profiles.numbers import exact_text
 from proofs_check.papers.registry import PAPERS, all_claims, judge
 from proofs_check.prover.pointwise import value_at
-from proofs_check.statements.judge import Finding, Judgement
+from proofs_check.statements.judge import GoalFinding, Judgement
 from proofs_check.statements.reading import read, split_reals
-from proofs_check.statements.sentences import Consequence, Status
+from proofs_check.statements.sentences import Impact, Status
 
 _HEAD = """# Errata: what is wrong in the papers
 
@@ -55,7 +55,7 @@ def render_errata() -> str:
     for paper in PAPERS:
         refuted = [found for claim in all_claims(paper.key) if (found := judge(claim.id)).status is Status.REFUTED]
         parts.append(f"## {paper.citation}: {paper.title}\n")
-        for consequence in reversed(Consequence):
+        for consequence in reversed(Impact):
             chosen = [found for found in refuted if found.claim.consequence is consequence]
             if chosen:
                 parts.append(f"### {consequence.value.capitalize()} ({len(chosen)})\n")
@@ -77,7 +77,7 @@ def describe_witness(found: Judgement) -> Iterator[str]:
         yield found.claim.reduction
 
 
-def _sides(found: Judgement, failing: Finding) -> str:
+def _sides(found: Judgement, failing: GoalFinding) -> str:
     goals = next(goals for goals in found.claim.goals if goals.relation == failing.relation and goals.box == failing.box)
     question = read(goals)[0]
     if question.derive:

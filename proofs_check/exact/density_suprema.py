@@ -17,7 +17,7 @@ from proofs_check.exact.densities import Density, LogQuadratic
 from proofs_check.exact.enclosed import Bounds, Enclosed, enclose_ball, log_ratio
 from proofs_check.exact.lines import as_ball
 from proofs_check.exact.tables import Direction, ExactEpsilon
-from proofs_check.suprema.branch import Box, Piece, enclose_supremum
+from proofs_check.suprema.branch import Box, PendingBox, enclose_supremum
 
 _BITS = 128
 _MOST_BOXES = 8_000
@@ -156,7 +156,7 @@ class _LogRatio:
     def _at(self, y: arb) -> arb:
         return as_ball(_log(self.top, y) - _log(self.bottom, y))
 
-    def above(self, box: Box) -> Piece:
+    def above(self, box: Box) -> PendingBox:
         """Return a box with the smaller one of the natural and the mean-value form; a narrow one is not divided."""
         low, high = box[_Y]
         whole, middle = interval(low, high), ball((low + high) / 2)
@@ -165,7 +165,7 @@ class _LogRatio:
         slopes = _log(self.top, series) - _log(self.bottom, series)
         centred = self._at(middle) + _slope(slopes) * (whole - middle)
         value = centred if centred.is_finite() and not centred.upper() > natural.upper() else natural
-        return Piece(box, _Y if high - low >= self.narrowest else "", value)
+        return PendingBox(box, _Y if high - low >= self.narrowest else "", value)
 
     def _natural(self, box: arb) -> arb:
         numerator, denominator = as_ball(self.top(box)).upper(), as_ball(self.bottom(box)).lower()

@@ -24,7 +24,7 @@ _ZERO, _ONE = Fraction(0), Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class LawTable:
     """A law that has been checked: ``exact`` where every probability is known exactly, else ``enclosed`` in [0, 1]."""
 
     exact: dict[Hashable, Exact] | None
@@ -50,7 +50,7 @@ def read_probability(value: object, what: str) -> Exact | Enclosed:
     return enclose_ball(value) if isinstance(value, arb) else read_exact(value, what)
 
 
-def read_table(law: object, what: str) -> Table:
+def read_table(law: object, what: str) -> LawTable:
     """Return a law after checking that it is one.
 
     Exact probabilities must add up to exactly 1, enclosed ones to an interval that contains 1; enclosures are cut to [0, 1].
@@ -71,13 +71,13 @@ def read_table(law: object, what: str) -> Table:
             raise InvalidArgument(
                 f"the probabilities of {what} must add up to 1, but these add up to {total!s:.60}; give all, as fractions or enclosures"
             )
-        return Table(exact, {})
+        return LawTable(exact, {})
     wide = {outcome: widen(value) for outcome, value in read.items()}
     if any(value.upper < 0 for value in wide.values()):
         raise InvalidArgument(f"the probabilities of {what} must be at least 0, but a negative one was found; correct the table")
     if not sum(value.lower for value in wide.values()) <= 1 <= sum(value.upper for value in wide.values()):
         raise InvalidArgument(f"the probabilities of {what} must add up to 1, but they do not; give them all, as fractions or enclosures")
-    return Table(None, {outcome: value.within(_ZERO, _ONE) for outcome, value in wide.items()})
+    return LawTable(None, {outcome: value.within(_ZERO, _ONE) for outcome, value in wide.items()})
 
 
 def equals_itself(output: object) -> bool:

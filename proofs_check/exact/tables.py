@@ -13,7 +13,7 @@ from profiles.numbers import ExactLike, to_exact
 from proofs_check.enclosures import working_precision
 from proofs_check.exact.enclosed import Bounds, Enclosed
 from proofs_check.exact.exponentials import Exact, ExpRational, Nats, log_of, near, raise_to
-from proofs_check.exact.probabilities import Law, Table, read_table
+from proofs_check.exact.probabilities import Law, LawTable, read_table
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _BITS = 128
@@ -135,7 +135,7 @@ def larger_bounds(one: Bounds, other: Bounds) -> Bounds:
     return Bounds(max(one.lower, other.lower), max(one.upper, other.upper))
 
 
-def hockey_stick(p: Table, q: Table, threshold: Exact) -> Exact | Enclosed:
+def hockey_stick(p: LawTable, q: LawTable, threshold: Exact) -> Exact | Enclosed:
     """Return Σ (P(y) − t Q(y))₊ for t = ``threshold``."""
     if p.exact is not None and q.exact is not None:
         total: Exact = _ZERO
@@ -153,7 +153,7 @@ def hockey_stick(p: Table, q: Table, threshold: Exact) -> Exact | Enclosed:
     return Enclosed(min(low, _ONE), min(high, _ONE))
 
 
-def ratio_of(p: Table, q: Table, delta: Fraction) -> Ratio:
+def ratio_of(p: LawTable, q: LawTable, delta: Fraction) -> Ratio:
     """Return the smallest e^ε ≥ 1 with P(S) ≤ e^ε Q(S) + δ for all events S."""
     outcomes = tuple(dict.fromkeys((*p.values, *q.values)))
     if p.exact is not None and q.exact is not None:

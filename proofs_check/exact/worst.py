@@ -13,7 +13,7 @@ from profiles.errors import InvalidArgument, Undecided
 from profiles.numbers import ExactLike, round_down, round_up, to_integer
 from proofs_check.exact.enclosed import Bounds, Enclosed
 from proofs_check.exact.exponentials import Exact, Nats
-from proofs_check.exact.probabilities import Law, Table, read_table, widen
+from proofs_check.exact.probabilities import Law, LawTable, read_table, widen
 from proofs_check.exact.tables import Ratio, hockey_stick, larger_bounds, ratio_of, read_delta, read_threshold
 
 #: A data set is a tuple of records.
@@ -214,9 +214,9 @@ class _Tables:
         if not callable(law):
             raise InvalidArgument(f"a law must be a function of a data set, but {type(law).__name__} was found; give law(dataset)")
         self._law = law
-        self._tables: dict[Dataset, Table] = {}
+        self._tables: dict[Dataset, LawTable] = {}
 
-    def of(self, dataset: Dataset) -> Table:
+    def of(self, dataset: Dataset) -> LawTable:
         found = self._tables.get(dataset)
         if found is None:
             what = f"the law on {_short(dataset)}"

@@ -4,7 +4,7 @@ A verdict is never written down: :func:`judge` computes it from the claim's goal
 """
 
 from proofs_check.papers.registry import PAPERS, all_claims, find_claim, judge
-from proofs_check.statements.judge import Finding, Judgement
-from proofs_check.statements.sentences import Claim, Consequence, Goals, Paper, Status
+from proofs_check.statements.judge import GoalFinding, Judgement
+from proofs_check.statements.sentences import Goals, Impact, Paper, PaperClaim, Status
 
-__all__ = ["PAPERS", "Claim", "Consequence", "Finding", "Goals", "Judgement", "Paper", "Status", "all_claims", "find_claim", "judge"]
+__all__ = ["PAPERS", "GoalFinding", "Goals", "Impact", "Judgement", "Paper", "PaperClaim", "Status", "all_claims", "find_claim", "judge"]

@@ -5,12 +5,12 @@ Notation: l + b = log(m/beta) with l = log m and b = log(1/beta); z = zeta, a = 
 
 from __future__ import annotations
 
-from proofs_check.statements.sentences import Claim, Goals
+from proofs_check.statements.sentences import Goals, PaperClaim
 
 _SETS = "m in [2, oo); k in [1, oo); b in [0, oo)"
 
 CLAIMS = (
-    Claim(
+    PaperClaim(
         id="ghazi-2024-section-4.1.1-assumptions",
         source="Section 4.1.1, 'the straightforward observation that ... satisfies Assumptions 4.1 and 4.2' (Delta = 1)",
         statement="one record's marginal gains are >= 0 and sum to f_x(T_k) - f_x({}) <= 1 along every sequence",
@@ -20,7 +20,7 @@ CLAIMS = (
         ),
         reduction="two rounds; f_x({}) = f, f_x(T_1) = f + g, f_x(T_2) = f + g + h, 1 = f + g + h + s; every round adds one difference",
     ),
-    Claim(
+    PaperClaim(
         id="ghazi-2024-theorem-1.2-union",
         source="Section 4.1.1, 'a union bound over all sets ... w.p. at least 1 - beta/2', (2) and (3)",
         statement="(m + 1)^k sets, alpha = 0.01 eta, zeta = 2000 k log(m/beta)/eta: (m + 1)^k (e^(-alpha zeta) + e^(-alpha "
@@ -31,7 +31,7 @@ CLAIMS = (
         ),
         reduction="both tails are at most e^(-20/3 k log(m/beta)); the second goal is the logarithm. For m >= 2 (m = 1 leaves no choice)",
     ),
-    Claim(
+    PaperClaim(
         id="ghazi-2024-theorem-1.2-chain-1",
         source="Section 4.1.1, last display, first line, by (3); the same step by (12) in Appendix D",
         statement="F_D(T) >= F_Ds(T)/((1 + alpha) p) - zeta/p",
@@ -43,7 +43,7 @@ CLAIMS = (
         ),
         reduction="(3) is F_Ds(T) + t = (1 + alpha) p F_D(T) + zeta with t >= 0",
     ),
-    Claim(
+    PaperClaim(
         id="ghazi-2024-theorem-1.2-chain-3",
         source="Section 4.1.1, last display, third line, by (2)",
         statement="(1 - 1/e)/((1 + alpha) p) max F_Ds - zeta/p >= (1 - alpha)/(1 + alpha) (1 - 1/e) max F_D - 2 zeta/p",
@@ -55,13 +55,13 @@ CLAIMS = (
         ),
         reduction="(2) at the best set of D: max F_Ds = (1 - alpha) p M - zeta + t with t >= 0",
     ),
-    Claim(
+    PaperClaim(
         id="ghazi-2024-theorem-1.2-chain-4",
         source="Section 4.1.1, last display, fourth line",
         statement="(1 - alpha)/(1 + alpha) (1 - 1/e) >= 1 - 1/e - eta for alpha = 0.01 eta",
         goals=(Goals("(1 - 0.01*h)/(1 + 0.01*h)*(1 - exp(-1)) >= 1 - exp(-1) - h", "h in [0, 1]"),),
     ),
-    Claim(
+    PaperClaim(
         id="ghazi-2024-theorem-1.2-error",
         source="Section 4.1.1, last display, fourth line (the O made explicit)",
         statement="2 zeta/p <= 6400 k log(m/beta)/(eta eps), for zeta = 2000 k log(m/beta)/eta and eps <= 1",

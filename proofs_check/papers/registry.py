@@ -25,7 +25,7 @@ from proofs_check.papers import (
     ghazi_2024_submodular,
 )
 from proofs_check.statements.judge import Judgement, decide
-from proofs_check.statements.sentences import Claim, Paper
+from proofs_check.statements.sentences import Paper, PaperClaim
 
 PAPERS = (
     Paper("fay-2024", "Fay et al. 2024", "Personalized Privacy Amplification via Importance Sampling (TMLR 12/2024)"),
@@ -56,7 +56,7 @@ _PARTS = (
 )
 
 
-def all_claims(paper: str | None = None) -> tuple[Claim, ...]:
+def all_claims(paper: str | None = None) -> tuple[PaperClaim, ...]:
     """Return the claims of one paper (by key), or of all. Raises :class:`InvalidArgument` for an unknown key."""
     keys = [known.key for known in PAPERS]
     if paper is not None and paper not in keys:
@@ -64,7 +64,7 @@ def all_claims(paper: str | None = None) -> tuple[Claim, ...]:
     return tuple(claim for claim in _by_id().values() if paper is None or claim.paper == paper)
 
 
-def find_claim(claim_id: str) -> Claim:
+def find_claim(claim_id: str) -> PaperClaim:
     """Return the claim with an id. Raises :class:`InvalidArgument` for an unknown one."""
     claims = _by_id()
     if claim_id not in claims:
@@ -73,8 +73,8 @@ def find_claim(claim_id: str) -> Claim:
 
 
 @lru_cache(maxsize=1)
-def _by_id() -> dict[str, Claim]:
-    found: dict[str, Claim] = {}
+def _by_id() -> dict[str, PaperClaim]:
+    found: dict[str, PaperClaim] = {}
     for part in _PARTS:
         for claim in part.CLAIMS:
             if claim.id in found:

@@ -17,11 +17,11 @@ from proofs_check.prover.trees import describe
 from proofs_check.results import Tree
 from proofs_check.statements.confirming import confirms, confirms_violation
 from proofs_check.statements.reading import Question, join_reals, read, read_point, split_reals
-from proofs_check.statements.sentences import Claim, Goals, Status
+from proofs_check.statements.sentences import Goals, PaperClaim, Status
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class GoalFinding:
     """What was found about one goal text: a proof tree (with the kernel's rules) for each of its goals, or a witness, or neither."""
 
     relation: str
@@ -36,10 +36,10 @@ class Finding:
 class Judgement:
     """The status of a claim with what it rests on. ``witness`` holds exact numbers; a status of ``UNKNOWN`` says nothing else."""
 
-    claim: Claim
+    claim: PaperClaim
     status: Status
     method: str
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[GoalFinding, ...] = ()
     witness: dict[str, Fraction] | None = None
 
     def to_json(self) -> dict[str, object]:
@@ -55,7 +55,7 @@ class Judgement:
         }
 
 
-def decide(claim: Claim) -> Judgement:
+def decide(claim: PaperClaim) -> Judgement:
     """Return the judgement of a claim that need not be in the registry."""
     if claim.aside is not None:
         return Judgement(claim, claim.aside, claim.argument)
@@ -73,12 +73,12 @@ def decide(claim: Claim) -> Judgement:
     return Judgement(claim, Status.UNKNOWN, "neither a proof nor a point where it fails was found", findings + counter)
 
 
-def _method(findings: tuple[Finding, ...]) -> str:
+def _method(findings: tuple[GoalFinding, ...]) -> str:
     ways = dict.fromkeys(describe(tree) for finding in findings for tree in finding.trees)
     return "; ".join(ways)
 
 
-def _examine(goals: Goals) -> Finding:
+def _examine(goals: Goals) -> GoalFinding:
     proofs: list[Tree] = []
     rules: dict[str, None] = {}
     questions = [(question, question.goal()) for question in read(goals)]
@@ -86,14 +86,14 @@ def _examine(goals: Goals) -> Finding:
         for question, goal in questions:
             witness = look(question, goal, goals.first)
             if witness is not None:
-                return Finding(goals.relation, goals.box, Status.REFUTED, witness=join_reals(witness))
+                return GoalFinding(goals.relation, goals.box, Status.REFUTED, witness=join_reals(witness))
     for question, goal in questions:
         proof = _find_proof(question, goal, goals.hint)
         if proof is None:
-            return Finding(goals.relation, goals.box, Status.UNKNOWN)
+            return GoalFinding(goals.relation, goals.box, Status.UNKNOWN)
         proofs.append(proof[0])
         rules.update(dict.fromkeys(proof[1]))
-    return Finding(goals.relation, goals.box, Status.PROVED, tuple(proofs), tuple(rules))
+    return GoalFinding(goals.relation, goals.box, Status.PROVED, tuple(proofs), tuple(rules))
 
 
 def _find_proof(question: Question, goal: Goal, hint: Tree | None) -> tuple[Tree, tuple[str, ...]] | None:

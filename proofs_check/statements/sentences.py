@@ -10,7 +10,7 @@ from typing import Any
 from proofs_check.results import Tree
 
 
-class Consequence(Enum):
+class Impact(Enum):
     """What follows for a reader of the paper when the statement is refuted."""
 
     TYPO = "harmless typo"
@@ -57,7 +57,7 @@ class Goals:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class PaperClaim:
     """One statement of a paper (or, if ``corrects`` is not empty, our correction of one).
 
     The statement is proved when all ``goals`` are. It is refuted when one goal fails at a point, or when all goals of ``against``
@@ -72,7 +72,7 @@ class Claim:
     against: tuple[Goals, ...] = ()
     instance: Mapping[str, str] = field(default_factory=dict)
     reduction: str = ""
-    consequence: Consequence | None = None
+    consequence: Impact | None = None
     effect: str = ""
     correction: str = ""
     corrects: tuple[str, ...] = ()

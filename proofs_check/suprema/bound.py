@@ -15,13 +15,13 @@ from profiles.evaluation import exact_value
 from profiles.hypotheses import DEFINED, Hypothesis
 from profiles.terms import Term, free_symbols
 from proofs_check.enclosures import Enclosure, ball, lower_fraction, upper_fraction, working_precision
-from proofs_check.suprema.branch import Box, Objective, Outcome, Point, prove_at_most
+from proofs_check.suprema.branch import Box, Point, SearchedTerm, SearchOutcome, prove_at_most
 from proofs_check.suprema.certify import (
     MANIFEST,
     ZERO,
-    Candidates,
+    BoundClaim,
     Checked,
-    Claim,
+    ProofTrees,
     Subgoal,
     bound_trees,
     boxes,
@@ -138,13 +138,13 @@ class _Search:
         psi = sampled_term(profile, q)
         self.box, self.fixed = _ranges(profile, free_symbols(psi))
         self.names = tuple(self.box)
-        self.q, self.log = Objective(q, self.names), Objective(psi, self.names)
-        self.odds, self.weighted = Objective(odds_term(profile, q), self.names), Objective(weighted_epsilon(profile, q), self.names)
+        self.q, self.log = SearchedTerm(q, self.names), SearchedTerm(psi, self.names)
+        self.odds, self.weighted = SearchedTerm(odds_term(profile, q), self.names), SearchedTerm(weighted_epsilon(profile, q), self.names)
 
     def run(self, *, accept_wider: bool, well_defined: Mapping[str, Any]) -> EpsilonBound:
         with working_precision(128):
             self.worst = guess_maximiser(self.q, self.box)
-            least = guess_maximiser(Objective(("neg", self.q.term), self.names), self.box)
+            least = guess_maximiser(SearchedTerm(("neg", self.q.term), self.names), self.box)
             for point in (self.worst, least):
                 refuse_improper(self.q.term, Enclosure(self.q.term), {**self.fixed, **point})
             at = guess_maximiser(self.log, self.box)
@@ -184,10 +184,10 @@ class _Search:
             hypotheses=() if checked.accepted else (DEFINED,), certificate=checked.certificate,
         )  # fmt: skip
 
-    def _claim(self, lower: Fraction | None, upper: Fraction | None, at: Point) -> Claim:
+    def _claim(self, lower: Fraction | None, upper: Fraction | None, at: Point) -> BoundClaim:
         if lower is None or upper is None:
             raise Undecided(self._failure(lower, None))
-        return Claim(lower, upper, {**at, **self.fixed})
+        return BoundClaim(lower, upper, {**at, **self.fixed})
 
     def _bits(self, at: Point) -> int:
         """Enough bits for the gap relative to ψ, although form ``log`` adds numbers of the size of e and of 1."""
@@ -204,16 +204,16 @@ class _Search:
     def _prove_probability(self) -> bool:
         """Prove 0 < q ≤ 1 on the box by ball arithmetic; refuse with a witness where it is false."""
         above = self._at_most_one(self.q.term)
-        negative = Objective(("neg", self.q.term), self.names)
+        negative = SearchedTerm(("neg", self.q.term), self.names)
         below = prove_at_most(negative, self.box, arb(0), 2_000, exact=Fraction(0), strict=True)
         for outcome in (above, below):
             if outcome.counterexample is not None:
                 refuse_improper(self.q.term, Enclosure(self.q.term), outcome.counterexample)
         return above.proved and below.proved and all(self._stays_inside(part, zero) for _, part, zero in domains(self.q.term))
 
-    def _at_most_one(self, q: Term) -> Outcome:
+    def _at_most_one(self, q: Term) -> SearchOutcome:
         """Decide q ≤ 1; a minimum is at most 1 if one of its arguments is, which enclosures that are rounded outward cannot see."""
-        outcome = prove_at_most(Objective(q, self.names), self.box, arb(1), 2_000 if q[0] != "min" else 50, exact=Fraction(1))
+        outcome = prove_at_most(SearchedTerm(q, self.names), self.box, arb(1), 2_000 if q[0] != "min" else 50, exact=Fraction(1))
         if q[0] == "min" and outcome.counterexample is None:
             for argument in q[1:]:
                 found = self._at_most_one(argument)
@@ -223,20 +223,22 @@ class _Search:
 
     def _stays_inside(self, argument: Term, zero: bool) -> bool:  # noqa: FBT001 - one of the three fields of a domain
         """Prove that the argument of a root, logarithm or power in q is in its domain: an enclosure alone would clip it."""
-        negative = Objective(("neg", argument), self.names)
+        negative = SearchedTerm(("neg", argument), self.names)
         return prove_at_most(negative, self.box, arb(0), 2_000, exact=Fraction(0), strict=not zero).proved
 
     @property
     def _digits(self) -> int:
         return max(12, len(str(self.gap.denominator // self.gap.numerator)) + 4)
 
-    def _enclose(self, at: Point, *, by_largest: bool = True) -> tuple[Fraction | None, Fraction | None, Point, Outcome, tuple[str, ...]]:
+    def _enclose(
+        self, at: Point, *, by_largest: bool = True
+    ) -> tuple[Fraction | None, Fraction | None, Point, SearchOutcome, tuple[str, ...]]:
         """Return lower, upper, the record of lower, the outcome that proves upper, and the forms in the order in which they did best."""
         digits = self._digits
         objectives = {"log": self.log, "exp": self.odds}
         lower = self._lower(at, digits)
         order: tuple[str, ...] = ("log", "exp") if lower is not None and lower >= 1 else ("exp", "log")
-        outcome = Outcome(proved=False, bound=None, counterexample=None, boxes=0)
+        outcome = SearchOutcome(proved=False, bound=None, counterexample=None, boxes=0)
         best: Fraction | None = None
         for _ in range(_ROUNDS):
             if lower is None:
@@ -245,7 +247,7 @@ class _Search:
             shares = sorted({min(_FIRST_TRY, self.budget), self.budget})
             for share in shares:
                 if by_largest and share != shares[0] and self._stays_below(at, lower, upper):
-                    return lower, upper, at, Outcome(proved=True, bound=None, counterexample=None, boxes=outcome.boxes), order
+                    return lower, upper, at, SearchOutcome(proved=True, bound=None, counterexample=None, boxes=outcome.boxes), order
                 for form in order:
                     outcome = prove_at_most(objectives[form], self.box, _target(form, upper), share)
                     if outcome.proved:
@@ -280,10 +282,10 @@ class _Search:
         end = least_value(self.log, self.odds, at)
         return None if end is None else rounded_down(max(end, Fraction(0)), digits)
 
-    def _certify(self, claim: Claim, boxes_used: int, order: tuple[str, ...], well_defined: Mapping[str, Any]) -> Checked:
+    def _certify(self, claim: BoundClaim, boxes_used: int, order: tuple[str, ...], well_defined: Mapping[str, Any]) -> Checked:
         precision, objectives = self.bits, {"log": self.log, "exp": self.odds}
         goals = [Subgoal(form, objectives[form], _target(form, claim.upper)) for form in order]
-        trees = Candidates(
+        trees = ProofTrees(
             probability_trees(self.q, self.box, slope=1, worst=self.worst),
             probability_trees(self.q, self.box, slope=-1, worst=self.worst),
             [*self._by_largest(claim.upper), *bound_trees(goals, self.box, precision=precision, estimate=boxes_used)],
@@ -310,7 +312,7 @@ class _Search:
         )
 
 
-def least_value(log: Objective, odds: Objective, at: Mapping[str, Fraction]) -> Fraction | None:
+def least_value(log: SearchedTerm, odds: SearchedTerm, at: Mapping[str, Fraction]) -> Fraction | None:
     """Return a number that ψ at a record is certainly not below, the larger one of what both forms give; None where neither is finite."""
     ends = [lower_fraction(value) for value in (odds.at(at).log1p(), log.at(at))]
     return max((end for end in ends if end is not None), default=None)

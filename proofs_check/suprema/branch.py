@@ -28,7 +28,7 @@ _MOST_CASES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SearchOutcome:
     """What branch and bound found about sup f on a box.
 
     ``proved``: f ≤ target (f < target if strict) everywhere. ``bound``: a proven upper bound of f in any case, None if not finite.
@@ -42,7 +42,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PendingBox:
     """A box that is not decided yet, the variable to bisect, and a ball whose upper end bounds f on the box."""
 
     box: Box
@@ -124,11 +124,11 @@ class Bounded(Protocol):
     def at(self, point: Mapping[str, Fraction]) -> arb:
         """Return a ball around the value at a point."""
 
-    def above(self, box: Box) -> Piece:
+    def above(self, box: Box) -> PendingBox:
         """Return what is left to decide about sup f on a box: a part of it, and a ball whose upper end bounds f on that part."""
 
 
-class Objective:
+class SearchedTerm:
     """A term on records, ready for bounds on boxes and values at points."""
 
     __slots__ = ("_enclosure", "_rational", "_steps", "names", "term")
@@ -149,7 +149,7 @@ class Objective:
     def _over(self, box: Box) -> tuple[arb, Gradient]:
         return self._enclosure.evaluate_with_gradient({name: interval(lo, hi) for name, (lo, hi) in box.items()}, self.names)
 
-    def above(self, box: Box) -> Piece:
+    def above(self, box: Box) -> PendingBox:
         """Return what is left to decide about sup f on ``box``: a face of it, and a ball whose upper end bounds f on that face.
 
         Along a variable in which f is monotone on the box, only its better end is kept, and the rest is looked at again. The ball is the
@@ -165,7 +165,7 @@ class Objective:
         if any(slope is not None and not slope.is_finite() for slope in gradient):
             widest = max(self.names, key=lambda name: (face[name][1] - face[name][0], name), default="")
             cases = None if self._steps is None else self._steps.bound({name: interval(lo, hi) for name, (lo, hi) in face.items()})
-            return Piece(face, widest, cases if cases is not None and cases.is_finite() else value)
+            return PendingBox(face, widest, cases if cases is not None and cases.is_finite() else value)
         middle = {name: (lo + hi) / 2 for name, (lo, hi) in face.items()}
         centred = self.at(middle)
         variable, most = "", -1.0
@@ -175,7 +175,7 @@ class Objective:
                 centred += slope * interval(lo - middle[name], hi - middle[name])
                 effect = float(abs(slope).upper()) * float(hi - lo)
                 variable, most = (name, effect) if effect > most else (variable, most)
-        return Piece(face, variable, centred if not value.is_finite() or centred.upper() < value.upper() else value)
+        return PendingBox(face, variable, centred if not value.is_finite() or centred.upper() < value.upper() else value)
 
 
 def _is_by_arithmetic(term: Term) -> bool:
@@ -197,21 +197,21 @@ def _face(box: Box, names: tuple[str, ...], gradient: Gradient) -> Box:
 
 
 def prove_at_most(
-    objective: Objective, box: Box, target: arb, budget: int, *, exact: Fraction | None = None, strict: bool = False
-) -> Outcome:
+    objective: SearchedTerm, box: Box, target: arb, budget: int, *, exact: Fraction | None = None, strict: bool = False
+) -> SearchOutcome:
     """Decide f ≤ ``target`` on ``box`` with at most ``budget`` boxes, at the working precision.
 
     ``exact`` is the target as a rational number, where it is one: then a record at which f equals it exactly does not stop the proof.
     """
 
-    def clears(piece: Piece) -> bool:
+    def clears(piece: PendingBox) -> bool:
         if (piece.value < target) if strict else (piece.value <= target):
             return True
         return not piece.divisible and exact is not None and _exactly_below(objective, piece.middle, exact, strict=strict)
 
     left, count, above = _search(objective, box, budget, clears, lambda middle: objective.at(middle) > target, onward=False)
     bound = None if above is not None else _largest([piece.value for piece in left], target)
-    return Outcome(proved=not left and above is None, bound=bound, counterexample=above, boxes=count)
+    return SearchOutcome(proved=not left and above is None, bound=bound, counterexample=above, boxes=count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +236,7 @@ def enclose_supremum(objective: Bounded, box: Box, gap: Fraction, budget: int, *
     best, at = arb("-inf"), {name: lo for name, (lo, _) in box.items()}
     target = best
 
-    def clears(piece: Piece) -> bool:
+    def clears(piece: PendingBox) -> bool:
         nonlocal cleared
         if not piece.value <= target:
             return False
@@ -261,7 +261,7 @@ def minimum_enclosure(term: Term, box: Sequence[Variable], budget: int = 6000) -
 
     The interval is as narrow as ``budget`` boxes allow (relative gap 1e-9 aimed at); all ranges must be finite.
     """
-    objective = Objective(("neg", term), tuple(variable.name for variable in box))
+    objective = SearchedTerm(("neg", term), tuple(variable.name for variable in box))
     sides = {variable.name: (variable.lo, variable.lo if variable.hi is None else variable.hi) for variable in box}
     with working_precision(96):
         found = enclose_supremum(objective, sides, _MINIMUM_GAP, budget, least=_LEAST_MINIMUM).exact()
@@ -269,15 +269,15 @@ def minimum_enclosure(term: Term, box: Sequence[Variable], budget: int = 6000) -
 
 
 def _search(
-    objective: Bounded, box: Box, budget: int, clears: Callable[[Piece], bool], stops: Callable[[Point], bool], *, onward: bool
-) -> tuple[list[Piece], int, Point | None]:
+    objective: Bounded, box: Box, budget: int, clears: Callable[[PendingBox], bool], stops: Callable[[Point], bool], *, onward: bool
+) -> tuple[list[PendingBox], int, Point | None]:
     """Return the pieces that are not cleared after ``budget`` boxes, the number of boxes, and the middle of one at which it stopped.
 
     Boxes are taken by largest upper bound; each is cleared, or bisected along the variable that contributes most to its width. What clears
     may become more while the search runs, never less. ``onward``: go on where the first box can be neither cleared nor bisected.
     """
-    heap: list[tuple[float, int, Piece]] = []
-    stuck: list[Piece] = []
+    heap: list[tuple[float, int, PendingBox]] = []
+    stuck: list[PendingBox] = []
     pending: list[Box] = [box]
     count = 0
     while pending:
@@ -304,7 +304,7 @@ def _search(
     return [*stuck, *(item for _, _, item in heap)], count, None
 
 
-def _exactly_below(objective: Objective, point: Point, exact: Fraction, *, strict: bool) -> bool:
+def _exactly_below(objective: SearchedTerm, point: Point, exact: Fraction, *, strict: bool) -> bool:
     value = exact_value(objective.term, point)
     return value is not None and (value < exact if strict else value <= exact)
 

@@ -15,7 +15,7 @@ from profiles.evaluation import exact_value
 from profiles.terms import Term, children, free_symbols
 from proofs_check.certificates import check_text, make_certificate
 from proofs_check.enclosures import Enclosure, ball, interval
-from proofs_check.suprema.branch import Box, Objective, Point, prove_at_most
+from proofs_check.suprema.branch import Box, Point, SearchedTerm, prove_at_most
 from proofs_check.suprema.feasibility import domains
 
 Tree = dict[str, Any]
@@ -37,7 +37,7 @@ class Checked:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class ProofTrees:
     """Trees to try, best first, for each step of the two claims."""
 
     positive: Sequence[Tree]
@@ -47,7 +47,7 @@ class Candidates:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class BoundClaim:
     """lower ≤ ψ(at), and ψ ≤ upper at every record."""
 
     lower: Fraction
@@ -70,7 +70,7 @@ def premise(profile: Profile, given: Mapping[str, Any] | None) -> Tree:
     return dict(well_defined_claim(profile))
 
 
-def probability_trees(q: Objective, box: Box, *, slope: int, worst: Point) -> list[Tree]:
+def probability_trees(q: SearchedTerm, box: Box, *, slope: int, worst: Point) -> list[Tree]:
     """Return trees for q > 0 (``slope`` = 1) or 1 − q ≥ 0 (``slope`` = −1): sign of the normal form, monotone to an end, subdivision.
 
     ``worst`` is a record where q is extreme; where q is exactly 1 there, inside a range, each side is tried by itself.
@@ -83,7 +83,7 @@ def probability_trees(q: Objective, box: Box, *, slope: int, worst: Point) -> li
     return [MANIFEST, *found, *many] if slope > 0 else [*found, boxes(200), MANIFEST, *many]
 
 
-def _split_at_touch(q: Objective, box: Box, worst: Point) -> Tree | None:
+def _split_at_touch(q: SearchedTerm, box: Box, worst: Point) -> Tree | None:
     wide = [name for name, (lo, hi) in box.items() if lo < hi]
     if len(wide) != 1:
         return None
@@ -98,7 +98,7 @@ def _split_at_touch(q: Objective, box: Box, worst: Point) -> Tree | None:
     return None
 
 
-def _monotone(objective: Objective, box: Box, face: Box, slope: int, *, precision: int, rest: Tree | None = None) -> Tree | None:
+def _monotone(objective: SearchedTerm, box: Box, face: Box, slope: int, *, precision: int, rest: Tree | None = None) -> Tree | None:
     """Reduce slope·f to the ends at which it is smallest, one variable after the other; None if no variable reduces."""
     for name, (lo, hi) in face.items():
         if lo == hi:
@@ -120,7 +120,7 @@ def _monotone(objective: Objective, box: Box, face: Box, slope: int, *, precisio
     return None
 
 
-def monotone_sign(objective: Objective, box: Box, name: str, budget: int = 64) -> int:
+def monotone_sign(objective: SearchedTerm, box: Box, name: str, budget: int = 64) -> int:
     """Return 1 or −1 where the objective seems increasing or decreasing in ``name`` on the box by its gradient balls, else 0."""
     index = objective.names.index(name)
     pending, sign, count = [box], 0, 0
@@ -159,7 +159,7 @@ class Subgoal:
     """One form of the goal U − ψ ≥ 0: the objective that has to stay at or below ``target``."""
 
     form: str
-    objective: Objective
+    objective: SearchedTerm
     target: arb
 
 
@@ -202,7 +202,7 @@ def _without_rough_ends(goal: Subgoal, box: Box, tree: Tree, natural: Tree) -> T
     return tree
 
 
-def _is_rough(objective: Objective, tip: Box) -> bool:
+def _is_rough(objective: SearchedTerm, tip: Box) -> bool:
     if any(slope is not None and not slope.is_finite() for slope in objective.gradient(tip)):
         return True
     values = {name: interval(lo, hi) for name, (lo, hi) in tip.items()}
@@ -310,7 +310,7 @@ def _sign(term: Term, name: str, value: Fraction) -> int | None:
     return 1 if ball_value > 0 else -1 if ball_value < 0 else None
 
 
-def certify(profile: Profile, q: Term, claim: Claim, trees: Candidates, well_defined: Mapping[str, Any]) -> Checked:
+def certify(profile: Profile, q: Term, claim: BoundClaim, trees: ProofTrees, well_defined: Mapping[str, Any]) -> Checked:
     """Return the first certificate of the claim that the kernel accepts, or the last one it rejected with its reason."""
     choice = {"q-positive": 0, "q-at-most-one": 0, "upper": 0, "lower": 0}
     options: dict[str, int] = {

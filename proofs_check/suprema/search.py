@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 from profiles import decimal_text
-from proofs_check.suprema.branch import Box, Objective, Point
+from proofs_check.suprema.branch import Box, Point, SearchedTerm
 
 _STEPS = {1: 64, 2: 14, 3: 6}
 _GOLDEN = Fraction(381_966, 1_000_000)
 _DIGITS = 17
 
 
-def guess_maximiser(objective: Objective, box: Box) -> Point:
+def guess_maximiser(objective: SearchedTerm, box: Box) -> Point:
     """Return the best record of a coarse grid, improved by coordinate-wise golden sections."""
     best: Point | None = None
     score = float("-inf")
@@ -23,7 +23,7 @@ def guess_maximiser(objective: Objective, box: Box) -> Point:
     return improve(objective, box, best or {name: lo for name, (lo, _) in box.items()})
 
 
-def improve(objective: Objective, box: Box, start: Point) -> Point:
+def improve(objective: SearchedTerm, box: Box, start: Point) -> Point:
     """Return a record near ``start`` with a value that is not smaller."""
     point = dict(start)
     steps = _STEPS.get(len(box), 3)
@@ -36,7 +36,7 @@ def improve(objective: Objective, box: Box, start: Point) -> Point:
     return point
 
 
-def _golden(objective: Objective, start: Point, name: str, bracket: tuple[Fraction, Fraction]) -> Point:
+def _golden(objective: SearchedTerm, start: Point, name: str, bracket: tuple[Fraction, Fraction]) -> Point:
     lo, hi = bracket
     ends = [start, {**start, name: lo}, {**start, name: hi}]
     for _ in range(48):
@@ -75,7 +75,7 @@ def _grid(box: Box) -> list[Point]:
     return points
 
 
-def _float(objective: Objective, point: Point) -> float:
+def _float(objective: SearchedTerm, point: Point) -> float:
     value = objective.at(point)
     return float(value.mid()) if value.is_finite() else float("-inf")
 

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from profiles import InvalidArgument
-from proofs_check.papers import PAPERS, Claim, Goals, Status, all_claims, find_claim, judge
+from proofs_check.papers import PAPERS, Goals, PaperClaim, Status, all_claims, find_claim, judge
 from proofs_check.statements.judge import decide
 from proofs_check.statements.sentences import tangent
 
@@ -16,7 +16,7 @@ REFUTED = [claim for claim in CLAIMS if claim.consequence is not None]
 
 
 def claim(*goals, **fields):
-    return Claim("test-0-x", "nowhere", "a statement", goals=goals, **fields)
+    return PaperClaim("test-0-x", "nowhere", "a statement", goals=goals, **fields)
 
 
 def test_ids_are_unique_and_name_their_paper():
@@ -34,7 +34,7 @@ def test_statements_are_not_repeated():
 
 def without_hints(item):
     strip = tuple((goals.relation, goals.box, goals.derive) for goals in item.goals)
-    return Claim(item.id, "", "", goals=strip, against=tuple(goals.relation for goals in item.against), aside=item.aside)
+    return PaperClaim(item.id, "", "", goals=strip, against=tuple(goals.relation for goals in item.against), aside=item.aside)
 
 
 @pytest.mark.thorough(quick=7)
@@ -96,8 +96,8 @@ def test_an_undefined_statement_is_never_proved():
 
 def test_an_instance_refutes_only_if_all_its_goals_are_proved():
     good, bad = Goals("x >= 0", "x in [0, 1]"), Goals("x > 0", "x in [0, 1]")
-    assert decide(Claim("test-0-y", "", "", against=(good,), instance={"x": "1/3"})).status is Status.REFUTED
-    assert decide(Claim("test-0-z", "", "", against=(good, bad), instance={"x": "1/3"})).status is Status.UNKNOWN
+    assert decide(PaperClaim("test-0-y", "", "", against=(good,), instance={"x": "1/3"})).status is Status.REFUTED
+    assert decide(PaperClaim("test-0-z", "", "", against=(good, bad), instance={"x": "1/3"})).status is Status.UNKNOWN
 
 
 def test_an_equality_is_two_goals_and_a_real_has_both_signs():

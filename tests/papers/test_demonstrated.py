@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from proofs_check.papers import Status, all_claims, judge
-from proofs_check.statements.sentences import Consequence
+from proofs_check.statements.sentences import Impact
 
 HERE = Path(__file__).parent
 SHOWN = {
@@ -46,7 +46,7 @@ NOT_RUN = {
 
 
 def test_every_wrong_result_is_demonstrated_or_cannot_be_run():
-    wrong = {claim.id for claim in all_claims() if claim.consequence is Consequence.WRONG}
+    wrong = {claim.id for claim in all_claims() if claim.consequence is Impact.WRONG}
     assert wrong <= SHOWN.keys() | NOT_RUN.keys()
     assert not SHOWN.keys() & NOT_RUN.keys()
     assert all(judge(claim).status is Status.REFUTED for claim in SHOWN.keys() | NOT_RUN.keys())

@@ -12,7 +12,7 @@ def test_the_refusals_of_the_page_are_those_that_are_printed(pdp, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     blocks = blocks_of(PAGE)
     (data,), (commands,), (shown,) = ([block for block in blocks if block.kind == kind] for kind in ("text", "sh", ""))
-    (tmp_path / data.file).write_text(data.text.partition("\n")[2])
+    (tmp_path / data.file).write_text(data.content)
     printed = "".join(pdp(*words[1:]).err for words, _ in commands_of(commands))
     assert shown.text == printed
 

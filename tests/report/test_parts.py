@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from accountant.report.charts import Chart, Line, draw
+from accountant.report.charts import Chart, ChartLine, draw
 from accountant.report.prose import equation
 from accountant.report.wording import factor
 from profiles import InvalidArgument, parse_expression
@@ -101,7 +101,9 @@ def test_a_formula_that_no_page_holds_is_text():
 
 
 def test_charts_are_the_same_every_time_and_stay_inside():
-    chart = Chart("c", "t", "d", "x", "y", (Line("a<b", ((0, 1), (1, 1e6), (2, 3))), Line("one", ((1.0, 5.0),))), (("level", 7.0),))
+    chart = Chart(
+        "c", "t", "d", "x", "y", (ChartLine("a<b", ((0, 1), (1, 1e6), (2, 3))), ChartLine("one", ((1.0, 5.0),))), (("level", 7.0),)
+    )
     first = serialise(draw(chart))
     assert first == serialise(draw(chart))
     assert "a&lt;b" in first
@@ -113,7 +115,7 @@ def test_charts_are_the_same_every_time_and_stay_inside():
 
 @pytest.mark.parametrize("points", [((0.0, 0.0),), ((5.0, 5.0), (5.0, 5.0)), ((0.0, 0.0), (1.0, 0.0)), ((1e-300, 1e300), (2e-300, 1e-300))])
 def test_degenerate_charts_are_drawn(points):
-    shown = serialise(draw(Chart("c", "t", "d", "x", "y", (Line("a", points),))))
+    shown = serialise(draw(Chart("c", "t", "d", "x", "y", (ChartLine("a", points),))))
     assert "nan" not in shown
     assert "inf" not in shown.replace("infinite", "")
 

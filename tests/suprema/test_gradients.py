@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from profiles import parse_expression
 from profiles.terms import number, symbol
 from proofs_check.enclosures import Enclosure, ball, interval, working_precision
-from proofs_check.suprema.branch import Objective, prove_at_most
+from proofs_check.suprema.branch import SearchedTerm, prove_at_most
 from proofs_check.suprema.certify import find_kinks
 
 TERMS = [
@@ -44,7 +44,7 @@ def test_jumps_have_no_gradient():
 
 
 def test_branch_and_bound_finds_the_record_above_the_target():
-    objective = Objective(parse_expression("1 - (z - 1/3)**2"), ("z",))
+    objective = SearchedTerm(parse_expression("1 - (z - 1/3)**2"), ("z",))
     box = {"z": (Fraction(0), Fraction(1))}
     with working_precision(128):
         assert prove_at_most(objective, box, arb("1.0001"), 1_000).proved
@@ -56,7 +56,7 @@ def test_branch_and_bound_finds_the_record_above_the_target():
 
 
 def test_an_exact_touch_at_an_end_is_decided_exactly():
-    objective = Objective(parse_expression("z/3 + 1/3"), ("z",))
+    objective = SearchedTerm(parse_expression("z/3 + 1/3"), ("z",))
     box = {"z": (Fraction(0), Fraction(2))}
     assert prove_at_most(objective, box, arb(1), 10, exact=Fraction(1)).proved
     assert not prove_at_most(objective, box, arb(1), 10, exact=Fraction(1), strict=True).proved

@@ -12,7 +12,7 @@ from profiles.profile import Variable
 from profiles.terms import number, symbol
 from proofs_check.enclosures import lower_fraction, upper_fraction, working_precision
 from proofs_check.prover.least import smallest_value
-from proofs_check.suprema.branch import Objective, enclose_supremum, minimum_enclosure
+from proofs_check.suprema.branch import SearchedTerm, enclose_supremum, minimum_enclosure
 
 GAP, LEAST = Fraction(1, 10**9), Fraction(1)
 
@@ -38,7 +38,7 @@ SIDES = st.tuples(st.fractions(-2, 3, max_denominator=16), st.sampled_from([Frac
 @given(TERMS, SIDES, SIDES, st.lists(st.tuples(st.fractions(0, 1, max_denominator=9), st.fractions(0, 1, max_denominator=9)), max_size=4))
 def test_no_value_is_above_the_upper_end(term, first, second, shares):
     box = {name: (lo, lo + width) for name, (lo, width) in zip("zy", (first, second), strict=True)}
-    objective = Objective(term, ("z", "y"))
+    objective = SearchedTerm(term, ("z", "y"))
     with working_precision(96):
         found = enclose_supremum(objective, box, GAP, 300, least=LEAST)
         assert found.lower <= objective.at(found.at).upper()
@@ -66,7 +66,7 @@ def test_the_ends_are_as_near_as_was_asked(text, lo, hi, true):
         value = true()
         value = Fraction(int(value * 10**40), 10**40)
     with working_precision(128):
-        found = enclose_supremum(Objective(parse_expression(text), ("z",)), {"z": (Fraction(lo), Fraction(hi))}, GAP, 4_000, least=LEAST)
+        found = enclose_supremum(SearchedTerm(parse_expression(text), ("z",)), {"z": (Fraction(lo), Fraction(hi))}, GAP, 4_000, least=LEAST)
         lower, upper = lower_fraction(found.lower), upper_fraction(found.upper)
     assert lower - Fraction(1, 10**35) <= value <= upper + Fraction(1, 10**35)
     assert upper - lower <= GAP * max(abs(lower), 1) * 2
@@ -75,7 +75,7 @@ def test_the_ends_are_as_near_as_was_asked(text, lo, hi, true):
 
 
 def test_where_the_term_has_no_finite_bound_there_is_no_upper_end():
-    objective, box = Objective(parse_expression("1/z"), ("z",)), {"z": (Fraction(0), Fraction(1))}
+    objective, box = SearchedTerm(parse_expression("1/z"), ("z",)), {"z": (Fraction(0), Fraction(1))}
     with working_precision(96):
         found = enclose_supremum(objective, box, GAP, 200, least=LEAST)
     assert found.lower >= 1

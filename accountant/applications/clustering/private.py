@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from accountant.applications.clustering.records import Data, Records, Tally
+from accountant.applications.clustering.records import Data, MetricRecords, Tally
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import MetricSpace
@@ -153,7 +153,7 @@ class PrivateMetricClustering:
         """
         draw, budget = Draw.open(rng, bits), self.budget
         guarantee = draw.conclude(self.guarantee, self, sampled=budget.plan is not None)
-        records = Records(self.space, self.power, data)
+        records = MetricRecords(self.space, self.power, data)
         everything = tuple(range(self.space.size))
         sample = None if budget.plan is None else records.sample(budget.plan.p, draw.sampler)
         selected = everything if sample is None or not budget.selection else self._select(sample, draw.noise)

@@ -73,7 +73,7 @@ class Tally:
 Data = ArrayLike | Multiplicities | DistanceRows
 
 
-class Records:
+class MetricRecords:
     """A data set that was read and checked; ``tally`` aggregates it, ``sample`` a fresh Poisson sample of it."""
 
     __slots__ = ("_counts", "_indices", "_power", "_rows", "_space")

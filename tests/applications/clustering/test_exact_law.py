@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from accountant.applications.clustering import PrivateMetricClustering, read_distances
-from accountant.applications.clustering.records import Records
+from accountant.applications.clustering.records import MetricRecords
 from accountant.applications.clustering.selection import count_nearest
 from accountant.applications.clustering.space import UNITS
 from profiles.randomness import ExponentialChoice
@@ -180,7 +180,7 @@ def test_the_code_draws_this_law():
     """Every draw of the code is the inverse of the distribution function of the law above."""
     space, data, epsilon = SPACES["line"], (0, 2, 2), Fraction(5, 4)
     law = selection_law(space, data, 2, 1, epsilon)
-    tally = Records(space, 2, list(data)).tally()
+    tally = MetricRecords(space, 2, list(data)).tally()
     costs = tally.costs
     gains = np.array([int((tally.counts * (UNITS - costs[:, c])).sum()) for c in range(3)])
     end = mpmath.mpf(0)

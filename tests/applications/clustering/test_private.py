@@ -22,7 +22,7 @@ from accountant.applications.clustering import (
     selection,
 )
 from accountant.applications.clustering.private import FORM
-from accountant.applications.clustering.records import Records
+from accountant.applications.clustering.records import MetricRecords
 from accountant.applications.clustering.space import UNITS, MetricSpace
 from accountant.guarantees import ARITHMETIC, EXACT_REALS, render
 from accountant.guarantees.theorem import Notion
@@ -139,8 +139,8 @@ def test_every_draw_has_the_rate_of_its_budget(form, histogram, monkeypatch):
     monkeypatch.setattr(selection, "ExponentialDraws", lambda rate, digits: drawn.append(("selection", rate)) or made(rate, digits))
     record(private, "draw_geometric", 0)
     record(private, "draw_discrete_laplace", 0)
-    sampling = Records.sample
-    monkeypatch.setattr(Records, "sample", lambda self, p, sampler: drawn.append(("sample", p)) or sampling(self, p, sampler))
+    sampling = MetricRecords.sample
+    monkeypatch.setattr(MetricRecords, "sample", lambda self, p, sampler: drawn.append(("sample", p)) or sampling(self, p, sampler))
     answer = model.run([0, 1, 1], np.random.default_rng(0))
     budget, rounds = model.budget, len(answer.selected)
     expected: list[tuple] = [("sample", budget.plan.p)] if budget.plan else []

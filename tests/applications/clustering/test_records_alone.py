@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant.applications.clustering import PrivateMetricClustering, measure_points, measure_records, read_distances
-from accountant.applications.clustering.records import Records
+from accountant.applications.clustering.records import MetricRecords
 from profiles import InvalidData
 
 
@@ -27,8 +27,8 @@ def test_rows_do_not_depend_on_the_others(seed, norm):
     exact = np.linalg.norm(points[:, None] - space.candidates, ord=norm, axis=2)
     assert np.allclose(whole, exact, rtol=1e-12, atol=0)
     for power in (1, 2):  # also what is made of rows, and the candidates that points are moved to
-        costs = Records(space, power, measure_records(space, points)).tally().costs
-        assert np.array_equal(Records(space, power, measure_records(space, points[chosen])).tally().costs, costs[chosen])
+        costs = MetricRecords(space, power, measure_records(space, points)).tally().costs
+        assert np.array_equal(MetricRecords(space, power, measure_records(space, points[chosen])).tally().costs, costs[chosen])
     assert np.array_equal(space.snap_points(points[chosen]), space.snap_points(points)[chosen])
 
 

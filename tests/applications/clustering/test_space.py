@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from accountant.applications.clustering import DistanceRows, MetricSpace, Multiplicities, measure_points, read_distances
-from accountant.applications.clustering.records import Records
+from accountant.applications.clustering.records import MetricRecords
 from accountant.applications.clustering.space import UNITS
 from profiles import InvalidArgument, InvalidData
 from profiles.randomness.bernoulli import PoissonSampler
@@ -83,14 +83,14 @@ def test_costs_are_integers_of_the_grid():
 
 def test_every_form_of_the_records_gives_the_same_tally():
     indices = [0, 2, 2, 1, 2]
-    by_index = Records(SPACE, 1, indices).tally()
-    by_count = Records(SPACE, 1, Multiplicities([1, 1, 3])).tally()
-    by_row = Records(SPACE, 1, DistanceRows(SPACE.distances[indices])).tally()
+    by_index = MetricRecords(SPACE, 1, indices).tally()
+    by_count = MetricRecords(SPACE, 1, Multiplicities([1, 1, 3])).tally()
+    by_row = MetricRecords(SPACE, 1, DistanceRows(SPACE.distances[indices])).tally()
     assert by_index.counts.tolist() == by_count.counts.tolist() == [1, 1, 3]
     assert (by_index.costs == by_count.costs).all()
     assert sorted(map(tuple, by_row.costs.tolist())) == sorted(map(tuple, np.repeat(by_index.costs, by_index.counts, axis=0).tolist()))
     plane = measure_points([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]])
-    assert Records(plane, 1, [[0.2, 0.1], [0.1, 1.9], [0.9, 0.0]]).tally().counts.tolist() == [1, 1, 1]
+    assert MetricRecords(plane, 1, [[0.2, 0.1], [0.1, 1.9], [0.9, 0.0]]).tally().counts.tolist() == [1, 1, 1]
 
 
 def test_a_point_is_snapped_by_itself():
@@ -121,27 +121,27 @@ def test_a_point_is_snapped_by_itself():
 )
 def test_unusable_records_are_refused(data, words):
     with pytest.raises(InvalidData, match=words):
-        Records(SPACE, 1, data)
+        MetricRecords(SPACE, 1, data)
 
 
 def test_unusable_points_are_refused():
     plane = measure_points([[0.0, 0.0], [1.0, 0.0]])
     for wrong in ([[0.0]], [[math.nan, 0.0]], [[math.inf, 0.0]]):
         with pytest.raises(InvalidData, match="finite points"):
-            Records(plane, 1, wrong)
+            MetricRecords(plane, 1, wrong)
 
 
 @pytest.mark.parametrize("data", [[], np.empty(0), Multiplicities([0, 0, 0]), DistanceRows(np.empty((0, 3)))])
 def test_no_records(data):
-    records = Records(SPACE, 1, data)
+    records = MetricRecords(SPACE, 1, data)
     assert records.tally().counts.size == 0
     assert records.sample(0.5, PoissonSampler(1)).counts.size == 0
 
 
 def test_samples_of_counts_and_of_indices_have_the_same_law():
-    sizes = [int(Records(SPACE, 1, Multiplicities([0, 0, 40])).sample(0.3, PoissonSampler(seed)).counts.sum()) for seed in range(300)]
+    sizes = [int(MetricRecords(SPACE, 1, Multiplicities([0, 0, 40])).sample(0.3, PoissonSampler(seed)).counts.sum()) for seed in range(300)]
     assert abs(np.mean(sizes) - 12) < 6 * math.sqrt(40 * 0.3 * 0.7 / 300)
-    same = [int(Records(SPACE, 1, [2] * 40).sample(0.3, PoissonSampler(seed)).counts.sum()) for seed in range(300)]
+    same = [int(MetricRecords(SPACE, 1, [2] * 40).sample(0.3, PoissonSampler(seed)).counts.sum()) for seed in range(300)]
     assert same == sizes  # the same bits for the same number of records
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from flint import arb
 
 from accountant.applications.clustering.private import PrivateMetricClustering, rounds_for
-from accountant.applications.clustering.records import Records, Tally
+from accountant.applications.clustering.records import MetricRecords, Tally
 from accountant.applications.clustering.selection import CostReductions, count_nearest
 from accountant.applications.clustering.space import UNITS
 from profiles import InvalidArgument
@@ -43,7 +43,7 @@ def release_law(model: PrivateMetricClustering, data: Sequence[int], *, most: in
     rounds = model.public_rounds or model.space.size
     if math.perm(model.space.size, rounds) * (most + 2) ** rounds > _MOST_OUTCOMES:
         raise InvalidArgument("the law has about 10^6 outcomes or more; give fewer candidates, rounds or records")
-    whole = Records(model.space, model.power, list(data)).tally()
+    whole = MetricRecords(model.space, model.power, list(data)).tally()
     plan = model.budget.plan
     with working_precision(_BITS):
         total: Law = {}
@@ -53,7 +53,7 @@ def release_law(model: PrivateMetricClustering, data: Sequence[int], *, most: in
                 if sampling and plan is not None:
                     p = ball(Fraction(plan.p))
                     chance = p**size * (1 - p) ** (len(data) - size)
-                sample = Records(model.space, model.power, [data[i] for i in kept]).tally()
+                sample = MetricRecords(model.space, model.power, [data[i] for i in kept]).tally()
                 for outcome, value in _one_sided(model, sample, whole, most):
                     total[outcome] = total.get(outcome, arb(0)) + chance * value
         return total
