@@ -60,7 +60,7 @@ def amplify(epsilon: object, q: object) -> Amplified:
     >>> 5000 + math.log(1e-3) <= amplify(5000, "0.001").upper < 4993.09224472102
     True
     """
-    exact_q, exact_epsilon = read_probability(q), to_exact(epsilon, "epsilon")
+    exact_q, exact_epsilon = to_probability(q), to_exact(epsilon, "epsilon")
     if exact_epsilon < 0:
         raise InvalidNumber(
             f"epsilon must be at least 0, but {shorten(exact_epsilon)} was found; give a number of nats that is not negative"
@@ -163,7 +163,7 @@ def amplify_plus(plus: object, q: object) -> Fraction:
     >>> amplify_plus("0", "1/2"), amplify_plus("1", 1)
     (Fraction(0, 1), Fraction(1, 1))
     """
-    loss, rate = read_loss(plus, "epsilon_plus"), read_probability(q)
+    loss, rate = to_loss(plus, "epsilon_plus"), to_probability(q)
     known = _at_border(loss, rate)
     if known is not None:
         return known
@@ -182,8 +182,8 @@ def amplify_minus(minus: object | None, q: object) -> Fraction | None:
     >>> amplify_minus(None, 1) is None
     True
     """
-    rate = read_probability(q)
-    loss = None if minus is None else read_loss(minus, "epsilon_minus")
+    rate = to_probability(q)
+    loss = None if minus is None else to_loss(minus, "epsilon_minus")
     known = _at_border(loss, rate)
     if known is not None or rate == 1:
         return known
@@ -191,7 +191,7 @@ def amplify_minus(minus: object | None, q: object) -> Fraction | None:
         return round_outward(enclose_minus(loss, rate))
 
 
-def read_loss(value: object, what: str) -> Fraction:
+def to_loss(value: object, what: str) -> Fraction:
     """Return an exact number of nats in [0, 10000]. Raises :class:`InvalidNumber`."""
     exact = to_exact(value, what)
     if not 0 <= exact <= MOST_EPSILON:
@@ -201,7 +201,7 @@ def read_loss(value: object, what: str) -> Fraction:
     return exact
 
 
-def read_probability(value: object) -> Fraction:
+def to_probability(value: object) -> Fraction:
     """Return an exact number in [0, 1]. Raises :class:`InvalidNumber`, :class:`NotPrivate`."""
     refuse_oracle(value)
     exact = to_exact(value, "the sampling probability q")

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from profiles.mechanisms.repeated import draw_gumbel
-from profiles.mechanisms.repeated.interface import read_scores
+from profiles.mechanisms.repeated.interface import to_scores
 from profiles.randomness import BitSource, ExponentialChoice, draw_exp, open_bits
 
 RATE = Fraction(1313261687, 10**9)
@@ -39,8 +39,8 @@ def main() -> None:
     digits = open_bits(rng)
     print("candidates  exact, integers (ms)  exact, doubles (ms)  further draw (us)  Gumbel (ms)")
     for count in (100, 1_000, 10_000, 100_000, 1_000_000):
-        integers = read_scores(rng.integers(0, 1000, count), count)
-        doubles = read_scores(rng.random(count) * 1000, count)
+        integers = to_scores(rng.integers(0, 1000, count), count)
+        doubles = to_scores(rng.random(count) * 1000, count)
         times = max(3, 100_000 // count)
         made = [measure(partial(choose, scores, digits), times) for scores in (integers, doubles)]
         choice = ExponentialChoice(doubles, RATE)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from accountant.calibration.noise import DEFAULT_TOLERANCE, Calibration, calibrate_noise, read_target
+from accountant.calibration.noise import DEFAULT_TOLERANCE, Calibration, calibrate_noise, to_target
 from accountant.calibration.rule_constants import RuleConstants
 from accountant.calibration.sizes import calibrate_noise_for_size
 from accountant.calibration.sum_error import Noise, SumError, SumRecords, choose_noise, error_of_any, error_on_data, read_records
@@ -163,7 +163,7 @@ def calibrate(
     >>> round(found.choices[0].error.root_mean_square, 2)
     30.19
     """
-    target = read_target(target_epsilon)
+    target = to_target(target_epsilon)
     declaration = Declaration(reference) if isinstance(reference, Profile) else load(reference) if isinstance(reference, str) else reference
     template = _make_template(declaration.profile, parameters)
     read = tuple(parse_statistic(spec) if isinstance(spec, str) else spec for spec in specs)

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 from profiles import InvalidArgument, InvalidNumber, exact_text, to_exact
-from profiles.mechanisms.interface import read_dimension
+from profiles.mechanisms.interface import to_dimension
 
 RHO = "0.225"
 _PLACES = 12
@@ -22,7 +22,7 @@ def published_ratio(dimension: int, rho: object = RHO) -> Fraction:
     Fraction(164544196573, 100000000000)
     """
     exact = _positive(rho, "rho")
-    return _rounded((4 * read_dimension(dimension) * float(exact) ** 2) ** (1 / 3))
+    return _rounded((4 * to_dimension(dimension) * float(exact) ** 2) ** (1 / 3))
 
 
 def least_error_ratio(dimension: int, *, radius: object, centre_norm: object, p: float = 2) -> Fraction:
@@ -40,7 +40,7 @@ def least_error_ratio(dimension: int, *, radius: object, centre_norm: object, p:
     Fraction(1, 1)
     """
     r, norm = float(_positive(radius, "the radius")), float(_positive(centre_norm, "the norm of a centre"))
-    return _rounded((noise_energy(read_dimension(dimension), p) / (2 * r * norm * norm)) ** (1 / 3))
+    return _rounded((noise_energy(to_dimension(dimension), p) / (2 * r * norm * norm)) ** (1 / 3))
 
 
 def noise_energy(dimension: int, p: float) -> float:

@@ -107,7 +107,7 @@ def calibrate_noise(
             f"the noise for {made.name!r} was asked for, but any noise meets its target with weights of its own; give a sample size as "
             "well, with calibrate_noise_for_size"
         )
-    target, exact_tolerance = read_target(target_epsilon), read_tolerance(tolerance)
+    target, exact_tolerance = to_target(target_epsilon), to_tolerance(tolerance)
     family = make_template(template, proportions)
     falling = family.prove_falling()
     gap = min(Fraction(1, 10**9), exact_tolerance / 1_000)
@@ -136,7 +136,7 @@ def calibrate_noise(
     )
 
 
-def read_target(value: object) -> Fraction:
+def to_target(value: object) -> Fraction:
     """Return a target ε* > 0. Raises :class:`InvalidTarget`."""
     target = to_exact(value, "the target epsilon")
     if not 0 < target <= 10**6:
@@ -146,7 +146,7 @@ def read_target(value: object) -> Fraction:
     return target
 
 
-def read_tolerance(value: object) -> Fraction:
+def to_tolerance(value: object) -> Fraction:
     """Return a relative tolerance. Raises :class:`InvalidArgument` outside [1e-12, 0.1]."""
     tolerance = to_exact(value, "the tolerance")
     if not Fraction(1, 10**12) <= tolerance <= Fraction(1, 10):

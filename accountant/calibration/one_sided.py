@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from accountant.amplification import BITS, MOST_EPSILON, amplify_minus, amplify_plus, read_loss, read_probability, round_outward
+from accountant.amplification import BITS, MOST_EPSILON, amplify_minus, amplify_plus, round_outward, to_loss, to_probability
 from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Profile, Undecided, declare, exact_text, to_exact
 from profiles.numbers import round_down_finite, shorten
 from profiles.terms import Term, number
@@ -68,7 +68,7 @@ def calibrate_one_sided(target: object, *, choice: str = "optimal") -> OneSidedC
     chosen = next((known for known in CHOICES if known == choice), None)
     if chosen is None:
         raise InvalidArgument(f"the calibration must be one of {', '.join(CHOICES)}, but {str(choice)[:40]!r} was found; choose one")
-    epsilon = read_target(target)
+    epsilon = to_target(target)
     p = largest_probability(epsilon)
     if p == 0:
         raise InvalidTarget(f"a target of {shorten(epsilon)} nats needs a sampling probability below every binary64 number; raise it")
@@ -90,8 +90,8 @@ def largest_probability(target: object, minus: object | None = None) -> float:
     >>> largest_probability("0.5"), largest_probability("0.5", "0.4")
     (0.3934693402873666, 1.0)
     """
-    epsilon = read_target(target)
-    loss = None if minus is None else read_loss(minus, "epsilon_minus")
+    epsilon = to_target(target)
+    loss = None if minus is None else to_loss(minus, "epsilon_minus")
     if loss is not None and loss <= epsilon:
         return 1.0
     with working_precision(BITS):
@@ -109,7 +109,7 @@ def largest_epsilon0(target: object, p: object) -> Fraction:
     >>> float(largest_epsilon0(1, 1)), float(largest_epsilon0(1, "1/2"))
     (1.0, 1.4898801256447498)
     """
-    epsilon, rate = read_target(target), read_probability(p)
+    epsilon, rate = to_target(target), to_probability(p)
     if rate == 0:
         raise InvalidNumber(
             "the sampling probability must be above 0, but 0 was found; a sample that is always empty has no largest budget"
@@ -120,7 +120,7 @@ def largest_epsilon0(target: object, p: object) -> Fraction:
         return Fraction(round_down_finite(max(Fraction(0), round_outward((ball(epsilon).expm1() / ball(rate)).log1p(), up=False))))
 
 
-def read_target(value: object) -> Fraction:
+def to_target(value: object) -> Fraction:
     """Return an exact target in (0, 10000]. Raises :class:`InvalidTarget`."""
     try:
         exact = to_exact(value, "the target epsilon")

@@ -8,9 +8,9 @@ from fractions import Fraction
 import mpmath
 
 from accountant.amplification import MOST_EPSILON, amplify_minus, amplify_plus
-from accountant.calibration.one_sided import largest_epsilon0, largest_probability, read_target
+from accountant.calibration.one_sided import largest_epsilon0, largest_probability, to_target
 from profiles import InvalidTarget, Undecided
-from profiles.mechanisms.repeated.interface import read_rounds
+from profiles.mechanisms.repeated.interface import to_rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def calibrate_rounds(target: object, rounds: object) -> RoundsCalibration:
     >>> round(plan.p, 4), round(float(plan.epsilon0), 4), plan.plus <= 1 and plan.minus <= 1
     (0.6885, 1.2516, True)
     """
-    epsilon, count = read_target(target), read_rounds(rounds)
+    epsilon, count = to_target(target), to_rounds(rounds)
     guess = largest_epsilon0(epsilon, 1) if count == 1 else _guess(epsilon, count)
     p = largest_probability(epsilon, _minus(count, guess))
     if p == 0:

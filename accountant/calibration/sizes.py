@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from numpy.typing import ArrayLike
 
-from accountant.calibration.noise import DEFAULT_TOLERANCE, Calibration, calibrate_noise, find_crossing, read_target, read_tolerance
+from accountant.calibration.noise import DEFAULT_TOLERANCE, Calibration, calibrate_noise, find_crossing, to_target, to_tolerance
 from accountant.calibration.template import Template, make_template
 from accountant.guarantees.derive import derive_epsilon
 from accountant.rules import SamplingRule, make_rule
@@ -57,7 +57,7 @@ def calibrate_noise_for_size(
     Raises :class:`InvalidTarget` (M ≤ 0, M > n, an M that no noise reaches), :class:`Infeasible`, :class:`Undecided`,
     :class:`InvalidData`, :class:`InvalidArgument`.
     """
-    target, exact_tolerance = read_target(target_epsilon), read_tolerance(tolerance)
+    target, exact_tolerance = to_target(target_epsilon), to_tolerance(tolerance)
     goal = to_exact(size, "the sample size")
     if goal <= 0:
         raise InvalidTarget(f"the sample size must be positive, but {exact_text(goal)} was found; give a positive number")

@@ -14,7 +14,7 @@ import numpy as np
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidData, PDPError, UnreadableFile
 from profiles.files import read_text
-from profiles.mechanisms.datasets import read_weights
+from profiles.mechanisms.datasets import to_weights
 from profiles.numbers import to_exact, to_integer
 from profiles.private import NOT_FINITE, locate_failure, name_failure, name_type, quote, quote_failure
 from profiles.strict_json import read_json
@@ -193,7 +193,7 @@ def _read_json(text: str, what: str) -> GivenData:
             private=f"the key {quote(unknown[0])}" if unknown else "",
         )
     records = _as_array(found["data"], what)
-    weights = None if "weights" not in found else read_weights(_as_array(found["weights"], f"the weights of {what}"), len(records))
+    weights = None if "weights" not in found else to_weights(_as_array(found["weights"], f"the weights of {what}"), len(records))
     return GivenData(records, weights)
 
 
@@ -244,5 +244,5 @@ def _read_columns(path: Path, columns: Sequence[str], weight_column: str | None)
     parts = [np.stack([batch.statistics[spec.name] for spec in specs], axis=1) for batch in source.batches(specs)]
     values = np.concatenate(parts)
     records = values[:, : len(names)]
-    weights = None if weight_column is None else read_weights(values[:, -1], len(values))
+    weights = None if weight_column is None else to_weights(values[:, -1], len(values))
     return GivenData(records[:, 0] if len(names) == 1 else records, weights)

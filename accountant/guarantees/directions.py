@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from accountant.amplification import amplify_minus, amplify_plus, read_loss, read_probability
+from accountant.amplification import amplify_minus, amplify_plus, to_loss, to_probability
 from accountant.guarantees.bounds import bound_epsilon, discharged_by, name_claims, recheck_epsilon
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.realised import ships
@@ -91,8 +91,8 @@ def declare_directions(
         raise InvalidArgument(f'the source of {subject!r} must be text and its hypotheses a sequence of texts; write hypotheses=("...",)')
     given = as_hypotheses(hypotheses, repr(subject))
     bound = TwoSidedDP(
-        read_loss(plus, "epsilon_plus"),
-        None if minus is None else read_loss(minus, "epsilon_minus"),
+        to_loss(plus, "epsilon_plus"),
+        None if minus is None else to_loss(minus, "epsilon_minus"),
         _read_delta(delta_plus),
         _read_delta(delta_minus),
     )
@@ -231,7 +231,7 @@ def subsample(guarantee: AnyGuarantee, p: object) -> AnyGuarantee:
 
     Source: docs/one-sided.md, Theorem 1; Ghazi et al. 2024, Lemma 3.1. Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
     """
-    before, rate = _two_sided(guarantee), read_probability(p)
+    before, rate = _two_sided(guarantee), to_probability(p)
     bound = TwoSidedDP(
         amplify_plus(before.plus, rate),
         amplify_minus(before.minus, rate),

@@ -21,7 +21,7 @@ from accountant.data.writers import output_format
 from accountant.files import check_not_input, check_writable, replace_files
 from accountant.guarantees import AnyGuarantee
 from accountant.samples.certificate import PrivateFigures, to_certificate_text
-from accountant.samples.once import compose_on_one_sample, read_profiles
+from accountant.samples.once import compose_on_one_sample, to_profiles
 from accountant.samples.plan import SamplingPlan, plan_sample
 from accountant.samples.sample import Records, Sample
 from accountant.samples.writing import open_sample_writer
@@ -207,7 +207,7 @@ def _plan(
         raise InvalidArgument("a target size was given together with a rule or a target epsilon; give one of them")
     if isinstance(profiles, str):
         profiles = load(profiles)  # once, for the target and for the plan
-    profile: Profile = profiles.profile if isinstance(profiles, Declaration) else compose_on_one_sample(read_profiles(profiles))
+    profile: Profile = profiles.profile if isinstance(profiles, Declaration) else compose_on_one_sample(to_profiles(profiles))
     premise = prove_premise(profile)
     _, target = find_target(profile, source, complete_specs(profile, specs), target_size, premise=premise)
     return plan_sample(profiles, target_epsilon=target, premise=premise, assumed=(TARGET_FROM_DATA,))

@@ -31,11 +31,11 @@ def amplify_once(profiles: object, **options: Any) -> DerivedEpsilon:
     >>> amplify_once([answer, answer], q="1/2").bound.evidence.upper_text()  # log 5; adding up gives log 4 = 1.386...
     '1.60943791389'
     """
-    found = derive_epsilon(compose_on_one_sample(read_profiles(profiles)), **options)
-    return replace(found, guarantee=assume(found.guarantee, read_hypotheses(profiles)))
+    found = derive_epsilon(compose_on_one_sample(to_profiles(profiles)), **options)
+    return replace(found, guarantee=assume(found.guarantee, to_hypotheses(profiles)))
 
 
-def read_profiles(given: object) -> tuple[Profile, ...]:
+def to_profiles(given: object) -> tuple[Profile, ...]:
     """Return the profiles behind profiles and mechanisms. Raises :class:`InvalidArgument`."""
     items = _listed(given)
     found = []
@@ -49,7 +49,7 @@ def read_profiles(given: object) -> tuple[Profile, ...]:
     return tuple(found)
 
 
-def read_hypotheses(given: object) -> tuple[Hypothesis, ...]:
+def to_hypotheses(given: object) -> tuple[Hypothesis, ...]:
     """Return what running these mechanisms on one sample supposes beside their profiles: their own hypotheses, and equal statistics."""
     items = _listed(given)
     shared = (SAME_STATISTICS,) if len(items) > 1 else ()

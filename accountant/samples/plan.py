@@ -11,7 +11,7 @@ from typing import Any
 from accountant.guarantees import AnyGuarantee, Hypothesis, assume, realise_pairs, realise_sampling, settle
 from accountant.guarantees.derive import CONSTRAINED, DerivedEpsilon, derive_epsilon
 from accountant.rules import SamplingRule
-from accountant.samples.once import compose_on_one_sample, read_hypotheses, read_profiles
+from accountant.samples.once import compose_on_one_sample, to_hypotheses, to_profiles
 from accountant.selection.select import METHODS, Selector, prepare_selection
 from accountant.weights.fast import ConvexityPremise
 from accountant.weights.premise import prove_premise
@@ -108,7 +108,7 @@ def plan_sample(
         profile = reference.profile
         listed = (profile,)
     else:
-        listed = read_profiles(profiles)
+        listed = to_profiles(profiles)
         reference = profile = compose_on_one_sample(listed)
     named = "privacy-constrained" if rule is None and q is None and target_epsilon is not None else rule
     if named == "privacy-constrained" and target_epsilon is not None and premise is None:
@@ -116,7 +116,7 @@ def plan_sample(
     derived = derive_epsilon(reference, rule=named, q=q, constants=constants, target_epsilon=target_epsilon, relative_gap=relative_gap)
     if not profile.record:
         raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
-    more = tuple(dict.fromkeys((*read_hypotheses(profiles), *as_hypotheses(assumed, "a sample"))))
+    more = tuple(dict.fromkeys((*to_hypotheses(profiles), *as_hypotheses(assumed, "a sample"))))
     selector = prepare_selection(profile, derived.rule, premise=premise, bound=derived.bound.upper)
     proof = _find_proof(derived, selector)
     checked = proof is not None and check(json.dumps(proof)).accepted

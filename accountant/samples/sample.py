@@ -12,7 +12,7 @@ import numpy as np
 
 from accountant.data.frames import missing_column
 from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run, prove_run
-from accountant.samples.once import read_hypotheses
+from accountant.samples.once import to_hypotheses
 from accountant.samples.plan import SamplingPlan
 from accountant.samples.writing import to_matrix
 from accountant.weights.fast.compiled import CompiledTerm
@@ -112,7 +112,7 @@ class Sample(Uncopied):
         weights = self.consume().weights
         several = len(mechanisms) > 1  # what one does to its arrays must not change the records of the next
         outputs = tuple(item.run(points.copy(), weights.copy(), rng) if several else item.run(points, weights, rng) for item in mechanisms)
-        found = assume(self.guarantee, read_hypotheses(mechanism))
+        found = assume(self.guarantee, to_hypotheses(mechanism))
         known = all(describe_proof(item) is not None for item in mechanisms)
         found = conclude_run(prove_run(found, *mechanisms), Run(noise=hypothesis, draws=self._bits.hypothesis, earlier=True, known=known))
         return Release(outputs if isinstance(mechanism, (list, tuple)) else outputs[0], found)

@@ -14,7 +14,7 @@ from accountant.testing.domains import find_dimension
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.mechanisms.datasets import compute_norms
-from profiles.mechanisms.interface import read_dimension
+from profiles.mechanisms.interface import to_dimension
 from profiles.numbers import bisect, to_integer
 from profiles.profile import Profile
 from proofs_check.audit.claims import Claim, claim_of_record
@@ -79,7 +79,7 @@ class Candidates:
 
     def __post_init__(self) -> None:
         if self.dimension is not None:
-            read_dimension(self.dimension)
+            to_dimension(self.dimension)
         to_integer(self.min_size, "min_size", 0, _MOST_RECORDS, hint="give the least number of records that the mechanism takes")
         for name in ("weighted", "one_sided"):
             if not isinstance(getattr(self, name), bool):

@@ -12,7 +12,7 @@ import numpy as np
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
 from profiles.mechanisms.datasets import check_radius, compute_norms, float_at_most
-from profiles.mechanisms.interface import read_dimension, require_norm
+from profiles.mechanisms.interface import require_norm, to_dimension
 from profiles.numbers import to_exact
 
 #: A computed point is this much shorter than the radius where it had to be scaled: more than the rounding of norm and product.
@@ -32,7 +32,7 @@ class RecordBall:
     p: float = 2.0
 
     def __post_init__(self) -> None:
-        read_dimension(self.dimension)
+        to_dimension(self.dimension)
         require_norm(self.p)
         check_radius(self.radius)
         object.__setattr__(self, "radius", to_exact(self.radius, "the radius"))

@@ -10,7 +10,7 @@ import numpy as np
 
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
-from profiles.mechanisms.datasets import read_points, read_weights
+from profiles.mechanisms.datasets import to_points, to_weights
 from profiles.profile import Profile
 from proofs_check.audit.claims import Claim, claim_of_record
 
@@ -36,8 +36,8 @@ class NeighboringPair:
     removed: bool = True
 
     def __post_init__(self) -> None:
-        points = read_points(self.larger[0], None)
-        object.__setattr__(self, "larger", (points, read_weights(self.larger[1], len(points))))
+        points = to_points(self.larger[0], None)
+        object.__setattr__(self, "larger", (points, to_weights(self.larger[1], len(points))))
         if not 0 <= self.row < len(points):
             raise InvalidArgument(f"the record that differs must be a row of {len(points)}, but {self.row} was found; give its number")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from accountant.amplification import BITS, round_outward
-from accountant.calibration.one_sided import read_target
+from accountant.calibration.one_sided import to_target
 from accountant.weights.precise import optimal_weight, specialise
 from profiles import Infeasible, Profile, Undecided, decimal_text, exact_text
 from profiles.numbers import bisect, shorten
@@ -60,7 +60,7 @@ def feasible_weights(
     >>> found.least_text(), found.most_text()
     ('1.0523956965', '4.45455066055')
     """
-    target = read_target(target_epsilon)
+    target = to_target(target_epsilon)
     least = _least_weight(minus, target, record)
     best = optimal_weight(plus, target, record, digits)
     if best.infinite:

@@ -31,20 +31,20 @@ class WeightedData:
     weights: Floats = field(repr=False)
 
 
-def read_dataset(dataset: object, dimension: int | None, radius: ExactLike | None = None, p: float = 2) -> WeightedData:
+def to_dataset(dataset: object, dimension: int | None, radius: ExactLike | None = None, p: float = 2) -> WeightedData:
     """Return a data set as a checked pair: ``dataset`` is an array of records (weights 1) or a tuple ``(data, weights)``.
 
-    Raises :class:`InvalidData`: see :func:`read_points` and :func:`read_weights`.
+    Raises :class:`InvalidData`: see :func:`to_points` and :func:`to_weights`.
     """
     data, weights = dataset if isinstance(dataset, tuple) and len(dataset) == 2 else (dataset, None)
-    points = read_points(data, dimension)
-    checked = WeightedData(points, read_weights(weights, len(points)))
+    points = to_points(data, dimension)
+    checked = WeightedData(points, to_weights(weights, len(points)))
     if radius is not None:
         require_norms(points, p, radius)
     return checked
 
 
-def read_points(data: object, dimension: int | None, what: str = "the data set") -> Floats:
+def to_points(data: object, dimension: int | None, what: str = "the data set") -> Floats:
     """Return records as an array of shape (n, d), n ≥ 0; ``dimension`` None accepts any d.
 
     Raises :class:`InvalidData` for entries that are not finite real numbers and for a wrong shape.
@@ -63,7 +63,7 @@ def read_points(data: object, dimension: int | None, what: str = "the data set")
     return points
 
 
-def read_weights(weights: object, count: int) -> Floats:
+def to_weights(weights: object, count: int) -> Floats:
     """Return the weights of ``count`` records as an array of shape (count,); None stands for weights 1.
 
     Raises :class:`InvalidData` for a wrong length and for weights that are NaN, infinite or below 1.

@@ -78,7 +78,7 @@ def require_positive(value: object, what: str) -> None:
         raise InvalidArgument(f"{what} must be positive, but {exact_text(exact)} was found; give a positive number")
 
 
-def read_dimension(value: object) -> int:
+def to_dimension(value: object) -> int:
     """Return an integer of at least 1. Raises :class:`InvalidArgument` for anything else."""
     return to_integer(value, "the dimension", 1, hint="give the number of columns")
 

@@ -9,15 +9,15 @@ import numpy as np
 
 from profiles.arrays import Floats
 from profiles.hypotheses import Hypothesis
-from profiles.mechanisms.datasets import add_up, check_radius, norms_within, read_dataset, read_points
+from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
 from profiles.mechanisms.interface import (
     EXACT_ARITHMETIC,
     POSITIVE,
     check_call,
     noise_scale,
-    read_dimension,
     require_norm,
     require_positive,
+    to_dimension,
 )
 from profiles.numbers import ExactLike
 from profiles.profile import Profile, declare
@@ -56,7 +56,7 @@ class KNormSum:
         require_positive(self.beta_sum, "the noise scale beta_sum")
         require_norm(self.p)
         check_radius(self.radius)
-        read_dimension(self.dimension)
+        to_dimension(self.dimension)
 
     @property
     def profile(self) -> Profile:
@@ -67,7 +67,7 @@ class KNormSum:
 
     def statistic(self, data: object) -> dict[str, Floats]:
         """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
-        return {"z": norms_within(read_points(data, self.dimension), self.p, self.radius)}
+        return {"z": norms_within(to_points(data, self.dimension), self.p, self.radius)}
 
     def run(self, data: object, weights: object, rng: np.random.Generator) -> Floats:
         """Return one noisy sum, shape (d,); ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
@@ -78,7 +78,7 @@ class KNormSum:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         check_call(rng, size)
         scale = noise_scale(self.beta_sum, "the noise scale beta_sum")
-        data = read_dataset(dataset, self.dimension, self.radius, self.p)
+        data = to_dataset(dataset, self.dimension, self.radius, self.p)
         total = add_up(lambda: data.weights @ data.points, "the weighted sum")
         return total + draw_k_norm(rng, (size,), self.dimension, self.p, scale)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from profiles.arrays import Floats
 from profiles.hypotheses import Hypothesis
-from profiles.mechanisms.datasets import add_up, check_radius, norms_within, read_dataset, read_points
-from profiles.mechanisms.interface import EXACT_ARITHMETIC, POSITIVE, check_call, noise_scale, read_dimension, require_positive
+from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
+from profiles.mechanisms.interface import EXACT_ARITHMETIC, POSITIVE, check_call, noise_scale, require_positive, to_dimension
 from profiles.numbers import ExactLike
 from profiles.profile import Profile, declare
 
@@ -47,7 +47,7 @@ class LaplaceSum:
     def __post_init__(self) -> None:
         require_positive(self.b, "the noise scale b")
         check_radius(self.radius)
-        read_dimension(self.dimension)
+        to_dimension(self.dimension)
 
     @property
     def profile(self) -> Profile:
@@ -56,7 +56,7 @@ class LaplaceSum:
 
     def statistic(self, data: object) -> dict[str, Floats]:
         """Return z = ‖x‖₁ of each record. Raises :class:`InvalidData`."""
-        return {"z": norms_within(read_points(data, self.dimension), _P, self.radius)}
+        return {"z": norms_within(to_points(data, self.dimension), _P, self.radius)}
 
     def run(self, data: object, weights: object, rng: np.random.Generator) -> Floats:
         """Return one noisy sum, shape (d,); ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
@@ -67,7 +67,7 @@ class LaplaceSum:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         check_call(rng, size)
         scale = noise_scale(self.b, "the noise scale b")
-        data = read_dataset(dataset, self.dimension, self.radius, _P)
+        data = to_dataset(dataset, self.dimension, self.radius, _P)
         total = add_up(lambda: data.weights @ data.points, "the weighted sum")
         return total + rng.laplace(0.0, scale, size=(size, self.dimension))
 

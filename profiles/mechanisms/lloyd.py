@@ -15,7 +15,7 @@ from profiles.errors import InvalidArgument, InvalidData
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis
 from profiles.mechanisms.ball import project_records
 from profiles.mechanisms.clusters import ClusterPasses, open_passes
-from profiles.mechanisms.datasets import WeightedData, add_up, check_radius, norms_within, read_dataset, read_points
+from profiles.mechanisms.datasets import WeightedData, add_up, check_radius, norms_within, to_dataset, to_points
 from profiles.mechanisms.interface import (
     EXACT_ARITHMETIC,
     POSITIVE,
@@ -162,7 +162,7 @@ class WeightedLloyd:
 
     def statistic(self, data: object) -> dict[str, Floats]:
         """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
-        return {"z": norms_within(read_points(data, self.centres.shape[1]), self.p, self.radius)}
+        return {"z": norms_within(to_points(data, self.centres.shape[1]), self.p, self.radius)}
 
     def run(self, data: object, weights: object, rng: np.random.Generator) -> Floats:
         """Return the final centres of one run, shape (k, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
@@ -176,7 +176,7 @@ class WeightedLloyd:
         """
         check_call(rng, size)
         centres = self.centres
-        data = read_dataset(dataset, centres.shape[1], self.radius, self.p)
+        data = to_dataset(dataset, centres.shape[1], self.radius, self.p)
         rounds = self._count_rounds()
         outputs = np.empty((size, *centres.shape))
         if len(data.points) * centres.size >= _LARGE:
@@ -277,7 +277,7 @@ def total_clusters(data: WeightedData, labels: Positions, clusters: int) -> tupl
 
 
 def _freeze_centres(centres: object) -> tuple[tuple[float, ...], ...]:
-    checked = read_points(centres, None, "the set of initial centres")
+    checked = to_points(centres, None, "the set of initial centres")
     if not len(checked):
         raise InvalidData("at least one initial centre is needed, but none was found; give an array of shape (k, d)")
     return tuple(tuple(map(float, row)) for row in checked)

@@ -9,7 +9,7 @@ import numpy as np
 
 from profiles.arrays import Floats
 from profiles.hypotheses import Hypothesis
-from profiles.mechanisms.datasets import add_up, read_dataset, read_points
+from profiles.mechanisms.datasets import add_up, to_dataset, to_points
 from profiles.mechanisms.interface import EXACT_ARITHMETIC, POSITIVE, check_call, noise_scale, require_positive
 from profiles.numbers import ExactLike
 from profiles.profile import Profile, declare
@@ -47,7 +47,7 @@ class WeightedCount:
 
     def statistic(self, data: object) -> dict[str, Floats]:
         """Return no statistic, after checking the records. Raises :class:`InvalidData`."""
-        read_points(data, None)
+        to_points(data, None)
         return {}
 
     def run(self, data: object, weights: object, rng: np.random.Generator) -> float:
@@ -58,7 +58,7 @@ class WeightedCount:
         """Return ``size`` independent noisy counts, shape (size,). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         check_call(rng, size)
         scale = noise_scale(self.beta_count, "the noise scale beta_count")
-        data = read_dataset(dataset, None)
+        data = to_dataset(dataset, None)
         total = add_up(lambda: np.asarray(data.weights.sum()), "the sum of the weights")
         return float(total) + rng.laplace(0.0, scale, size=size)
 

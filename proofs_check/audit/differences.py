@@ -11,7 +11,7 @@ import numpy as np
 
 from profiles.arrays import Floats
 from profiles.errors import NotNeighbors
-from profiles.mechanisms.datasets import read_weights
+from profiles.mechanisms.datasets import to_weights
 from profiles.numbers import exact_text
 from proofs_check.audit.neighbors import Relation, count_apart, describe_distance
 
@@ -91,7 +91,7 @@ class _Rows:
     def of(cls, dataset: Any) -> _Rows:
         data, weights = dataset if isinstance(dataset, tuple) and len(dataset) == 2 else (dataset, None)
         points = np.asarray(data, dtype=np.float64) + 0.0
-        checked = read_weights(weights, len(points))
+        checked = to_weights(weights, len(points))
         return cls(points, checked, [row.tobytes() + weight.tobytes() for row, weight in zip(points, checked, strict=True)])
 
     def pick(self, wanted: Counter[bytes]) -> tuple[WeightedRecord, ...]:

@@ -49,7 +49,7 @@ class Neighboring:
         return f"{self.relation.value}, {self.status}{f': {self.reason}' if self.reason else ''}"
 
 
-def read_relation(value: Relation | str) -> Relation:
+def to_relation(value: Relation | str) -> Relation:
     """Return the relation of that name. Raises :class:`InvalidArgument`."""
     try:
         return Relation(value)
@@ -76,7 +76,7 @@ def judge_neighbors(dataset: Any, neighbor: Any, relation: Relation | str = Rela
     >>> judge_neighbors(3.5, 4.5).status
     'not checked'
     """
-    chosen = read_relation(relation)
+    chosen = to_relation(relation)
     if one_sided and chosen is Relation.REPLACE_ONE:
         raise InvalidArgument(
             "a one-sided claim is about adding a record, but replace-one was given; give add-remove, or a two-sided claim"

@@ -15,7 +15,7 @@ from profiles.errors import InvalidArgument
 from profiles.numbers import ExactLike, to_exact
 from proofs_check.enclosures import ball, working_precision
 from proofs_check.exact.enclosed import Enclosed, enclose_ball
-from proofs_check.exact.lines import Line, Stretch, as_ball, read_rational
+from proofs_check.exact.lines import Line, Stretch, as_ball, to_fmpq
 from proofs_check.exact.quadrature import RELATIVE, Integrand, Tail, integrate
 
 _ZERO = Fraction(0)
@@ -261,7 +261,7 @@ def expectation(density: Density, integrand: Integrand, *, bound: ExactLike = 1,
     parts = [_over(piece, piece.low, piece.high, relative, integrand, most) for piece in density.pieces]
     with working_precision(_ATOM_BITS):
         for point, mass in density.atoms.items():
-            here = integrand(Line(Stretch(read_rational(point), read_rational(point)), read_rational(1), read_rational(0)))
+            here = integrand(Line(Stretch(to_fmpq(point), to_fmpq(point)), to_fmpq(1), to_fmpq(0)))
             value = enclose_ball(acb(as_ball(here)).real)
             corners = [value.lower * mass.lower, value.lower * mass.upper, value.upper * mass.lower, value.upper * mass.upper]
             parts.append(Enclosed(min(corners), max(corners)))

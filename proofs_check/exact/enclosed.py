@@ -75,7 +75,7 @@ class Enclosed:
         return Enclosed(max(self.lower, lowest), min(self.upper, highest))
 
 
-def read_enclosed(value: object, what: str) -> Enclosed:
+def to_enclosed(value: object, what: str) -> Enclosed:
     """Return ``value`` itself where it is an enclosure, else the enclosure of the exact number. Raises :class:`InvalidNumber`."""
     if isinstance(value, Enclosed):
         return value
@@ -116,7 +116,7 @@ def log_ratio(p: object, q: object) -> Bounds:
     >>> log_ratio("0.3", "0.1") == log_bounds(Fraction(3))
     True
     """
-    top, bottom = read_enclosed(p, "p"), read_enclosed(q, "q")
+    top, bottom = to_enclosed(p, "p"), to_enclosed(q, "q")
     if top.upper < 0 or bottom.upper < 0:
         raise InvalidArgument("the log of a ratio needs two numbers that are at least 0, but a negative one was found; give probabilities")
     lowest, low_end = max(top.lower, Fraction(0)), max(bottom.lower, Fraction(0))

@@ -17,7 +17,7 @@ from profiles.numbers import ExactLike, round_down, round_up, to_exact
 from proofs_check.enclosures import ball, working_precision
 from proofs_check.exact.enclosed import Bounds, enclose_ball
 from proofs_check.exact.exponentials import Exact, ExpRational, Nats, near, raise_to, read_exact
-from proofs_check.exact.probabilities import Law, add, read_table
+from proofs_check.exact.probabilities import Law, add, to_table
 from proofs_check.exact.worst import MechanismLaw
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
@@ -71,7 +71,7 @@ def renyi_divergence(p: Law, q: Law, order: ExactLike) -> Bounds:
     alpha = to_exact(order, "the order")
     if alpha <= 0:
         raise InvalidArgument(f"the order of a Rényi divergence must be positive, but {alpha!s:.40} was found; give a number above 0")
-    left, right = read_table(p, "the first law"), read_table(q, "the second law")
+    left, right = to_table(p, "the first law"), to_table(q, "the second law")
     if left.exact is None or right.exact is None:
         raise InvalidArgument("Rényi divergences are computed for exact laws, but enclosures were found; give fractions or exponentials")
     pairs = [(value, right.exact.get(outcome, _ZERO)) for outcome, value in left.exact.items() if value != 0]

@@ -10,7 +10,7 @@ from profiles.errors import InvalidArgument, Undecided
 from profiles.numbers import ExactLike, to_exact
 from proofs_check.exact.enclosed import Enclosed
 from proofs_check.exact.exponentials import Exact, ExpRational, Log, Nats, raise_to, read_exact
-from proofs_check.exact.probabilities import Law, add, mix, multiply, read_table
+from proofs_check.exact.probabilities import Law, add, mix, multiply, to_table
 from proofs_check.exact.worst import Dataset, MechanismLaw
 
 #: What the next step of a mechanism does, from the outputs before: its law, or None after the last step.
@@ -66,7 +66,7 @@ def sequence_law(step: Step, *, max_outputs: int = MAX_OUTPUTS) -> dict[Hashable
 
     def checked(outputs: tuple[Any, ...]) -> Mapping[Hashable, Exact | Enclosed] | None:
         law = step(outputs)
-        return None if law is None else read_table(law, f"the step after {outputs!r:.40}").values
+        return None if law is None else to_table(law, f"the step after {outputs!r:.40}").values
 
     return _follow(checked, max_outputs)
 
@@ -164,7 +164,7 @@ def subsampled_law(law: MechanismLaw, dataset: Dataset, p: SamplingProbability) 
                 if factor != 0:
                     following[longer] = following.get(longer, Fraction(0)) + weight * factor
         samples = following
-    tables = ((weight, read_table(law(sample), f"the law on {sample!r:.40}")) for sample, weight in samples.items())
+    tables = ((weight, to_table(law(sample), f"the law on {sample!r:.40}")) for sample, weight in samples.items())
     return mix((weight, table.values) for weight, table in tables)
 
 

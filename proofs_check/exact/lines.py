@@ -54,7 +54,7 @@ class Line:
         if isinstance(other, Line):
             self._check_same(other)
             return Line(self._stretch, self._slope + other._slope, self._intercept + other._intercept)
-        return Line(self._stretch, self._slope, self._intercept + read_rational(other))
+        return Line(self._stretch, self._slope, self._intercept + to_fmpq(other))
 
     __radd__ = __add__
 
@@ -64,19 +64,19 @@ class Line:
     def __sub__(self, other: object) -> Line:
         if isinstance(other, Line):
             return self + (-other)
-        return Line(self._stretch, self._slope, self._intercept - read_rational(other))
+        return Line(self._stretch, self._slope, self._intercept - to_fmpq(other))
 
     def __rsub__(self, other: object) -> Line:
-        return Line(self._stretch, -self._slope, read_rational(other) - self._intercept)
+        return Line(self._stretch, -self._slope, to_fmpq(other) - self._intercept)
 
     def __mul__(self, other: object) -> Line:
-        factor = read_rational(other)
+        factor = to_fmpq(other)
         return Line(self._stretch, self._slope * factor, self._intercept * factor)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: object) -> Line:
-        divisor = read_rational(other)
+        divisor = to_fmpq(other)
         if divisor == 0:
             raise InvalidArgument("a line was divided by 0; divide by another number")
         return Line(self._stretch, self._slope / divisor, self._intercept / divisor)
@@ -106,7 +106,7 @@ class Line:
         return bool(stretch.sample < zero) if slope > 0 else bool(zero < stretch.sample)
 
 
-def read_rational(value: object) -> fmpq:
+def to_fmpq(value: object) -> fmpq:
     """Return an exact number as a rational of flint. Raises :class:`InvalidNumber`."""
     if isinstance(value, fmpq):
         return value
@@ -118,7 +118,7 @@ def read_rational(value: object) -> fmpq:
 
 def as_ball(value: Any) -> Any:
     """Return balls and power series as they are, and a ball around an exact number. Raises :class:`InvalidNumber`."""
-    return value if isinstance(value, (acb, arb, arb_series)) else arb(read_rational(value))
+    return value if isinstance(value, (acb, arb, arb_series)) else arb(to_fmpq(value))
 
 
 def as_fraction(value: fmpq) -> Fraction:
@@ -129,7 +129,7 @@ def as_fraction(value: fmpq) -> Fraction:
 def _scaled(x: Line, scale: object) -> Line:
     if not isinstance(x, Line):
         raise InvalidArgument(f"a law needs a line, but {type(x).__name__} was found; write it in the variable of the integrand")
-    divisor = read_rational(scale)
+    divisor = to_fmpq(scale)
     if not divisor > 0:
         raise InvalidArgument("the scale of a noise law must be positive, but another number was found; give a positive one")
     return x if divisor == 1 else x / divisor
@@ -138,7 +138,7 @@ def _scaled(x: Line, scale: object) -> Line:
 def laplace_pdf(x: Line, scale: object = 1) -> acb:
     """Return the density e^(−|x|/b)/(2b) of Laplace(0, b) at a line; b = ``scale`` > 0 is exact. Raises :class:`InvalidArgument`."""
     u = _scaled(x, scale)
-    return (u if u.is_negative() else -u).value.exp() / (2 * read_rational(scale))
+    return (u if u.is_negative() else -u).value.exp() / (2 * to_fmpq(scale))
 
 
 def laplace_cdf(x: Line, scale: object = 1) -> acb:
@@ -155,7 +155,7 @@ def laplace_sf(x: Line, scale: object = 1) -> acb:
 def exponential_pdf(x: Line, scale: object = 1) -> acb:
     """Return the density e^(−x/b)/b for x ≥ 0, else 0, at a line. Raises :class:`InvalidArgument`."""
     u = _scaled(x, scale)
-    return acb(0) if u.is_negative() else (-u).value.exp() / read_rational(scale)
+    return acb(0) if u.is_negative() else (-u).value.exp() / to_fmpq(scale)
 
 
 def exponential_cdf(x: Line, scale: object = 1) -> acb:
@@ -173,7 +173,7 @@ def exponential_sf(x: Line, scale: object = 1) -> acb:
 def gaussian_pdf(x: Line, sigma: object = 1) -> acb:
     """Return the density e^(−x²/(2σ²))/(σ√(2π)) at a line; σ = ``sigma`` > 0 is exact. Raises :class:`InvalidArgument`."""
     u = _scaled(x, sigma).value
-    return (-u * u / 2).exp() / ((2 * arb.pi()).sqrt() * read_rational(sigma))
+    return (-u * u / 2).exp() / ((2 * arb.pi()).sqrt() * to_fmpq(sigma))
 
 
 def gaussian_cdf(x: Line, sigma: object = 1) -> acb:

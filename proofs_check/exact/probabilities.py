@@ -11,7 +11,7 @@ from flint import arb
 
 from profiles.errors import InvalidArgument
 from profiles.numbers import ExactLike, to_exact
-from proofs_check.exact.enclosed import Enclosed, enclose_ball, read_enclosed
+from proofs_check.exact.enclosed import Enclosed, enclose_ball, to_enclosed
 from proofs_check.exact.exponentials import Exact, ExpRational, read_exact
 
 #: A probability: an exact number, or one between two ends: an enclosure, an Arb ball, or a pair (lower, upper).
@@ -40,7 +40,7 @@ class LawTable:
         return self.enclosed if self.exact is None else {outcome: widen(value) for outcome, value in self.exact.items()}
 
 
-def read_probability(value: object, what: str) -> Exact | Enclosed:
+def to_probability(value: object, what: str) -> Exact | Enclosed:
     """Return a number as it was given: exact, or enclosed. Raises :class:`InvalidNumber`, and :class:`Undecided` for infinite balls."""
     if isinstance(value, Enclosed):
         return value
@@ -50,7 +50,7 @@ def read_probability(value: object, what: str) -> Exact | Enclosed:
     return enclose_ball(value) if isinstance(value, arb) else read_exact(value, what)
 
 
-def read_table(law: object, what: str) -> LawTable:
+def to_table(law: object, what: str) -> LawTable:
     """Return a law after checking that it is one.
 
     Exact probabilities must add up to exactly 1, enclosed ones to an interval that contains 1; enclosures are cut to [0, 1].
@@ -61,7 +61,7 @@ def read_table(law: object, what: str) -> LawTable:
         raise InvalidArgument(f"{what} must map outcomes to probabilities, but {type(law).__name__} was found; give a mapping")
     if not all(equals_itself(outcome) for outcome in law):
         raise InvalidArgument(f"an output must equal itself, but NaN was found in {what}; use None or a string where there is no number")
-    read = {outcome: read_probability(value, f"a probability of {what}") for outcome, value in law.items()}
+    read = {outcome: to_probability(value, f"a probability of {what}") for outcome, value in law.items()}
     exact = {outcome: value for outcome, value in read.items() if not isinstance(value, Enclosed)}
     if len(exact) == len(read):
         if any(value < 0 for value in exact.values()):
@@ -89,7 +89,7 @@ def equals_itself(output: object) -> bool:
 
 def widen(value: Exact | Enclosed) -> Enclosed:
     """Return an enclosure of any number."""
-    return value.enclose() if isinstance(value, ExpRational) else read_enclosed(value, "a probability")
+    return value.enclose() if isinstance(value, ExpRational) else to_enclosed(value, "a probability")
 
 
 def add(values: Iterable[Exact]) -> Exact:

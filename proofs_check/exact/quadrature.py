@@ -16,7 +16,7 @@ from profiles.errors import InvalidArgument, Undecided
 from profiles.numbers import ExactLike, to_exact
 from proofs_check.enclosures import ball, working_precision
 from proofs_check.exact.enclosed import Enclosed, enclose_ball
-from proofs_check.exact.lines import Line, Stretch, as_ball, as_fraction, read_rational
+from proofs_check.exact.lines import Line, Stretch, as_ball, as_fraction, to_fmpq
 
 #: An integrand of a line; see :mod:`proofs_check.exact.lines`.
 Integrand = Callable[[Line], Any]
@@ -99,7 +99,7 @@ def _read_width(value: ExactLike, what: str) -> Fraction:
 def _read_end(value: ExactLike, infinite: float, what: str) -> fmpq | None:
     if isinstance(value, float) and value == infinite:
         return None
-    return read_rational(to_exact(value, what))
+    return to_fmpq(to_exact(value, what))
 
 
 @dataclass(slots=True)
@@ -243,7 +243,7 @@ def _origin(error: BaseException) -> BaseException:
 
 
 def _cut(stretch: Stretch) -> list[tuple[fmpq | None, fmpq | None]]:
-    ends = [stretch.low, *sorted(map(read_rational, stretch.kinks)), stretch.high]
+    ends = [stretch.low, *sorted(map(to_fmpq, stretch.kinks)), stretch.high]
     return list(pairwise(ends))
 
 

@@ -13,7 +13,7 @@ from profiles.numbers import ExactLike, to_exact
 from proofs_check.enclosures import working_precision
 from proofs_check.exact.enclosed import Bounds, Enclosed
 from proofs_check.exact.exponentials import Exact, ExpRational, Nats, log_of, near, raise_to
-from proofs_check.exact.probabilities import Law, LawTable, read_table
+from proofs_check.exact.probabilities import Law, LawTable, to_table
 
 _ZERO, _ONE = Fraction(0), Fraction(1)
 _BITS = 128
@@ -94,8 +94,8 @@ def epsilon_of_tables(p: Law, q: Law, delta: ExactLike = 0) -> ExactEpsilon:
     >>> epsilon_of_tables({"yes": "3/4", "no": "1/4"}, {"yes": "1/4", "no": "3/4"}, "1/4").removing.ratio
     Fraction(2, 1)
     """
-    exact_delta = read_delta(delta)
-    left, right = read_table(p, "the first law"), read_table(q, "the second law")
+    exact_delta = to_delta(delta)
+    left, right = to_table(p, "the first law"), to_table(q, "the second law")
     removing, adding = ratio_of(left, right, exact_delta), ratio_of(right, left, exact_delta)
     return ExactEpsilon(removing.direction(), adding.direction(), exact_delta)
 
@@ -109,12 +109,12 @@ def delta_of_tables(p: Law, q: Law, epsilon: Nats) -> tuple[Exact | Enclosed, Ex
     >>> delta_of_tables({"yes": "3/4", "no": "1/4"}, {"yes": "1/4", "no": "3/4"}, 0)
     (Fraction(1, 2), Fraction(1, 2))
     """
-    threshold = read_threshold(epsilon)
-    left, right = read_table(p, "the first law"), read_table(q, "the second law")
+    threshold = to_threshold(epsilon)
+    left, right = to_table(p, "the first law"), to_table(q, "the second law")
     return hockey_stick(left, right, threshold), hockey_stick(right, left, threshold)
 
 
-def read_delta(delta: object) -> Fraction:
+def to_delta(delta: object) -> Fraction:
     """Return δ. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
     exact = to_exact(delta, "δ")
     if not 0 <= exact <= 1:
@@ -122,7 +122,7 @@ def read_delta(delta: object) -> Fraction:
     return exact
 
 
-def read_threshold(epsilon: Nats) -> Exact:
+def to_threshold(epsilon: Nats) -> Exact:
     """Return e^ε for ε ≥ 0. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
     threshold = raise_to(epsilon, _ONE)
     if threshold < 1:

@@ -13,8 +13,8 @@ from profiles.errors import InvalidArgument, Undecided
 from profiles.numbers import ExactLike, round_down, round_up, to_integer
 from proofs_check.exact.enclosed import Bounds, Enclosed
 from proofs_check.exact.exponentials import Exact, Nats
-from proofs_check.exact.probabilities import Law, LawTable, read_table, widen
-from proofs_check.exact.tables import Ratio, hockey_stick, larger_bounds, ratio_of, read_delta, read_threshold
+from proofs_check.exact.probabilities import Law, LawTable, to_table, widen
+from proofs_check.exact.tables import Ratio, hockey_stick, larger_bounds, ratio_of, to_delta, to_threshold
 
 #: A data set is a tuple of records.
 Dataset: TypeAlias = tuple[Any, ...]
@@ -111,7 +111,7 @@ def exact_epsilon(
     >>> worst.plus.ratio, worst.plus.larger, worst.plus.smaller, worst.plus.event, worst.pairs
     (Fraction(3, 1), (1,), (), (1,), 6)
     """
-    exact_delta = read_delta(delta)
+    exact_delta = to_delta(delta)
     universe = _read_records(records)
     tables = _Tables(law)
     best: dict[Hashable, tuple[_Best, _Best]] = {record: (_Best(), _Best()) for record in universe}
@@ -152,7 +152,7 @@ def exact_delta(
     >>> [found.value for found in exact_delta(law, [0, 1], 0, max_size=2)]
     [Fraction(1, 2), Fraction(1, 2)]
     """
-    threshold = read_threshold(epsilon)
+    threshold = to_threshold(epsilon)
     universe = _read_records(records)
     tables = _Tables(law)
     _check_count(len(universe), max_size, max_datasets, ordered=ordered, distinct=distinct)
@@ -220,8 +220,8 @@ class _Tables:
         found = self._tables.get(dataset)
         if found is None:
             what = f"the law on {_short(dataset)}"
-            found = read_table(self._law(dataset), what)
-            if len(self._tables) < _REPEATED and found != read_table(self._law(dataset), what):
+            found = to_table(self._law(dataset), what)
+            if len(self._tables) < _REPEATED and found != to_table(self._law(dataset), what):
                 raise InvalidArgument(f"{what} was computed twice with two results; use the data set alone, draw nothing")
             self._tables[dataset] = found
         return found

@@ -111,11 +111,11 @@ def bound_sampled(
     >>> found.upper_text(), dict(found.at), found.checked_by_kernel
     ('4.37547018475', {'z': Fraction(2, 1)}, True)
     """
-    gap = read_gap(relative_gap, budget)
+    gap = to_gap(relative_gap, budget)
     return _Search(profile, q, gap, budget).run(accept_wider=accept_wider, well_defined=premise(profile, well_defined_claim))
 
 
-def read_gap(relative_gap: object, budget: int) -> Fraction:
+def to_gap(relative_gap: object, budget: int) -> Fraction:
     """Return the relative gap of a search as an exact number. Raises :class:`InvalidArgument` for one, or a budget, that is no such."""
     gap = to_exact(relative_gap, "the relative gap")
     if not Fraction(1, 10**40) <= gap < 1:

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from profiles import InvalidData
 from profiles.mechanisms import WeightedLloyd, clusters, lloyd
 from profiles.mechanisms.clusters import open_passes
-from profiles.mechanisms.datasets import WeightedData, read_dataset
+from profiles.mechanisms.datasets import WeightedData, to_dataset
 from profiles.mechanisms.lloyd import PostProcessing, follow_run, move_centres
 from profiles.mechanisms.nearest import label_by_definition
 from tests.mechanisms.reference import follow_algorithm_2
@@ -138,7 +138,7 @@ def test_errors_name_the_row_of_the_whole_data_set():
     points[8888] = np.nan
     with pytest.raises(InvalidData, match="row 8888 has NaN"):
         mechanism.run(points, None, np.random.default_rng(0))
-    assert (read_dataset(points[:7777], 2, 4).weights == 1).all()
+    assert (to_dataset(points[:7777], 2, 4).weights == 1).all()
 
 
 def test_overlapping_runs_leave_the_blas_with_its_threads() -> None:
@@ -147,7 +147,7 @@ def test_overlapping_runs_leave_the_blas_with_its_threads() -> None:
     def count() -> set[int]:
         return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
-    data = read_dataset(np.ones((10, 2)), None)
+    data = to_dataset(np.ones((10, 2)), None)
     with threadpool_limits(2, user_api="blas"):
         before = count()
         first, second = open_passes(data, 1), open_passes(data, 1)

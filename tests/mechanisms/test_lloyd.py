@@ -14,7 +14,7 @@ from scipy import stats
 
 from profiles import InvalidArgument, InvalidData, load
 from profiles.mechanisms import EXACT_ARITHMETIC, Mechanism, WeightedLloyd, lloyd
-from profiles.mechanisms.datasets import read_dataset
+from profiles.mechanisms.datasets import to_dataset
 from profiles.mechanisms.lloyd import LloydNoise, PostProcessing, assign_nearest, move_centres, total_clusters
 from tests.mechanisms.reference import follow_algorithm_2
 
@@ -34,7 +34,7 @@ def test_final_centres_equal_the_slow_reference_on_the_same_noise(min_count, bet
     data, weights, centres = make_case(1)
     mechanism = WeightedLloyd(initial_centres=centres, iterations=5, beta_count=beta, beta_sum=beta, min_count=min_count)
     noise = mechanism.draw_noise(np.random.default_rng(2), 30)
-    fast = move_centres(read_dataset((data, weights), 3), centres, noise, PostProcessing(min_count))
+    fast = move_centres(to_dataset((data, weights), 3), centres, noise, PostProcessing(min_count))
     for run in range(30):
         slow = follow_algorithm_2(data, weights, centres, noise.counts[run], noise.sums[run], min_count)
         assert fast[run] == pytest.approx(np.array(slow), rel=1e-9, abs=1e-9)
@@ -44,10 +44,10 @@ def test_some_of_those_runs_keep_a_centre():
     data, weights, centres = make_case(1)
     mechanism = WeightedLloyd(initial_centres=centres, iterations=1, beta_count=30, beta_sum=1)
     noise = mechanism.draw_noise(np.random.default_rng(3), 200)
-    moved = move_centres(read_dataset((data, weights), 3), centres, noise, PostProcessing())
+    moved = move_centres(to_dataset((data, weights), 3), centres, noise, PostProcessing())
     kept = (moved == centres).all(axis=-1)
     labels = assign_nearest(data, np.broadcast_to(centres, (200, *centres.shape)))
-    counts, _ = total_clusters(read_dataset((data, weights), 3), labels, len(centres))
+    counts, _ = total_clusters(to_dataset((data, weights), 3), labels, len(centres))
     assert kept.any()
     assert (kept == (counts + noise.counts[:, 0] < 1.0)).all()
 
@@ -100,7 +100,7 @@ def test_a_record_changes_one_count_and_one_sum():
     batch = centres[np.newaxis]
 
     def totals(rows):
-        return total_clusters(read_dataset((data[rows], weights[rows]), 3), assign_nearest(data[rows], batch), len(centres))
+        return total_clusters(to_dataset((data[rows], weights[rows]), 3), assign_nearest(data[rows], batch), len(centres))
 
     everything = np.arange(len(data))
     counts, sums = totals(everything)
@@ -130,7 +130,7 @@ def test_a_tie_goes_to_the_first_centre():
 
 def test_literal_division_never_gives_infinite_centres():
     noise = LloydNoise(np.array([[[-2.0], [5e-324 - 2.0]]]), np.array([[[[1.0]], [[1.0]]]]))
-    moved = move_centres(read_dataset([[1.0], [1.0]], 1), np.array([[0.5]]), noise, PostProcessing(None))
+    moved = move_centres(to_dataset([[1.0], [1.0]], 1), np.array([[0.5]]), noise, PostProcessing(None))
     assert moved.tolist() == [[[0.5]]]
 
 

@@ -14,7 +14,7 @@ from profiles.errors import InvalidArgument, InvalidData, InvalidNumber, PDPErro
 from profiles.hypotheses import PURE_SELECT
 from profiles.mechanisms import EXACT_ARITHMETIC
 from profiles.mechanisms.repeated import PUBLIC_CONSTANTS, RepeatedExponential, RepeatedThreshold, interface
-from profiles.mechanisms.repeated.interface import read_exact, read_scores
+from profiles.mechanisms.repeated.interface import read_exact, to_scores
 from profiles.randomness.bits import BLOCK
 
 ALARM = 1e-7
@@ -228,10 +228,10 @@ def test_extreme_scores_neither_overflow_nor_warn() -> None:
 def test_integers_among_floats_are_not_rounded() -> None:
     """Found: NumPy makes binary64 numbers of both lists, which moved 2^53 + 1 by one, a whole sensitivity."""
     for scores in ([2**53 + 1, 0.5], (2**63, -1), [np.uint64(2**63 + 1), 0.5], [0.5, -(2**60) - 1]):
-        assert [read_exact(score) for score in read_scores(scores, 2)] == [
+        assert [read_exact(score) for score in to_scores(scores, 2)] == [
             Fraction(score if isinstance(score, float) else int(score)) for score in scores
         ]
     with pytest.raises(InvalidData, match="shape"):
-        read_scores(0.5, 2)
+        to_scores(0.5, 2)
     with pytest.raises(InvalidData, match="shape"):
-        read_scores([[2**53 + 1, 0.5]], 2)
+        to_scores([[2**53 + 1, 0.5]], 2)

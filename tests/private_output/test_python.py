@@ -40,7 +40,7 @@ from accountant.rules.variance import variance_optimal
 from accountant.weights.fast.size import epsilon_for_size
 from profiles import PDPError, declare
 from profiles.mechanisms import KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
-from profiles.mechanisms.datasets import read_dataset
+from profiles.mechanisms.datasets import to_dataset
 from profiles.private import reveal
 from proofs_check.audit import Claim, audit, in_processes
 from proofs_check.audit.claims import claim_of_record
@@ -150,8 +150,8 @@ CALLS = {
     "k-norm: radius+": lambda: KNormSum(beta_sum=1, radius=2, dimension=2, p=1).run(LARGE, np.ones(2), RNG),
     "count: weights+": lambda: WeightedCount(beta_count=1).sample((np.ones((2, 1)), [1.0, -VALUE]), RNG, 2),
     "lloyd: radius+": lambda: LLOYD.run(LARGE, np.ones(2), RNG),
-    "data set: ragged": lambda: read_dataset([[VALUE], [1, 2]], 1),
-    "data set: NaN": lambda: read_dataset([[VALUE, np.nan]], 2),
+    "data set: ragged": lambda: to_dataset([[VALUE], [1, 2]], 1),
+    "data set: NaN": lambda: to_dataset([[VALUE, np.nan]], 2),
     "clustering: points": lambda: CLUSTERING.run(np.full((ROWS, 3), VALUE)),
     "clustering: numbers": lambda: CLUSTERING.run(np.array([ROWS])),
     "clustering: text": lambda: CLUSTERING.run(np.array([NAME])),
@@ -242,7 +242,7 @@ def test_objects_that_hold_data_do_not_print_them():
     objects = [
         summary, sample, sample.consume(), variance_optimal(LONG, 10), DistanceRows([[VALUE, 1.0]]), Multiplicities([ROWS]),
         StreamBatch([NAME], 0, [1]), CoverageInstance.from_sets([[0]] * ROWS, candidates=2), WeightedCoverage.from_matrix([[0.5]] * ROWS),
-        find_difference(np.array([VALUE]), np.array([])), read_dataset(LARGE, 2), next(iter(open_dataset(_table(z=LONG)).batches([]))),
+        find_difference(np.array([VALUE]), np.array([])), to_dataset(LARGE, 2), next(iter(open_dataset(_table(z=LONG)).batches([]))),
         epsilon_for_size(PROFILE, 20, lambda: [{"z": LONG}], premise=prove_premise(PROFILE)),
     ]  # fmt: skip
     for one in objects:

@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 
 from profiles.errors import InvalidArgument
 from profiles.mechanisms.repeated import draw_gumbel
-from profiles.mechanisms.repeated.interface import read_scores
+from profiles.mechanisms.repeated.interface import to_scores
 from profiles.randomness import ExponentialChoice, ExponentialDraws, choice, measure_gaps, open_bits
 
 #: Statistical tests: fixed seeds; with others one of them would be red once in 10⁷ times.
@@ -162,7 +162,7 @@ numbers = st.one_of(
 def test_gaps_are_those_of_exact_arithmetic(values: np.ndarray, rate: Fraction) -> None:
     if rate == 0:
         return
-    scores = read_scores(values, len(values))
+    scores = to_scores(values, len(values))
     exact = [Fraction(value) for value in scores.tolist()]
     drawn = ExponentialChoice(scores, rate)
     for index, gap in enumerate(measure_gaps(scores).tolist()):
@@ -210,7 +210,7 @@ def judge(counts: np.ndarray, shares: np.ndarray) -> None:
 @pytest.mark.parametrize("name", SCORES)
 def test_choices_have_the_law_of_the_exponential_mechanism(name: str) -> None:
     given_scores, rate = SCORES[name]
-    scores = read_scores(given_scores, len(given_scores))
+    scores = to_scores(given_scores, len(given_scores))
     shares = weights_of(list(given_scores), rate)
     digits = open_bits(np.random.default_rng(5))
     drawn = ExponentialChoice(scores, rate)

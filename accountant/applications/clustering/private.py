@@ -14,7 +14,7 @@ from accountant.applications.clustering.selection import count_nearest, select_c
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import MetricSpace
 from accountant.applications.running import Answer, Draw
-from accountant.calibration.one_sided import read_target
+from accountant.calibration.one_sided import to_target
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, discharge, post_processing
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
 from profiles import InvalidArgument, InvalidTarget, to_exact
@@ -122,7 +122,7 @@ class PrivateMetricClustering:
         if self.histogram not in _HISTOGRAMS:
             raise InvalidArgument(f"histogram must be 'sampled' or 'full', but {str(self.histogram)[:40]!r} was found; give one of the two")
         budget = divide_budget(
-            read_target(self.epsilon),
+            to_target(self.epsilon),
             split=to_exact(self.split, "split"),
             size_share=Fraction(0) if self.size_share is None else to_exact(self.size_share, "size_share"),
             everything=self.public_rounds == self.space.size,

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 
-from accountant.applications.heavyhitters.domain import read_integers
+from accountant.applications.heavyhitters.domain import to_integers
 from accountant.applications.heavyhitters.streams import StreamBatch, cut_records
 from accountant.applications.heavyhitters.watching import StepReport, Watch
 from accountant.guarantees import AnyGuarantee
@@ -111,7 +111,7 @@ class ClockedWatch(Uncopied):
 
         Returns nothing. Raises :class:`InvalidData` for lengths and times; other faults of the records show at their :meth:`tick`.
         """
-        numbers = read_integers(np.full(len(users), times) if isinstance(times, (int, np.integer)) else times, "a time")
+        numbers = to_integers(np.full(len(users), times) if isinstance(times, (int, np.integer)) else times, "a time")
         if not numbers.size == len(users) == len(items):
             raise InvalidData(
                 "columns of one length were expected, but times, users and items of different lengths were found; pass triples",

@@ -42,7 +42,7 @@ class PublicDomain:
         """Return the index of every value in the domain, ``OUTSIDE`` where it is not in it. Raises :class:`InvalidData` for wrong types."""
         if not self.integers:
             return np.fromiter((self._places.get(value, OUTSIDE) for value in _texts(values)), dtype=np.int64, count=len(values))
-        numbers = read_integers(values, "an item")
+        numbers = to_integers(values, "an item")
         if self.span is not None:
             inside = (numbers >= self.span.start) & (numbers < self.span.stop)
             return np.where(inside, numbers, self.span.start + OUTSIDE) - self.span.start
@@ -83,7 +83,7 @@ def read_domain(domain: object) -> PublicDomain:
     return PublicDomain(None, items, integers=True, _places={}, _sorted=(numbers[order], order.astype(np.int64)))
 
 
-def read_integers(values: Any, what: str) -> Integers:
+def to_integers(values: Any, what: str) -> Integers:
     """Return values as 64-bit integers, without rounding. Raises :class:`InvalidData`."""
     array = values if isinstance(values, np.ndarray) else np.asarray(values)
     if array.size == 0:

@@ -88,7 +88,7 @@ class HeavyHitterMonitor:
             raise InvalidArgument(f"outside must be ignore or refuse, but {str(self.outside)[:40]!r} was found; choose one")
         object.__setattr__(self, "plan", calibrate_one_sided(self.epsilon, choice=self.calibration))
         object.__setattr__(self, "_domain", read_domain(self.domain))
-        object.__setattr__(self, "_times", read_times(self.times))
+        object.__setattr__(self, "_times", to_times(self.times))
 
     @property
     def rate(self) -> Fraction:
@@ -172,7 +172,7 @@ def _iterate(watch: Watch, stream: Iterable[Any]) -> Iterator[StepReport]:
     yield from watch.iterate_rest()
 
 
-def read_times(times: object) -> PublicDomain:
+def to_times(times: object) -> PublicDomain:
     """Return the public time steps: a range, or a list of increasing integers. Raises :class:`InvalidArgument`."""
     found = read_domain(times if not isinstance(times, range) or times.step == 1 else list(times))
     if found.span is None and not (found.integers and (np.diff(np.array(found.items, dtype=np.int64)) > 0).all()):
@@ -180,4 +180,4 @@ def read_times(times: object) -> PublicDomain:
     return found
 
 
-__all__ = ["PUBLIC", "SORTED", "HeavyHitterAnswer", "HeavyHitterMonitor", "StepReport", "Watch", "read_times"]
+__all__ = ["PUBLIC", "SORTED", "HeavyHitterAnswer", "HeavyHitterMonitor", "StepReport", "Watch", "to_times"]

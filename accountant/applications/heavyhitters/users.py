@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from accountant.applications.heavyhitters.domain import read_integers
+from accountant.applications.heavyhitters.domain import to_integers
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Booleans, Integers
 from profiles.randomness.bernoulli import PoissonSampler
@@ -125,7 +125,7 @@ class IntegerIndex:
 
     def read(self, users: Any) -> Integers:
         """Return the users as an array. Raises :class:`InvalidData`."""
-        return read_integers(users, "a user")
+        return to_integers(users, "a user")
 
 
 class TextIndex:

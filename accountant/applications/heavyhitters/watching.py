@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from accountant.applications.heavyhitters.domain import OUTSIDE, Item, PublicDomain, read_integers
+from accountant.applications.heavyhitters.domain import OUTSIDE, Item, PublicDomain, to_integers
 from accountant.applications.heavyhitters.draws import LONGEST_RUN, TailDraws
 from accountant.applications.heavyhitters.users import NOBODY, Membership, UserTable, open_decision
 from accountant.guarantees import AnyGuarantee
@@ -164,7 +164,7 @@ class Watch(Uncopied):
     def _read_times(self, times: Any, count: int) -> tuple[Integers, int]:
         """Return the time step of every record (``OUTSIDE`` where its time is no public one), and the step that has begun."""
         clock = isinstance(times, (int, np.integer))
-        numbers = read_integers(np.array([times]) if clock else times, "a time")
+        numbers = to_integers(np.array([times]) if clock else times, "a time")
         found = self._setting.times.places(numbers)
         if not clock and numbers.size != count:
             raise InvalidData(

@@ -119,7 +119,7 @@ def let_records_weigh(profile: Profile, largest: Fraction) -> Profile:
     )
 
 
-def read_largest(largest: object) -> Fraction:
+def to_largest(largest: object) -> Fraction:
     """Return a declared bound of the weights of records. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
     exact = to_exact(largest, "largest_weight")
     if exact < 1:

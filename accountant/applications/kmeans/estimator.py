@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from accountant.applications.kmeans.certifying import bound_weights, certify_all_records, certify_sample, let_records_weigh, read_largest
+from accountant.applications.kmeans.certifying import bound_weights, certify_all_records, certify_sample, let_records_weigh, to_largest
 from accountant.applications.kmeans.planning import MARGIN, NoiseScales, choose_scales, pack_centres
 from accountant.applications.kmeans.withheld import WithheldOutputs, refuse_pipeline, refuse_search, without_quotes
 from accountant.guarantees import AnyGuarantee, Run, ships
@@ -140,7 +140,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                     "sample_weight was given without largest_weight, but the epsilon is that of the heaviest record; declare a bound that "
                     "is known without looking at these weights, or, for weights 1/q of a sample, have it drawn by fit_sampled(X, rule=...)"
                 )
-            largest = Fraction(1) if self.largest_weight is None else read_largest(self.largest_weight)
+            largest = Fraction(1) if self.largest_weight is None else to_largest(self.largest_weight)
             points = self._read(X, reset=True)
             weights: Floats | None = None
             if sample_weight is not None:  # a data set may be empty, which scikit-learn's check would refuse

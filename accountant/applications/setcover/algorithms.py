@@ -57,11 +57,11 @@ class OneSampleScaling:
 
     def __post_init__(self) -> None:
         to_integer(self.max_elements, "max_elements", 1, MOST_ELEMENTS, hint="give a public number")
-        read_beta(self.beta)
+        to_beta(self.beta)
 
     def plan(self, epsilon: Fraction, sets: int, calibration: str) -> CoverProgram:
         """Return one group: passes, then a greedy stage."""
-        largest, beta = int(self.max_elements), read_beta(self.beta)
+        largest, beta = int(self.max_elements), to_beta(self.beta)
         pair = _calibrate(epsilon, calibration)
         last = math.ceil(math.log(sets / float(beta)) / float(pair[1])) + 1
         thresholds = [last]
@@ -86,12 +86,12 @@ class FreshSampleScaling:
 
     def __post_init__(self) -> None:
         to_integer(self.max_elements, "max_elements", 1, MOST_ELEMENTS, hint="give a public number")
-        read_beta(self.beta)
-        read_factor(self.factor)
+        to_beta(self.beta)
+        to_factor(self.factor)
 
     def thresholds(self, sets: int, rounds: int) -> list[int]:
         """Return t_0, ..., t_rounds (rounded up from binary64 logarithms)."""
-        beta, factor = read_beta(self.beta), read_factor(self.factor)
+        beta, factor = to_beta(self.beta), to_factor(self.factor)
         return [math.ceil(float(factor) * (math.log(6 * sets / float(beta)) + s * math.log(2)) + 1e-9) for s in range(rounds + 1)]
 
     def shares(self, epsilon: Fraction, sets: int) -> list[Fraction]:
@@ -123,7 +123,7 @@ class FreshSampleScaling:
 
         Raises :class:`InvalidArgument` where the theorem does not speak of these options.
         """
-        if read_factor(self.factor) < FACTOR or elements > self.max_elements:
+        if to_factor(self.factor) < FACTOR or elements > self.max_elements:
             raise InvalidArgument(
                 "the bound needs a factor of at least 8.25 and at most max_elements elements, but others were found; change them"
             )
@@ -135,14 +135,14 @@ class FreshSampleScaling:
         return optimum * (float(PICKS) * active + float(REMAIN) * thresholds[0] / rates[0]) * (1 + 1e-9)
 
 
-def read_calibration(value: object) -> str:
+def to_calibration(value: object) -> str:
     """Return one of the calibrations. Raises :class:`InvalidArgument`."""
     if value not in CALIBRATIONS:
         raise InvalidArgument(f"the calibration must be one of {', '.join(CALIBRATIONS)}, but {str(value)[:40]!r} was found; choose one")
     return str(value)
 
 
-def read_beta(value: object) -> Fraction:
+def to_beta(value: object) -> Fraction:
     """Return a probability of failure in [2^−64, 1). Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
     exact = to_exact(value, "beta")
     if not Fraction(1, 2**64) <= exact < 1:
@@ -150,7 +150,7 @@ def read_beta(value: object) -> Fraction:
     return exact
 
 
-def read_factor(value: object) -> Fraction:
+def to_factor(value: object) -> Fraction:
     """Return the factor of the thresholds, in [0.01, 1000]. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
     exact = to_exact(value, "the factor")
     if not Fraction(1, 100) <= exact <= 1000:
@@ -173,5 +173,5 @@ __all__ = [
     "FreshSampleScaling",
     "NoisyGreedy",
     "OneSampleScaling",
-    "read_calibration",
+    "to_calibration",
 ]

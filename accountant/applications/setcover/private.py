@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from accountant.applications.running import Answer, Draw, seed_public
-from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, read_calibration
+from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, to_calibration
 from accountant.applications.setcover.program import CoverProgram, Group, ThresholdPass
 from accountant.applications.submodular.coverage import MOST, CoverageGains, CoverageInstance
 from accountant.guarantees import AnyGuarantee
@@ -58,7 +58,7 @@ class PrivateSetCover:
 
     def __post_init__(self) -> None:
         sets = to_integer(self.sets, "the number of sets", 1, MOST)
-        program = self.algorithm.plan(self.target, sets, read_calibration(self.calibration))  # refuses what cannot be run
+        program = self.algorithm.plan(self.target, sets, to_calibration(self.calibration))  # refuses what cannot be run
         object.__setattr__(self, "program", program)
 
     @property

@@ -61,7 +61,7 @@ def bound_one_sided(candidates: int, k: int, epsilon0: ExactLike, beta: ExactLik
     (0.6513, 62.6)
     """
     _check(candidates, k)
-    spent, risk = read_positive(epsilon0, "epsilon0"), read_probability(beta, "beta")
+    spent, risk = to_positive(epsilon0, "epsilon0"), to_probability(beta, "beta")
     with working_precision(_BITS):
         share, error = _one_sided(candidates, k, spent, risk)
         return UtilityBound(end_below(share), end_above(error), risk, _SUPPOSED)
@@ -82,7 +82,7 @@ def bound_utility(
     """
     _check(candidates, k)
     plan = calibrate_one_sided(epsilon, choice=calibration)
-    risk, loss = read_probability(beta, "beta"), read_positive(eta, "eta")
+    risk, loss = to_probability(beta, "beta"), to_positive(eta, "eta")
     with working_precision(_BITS):
         ratio = 1 - ball(Fraction(-1)).exp() - ball(loss)
         if not bool(ratio > 0):
@@ -105,7 +105,7 @@ def approximate_dp(epsilon0: ExactLike, delta: ExactLike, *, coverage: bool = Fa
     >>> approximate_dp("0.1", "1e-6", coverage=True), approximate_dp("0.1", "1e-6")
     (1.4529899290649055, 1.7603074538849712)
     """
-    spent, risk = read_positive(epsilon0, "epsilon0"), read_probability(delta, "delta")
+    spent, risk = to_positive(epsilon0, "epsilon0"), to_probability(delta, "delta")
     with working_precision(_BITS):
         growth = ball(spent).expm1()
         if coverage:
@@ -134,7 +134,7 @@ def epsilon0_for(epsilon: ExactLike, delta: ExactLike, *, coverage: bool = False
 
     For coverage ε₀ = min(ε, ln(1 + ε/ln(1/δ))). Raises like :func:`approximate_dp`.
     """
-    target, risk = read_positive(epsilon, "epsilon"), read_probability(delta, "delta")
+    target, risk = to_positive(epsilon, "epsilon"), to_probability(delta, "delta")
     if coverage:
         with working_precision(_BITS):
             return end_below((ball(target) / ball(1 / risk).log()).log1p().min(ball(target)))
@@ -157,7 +157,7 @@ def _check(candidates: int, k: int) -> None:
         raise InvalidArgument(f"{k} candidates were asked for, but there are {candidates}; lower k")
 
 
-def read_positive(value: ExactLike, what: str) -> Fraction:
+def to_positive(value: ExactLike, what: str) -> Fraction:
     """Return a positive exact number. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
     exact = to_exact(value, what)
     if exact <= 0:
@@ -165,9 +165,9 @@ def read_positive(value: ExactLike, what: str) -> Fraction:
     return exact
 
 
-def read_probability(value: ExactLike, what: str) -> Fraction:
+def to_probability(value: ExactLike, what: str) -> Fraction:
     """Return an exact number in (0, 1). Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
-    exact = read_positive(value, what)
+    exact = to_positive(value, what)
     if exact >= 1:
         raise InvalidArgument(f"{what} must be below 1, but {str(value)[:40]} was found; give a probability")
     return exact

@@ -27,7 +27,7 @@ def records(profile: Profile | Any) -> st.SearchStrategy[dict[str, float]]:
     >>> find(records(declare("sum", "w*z", record={"z": [0, 4]})), lambda record: True)
     {'z': 0.0}
     """
-    return st.fixed_dictionaries({s.name: st.floats(*float_range(s)) for s in read_profile(profile).record})
+    return st.fixed_dictionaries({s.name: st.floats(*float_range(s)) for s in to_profile(profile).record})
 
 
 def adversarial_records(profile: Profile | Any) -> st.SearchStrategy[dict[str, float]]:
@@ -35,10 +35,10 @@ def adversarial_records(profile: Profile | Any) -> st.SearchStrategy[dict[str, f
 
     Raises :class:`InvalidArgument` where a range has no binary64 number.
     """
-    return st.fixed_dictionaries({s.name: st.sampled_from(borders(*float_range(s))) for s in read_profile(profile).record})
+    return st.fixed_dictionaries({s.name: st.sampled_from(borders(*float_range(s))) for s in to_profile(profile).record})
 
 
-def read_profile(given: object) -> Profile:
+def to_profile(given: object) -> Profile:
     """Return a profile, or that of a mechanism of the catalogue. Raises :class:`InvalidArgument`."""
     found = given if isinstance(given, Profile) else getattr(given, "profile", None)
     if not isinstance(found, Profile):

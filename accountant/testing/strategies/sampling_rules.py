@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from accountant.rules.named import SamplingRule, make_rule, rule_from_expression
 from accountant.testing.strategies.numbers import as_factor
-from accountant.testing.strategies.records import read_profile
+from accountant.testing.strategies.records import to_profile
 from profiles.profile import Profile
 
 _RATES = (Fraction(1), Fraction(1, 2), Fraction(1, 3), Fraction(1, 10), Fraction(99, 100), Fraction(1, 2**20), Fraction(1, 10**300))
@@ -27,7 +27,7 @@ def sampling_rules(draw: st.DrawFn, profile: Profile | Any) -> SamplingRule:
     >>> find(sampling_rules(declare("sum", "w*z", record={"z": [0, 4]})), lambda rule: True).q
     ('num', Fraction(1, 1))
     """
-    profile = read_profile(profile)
+    profile = to_profile(profile)
     norms = [s for s in profile.record if s.lo >= 0 and s.hi > 0]
     kind = draw(st.sampled_from(["rate", "size", *(["fraction", "mixed", "coreset"] if norms else [])]))
     if kind == "rate":

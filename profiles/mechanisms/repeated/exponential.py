@@ -21,13 +21,13 @@ from profiles.mechanisms.repeated.interface import (
     collect_law,
     hypotheses,
     own_cost,
-    read_arithmetic,
     read_candidate,
-    read_candidates,
     read_exact,
-    read_function,
-    read_scores,
     settle,
+    to_arithmetic,
+    to_candidates,
+    to_function,
+    to_scores,
 )
 from profiles.numbers import ExactLike, exact_text
 from profiles.randomness import ExponentialChoice, enclose_exp, measure_gaps, open_bits
@@ -88,7 +88,7 @@ class RepeatedExponential:
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the claim takes for granted."""
-        return hypotheses(read_arithmetic(self.arithmetic), self.assumptions)
+        return hypotheses(to_arithmetic(self.arithmetic), self.assumptions)
 
     def spend(self, sensitivity: ExactLike) -> Fraction:
         """Return what a record costs whose own sum in Assumption 4.2 is at most ``sensitivity``: ε₀·Δ(x)/Δ nats, for adding it."""
@@ -99,8 +99,8 @@ class RepeatedExponential:
         offered = ask(self, previous, "candidates and a score function")
         if offered is None:
             return None
-        score = read_function(offered[1], "a score function")
-        return read_candidates(offered[0]), score
+        score = to_function(offered[1], "a score function")
+        return to_candidates(offered[0]), score
 
     def run(self, data: Any, rng: object) -> tuple[Any, ...]:
         """Return one output: the chosen candidates, in order.
@@ -111,7 +111,7 @@ class RepeatedExponential:
         draw = self._drawer(rng)
         while (offered := self.offer(previous)) is not None:
             candidates, score = offered
-            index = draw(read_scores(score(data), len(candidates)))
+            index = draw(to_scores(score(data), len(candidates)))
             previous = (*previous, read_candidate(candidates, index))
         return previous
 
@@ -127,7 +127,7 @@ class RepeatedExponential:
             if offered is None or not len(rows):
                 continue
             candidates, score = offered
-            scores = read_scores(score(dataset), len(candidates))
+            scores = to_scores(score(dataset), len(candidates))
             if exact:
                 choice = ExponentialChoice(scores, self.rate)
                 drawn = np.array([choice.draw(digits) for _ in rows])
@@ -157,7 +157,7 @@ class RepeatedExponential:
             yield path, weight
             return
         candidates, score = offered
-        choice = ExponentialChoice(read_scores(score(data), len(candidates)), self.rate)
+        choice = ExponentialChoice(to_scores(score(data), len(candidates)), self.rate)
         ends = [enclose_exp(choice.exponent(index), bits) for index in range(len(candidates))]
         below, above = sum(lo for lo, _ in ends), sum(hi for _, hi in ends)
         for index, (lo, hi) in enumerate(ends):

@@ -37,7 +37,7 @@ class Arithmetic(Enum):
     FLOATING_POINT = "floating-point"
 
 
-def read_arithmetic(value: object) -> Arithmetic:
+def to_arithmetic(value: object) -> Arithmetic:
     """Return the kind of arithmetic. Raises :class:`InvalidArgument`."""
     try:
         return Arithmetic(value)
@@ -45,12 +45,12 @@ def read_arithmetic(value: object) -> Arithmetic:
         raise InvalidArgument(f"arithmetic must be 'exact' or 'floating-point', but {str(value)[:40]!r} was found; choose one") from None
 
 
-def read_rounds(value: object) -> int:
+def to_rounds(value: object) -> int:
     """Return the number of rounds. Raises :class:`InvalidArgument`."""
     return to_integer(value, "the number of rounds", 1, MOST_ROUNDS, hint="give a public number")
 
 
-def read_rate(epsilon0: ExactLike, sensitivity: ExactLike) -> tuple[Fraction, Fraction, Fraction]:
+def to_rate(epsilon0: ExactLike, sensitivity: ExactLike) -> tuple[Fraction, Fraction, Fraction]:
     """Return ε₀, Δ and λ = ε₀/Δ as exact numbers. Raises :class:`InvalidArgument`, :class:`InvalidNumber`."""
     epsilon, delta = to_exact(epsilon0, "epsilon0"), to_exact(sensitivity, "the sensitivity")
     for value, what in ((epsilon, "epsilon0"), (delta, "the sensitivity")):
@@ -64,10 +64,10 @@ def read_rate(epsilon0: ExactLike, sensitivity: ExactLike) -> tuple[Fraction, Fr
 
 def settle(mechanism: Any) -> None:
     """Put exact numbers in place of what a repeated mechanism was made with, and λ beside them. Raises :class:`InvalidArgument`."""
-    epsilon, delta, rate = read_rate(mechanism.epsilon0, mechanism.sensitivity)
+    epsilon, delta, rate = to_rate(mechanism.epsilon0, mechanism.sensitivity)
     found = {
-        "select": read_select(mechanism.select), "rounds": read_rounds(mechanism.rounds), "epsilon0": epsilon, "sensitivity": delta,
-        "rate": rate, "arithmetic": read_arithmetic(mechanism.arithmetic),
+        "select": to_select(mechanism.select), "rounds": to_rounds(mechanism.rounds), "epsilon0": epsilon, "sensitivity": delta,
+        "rate": rate, "arithmetic": to_arithmetic(mechanism.arithmetic),
     }  # fmt: skip
     for name, value in found.items():
         object.__setattr__(mechanism, name, value)
@@ -75,7 +75,7 @@ def settle(mechanism: Any) -> None:
 
 def own_cost(rate: Fraction, sensitivity: ExactLike) -> Fraction:
     """Return λ·Δ(x): the nats that adding a record of the sensitivity Δ(x) costs. Raises :class:`InvalidArgument`."""
-    _, _, own = read_rate(1, sensitivity)
+    _, _, own = to_rate(1, sensitivity)
     return rate / own
 
 
@@ -84,31 +84,31 @@ def ask(mechanism: Any, previous: tuple[Any, ...], what: str) -> tuple[Any, Any]
     if len(previous) >= mechanism.rounds:
         return None
     offered = mechanism.select(previous)
-    return None if offered is None else read_pair(offered, what)
+    return None if offered is None else to_pair(offered, what)
 
 
-def read_function(value: object, what: str) -> Callable[[Any], Any]:
+def to_function(value: object, what: str) -> Callable[[Any], Any]:
     """Return a function of the data set that select gave. Raises :class:`InvalidArgument`."""
     if not callable(value):
         raise InvalidArgument(f"{what} of the data set was expected from select, but {type(value).__name__} was found; return a function")
     return value
 
 
-def read_select(value: object) -> Callable[..., Any]:
+def to_select(value: object) -> Callable[..., Any]:
     """Return select. Raises :class:`InvalidArgument` where it cannot be called."""
     if not callable(value):
         raise InvalidArgument(f"select must be a function of the earlier outputs, but {type(value).__name__} was found; pass a function")
     return value
 
 
-def read_pair(offered: object, what: str) -> tuple[Any, Any]:
+def to_pair(offered: object, what: str) -> tuple[Any, Any]:
     """Return the two parts of what select returned. Raises :class:`InvalidArgument`."""
     if not isinstance(offered, tuple) or len(offered) != 2:
         raise InvalidArgument(f"select must return {what} or None to stop, but {type(offered).__name__} was found; return a pair")
     return offered
 
 
-def read_candidates(given: object) -> Sequence[Any]:
+def to_candidates(given: object) -> Sequence[Any]:
     """Return the candidates: a sequence that is not empty, or ``range(n)`` for an integer n. Raises :class:`InvalidArgument`."""
     if isinstance(given, (int, np.integer)) and not isinstance(given, bool):
         given = range(int(given))
@@ -128,7 +128,7 @@ def read_candidate(candidates: Sequence[Any], index: int) -> Any:
     return found.item() if isinstance(found, np.generic) else found
 
 
-def read_scores(given: object, count: int) -> np.ndarray[Any, Any]:
+def to_scores(given: object, count: int) -> np.ndarray[Any, Any]:
     """Return the scores as an array of int64, float64 or Python numbers (exact fractions), shape (count,); no value is changed.
 
     Raises :class:`InvalidData` where they are not ``count`` finite real numbers; infinite ones are refused, −∞ too: leave a candidate out
@@ -162,7 +162,7 @@ def _read_objects(values: list[Any]) -> np.ndarray[Any, Any]:
 
 
 def read_exact(value: object) -> Fraction:
-    """Return one number of an array of :func:`read_scores` as an exact fraction."""
+    """Return one number of an array of :func:`to_scores` as an exact fraction."""
     return value if isinstance(value, Fraction) else to_exact(value, "a score")
 
 

@@ -23,10 +23,10 @@ from profiles.mechanisms.repeated.interface import (
     collect_law,
     hypotheses,
     own_cost,
-    read_arithmetic,
     read_exact,
-    read_function,
     settle,
+    to_arithmetic,
+    to_function,
 )
 from profiles.numbers import ExactLike, exact_text, to_exact
 from profiles.randomness import draw_exp, enclose_exp, open_bits
@@ -86,7 +86,7 @@ class RepeatedThreshold:
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the claim takes for granted."""
-        return hypotheses(read_arithmetic(self.arithmetic), self.assumptions)
+        return hypotheses(to_arithmetic(self.arithmetic), self.assumptions)
 
     def spend(self, sensitivity: ExactLike) -> Fraction:
         """Return what a record costs whose own sum in Assumption 5.2 is at most ``sensitivity``: ε₀·Δ(x)/Δ nats, for adding it."""
@@ -97,7 +97,7 @@ class RepeatedThreshold:
         offered = ask(self, previous, "a function of the data set and a threshold")
         if offered is None:
             return None
-        return read_function(offered[0], "a function"), to_exact(offered[1], "a threshold")
+        return to_function(offered[0], "a function"), to_exact(offered[1], "a threshold")
 
     def exponent(self, value: object, threshold: Fraction) -> Fraction:
         """Return γ = ε₀/Δ·(τ − h)⁺ with P(⊤) = e^−γ. Raises :class:`InvalidData` where h is not a finite real number."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from profiles.errors import InvalidArgument
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
-from profiles.mechanisms.repeated.interface import read_candidate, read_scores
+from profiles.mechanisms.repeated.interface import read_candidate, to_scores
 from profiles.numbers import to_exact
 
 RepeatedMechanism: TypeAlias = RepeatedExponential | RepeatedThreshold
@@ -38,7 +38,7 @@ class Round:
     def values(self, data: Any) -> Values:
         """Return the exact values on a data set, shape (count,): int64 where they are small integers, else fractions."""
         found = self.function(data)
-        scores = read_scores([to_exact(found, "a value")] if self.scalar else found, self.count)
+        scores = to_scores([to_exact(found, "a value")] if self.scalar else found, self.count)
         if scores.dtype == np.int64 and scores.min() > -_SMALL and scores.max() < _SMALL:
             return scores
         exact = np.empty(len(scores), dtype=object)

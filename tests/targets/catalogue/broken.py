@@ -13,7 +13,7 @@ from accountant.selection.select import Selection
 from accountant.weights.fast import probabilities
 from profiles.arrays import Floats
 from profiles.mechanisms import WeightedCount, WeightedLloyd
-from profiles.mechanisms.datasets import compute_norms, read_dataset
+from profiles.mechanisms.datasets import compute_norms, to_dataset
 from profiles.mechanisms.k_norm_sum import draw_directions
 from profiles.mechanisms.lloyd import assign_nearest, total_clusters
 from tests.targets.catalogue.running import SelectionMap
@@ -28,7 +28,7 @@ class WeightsTwice:
 
     def __call__(self, dataset: object, rng: np.random.Generator, size: int, /) -> Floats:
         """Return outputs on the data set with squared weights."""
-        data = read_dataset(dataset, None)
+        data = to_dataset(dataset, None)
         return self.mechanism((data.points, data.weights**2), rng, size)
 
 
@@ -41,7 +41,7 @@ class NoisySum:
 
     def __call__(self, dataset: object, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` noisy sums, shape (size, d)."""
-        data = read_dataset(dataset, self.dimension)
+        data = to_dataset(dataset, self.dimension)
         return np.asarray(data.weights @ data.points + self.draw(rng, size, self.dimension))
 
 
@@ -113,7 +113,7 @@ class SameSeed:
 
     def __call__(self, dataset: object, rng: np.random.Generator, size: int, /) -> Floats:
         """Return (count, sum), shape (size, 2)."""
-        data = read_dataset(dataset, 1)
+        data = to_dataset(dataset, 1)
         unit = rng.laplace(0.0, 1.0, size=size)
         truths = data.weights.sum(), float(data.weights @ data.points[:, 0])
         return np.stack([truths[0] + self.count_scale * unit, truths[1] + self.sum_scale * unit], axis=1)
@@ -157,7 +157,7 @@ class OneLloydStep:
     def __call__(self, dataset: object, rng: np.random.Generator, size: int, /) -> Floats:
         """Return the centres of ``size`` runs."""
         centres = self.mechanism.centres
-        data = read_dataset(dataset, centres.shape[1])
+        data = to_dataset(dataset, centres.shape[1])
         noise = self.mechanism.draw_noise(rng, size)
         current = np.broadcast_to(centres, (size, *centres.shape))
         counts, sums = total_clusters(data, assign_nearest(data.points, current), len(centres))
@@ -178,7 +178,7 @@ class CentreFromData:
     def __call__(self, dataset: object, rng: np.random.Generator, size: int, /) -> Floats:
         """Return the centre of ``size`` runs."""
         own = self.mechanism
-        data = read_dataset(dataset, own.centres.shape[1])
+        data = to_dataset(dataset, own.centres.shape[1])
         start = data.points.mean(axis=0, keepdims=True) if len(data.points) else own.centres[:1]
         started = WeightedLloyd(
             initial_centres=start, iterations=own.iterations, beta_count=own.beta_count, beta_sum=own.beta_sum, p=own.p, radius=own.radius

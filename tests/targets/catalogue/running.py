@@ -20,7 +20,7 @@ from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidSampling
 from profiles.evaluation import exact_value
 from profiles.mechanisms import Mechanism
-from profiles.mechanisms.datasets import read_points
+from profiles.mechanisms.datasets import to_points
 from profiles.profile import Profile
 from profiles.randomness.bernoulli import PoissonSampler
 from tests.targets.suite import Sampler
@@ -85,7 +85,7 @@ class PoissonSampled:
 
     def __call__(self, dataset: object, rng: np.random.Generator, size: int, /) -> Floats:
         """Return ``size`` independent outputs, each of a subsample of its own."""
-        points = read_points(dataset, None)
+        points = to_points(dataset, None)
         if len(points) > MOST_RECORDS:
             raise InvalidArgument(
                 f"at most {MOST_RECORDS} records can be sampled in an audit, but {len(points)} were found; use a small data set"

@@ -10,7 +10,7 @@ import numpy as np
 
 from profiles.arrays import Floats
 from profiles.mechanisms import WeightedLloyd
-from profiles.mechanisms.datasets import read_dataset
+from profiles.mechanisms.datasets import to_dataset
 from profiles.mechanisms.k_norm_sum import draw_directions
 from profiles.mechanisms.lloyd import LloydNoise, PostProcessing, move_centres
 from tests.targets.suite.case import SuiteCase, Truth, answers
@@ -34,7 +34,7 @@ class ExponentialRadiusLloyd:
 
     def __call__(self, dataset: Any, rng: np.random.Generator, size: int, /) -> Floats:
         """Return the centre of ``size`` runs; the initial centre is 0."""
-        data = read_dataset(dataset, self.dimension)
+        data = to_dataset(dataset, self.dimension)
         sums = draw_directions(rng, (size, 1, 1), self.dimension, 2.0) * rng.exponential(float(self.sum_scale), size=(size, 1, 1, 1))
         noise = LloydNoise(draw_laplace(rng, self.count_scale, (size, 1, 1)), sums)
         return move_centres(data, np.zeros((1, self.dimension)), noise, PostProcessing())

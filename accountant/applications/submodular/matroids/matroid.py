@@ -111,8 +111,8 @@ class PartitionMatroid:
     _capacities: Integers = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        capacities = read_integers(self.capacities, "capacities", bound=None)
-        labels = read_integers(self.labels, "labels", bound=capacities.size)
+        capacities = to_integers(self.capacities, "capacities", bound=None)
+        labels = to_integers(self.labels, "labels", bound=capacities.size)
         if not labels.size:
             raise InvalidArgument("a partition matroid needs at least one element, but no labels were found; give one label an element")
         object.__setattr__(self, "_labels", labels)
@@ -184,7 +184,7 @@ class GraphicMatroid:
         pairs = np.asarray(self.edges)
         if pairs.ndim != 2 or pairs.shape[1:] != (2,) or not len(pairs):
             raise InvalidArgument(f"edges must have shape (m, 2) with m of at least 1, but {pairs.shape} was found; give pairs of vertices")
-        ends = read_integers(pairs.ravel(), "vertices of edges", self.vertices).reshape(-1, 2).T
+        ends = to_integers(pairs.ravel(), "vertices of edges", self.vertices).reshape(-1, 2).T
         object.__setattr__(self, "_ends", ends)
         growth, rank = _ForestGrowth(ends, self.vertices), 0
         while (free := growth.candidates()).size:
@@ -263,7 +263,7 @@ class GraphicMatroid:
         return reached
 
 
-def read_integers(values: object, what: str, bound: int | None) -> Integers:
+def to_integers(values: object, what: str, bound: int | None) -> Integers:
     """Return a copy of a list of integers in [0, ``bound``) that nobody can write to. Raises :class:`InvalidArgument`."""
     found = np.asarray(values)
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
