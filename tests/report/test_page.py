@@ -75,7 +75,7 @@ def test_a_report_of_a_profile_file(report, tmp_path, monkeypatch):
         assert hashlib.sha256(text.encode()).hexdigest() in page.text
     for claim in ("fay-2024-theorem-6-upper-inequality", "epsilon-upper", "epsilon-lower", "well-defined"):
         assert claim in page.text
-    assert f"pdp report {tmp_path}/profile.toml --target-epsilon 20 --date 2026-01-31 --out report.html" in page.text
+    assert f"pdp report {tmp_path}/profile.toml --target-epsilon 20 --out report.html --date 2026-01-31" in page.text
     assert "<td>–</td>" not in page.html.split('<section id="plots"')[1]  # all curves of a plot have their points at the same records
     levels = [level for level, _ in page.headings]
     assert levels[:2] == [1, 2]
