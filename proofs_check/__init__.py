@@ -6,7 +6,20 @@ The packages below are loaded when first used. Nothing of ours is imported here,
 from importlib import import_module
 from types import ModuleType
 
-__all__ = ["admission", "audit", "certificates", "consequences", "enclosures", "exact", "explain", "kernel", "papers", "repeated", "verify"]
+__all__ = [
+    "admission",
+    "audit",
+    "certificates",
+    "conditions",
+    "enclosures",
+    "exact",
+    "explain",
+    "kernel",
+    "papers",
+    "statements",
+    "suprema",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

@@ -17,6 +17,7 @@ from accountant.selection.select import Selector, prepare_selection
 from accountant.weights.fast.columns import Column
 from profiles import InvalidArgument, Profile, decimal_text
 from profiles.evaluation import exact_value
+from profiles.numbers import round_up
 from profiles.profile import Statistic
 from profiles.terms import number, symbol
 from proofs_check.enclosures import working_precision
@@ -51,8 +52,8 @@ class SumError:
 
     @property
     def root_mean_square(self) -> float:
-        """√(sampling + noise)."""
-        return math.sqrt(self.sampling + self.noise)
+        """√(sampling + noise), rounded up."""
+        return math.nextafter(math.sqrt(math.nextafter(self.sampling + self.noise, math.inf)), math.inf)
 
     def to_json(self) -> dict[str, Any]:
         """Return decimal strings, rounded up."""
@@ -164,11 +165,9 @@ def error_of_any(profile: Profile, rule: SamplingRule, count: Fraction, scale: F
         return None
     if not profile.record:
         rate = exact_value(rule.q, {})
-        return (
-            None
-            if not rate
-            else SumError(float(count * (1 / rate - 1)), noise.variance(scale), "any data set of n records, each counted once")
-        )
+        if not rate:
+            return None
+        return SumError(round_up(count * (1 / rate - 1)), noise.variance(scale), "any data set of n records, each counted once")
     statistic = profile.record[0]
     factor = number(Fraction(noise.dimension if noise.norm == "linf" else 1))
     z = symbol(statistic.name)
@@ -176,11 +175,9 @@ def error_of_any(profile: Profile, rule: SamplingRule, count: Fraction, scale: F
     worst = _supremum(("mul", ("mul", factor, square), ("add", ("div", number(Fraction(1)), rule.q), number(Fraction(-1)))), statistic)
     if worst is None:
         return None
-    try:
-        total = float(worst * count)
-    except OverflowError:
-        return None
-    return SumError(total, noise.variance(scale), f"any data set of n records in the declared range, {statistic.name} being the norm |x|")
+    total = round_up(worst * count)
+    basis = f"any data set of n records in the declared range, {statistic.name} being the norm |x|"
+    return None if total == math.inf else SumError(total, noise.variance(scale), basis)
 
 
 def _supremum(term: Any, statistic: Statistic) -> Fraction | None:

@@ -15,7 +15,7 @@ from accountant.rules import rule_from_expression
 from accountant.samples.checking import check_certificate, declare_stated, name_unstated, read_certificate, read_premises
 from profiles import NotReplayed, UnreadableFile, to_exact
 from profiles.hypotheses import FILE_IS_RIGHT, PUBLIC_CONSTANTS, Hypothesis, as_hypothesis
-from profiles.strict_json import one_line, read_json
+from profiles.strict_json import read_json
 from proofs_check.kernel import check
 
 _NUMBERS = PUBLIC_CONSTANTS.about(names="the numbers in q are")
@@ -35,8 +35,8 @@ def read_release(text: str, name: str = "the file") -> AnyGuarantee:
         return _from_sample(sample, text, name)
     try:
         whole = read_json(text)
-    except ValueError as error:
-        raise UnreadableFile(f"a guarantee or certificate was expected in {name}, but it is no usable JSON ({one_line(error)})") from None
+    except ValueError:  # it may be a file of data: what it says is not told
+        whole = None
     if isinstance(whole, dict) and whole.get("format") == FORMAT:
         read = read_guarantee(text)
         try:

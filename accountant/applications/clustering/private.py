@@ -108,7 +108,7 @@ class PrivateMetricClustering:
             raise InvalidArgument(
                 f"a MetricSpace is needed, but {type(self.space).__name__} was found; make one with read_distances or measure_points"
             )
-        to_integer(self.k, "k", 1, self.space.size)
+        to_integer(self.k, "k", 1, self.space.size, hint="give at most the number of candidates")
         to_integer(self.power, "the power", 1, 2)
         if sum(item is not None for item in (self.rounds, self.n_bound, self.size_share)) != 1:
             raise InvalidArgument("exactly one of rounds, n_bound and size_share is needed; say how many candidates are to be selected")
