@@ -23,6 +23,8 @@ from profiles.numbers import round_down_finite, round_up_finite, shorten
 from proofs_check.enclosures import ball, lower_fraction, upper_fraction, working_precision
 from proofs_check.suprema.terms import sampled_ball
 
+__all__ = ["MOST_EPSILON", "Amplified", "amplify", "amplify_array", "amplify_minus", "amplify_plus"]
+
 _START_BITS = 128
 _MOST_BITS = 1 << 22
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from pathlib import Path
 
@@ -49,6 +50,12 @@ def test_every_package_that_a_page_imports_is_in_the_reference() -> None:
     packages = {name for name in used if (ROOT / name.replace(".", "/") / "__init__.py").is_file()}
     assert "accountant.interop" in packages
     assert packages - listed == set(), "docs/_site/reference.py leaves these packages out"
+
+
+def test_the_reference_finds_every_name_that_it_lists() -> None:
+    for name in site_module("reference").PACKAGES:
+        package = importlib.import_module(name)
+        assert [public for public in package.__all__ if not hasattr(package, public)] == []
 
 
 def test_the_plots_that_pages_ask_for_are_drawn() -> None:
