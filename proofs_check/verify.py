@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from profiles.errors import InvalidArgument, InvalidExpression, PDPError
+from profiles.numbers import exact_text
 from profiles.profile import Profile
 from profiles.suggestions import suggest
 from proofs_check.admission import admit, well_defined_claim
@@ -119,14 +120,14 @@ class Verification:
         """Return a decision's JSON form, with the declared statistics beside a witness in shares of their ranges."""
         found = decision.to_json()
         if decision.witness is not None and self.profile.shares:
-            found["declared_statistics"] = {k: _text(v) for k, v in self.profile.declared_record(decision.witness).items()}
+            found["declared_statistics"] = {k: exact_text(v) for k, v in self.profile.declared_record(decision.witness).items()}
         return found
 
     def to_json(self) -> dict[str, Any]:
         """Return the stable JSON form of ``pdp verify``."""
         return {
             "profile": self.profile.name,
-            "target_epsilon": _text(self.target),
+            "target_epsilon": exact_text(self.target),
             "asked": list(self.asked),
             "verdict": self.verdict.value,
             "conditions": {
@@ -135,12 +136,6 @@ class Verification:
             "strong_convexity": strong_convexity_json(self.profile, self.convexity, self.constant),
             "consequences": {consequence.statement: consequence.to_json() for consequence in self.consequences},
         }
-
-
-def _text(value: Fraction) -> str:
-    from profiles.numbers import exact_text  # noqa: PLC0415
-
-    return exact_text(value)
 
 
 def decide_in_time(

@@ -15,8 +15,9 @@ from profiles.presenting.elements import Child, Element, make
 from profiles.presenting.mathml import PRODUCT, RELATIONS, SUM, lay_out, operator, wrap
 from profiles.terms import Term, to_text
 from proofs_check.explain import Explanation, Formula, Step
-from proofs_check.explain.cutting import cut, weigh
+from proofs_check.explain.cutting import cut_formula
 from proofs_check.explain.document import Prose
+from proofs_check.explain.text import unwritten
 
 #: Widths in characters: what fits on a phone, and on a printed page.
 _PHONE, _PAGE = 30, 90
@@ -61,23 +62,15 @@ def _said(step: Step) -> Child:
     try:
         return say(step.said)
     except Exception as error:  # an explanation is no part of the proof, so it must not stop the report
-        return f"This step could not be written out ({type(error).__name__}); pdp check checks it."
+        return unwritten(error)
 
 
 def formula_math(formula: Formula) -> list[Child]:
     """Return a formula: in one piece if it is short, else as a row of pieces. A long one is cut, and says so."""
-    shown: list[Term | str] = []
-    cut_away = 0
-    for part in formula.parts:
-        if isinstance(part, str):
-            shown.append(part)
-            continue
-        short = cut(part)
-        cut_away += weigh(part) if short is not part else 0
-        shown.append(short)
+    shown, note = cut_formula(formula)
     whole = sum(3 if isinstance(part, str) else _width(part) for part in shown)
     pieces: list[Child] = [_in_one(shown)] if whole <= _PHONE else list(_in_pieces(shown))
-    return [*pieces, f" [cut: about {cut_away} characters in full]"] if cut_away else pieces
+    return [*pieces, note] if note else pieces
 
 
 def _in_one(parts: Sequence[Term | str]) -> Element:

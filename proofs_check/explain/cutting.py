@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from profiles.terms import Term, rebuild
-from proofs_check.explain.document import DOTS
+from proofs_check.explain.document import DOTS, Formula
 
 #: The most characters' worth of operations and digits that are shown of one term.
 LIMIT = 600
@@ -49,6 +49,18 @@ def cut(term: Term, limit: int = LIMIT) -> Term:
             break
         shown = deeper
     return shown
+
+
+def cut_formula(formula: Formula) -> tuple[list[Term | str], str]:
+    """Return the parts of a formula, each cut, and the words that say so behind it, empty where nothing was cut away."""
+    shown: list[Term | str] = []
+    away = 0
+    for part in formula.parts:
+        short = part if isinstance(part, str) else cut(part)
+        if short is not part and not isinstance(part, str):
+            away += weigh(part)
+        shown.append(short)
+    return shown, f" [cut: about {away} characters in full]" if away else ""
 
 
 def _first_summands(term: Term, limit: int) -> Term:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from profiles.presenting.latex import RELATIONS, term_latex
-from proofs_check.explain.cutting import cut, weigh
+from proofs_check.explain.cutting import cut_formula
 from proofs_check.explain.document import Explanation, Formula, Prose
 from proofs_check.explain.text import written_steps
 
@@ -28,15 +28,8 @@ def escape(text: str) -> str:
 
 def formula_latex(formula: Formula) -> str:
     """Return an inline formula, cut if it is long."""
-    shown, whole = [], 0
-    for part in formula.parts:
-        if isinstance(part, str):
-            shown.append(RELATIONS[part])
-            continue
-        short = cut(part)
-        whole += weigh(part) if short is not part else 0
-        shown.append(term_latex(short))
-    return f"${' '.join(shown)}$" + (f" [cut: about {whole} characters in full]" if whole else "")
+    parts, note = cut_formula(formula)
+    return f"${' '.join(RELATIONS[part] if isinstance(part, str) else term_latex(part) for part in parts)}${note}"
 
 
 def prose_latex(prose: Prose) -> str:

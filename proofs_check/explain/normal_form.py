@@ -27,8 +27,8 @@ _MOST = 400
 #: A form of at most this length is taken as it comes; of longer ones, the shortest.
 _SHORT = 12
 
-#: A numerator and a denominator.
-_Quotient = tuple[sympy.Expr, sympy.Expr]
+#: What is put in for variables, one after the other.
+_Put = tuple[tuple[sympy.Symbol, sympy.Expr], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +138,9 @@ def find_normal_form(goal: Goal, taken: Iterable[str] = ()) -> NormalForm | None
         if expression.count_ops() > _MOST:
             continue
         here = replace(goal, expression=expression)
-        cleared = None if is_huge(expression) or _constants(expression) else numerator_and_denominator(expression)
-        shifts = (_shift(here, cleared, taken, downwards=downwards) for downwards in (False, True))
-        for substitution, box, moved, quotient in dict.fromkeys((((), goal.box, expression, cleared), *shifts)):
-            found = _shortest(_readable(moved, quotient, box, strict=goal.strict))
+        shifts = (_shift(here, taken, downwards=downwards) for downwards in (False, True))
+        for substitution, box, put in dict.fromkeys((((), goal.box, ()), *shifts)):
+            found = _shortest(_readable(expression, put, box, strict=goal.strict))
             if found is not None:
                 return replace(found, substitution=substitution)
     return None
@@ -157,11 +156,12 @@ def _shortest(forms: Iterator[NormalForm]) -> NormalForm | None:
     return min(found, key=_length, default=None)
 
 
-def _readable(expression: sympy.Expr, quotient: _Quotient | None, box: tuple[Variable, ...], *, strict: bool) -> Iterator[NormalForm]:
-    """Yield the forms of an expression, which is also a ``quotient``, whose signs are manifest on the box."""
-    mask = {node: sympy.Dummy(f"c{index}", positive=True) for index, node in enumerate(_constants(expression))}
+def _readable(expression: sympy.Expr, put: _Put, box: tuple[Variable, ...], *, strict: bool) -> Iterator[NormalForm]:
+    """Yield the forms of an expression after a substitution whose signs are manifest on the box."""
+    constants = sorted((node for node in expression.atoms(sympy.Function) if not node.free_symbols), key=sympy.default_sort_key)
+    mask = {node: sympy.Dummy(f"c{index}", positive=True) for index, node in enumerate(constants)}
     back = {dummy: node for node, dummy in mask.items()}
-    for masked in dict.fromkeys(_forms(expression.xreplace(mask), quotient and (quotient[0].xreplace(mask), quotient[1].xreplace(mask)))):
+    for masked in dict.fromkeys(_forms(expression.xreplace(mask), put)):
         numerator, denominator = (part.xreplace(back) for part in masked)
         signs = _Signs(box)
         if denominator != 1 and signs.of(denominator) != POSITIVE:
@@ -175,26 +175,17 @@ def _readable(expression: sympy.Expr, quotient: _Quotient | None, box: tuple[Var
         yield NormalForm((), box, denominator, numerator, tuple(summands), facts, positive)
 
 
-def _constants(expression: sympy.Expr) -> list[sympy.Expr]:
-    """Return the functions of constants in an expression."""
-    return sorted((node for node in expression.atoms(sympy.Function) if not node.free_symbols), key=sympy.default_sort_key)
-
-
 def _length(form: NormalForm) -> int:
     """Return how much there is to read."""
     return int(form.denominator.count_ops()) + sum(1 + int((part.coefficient * part.factors).count_ops()) for part in form.summands)
 
 
-def _shift(
-    goal: Goal, cleared: _Quotient | None, others: Iterable[str], *, downwards: bool
-) -> tuple[tuple[Shift, ...], tuple[Variable, ...], sympy.Expr, _Quotient | None]:
-    """Return the goal and its quotient after x = hi - u for every variable with an upper end if ``downwards``; x = lo + u for the others
-    with lo ≠ 0.
-    """
-    expression, box, substitution = goal.expression, [], []
-    taken = {variable.name for variable in goal.box} | {symbol.name for symbol in expression.free_symbols} | set(others)
+def _shift(goal: Goal, others: Iterable[str], *, downwards: bool) -> tuple[tuple[Shift, ...], tuple[Variable, ...], _Put]:
+    """Return x = hi - u for every variable with an upper end if ``downwards``; x = lo + u for the others with lo ≠ 0; and the box then."""
+    box, substitution, put = list[Variable](), list[Shift](), list[tuple[sympy.Symbol, sympy.Expr]]()
+    used = {symbol.name for symbol in goal.expression.free_symbols}
+    taken = {variable.name for variable in goal.box} | used | set(others)
     letters = iter(_OFFSETS)
-    used = {symbol.name for symbol in expression.free_symbols}
     for variable in sorted(goal.box, key=lambda v: v.hi is not None):
         hi = variable.hi if downwards else None
         if variable.name not in used or (hi is None and variable.lo == 0):
@@ -205,21 +196,27 @@ def _shift(
         opened = variable.open_below and hi is None
         offset = sympy.Symbol(name, positive=True) if opened else sympy.Symbol(name, nonnegative=True)
         moved = to_rational(variable.lo) + offset if hi is None else to_rational(hi) - offset
-        put = {goal.symbol(variable.name): moved}
-        expression, cleared = put_in(expression, put), cleared and (put_in(cleared[0], put), put_in(cleared[1], put))
+        put.append((goal.symbol(variable.name), moved))
         width = None if variable.hi is None else variable.hi - variable.lo
         box.append(Variable(name, Fraction(0), width, opened))
         substitution.append(Shift(variable.name, variable.lo if hi is None else hi, name, hi is not None))
-    return tuple(substitution), tuple(box), expression, cleared
+    return tuple(substitution), tuple(box), tuple(put)
 
 
-def _forms(expression: sympy.Expr, quotient: _Quotient | None) -> Iterator[_Quotient]:
-    """Yield (numerator, denominator) with expression = numerator/denominator, the numerator multiplied out.
+def _move(expression: sympy.Expr, put: _Put) -> sympy.Expr:
+    for name, moved in put:
+        expression = put_in(expression, {name: moved})
+    return expression
 
-    ``quotient`` is what was made before a substitution, where the expression may be too long for it afterwards.
+
+def _forms(before: sympy.Expr, put: _Put) -> Iterator[tuple[sympy.Expr, sympy.Expr]]:
+    """Yield (numerator, denominator) of an expression after a substitution, the numerator multiplied out.
+
+    The denominator is cleared before the substitution where the expression is too long for it afterwards.
 
     Functions of constants are masked by the caller: SymPy may evaluate sin(exp(10**9)) at any cost.
     """
+    expression = _move(before, put)
     yield expression, sympy.S.One
     if expression.has(sympy.Function) and not is_modest(expression):
         return
@@ -229,10 +226,11 @@ def _forms(expression: sympy.Expr, quotient: _Quotient | None) -> Iterator[_Quot
         yield expand(gather_powers(expression)), sympy.S.One
         yield gather_powers(expand_plainly(expression)), sympy.S.One
     if not is_huge(expression):
-        quotient = numerator_and_denominator(expression)
-    if quotient is None:
+        numerator, denominator = numerator_and_denominator(expression)
+    elif put and not is_huge(before):
+        numerator, denominator = (_move(part, put) for part in numerator_and_denominator(before))
+    else:
         return
-    numerator, denominator = quotient
     if denominator != 1:
         yield expand_plainly(numerator, powers=False), denominator
         if merging:

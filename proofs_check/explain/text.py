@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
 from profiles.terms import to_text
-from proofs_check.explain.cutting import cut, weigh
+from proofs_check.explain.cutting import cut_formula
 from proofs_check.explain.document import Explanation, Formula, Prose, Step
 
 WIDTH = 120
@@ -14,15 +14,8 @@ WIDTH = 120
 
 def formula_text(formula: Formula) -> str:
     """Return a formula in the profile grammar, cut if it is long."""
-    shown, whole = [], 0
-    for part in formula.parts:
-        if isinstance(part, str):
-            shown.append(part)
-            continue
-        short = cut(part)
-        whole += weigh(part) if short is not part else 0
-        shown.append(to_text(short))
-    return " ".join(shown) + (f" [cut: about {whole} characters in full]" if whole else "")
+    parts, note = cut_formula(formula)
+    return " ".join(part if isinstance(part, str) else to_text(part) for part in parts) + note
 
 
 def prose_text(prose: Prose) -> str:
@@ -37,9 +30,14 @@ def written_steps(steps: Sequence[Step], write: Callable[[Prose], str], prefix: 
         try:
             said = write(step.said)
         except Exception as error:  # an explanation is no part of the proof, so it must not stop the command
-            said = f"This step could not be written out ({type(error).__name__}); pdp check checks it."
+            said = unwritten(error)
         yield label, said
         yield from written_steps(step.children, write, f"{label}.")
+
+
+def unwritten(error: Exception) -> str:
+    """Return what is said in place of a sentence that cannot be written."""
+    return f"This step could not be written out ({type(error).__name__}); pdp check checks it."
 
 
 def to_lines(explanation: Explanation) -> list[str]:

@@ -23,16 +23,11 @@ Rows = slice | Positions
 LEAST_NORMAL = 2.0**-1000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Decimals:
-    """Decimals d as they are written: ``values`` (shape (n,)) the nearest binary64 numbers, ±2^-1074 where d ≠ 0 is nearer to 0, and
-    ``texts``, an Arrow array of strings that :func:`profiles.to_exact` reads.
+class _Values:
+    """What NumPy takes for the array of its ``values``, of shape (n,)."""
 
-    NumPy takes it for the array of its ``values``.
-    """
-
-    values: Floats = field(repr=False)
-    texts: Any = field(repr=False)
+    __slots__ = ()
+    values: Floats
 
     @property
     def size(self) -> int:
@@ -45,6 +40,21 @@ class Decimals:
     def __iter__(self) -> Iterator[float]:
         return iter(self.values)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:  # noqa: FBT001 - NumPy's protocol
+        return np.array(self.values, dtype=dtype) if copy or dtype is not None else self.values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Decimals(_Values):
+    """Decimals d as they are written: ``values`` (shape (n,)) the nearest binary64 numbers, ±2^-1074 where d ≠ 0 is nearer to 0, and
+    ``texts``, an Arrow array of strings that :func:`profiles.to_exact` reads.
+
+    NumPy takes it for the array of its ``values``.
+    """
+
+    values: Floats = field(repr=False)
+    texts: Any = field(repr=False)
+
     @overload
     def __getitem__(self, rows: int) -> float: ...
     @overload
@@ -56,9 +66,6 @@ class Decimals:
         if isinstance(rows, np.ndarray):
             return Decimals(self.values[rows], self.texts.take(rows))
         return float(self.values[rows])
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:  # noqa: FBT001 - NumPy's protocol
-        return np.array(self.values, dtype=dtype) if copy or dtype is not None else self.values
 
     def exact(self, row: int) -> Fraction:
         """Return the decimal of a row. Raises :class:`InvalidData` for one that is written in a way that is not read exactly."""
@@ -88,7 +95,7 @@ def read_exactly(text: str) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NormsOfDecimals:
+class NormsOfDecimals(_Values):
     """Norms of rows of decimals: ``values`` by the stated binary64 formula (``accountant/data/specs.py``), within a relative ``error``
     of the norm of the decimals; ``entries(row)`` returns those decimals, ``norm`` is l1, l2, l2^2 or linf.
 
@@ -101,17 +108,6 @@ class NormsOfDecimals:
     error: float
     entries: Callable[[int], list[Fraction]] = field(repr=False)
 
-    @property
-    def size(self) -> int:
-        """The number n of records."""
-        return int(self.values.size)
-
-    def __len__(self) -> int:
-        return self.size
-
-    def __iter__(self) -> Iterator[float]:
-        return iter(self.values)
-
     @overload
     def __getitem__(self, rows: int) -> float: ...
     @overload
@@ -121,9 +117,6 @@ class NormsOfDecimals:
             kept, entries = np.arange(self.size)[rows], self.entries
             return NormsOfDecimals(self.values[rows], self.norm, self.error, lambda row: entries(int(kept[row])))
         return float(self.values[rows])
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:  # noqa: FBT001 - NumPy's protocol
-        return np.array(self.values, dtype=dtype) if copy or dtype is not None else self.values
 
     def lies_in(self, row: int, low: Fraction, high: Fraction) -> bool:
         """Tell whether the norm of the decimals of a row lies in [low, high], exactly."""
