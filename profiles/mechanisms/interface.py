@@ -7,6 +7,7 @@ it, which an audit tries to catch out.
 from __future__ import annotations
 
 import math
+from enum import Enum
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
@@ -14,18 +15,28 @@ import numpy as np
 
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
-from profiles.hypotheses import EXACT_REALS, Hypothesis
+from profiles.hypotheses import BALLS_ENCLOSE, EXACT_REALS, IEEE_ROUNDING, Hypothesis
 from profiles.numbers import ExactLike, exact_text, to_exact, to_integer
 from profiles.profile import Profile
 
 #: The hypothesis of every guarantee about continuous noise (Mironov 2012 shows what floating point can give away).
 EXACT_ARITHMETIC = EXACT_REALS
 
+#: What noise that is rounded correctly supposes of the machine instead.
+EXACT_MODE = (IEEE_ROUNDING, BALLS_ENCLOSE)
+
 #: The value of a parameter that is not given: any positive real. Such a mechanism has a profile but cannot be run.
 POSITIVE = "positive"
 
 #: The largest noise scale that can be run: below it noise stays finite for every dimension up to 2²⁰.
 MOST_NOISE = 2**1000
+
+
+class Arithmetic(Enum):
+    """How a sampler computes: its law is exactly the theorem's, or that of noise drawn in binary64."""
+
+    EXACT = "exact"
+    BINARY64 = "binary64"
 
 
 @runtime_checkable
@@ -67,6 +78,31 @@ class Mechanism(Protocol):
 
     def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
+
+
+def to_arithmetic(value: object) -> Arithmetic:
+    """Return the kind of arithmetic. Raises :class:`InvalidArgument`."""
+    try:
+        return Arithmetic(value)
+    except ValueError:
+        raise InvalidArgument(f"arithmetic must be 'exact' or 'binary64', but {str(value)[:40]!r} was found; choose one") from None
+
+
+def settle_arithmetic(mechanism: Any) -> None:
+    """Put the kind of arithmetic in place of what a mechanism was made with. Raises :class:`InvalidArgument`."""
+    object.__setattr__(mechanism, "arithmetic", to_arithmetic(mechanism.arithmetic))
+
+
+def suppose_noise(arithmetic: Arithmetic) -> tuple[Hypothesis, ...]:
+    """Return what a mechanism with continuous noise supposes of the arithmetic of the machine.
+
+    Exact mode releases the correctly rounded value of the real-valued mechanism, and supposes what its proof says of the processor and of
+    ball arithmetic; noise in binary64 supposes that its rounding gives nothing away.
+
+    >>> [item.id for item in suppose_noise(Arithmetic.EXACT)], [item.id for item in suppose_noise(Arithmetic.BINARY64)]
+    (['ieee-rounding', 'balls-enclose'], ['exact-reals'])
+    """
+    return EXACT_MODE if arithmetic is Arithmetic.EXACT else (EXACT_REALS,)
 
 
 def require_positive(value: object, what: str) -> None:

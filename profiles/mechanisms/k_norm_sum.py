@@ -11,12 +11,15 @@ from profiles.arrays import Floats
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
 from profiles.mechanisms.interface import (
-    EXACT_ARITHMETIC,
     POSITIVE,
+    Arithmetic,
     check_call,
     noise_scale,
     require_norm,
     require_positive,
+    settle_arithmetic,
+    suppose_noise,
+    to_arithmetic,
     to_dimension,
 )
 from profiles.numbers import ExactLike
@@ -35,6 +38,7 @@ class KNormSum:
 
     ``beta_sum`` is the noise scale, in the unit of the data: a positive number or ``"positive"``. ``p`` ≥ 1 or ``math.inf``;
     ``radius`` bounds ‖x‖_p; ``dimension`` is d. For p = 1 this is the Laplace weighted sum in another parametrisation.
+    ``arithmetic``: "exact" releases correctly rounded values; "binary64" draws the noise in binary64, which gives more away (for studies).
 
     Source: Fay et al. 2024, Appendix D.4 (proof of Proposition 13). Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
 
@@ -45,18 +49,24 @@ class KNormSum:
     name: ClassVar[str] = "K-norm weighted sum"
     summary: ClassVar[str] = "weighted sum of vectors plus noise of density proportional to exp(-|noise|_p / beta_sum), any p >= 1"
     source: ClassVar[str] = "Fay et al. 2024, Appendix D.4, proof of Proposition 13; Hardt and Talwar 2010"
-    hypotheses: ClassVar[tuple[Hypothesis, ...]] = (EXACT_ARITHMETIC,)
 
     beta_sum: ExactLike = POSITIVE
     p: float = 2
     radius: ExactLike = 4
     dimension: int = 2
+    arithmetic: Arithmetic | str = Arithmetic.EXACT
 
     def __post_init__(self) -> None:
+        settle_arithmetic(self)
         require_positive(self.beta_sum, "the noise scale beta_sum")
         require_norm(self.p)
         check_radius(self.radius)
         to_dimension(self.dimension)
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What the profile takes for granted of the arithmetic that draws the noise."""
+        return suppose_noise(to_arithmetic(self.arithmetic))
 
     @property
     def profile(self) -> Profile:

@@ -17,12 +17,15 @@ from profiles.mechanisms.ball import project_records
 from profiles.mechanisms.clusters import ClusterPasses, open_passes
 from profiles.mechanisms.datasets import WeightedData, add_up, check_radius, norms_within, to_dataset, to_points
 from profiles.mechanisms.interface import (
-    EXACT_ARITHMETIC,
     POSITIVE,
+    Arithmetic,
     check_call,
     noise_scale,
     require_norm,
     require_positive,
+    settle_arithmetic,
+    suppose_noise,
+    to_arithmetic,
     whole_number,
 )
 from profiles.mechanisms.k_norm_sum import KNormSum, draw_k_norm
@@ -99,6 +102,7 @@ class WeightedLloyd:
     ``initial_centres``: shape (k, d), or (k,) where d = 1; they must not be derived from the data. ``iterations`` is T, a positive
     integer; ``beta_count`` and ``beta_sum`` are positive numbers; each of the three may be ``"positive"`` for a profile that cannot be
     run. ``p`` ≥ 1 or ``math.inf``; ``radius`` bounds ‖x‖_p.
+    ``arithmetic``: "exact" releases correctly rounded values; "binary64" draws the noise in binary64, which gives more away (for studies).
 
     Source: Fay et al. 2024, Proposition 13, Equation (3), Algorithm 2. Raises :class:`InvalidArgument`, :class:`InvalidNumber`,
     :class:`InvalidData` (the centres).
@@ -110,7 +114,6 @@ class WeightedLloyd:
     name: ClassVar[str] = "weighted DP-Lloyd"
     summary: ClassVar[str] = "k-means centres after T iterations with noisy weighted counts and sums"
     source: ClassVar[str] = "Fay et al. 2024, Proposition 13 and Algorithm 2"
-    hypotheses: ClassVar[tuple[Hypothesis, ...]] = (EXACT_ARITHMETIC, PUBLIC_CENTRES)
 
     initial_centres: ArrayLike
     iterations: ExactLike = POSITIVE
@@ -120,8 +123,10 @@ class WeightedLloyd:
     radius: ExactLike = 4
     min_count: ExactLike | None = 1.0
     confine: bool = False
+    arithmetic: Arithmetic | str = Arithmetic.EXACT
 
     def __post_init__(self) -> None:
+        settle_arithmetic(self)
         object.__setattr__(self, "initial_centres", _freeze_centres(self.initial_centres))
         if self.iterations != POSITIVE:
             to_integer(self.iterations, "the number of iterations", 1, any_form=True)
@@ -132,6 +137,11 @@ class WeightedLloyd:
         if self.min_count is not None:
             require_positive(self.min_count, "min_count")
             noise_scale(self.min_count, "min_count")
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What the profile takes for granted of the centres and of the arithmetic that draws the noise."""
+        return (*suppose_noise(to_arithmetic(self.arithmetic)), PUBLIC_CENTRES)
 
     @property
     def centres(self) -> Floats:
@@ -147,12 +157,13 @@ class WeightedLloyd:
     @property
     def count(self) -> WeightedCount:
         """The weighted count that an iteration runs, on disjoint clusters."""
-        return WeightedCount(beta_count=self.beta_count)
+        return WeightedCount(beta_count=self.beta_count, arithmetic=self.arithmetic)
 
     @property
     def sum(self) -> KNormSum:
         """The weighted sum that an iteration runs, on disjoint clusters."""
-        return KNormSum(beta_sum=self.beta_sum, p=self.p, radius=self.radius, dimension=self.centres.shape[1])
+        dimension = self.centres.shape[1]
+        return KNormSum(beta_sum=self.beta_sum, p=self.p, radius=self.radius, dimension=dimension, arithmetic=self.arithmetic)
 
     @property
     def profile(self) -> Profile:

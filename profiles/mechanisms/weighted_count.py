@@ -10,7 +10,16 @@ import numpy as np
 from profiles.arrays import Floats
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, to_dataset, to_points
-from profiles.mechanisms.interface import EXACT_ARITHMETIC, POSITIVE, check_call, noise_scale, require_positive
+from profiles.mechanisms.interface import (
+    POSITIVE,
+    Arithmetic,
+    check_call,
+    noise_scale,
+    require_positive,
+    settle_arithmetic,
+    suppose_noise,
+    to_arithmetic,
+)
 from profiles.numbers import ExactLike
 from profiles.profile import Profile, declare
 
@@ -23,6 +32,7 @@ class WeightedCount:
 
     ``beta_count`` is the noise scale, in the unit of the weights: a positive number or ``"positive"``. Only the number of records and
     their weights are used; the values must be finite numbers, as for every mechanism here.
+    ``arithmetic``: "exact" releases correctly rounded values; "binary64" draws the noise in binary64, which gives more away (for studies).
 
     Source: Fay et al. 2024, Appendix D.4 (proof of Proposition 13). Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
 
@@ -33,12 +43,18 @@ class WeightedCount:
     name: ClassVar[str] = "weighted count"
     summary: ClassVar[str] = "sum of the weights plus Laplace(beta_count) noise"
     source: ClassVar[str] = "Fay et al. 2024, Appendix D.4, proof of Proposition 13"
-    hypotheses: ClassVar[tuple[Hypothesis, ...]] = (EXACT_ARITHMETIC,)
 
     beta_count: ExactLike = POSITIVE
+    arithmetic: Arithmetic | str = Arithmetic.EXACT
 
     def __post_init__(self) -> None:
+        settle_arithmetic(self)
         require_positive(self.beta_count, "the noise scale beta_count")
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What the profile takes for granted of the arithmetic that draws the noise."""
+        return suppose_noise(to_arithmetic(self.arithmetic))
 
     @property
     def profile(self) -> Profile:

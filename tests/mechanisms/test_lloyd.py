@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from profiles import InvalidArgument, InvalidData, load
-from profiles.mechanisms import EXACT_ARITHMETIC, Mechanism, WeightedLloyd, lloyd
+from profiles.hypotheses import BALLS_ENCLOSE, IEEE_ROUNDING, PUBLIC_CENTRES
+from profiles.mechanisms import Mechanism, WeightedLloyd, lloyd
 from profiles.mechanisms.datasets import to_dataset
 from profiles.mechanisms.lloyd import LloydNoise, PostProcessing, assign_nearest, move_centres, total_clusters
 from tests.mechanisms.reference import follow_algorithm_2
@@ -91,7 +92,7 @@ def test_default_parameters():
     assert sympy.simplify(profile.expression() - 10 * w * (sympy.Rational(2, 41) + z / 30)) == 0
     assert isinstance(lloyd.default, Mechanism)
     assert pickle.loads(pickle.dumps(lloyd.default)) == lloyd.default
-    assert EXACT_ARITHMETIC in lloyd.default.hypotheses
+    assert lloyd.default.hypotheses == (IEEE_ROUNDING, BALLS_ENCLOSE, PUBLIC_CENTRES)
     assert lloyd.default([[1.0, 0.0]], np.random.default_rng(0), 3).shape == (3, 2, 2)
 
 

@@ -197,7 +197,7 @@ def test_one_run_is_a_sample_of_one(mechanism) -> None:
         assert one.bit_generator.state == other.bit_generator.state
 
 
-@pytest.mark.parametrize("arithmetic", ["exact", "floating-point"])
+@pytest.mark.parametrize("arithmetic", ["exact", "binary64"])
 @pytest.mark.parametrize("data", [[], [0], [0, 3, 3, 5]])
 def test_one_run_of_the_repeated_mechanisms_is_a_sample_of_one(arithmetic, data) -> None:
     """``run`` and ``sample`` are written apart: outputs are the same, word for word."""
