@@ -26,11 +26,12 @@ from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis, name_range
 from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
 from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_most, require_norms
-from profiles.mechanisms.interface import require_norm
+from profiles.mechanisms.interface import Arithmetic, require_norm, to_arithmetic
 from profiles.mechanisms.lloyd import MOST_ROUNDS, require_feasible_run
 from profiles.mechanisms.nearest import find_nearest
 from profiles.numbers import ExactLike, to_integer
 from profiles.randomness.bernoulli import PoissonSampler
+from profiles.randomness.rounded import k_norm_law
 from profiles.randomness.system import open_generator
 
 #: Selects row i with probability exactly q[i], independently of all else: (q, generator) → a boolean array of the same length.
@@ -55,7 +56,8 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     iterations : int
         Number of iterations, T; fixed in advance, because stopping when the centres settle would look at the data.
     norm : float
-        The p ≥ 1 of the norm (``math.inf`` is allowed) that bounds records and shapes the noise. Nearest is always Euclidean.
+        The p ≥ 1 of the norm (``math.inf`` is allowed) that bounds records and shapes the noise. Nearest is always Euclidean. Exact
+        noise is offered for 1, 2 and ``math.inf``.
     init : "packing" or array of shape (k, d)
         Initial centres: drawn without the data, or given; given ones must be public.
     outside : "error" or "project"
@@ -68,6 +70,9 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         (β_count, β_sum) in place of ``epsilon``.
     largest_weight : exact number or None
         Public bound, at least 1, of every ``sample_weight`` of ``fit``; ε is then that of records of this weight. None: none are taken.
+    arithmetic : "exact" or "binary64"
+        Release correctly rounded values, or draw the noise in binary64, whose last bits give more away: for studies, and the guarantee says
+        so (docs/exact-noise.md).
     random_state : None, int, numpy.random.Generator or RandomState
         None draws the seed from the operating system. An int is for tests: a guarantee rests on a secret seed, and says so.
 
@@ -114,6 +119,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         min_count: ExactLike | None = 1.0,
         noise_scales: tuple[ExactLike, ExactLike] | None = None,
         largest_weight: ExactLike | None = None,
+        arithmetic: Arithmetic | str = Arithmetic.EXACT,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -126,6 +132,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.min_count = min_count
         self.noise_scales = noise_scales
         self.largest_weight = largest_weight
+        self.arithmetic = arithmetic
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DPKMeans:  # noqa: ARG002, N803
@@ -261,6 +268,9 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         for name, value in (("n_clusters", self.n_clusters), ("iterations", self.iterations)):
             to_integer(value, name, 1, MOST_ROUNDS)
         require_feasible_run(int(self.iterations), int(self.n_clusters) * dimension)  # before centres are drawn
+        arithmetic = to_arithmetic(self.arithmetic)
+        if arithmetic is Arithmetic.EXACT:
+            k_norm_law(self.norm)  # refuses norms that have none
         radius = widen(to_exact(self.radius, "the radius"))
         evidence: dict[Hypothesis, str] = {}
         if isinstance(self.init, str):
@@ -286,6 +296,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             radius=radius,
             min_count=self.min_count,
             confine=True,
+            arithmetic=arithmetic,
         )
         return mechanism, evidence
 
