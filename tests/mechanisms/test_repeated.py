@@ -133,6 +133,9 @@ def test_exact_draws_take_any_source_of_bits_and_floating_point_needs_a_generato
         def digit(self) -> int:
             return 0
 
+        def words(self, count: int) -> np.ndarray:
+            return np.zeros(count, dtype=np.uint64)
+
     assert EXPONENTIAL["exact"].run(DATA, Zeros()) == ("a", "b", "c")  # U = 0: the first candidate
     assert THRESHOLD["exact"].run(DATA, Zeros()) == (True, True)
     for mechanism in (EXPONENTIAL["binary64"], THRESHOLD["binary64"]):

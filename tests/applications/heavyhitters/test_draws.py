@@ -26,6 +26,9 @@ class Script:
     def digit(self):
         return self.digits.pop(0)
 
+    def words(self, count):
+        raise AssertionError("no draw of a monitor takes words")
+
 
 def tail(rate, gap, bits):
     with mpmath.workdps(60 + bits):
