@@ -365,10 +365,10 @@ IEEE_ROUNDING = Hypothesis(
 )
 BALLS_ENCLOSE = Hypothesis(
     "balls-enclose",
-    "the balls of Arb contain the exact values of the logarithms, roots, sines and cosines that they stand for",
+    "the balls of Arb contain the exact values of the exponentials, logarithms, roots, sines and cosines",
     Head.MACHINE,
-    "Where binary64 does not decide how exact noise is rounded, balls of Arb (python-flint) do, with as many digits as it takes. Its "
-    "enclosures are proved on paper and tested by its authors; no program checks them at a start. Our tests compare them with binary64.",
+    "Where binary64 does not decide how exact noise is rounded, balls of Arb (python-flint) do, with as many digits as it takes; some "
+    "exact counts are drawn by them alone. Its enclosures are proved on paper and tested by its authors; none of it is checked at a start.",
 )
 ARITHMETIC = Hypothesis(
     "ieee-arithmetic",

@@ -293,12 +293,17 @@ def conclude(
 
 
 def settle(
-    guarantee: AnyGuarantee, discharges: Mapping[Hypothesis, str] | None = None, supposes: Iterable[Hypothesis | str] = ()
+    guarantee: AnyGuarantee,
+    discharges: Mapping[Hypothesis, str] | None = None,
+    supposes: Iterable[Hypothesis | str] = (),
+    *,
+    by: Call | None = None,
 ) -> AnyGuarantee:
     """Return a guarantee with some hypotheses discharged, each with its evidence, and others added. What is not open is passed over.
 
     For rules and for what runs: :func:`discharge` and :func:`assume` are the ways for everybody. Every discharge stays on record, in
-    prints and in the recorded calls. Raises :class:`InvalidArgument` for evidence without words.
+    prints and in the recorded calls. ``by``: the call, without its premise, of the rule that does all of this; else it is recorded as
+    ``discharge`` and ``assume``. Raises :class:`InvalidArgument` for evidence without words.
     """
     require_guarantee(guarantee)
     found = {item: reason.strip() for item, reason in (discharges or {}).items() if item in guarantee.hypotheses}
@@ -313,6 +318,8 @@ def settle(
         call = Call("assume", (("hypotheses", added),), (call,))
     elif not found:
         return guarantee
+    if by is not None:
+        call = replace(by, premises=(guarantee.call,))
     closed = [*guarantee.discharged, *(Discharged(item, reason, guarantee.subject) for item, reason in found.items())]
     return _make(
         guarantee.subject, guarantee.notion, guarantee.bound, (*remaining, *added), closed, guarantee.derivation, guarantee.unit, call

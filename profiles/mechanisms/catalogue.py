@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms import k_norm_sum, laplace_sum, lloyd, weighted_count
-from profiles.mechanisms.interface import Mechanism
+from profiles.mechanisms.interface import Arithmetic, Mechanism
 from profiles.profile import Profile
 
 
@@ -48,6 +49,10 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
 _PROVED = (k_norm_sum.KNormSum, laplace_sum.LaplaceSum, lloyd.WeightedLloyd, weighted_count.WeightedCount)
 
 
+def _say_exact(kind: type) -> str:
+    return f"{kind.__name__} releases correctly rounded values: docs/exact-noise.md, Theorems 1 to 3"
+
+
 def describe_proof(mechanism: object) -> str | None:
     """Return why the run method of a mechanism has its declared profile; None where it is not exactly of a type of the catalogue.
 
@@ -55,3 +60,21 @@ def describe_proof(mechanism: object) -> str | None:
     'the run method of LaplaceSum: docs/mechanisms.md'
     """
     return f"the run method of {type(mechanism).__name__}: docs/mechanisms.md" if type(mechanism) in _PROVED else None
+
+
+_EXACT_NORMS = (1, 2, math.inf)
+#: What is said of each of them in exact mode, and of nothing else.
+EXACT_NOISE = frozenset(_say_exact(kind) for kind in _PROVED)
+
+
+def describe_exactness(mechanism: object) -> str | None:
+    """Return why a mechanism need not compute in exact real arithmetic; None for all but the types of the catalogue in exact mode.
+
+    >>> describe_exactness(laplace_sum.LaplaceSum(b=1))
+    'LaplaceSum releases correctly rounded values: docs/exact-noise.md, Theorems 1 to 3'
+    >>> describe_exactness(laplace_sum.LaplaceSum(b=1, arithmetic="binary64")) is None
+    True
+    """
+    exact = type(mechanism) in _PROVED and getattr(mechanism, "arithmetic", None) is Arithmetic.EXACT
+    exact = exact and getattr(mechanism, "p", 1) in _EXACT_NORMS  # others have no exact sampler, which refuses to run
+    return _say_exact(type(mechanism)) if exact else None

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from profiles.arrays import Integers, Positions
-from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
+from profiles.hypotheses import ASSUMPTION_OF_SCORES, IEEE_ROUNDING, Hypothesis
 from profiles.mechanisms.interface import Arithmetic, check_call, to_arithmetic
 from profiles.mechanisms.repeated.interface import (
     STOPPED,
@@ -86,7 +86,7 @@ class RepeatedExponential:
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the claim takes for granted."""
-        return hypotheses(to_arithmetic(self.arithmetic), self.assumptions)
+        return hypotheses(to_arithmetic(self.arithmetic), self.assumptions, (IEEE_ROUNDING,))  # Theorem D has bounds of rounding errors
 
     def spend(self, sensitivity: ExactLike) -> Fraction:
         """Return what a record costs whose own sum in Assumption 4.2 is at most ``sensitivity``: ε₀·Δ(x)/Δ nats, for adding it."""

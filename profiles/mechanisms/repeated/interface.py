@@ -151,9 +151,9 @@ def read_exact(value: object) -> Fraction:
     return value if isinstance(value, Fraction) else to_exact(value, "a score")
 
 
-def hypotheses(arithmetic: Arithmetic, assumptions: tuple[Hypothesis, ...]) -> tuple[Hypothesis, ...]:
-    """Return what a mechanism takes for granted."""
-    noise = (EXACT_REALS,) if arithmetic is Arithmetic.BINARY64 else ()
+def hypotheses(arithmetic: Arithmetic, assumptions: tuple[Hypothesis, ...], machine: tuple[Hypothesis, ...] = ()) -> tuple[Hypothesis, ...]:
+    """Return what a mechanism takes for granted; ``machine``: what its exact draws do of the machine."""
+    noise = (EXACT_REALS,) if arithmetic is Arithmetic.BINARY64 else machine
     return (*assumptions, PURE_SELECT, PUBLIC_CONSTANTS, *noise)
 
 

@@ -38,6 +38,7 @@ from profiles.hypotheses import (
     WEIGHT_AS_GIVEN,
     name_range,
 )
+from profiles.mechanisms.interface import EXACT_MODE
 from profiles.mechanisms.nearest import label_by_definition
 
 EXPECTED_FAILURES = {
@@ -104,7 +105,7 @@ def test_the_certified_epsilon_keeps_what_was_asked_for(epsilon, norm, iteration
 
 def test_hypotheses_that_stay_open():
     blobs = make_blobs(50)
-    always = {EXACT_REALS, FIXED_IN_ADVANCE, ONE_RECORD_EACH, ONLY_RELEASE, ONLY_OUTPUT, GIVEN_ROW}
+    always = {*EXACT_MODE, FIXED_IN_ADVANCE, ONE_RECORD_EACH, ONLY_RELEASE, ONLY_OUTPUT, GIVEN_ROW}
     asked = DPKMeans(3, epsilon=1, radius=2).fit(blobs)
     in_range = name_range(asked.profile_)
     assert in_range.sentence.startswith("the declared range contains every record: z in [0, 2.0000")
@@ -166,7 +167,8 @@ def test_fitting_a_privacy_constrained_sample():
     model = DPKMeans(3, epsilon=3, radius=1, outside="project", random_state=9).fit_sampled(blobs, select=select, target_epsilon=12)
     assert model.guarantee_.bound.upper == 12
     assert model.guarantee_.notion is Notion.ADD_REMOVE_DP
-    assert EXACT_REALS in model.guarantee_.hypotheses
+    assert EXACT_REALS not in model.guarantee_.hypotheses
+    assert set(EXACT_MODE) <= set(model.guarantee_.hypotheses)
     assert not any(item.id == IN_RANGE.id for item in model.guarantee_.hypotheses)
     assert 0.05 < seen["q"].mean() < 0.3
     # Problem 7 for the norms over the reals, at 60 digits
