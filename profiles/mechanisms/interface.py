@@ -137,11 +137,17 @@ def noise_scale(value: ExactLike, what: str) -> float:
 
     Raises :class:`InvalidArgument` where the scale is not a number but any positive real, or above ``MOST_NOISE``.
     """
+    exact = exact_scale(value, what)
+    rounded = float(exact)
+    return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)
+
+
+def exact_scale(value: ExactLike, what: str) -> Fraction:
+    """Return the noise scale as it was given. Raises :class:`InvalidArgument` like :func:`noise_scale`."""
     exact = _given(value, what)
     if exact > MOST_NOISE:
         raise InvalidArgument(f"{what} must be at most 2**1000 to be sampled, but a larger number was found; rescale by a public constant")
-    rounded = float(exact)
-    return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)
+    return exact
 
 
 def whole_number(value: ExactLike, what: str) -> int:
@@ -155,10 +161,16 @@ def _given(value: ExactLike, what: str) -> Fraction:
     return to_exact(value, what)
 
 
-def check_call(rng: object, size: object) -> None:
-    """Refuse a generator or a number of outputs that cannot be used."""
+def check_call(rng: object, size: object) -> np.random.Generator:
+    """Return the generator, refusing one or a number of outputs that cannot be used."""
     if not isinstance(rng, np.random.Generator):
         raise InvalidArgument(
             f"a numpy.random.Generator was expected, but an object of type {type(rng).__name__} was found; pass numpy.random.default_rng()"
         )
+    check_size(size)
+    return rng
+
+
+def check_size(size: object) -> None:
+    """Refuse a number of outputs that is none."""
     to_integer(size, "the number of outputs", 0)

@@ -10,6 +10,7 @@ import numpy as np
 from profiles.arrays import Floats
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, to_dataset, to_points
+from profiles.mechanisms.exact import open_release
 from profiles.mechanisms.interface import (
     POSITIVE,
     Arithmetic,
@@ -22,6 +23,7 @@ from profiles.mechanisms.interface import (
 )
 from profiles.numbers import ExactLike
 from profiles.profile import Profile, declare
+from profiles.randomness.rounded import LAPLACE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,19 +68,22 @@ class WeightedCount:
         to_points(data, None)
         return {}
 
-    def run(self, data: object, weights: object, rng: np.random.Generator) -> float:
+    def run(self, data: object, weights: object, rng: object = None) -> float:
         """Return one noisy count; ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         return float(self.sample((data, weights), rng, 1)[0])
 
-    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
+    def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy counts, shape (size,). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        check_call(rng, size)
+        if self.arithmetic is Arithmetic.EXACT:
+            release = open_release(self.beta_count, "the noise scale beta_count", LAPLACE, rng, size)
+            return release.draw_counts(to_dataset(dataset, None), size)
+        generator = check_call(rng, size)
         scale = noise_scale(self.beta_count, "the noise scale beta_count")
         data = to_dataset(dataset, None)
         total = add_up(lambda: np.asarray(data.weights.sum()), "the sum of the weights")
-        return float(total) + rng.laplace(0.0, scale, size=size)
+        return float(total) + generator.laplace(0.0, scale, size=size)
 
-    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
+    def __call__(self, dataset: object, rng: object, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
 

@@ -15,7 +15,7 @@ from profiles.hypotheses import EXACT_REALS
 from profiles.mechanisms import Arithmetic, Mechanism, WeightedLloyd, catalogue
 from profiles.mechanisms.interface import EXACT_MODE
 
-HELPERS = {"__init__", "ball", "catalogue", "clusters", "datasets", "interface", "nearest", "noise"}
+HELPERS = {"__init__", "ball", "catalogue", "clusters", "datasets", "exact", "interface", "nearest", "quantised"}
 
 
 def test_every_mechanism_module_is_listed():

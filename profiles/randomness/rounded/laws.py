@@ -60,13 +60,18 @@ def _depth(terms: int) -> int:
     return max(terms - 1, 0).bit_length()  # ⌈log₂ m⌉
 
 
+def _estimate_logs(words: Words, known: int) -> tuple[Floats, Floats]:
+    """Return −ln U and bounds."""
+    v = first_bits(words, known)
+    found = negative_log(v)
+    return found, log_error(v, found, known)
+
+
 # p = 1, and one side of it: F = ±(−ln U).
 
 
 def _estimate_exponential(words: Words, known: int, _d: int) -> tuple[Floats, Floats]:
-    v = first_bits(words, known)
-    found = negative_log(v)
-    return found, log_error(v, found, known)
+    return _estimate_logs(words, known)
 
 
 def _enclose_exponential(balls: Balls, _words: Sequence[int], _d: int) -> Balls:
@@ -86,25 +91,18 @@ def _enclose_laplace(balls: Balls, words: Sequence[int], _d: int) -> Balls:
 # Normal pairs (Box and Muller 1958): √(−c ln U)·(cos 2πU', sin 2πU').
 
 
-def _estimate_pairs(words: Words, known: int, factor: float) -> tuple[Floats, Floats, Floats]:
-    """Return cosines, sines and one bound of both, shape (rows, pairs), of words (radii first, then turns) and a factor 1 or 2.
+def _estimate_pairs(squares: Floats, errors: Floats, words: Words, known: int) -> tuple[Floats, Floats, Floats]:
+    """Return cosines, sines and one bound of both, shape (rows, pairs), of squared radii A, their bounds α, and the words of the turns.
 
-    With A ≈ −factor·ln U within α and ρ = fl √A: |ρ − ρ*| ≤ α/√A + uρ. Where A ≤ 0 the bound is ∞ or NaN.
+    With ρ = fl √A: |ρ − √A*| ≤ α/√A + uρ. Where A ≤ 0 the bound is ∞ or NaN. The first two arrays are used up.
     """
-    pairs = words.shape[1] // 2
-    v = first_bits(words[:, :pairs], known)
-    radius = negative_log(v)
-    error = log_error(v, radius, known)
-    if factor != 1.0:
-        radius *= factor
-        error *= factor
-    np.sqrt(radius, out=radius)
-    error /= radius
-    error += radius * (turn_error(known) + 2 * _U)
-    c, s = turn(first_bits(words[:, pairs:], known))
+    radius = np.sqrt(squares, out=squares)
+    errors /= radius
+    errors += radius * (turn_error(known) + 2 * _U)
+    c, s = turn(first_bits(words, known))
     c *= radius
     s *= radius
-    return c, s, error
+    return c, s, errors
 
 
 def _enclose_pairs(balls: Balls, factor: int, d: int) -> Balls:
@@ -126,7 +124,11 @@ def _join(first: Floats, second: Floats, d: int) -> Floats:
 
 
 def _estimate_normal(words: Words, known: int, d: int) -> tuple[Floats, Floats]:
-    c, s, error = _estimate_pairs(words, known, 2.0)
+    pairs = _pairs(d)
+    squares, errors = _estimate_logs(words[:, :pairs], known)
+    squares *= 2.0
+    errors *= 2.0
+    c, s, error = _estimate_pairs(squares, errors, words[:, pairs:], known)
     return _join(c, s, d), _join(error, error, d)
 
 
@@ -137,21 +139,21 @@ def _enclose_normal(balls: Balls, _words: Sequence[int], d: int) -> Balls:
 # p = 2: F = R·g/‖g‖ with R the sum of d numbers −ln U, and g normal (its scale cancels).
 
 
-def _estimate_sum(words: Words, known: int) -> tuple[Floats, Floats]:
-    """Return Σ −ln U over each row and its bound, shape (rows,): the errors of the terms, and one u for each level of the sum."""
-    v = first_bits(words, known)
-    terms = negative_log(v)
-    error = sum_rows(log_error(v, terms, known))
-    total = sum_rows(terms)
-    error += total * (_depth(words.shape[1]) * _U)
+def _estimate_sum(terms: Floats, errors: Floats) -> tuple[Floats, Floats]:
+    """Return sums of rows and their bounds, shape (rows,): the bounds of the terms, and one u for each level of the sum. Uses both up."""
+    depth = _depth(terms.shape[1])
+    total, error = sum_rows(terms), sum_rows(errors)
+    error += total * (depth * _U)
     return total, error
 
 
 def _estimate_euclidean(words: Words, known: int, d: int) -> tuple[Floats, Floats]:
     """With n = fl ‖g‖ and a = fl(R/n): |a − a*| ≤ ε_a = (ε_R + a ε_n)/(n − ε_n) + ua, |F_j − F_j*| ≤ (a + ε_a)γ_j + |g_j|ε_a + u|F_j|."""
-    radius, radius_error = _estimate_sum(words[:, :d], known)
-    c, s, gamma = _estimate_pairs(words[:, d:], known, 1.0)
+    logs = d + _pairs(d)
+    terms, errors = _estimate_logs(words[:, :logs], known)
+    c, s, gamma = _estimate_pairs(terms[:, d:], errors[:, d:], words[:, logs:], known)
     g, gamma = _join(c, s, d), _join(gamma, gamma, d)
+    radius, radius_error = _estimate_sum(terms[:, :d], errors[:, :d])
     norm = np.sqrt(sum_rows(g * g))
     norm_error = np.sqrt(sum_rows(gamma * gamma))
     norm_error += norm * ((_depth(d) / 2 + 2) * _U)
@@ -182,7 +184,7 @@ def _enclose_euclidean(balls: Balls, _words: Sequence[int], d: int) -> Balls:
 
 def _estimate_maximum(words: Words, known: int, d: int) -> tuple[Floats, Floats]:
     """|T(2V − 1) − T*(2U − 1)| ≤ ε_T + T·2^−known, because |2U − 1| ≤ 1; 2V − 1 is exact."""
-    size, size_error = _estimate_sum(words[:, : d + 1], known)
+    size, size_error = _estimate_sum(*_estimate_logs(words[:, : d + 1], known))
     place = first_bits(words[:, d + 1 :], known)
     place *= 2.0
     place -= 1.0

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from profiles.arrays import Booleans, Floats, Integers
 from profiles.errors import InvalidArgument, PDPError
+from profiles.numbers import nearest
 from profiles.randomness.bits import BitSource, Words
 from profiles.randomness.rounded.elementary import KNOWN_BITS
 from profiles.randomness.rounded.grid import Grid
@@ -67,8 +68,7 @@ def draw_rounded(totals: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSourc
     """
     integers = draw_rounded_integers(totals, law, grid, bits, precision=precision)
     with np.errstate(all="ignore"):
-        found = _to_floats(integers)
-        found *= grid.step
+        found = _to_floats(integers, grid)
     return np.clip(found, -sys.float_info.max, sys.float_info.max, out=found)
 
 
@@ -106,16 +106,11 @@ def _to_rows(totals: NDArray[Any], grid: Grid) -> NDArray[Any]:
     return totals.astype(np.int64, copy=False)
 
 
-def _to_floats(integers: NDArray[Any]) -> Floats:
+def _to_floats(integers: NDArray[Any], grid: Grid) -> Floats:
+    """Return the binary64 numbers nearest to h·integer, ±∞ for what is too large: h is one, so that nothing is rounded twice."""
     if integers.dtype != object:
-        return integers.astype(np.float64)
-    found = np.empty(integers.shape)
-    for index, integer in np.ndenumerate(integers):
-        try:
-            found[index] = float(integer)
-        except OverflowError:
-            found[index] = np.inf if integer > 0 else -np.inf
-    return found
+        return integers.astype(np.float64) * grid.step
+    return np.array([nearest(integer * grid.h) for integer in integers.flat], dtype=np.float64).reshape(integers.shape)
 
 
 def _draw(rows: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSource, precision: Precision) -> NDArray[Any]:
@@ -189,8 +184,8 @@ def _decide_row(totals: list[int], words: list[int], law: NoiseLaw, grid: Grid, 
     starts = [(total << 1) + (1 << shift) for total in totals]  # 2·(G + 2^shift/2)
     while True:
         with working_precision(2 * known + 64):
-            ratio = arb(fmpq(s.numerator, s.denominator))
-            balls = [arb((2 * k + 1, -known - 1), (1, -known - 1)) for k in uniform]
+            ratio, unit = arb(fmpq(s.numerator, s.denominator)), arb((1, -known - 1))
+            balls = [arb(2 * k + 1, 1) * unit for k in uniform]
             values = law.enclose(balls, words, len(totals))
             floors = [
                 (value * ratio + arb(fmpq(start & ((2 << shift) - 1), 2 << shift))).floor().unique_fmpz()

@@ -1,0 +1,216 @@
+"""The release: equal to the rounded value in mpmath, in the fast path and in balls; words, sources and sizes at their ends."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import platform
+import sys
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from profiles.errors import InvalidArgument, PDPError
+from profiles.randomness.bits import open_bits
+from profiles.randomness.rounded import (
+    EUCLIDEAN,
+    EXPONENTIAL,
+    LAPLACE,
+    MAXIMUM,
+    NORMAL,
+    Grid,
+    Precision,
+    check_rounding,
+    draw_rounded,
+    draw_rounded_integers,
+)
+from tests.randomness.rounded.reference import Played, exact_row, structured_words, to_fraction
+
+LAWS = [LAPLACE, EXPONENTIAL, NORMAL, EUCLIDEAN, MAXIMUM]
+SCALES = [Fraction(1), Fraction(3, 2), Fraction(1, 3) / 2**900, Fraction(10) ** 280, Fraction(2**60 - 1, 2**60)]
+
+
+def round_by_definition(totals, law, grid, words, later, known=52):
+    """⌊(G h_f + b F)/h + ½⌋ of one row; ``later``: the further words, as many for each round as the row has."""
+    k = [word >> (64 - known) for word in words]
+    for start in range(0, len(later), len(words)):
+        k = [number << 64 | word for number, word in zip(k, later[start : start + len(words)], strict=True)]
+        known += 64
+    with mpmath.workdps(60 + known // 2):
+        u = [(mpmath.mpf(number) + 0.5) / mpmath.mpf(2) ** known for number in k]
+        noise = [to_fraction(x) for x in exact_row(law.name, u, [word & 1 for word in words], len(totals))]
+    exact = [(total * grid.h_f + grid.scale * y) / grid.h + Fraction(1, 2) for total, y in zip(totals, noise, strict=True)]
+    return [math.floor(x) for x in exact]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+@pytest.mark.parametrize("scale", SCALES, ids=["1", "3/2", "2^-900", "10^280", "1-"])
+def test_every_row_is_the_rounded_real_number(law, scale):
+    rng, grid = np.random.default_rng(int(scale * 7) % 1000), Grid.of(scale)
+    for d in (1, 2, 3, 22):
+        totals = rng.integers(-(2**45), 2**45, size=(12, d))
+        for row in totals:
+            units = -(-d // law.unit) if law.unit else 1
+            words = structured_words(rng, (units * law.uniforms(law.unit or d),))
+            played = Played(words)
+            found = draw_rounded_integers(row[None], law, grid, played)[0].tolist()
+            if law.unit is None:
+                assert found == round_by_definition(row.tolist(), law, grid, words.tolist(), played.later)
+                continue
+            if played.later:
+                continue  # of which unit they are is not known here; the next test has one unit
+            padded = row.tolist() + [0] * (units * law.unit - d)
+            expected = []
+            for unit in range(units):
+                part = words.reshape(units, -1)[unit].tolist()
+                expected += round_by_definition(padded[unit * law.unit : (unit + 1) * law.unit], law, grid, part, [])
+            assert found == expected[:d]
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+@pytest.mark.parametrize("known", [52, 12])
+def test_next_to_an_integer_further_bits_decide(law, known):
+    """Totals that bring the number within 2^−50 units of an integer: neither the fast path nor balls of the known bits can decide."""
+    rng, grid, further = np.random.default_rng(known), Grid.of(Fraction(17, 5), fine_bits=50), 0
+    d = law.unit or 3
+    for _ in range(25):
+        words = structured_words(rng, (law.uniforms(d),), known, share=0.1)
+        u = [(mpmath.mpf(word >> (64 - known)) + 0.5) / 2**known for word in words.tolist()]
+        with mpmath.workdps(60):
+            y = [to_fraction(x) * grid.ratio for x in exact_row(law.name, u, [word & 1 for word in words.tolist()], d)]
+        totals = [round((math.floor(x) + Fraction(1, 2) - x) * 2**50) + int(rng.integers(-2, 3)) for x in y]
+        played = Played(words, seed=int(words[0] % 1000))
+        found = draw_rounded_integers(np.array([totals], dtype=object), law, grid, played, precision=Precision(known_bits=known))
+        assert found[0].tolist() == round_by_definition(totals, law, grid, words.tolist(), played.later, known)
+        further += bool(played.later)
+    assert further >= 20
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+@pytest.mark.parametrize(("d", "rows"), [(1, 3000), (3, 500), (22, 40), (101, 4)])
+def test_fast_and_slow_path_give_the_same_for_the_same_words(law, d, rows):
+    rng = np.random.default_rng(d)
+    totals = rng.integers(-(2**40), 2**40, size=(rows, d))
+    units = (-(-rows * d // law.unit), law.unit) if law.unit else (rows, d)
+    words = structured_words(rng, (units[0] * law.uniforms(units[1]),), share=0.01)
+    grid, found = Grid.of(Fraction(3, 7)), []
+    for widen in (1.0, 2.0**12, 2.0**30):
+        played = Played(words, always=0x9E37_79B9_7F4A_7C15)  # rows that balls of 52 bits leave open differ in number, not in their words
+        found.append(draw_rounded_integers(totals, law, grid, played, precision=Precision(widen=widen)).tolist())
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_row_that_needs_further_words_changes_no_other_row():
+    """Whatever bits the open rows take, the first words of all rows are the same ones."""
+    words = np.random.default_rng(1).integers(0, 2**64, size=3000, dtype=np.uint64)
+    open_words = words.copy()
+    open_words[[0, 700, 2999]] = 0  # k = 0: every bound is infinite
+    totals, grid = np.zeros((3000, 1), dtype=np.int64), Grid.of(Fraction(1))
+    one, other = Played(words), Played(open_words)
+    first, second = (draw_rounded_integers(totals, LAPLACE, grid, source)[:, 0] for source in (one, other))
+    assert (len(one.later), len(other.later)) == (0, 3)
+    assert np.flatnonzero(first != second).tolist() == [0, 700, 2999]
+    assert (second[[0, 700, 2999]] > 52 * 0.69 * 2**20).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(-(2**200), 2**200),
+    st.fractions(min_value=Fraction(1, 10**30), max_value=10**30, max_denominator=10**40),
+    st.integers(0, 2**64 - 1),
+    st.sampled_from([(20, 20), (0, 0), (1, 3), (20, 50), (5, 1)]),
+)
+def test_totals_of_any_size(total, scale, word, bits):
+    if scale <= 0:
+        return
+    grid = Grid.of(scale, output_bits=bits[0], fine_bits=bits[1])
+    played = Played(np.array([word], dtype=np.uint64))
+    found = draw_rounded_integers(np.array([[total]], dtype=object), LAPLACE, grid, played)
+    assert found[0].tolist() == round_by_definition([total], LAPLACE, grid, [word], played.later)
+    if abs(total) < 2**62:
+        again = Played(np.array([word], dtype=np.uint64))
+        assert draw_rounded_integers(np.array([[total]]), LAPLACE, grid, again).tolist() == found.tolist()
+
+
+def test_the_least_and_largest_int64_totals():
+    grid = Grid.of(Fraction(1), fine_bits=1)
+    ends = np.array([[-(2**63), 2**63 - 1]])
+    found = draw_rounded_integers(ends, EXPONENTIAL, grid, open_bits(1))
+    again = draw_rounded_integers(ends.astype(object) * 2**30, EXPONENTIAL, Grid.of(Fraction(1), fine_bits=31), open_bits(1))
+    assert found.tolist() == again.tolist()
+    assert draw_rounded_integers(ends.view(np.uint64), EXPONENTIAL, grid, open_bits(1))[0, 0] >= 2**62
+
+
+def test_floats_are_the_grid_points_and_saturate():
+    grid = Grid.of(Fraction(5, 3))
+    totals = np.array([[0, 2**40, -(2**50)]])
+    floats, integers = draw_rounded(totals, MAXIMUM, grid, open_bits(4)), draw_rounded_integers(totals, MAXIMUM, grid, open_bits(4))
+    assert [Fraction(x) for x in floats[0].tolist()] == [integer * grid.h for integer in integers[0].tolist()]
+    large = draw_rounded(np.array([[10**700, -(10**700), 2**1060]], dtype=object), LAPLACE, grid, open_bits(4))
+    assert large[0, :2].tolist() == [sys.float_info.max, -sys.float_info.max]
+    assert large[0, 2] == 2.0 ** (1060 + grid.fine)
+    top = draw_rounded(np.array([[2**62, -(2**62), 0]]), LAPLACE, Grid.of(Fraction(2) ** 1023), open_bits(4))
+    assert top[0, :2].tolist() == [sys.float_info.max, -sys.float_info.max]
+    tiny = draw_rounded(np.zeros((100, 1), dtype=np.int64), LAPLACE, Grid.of(Fraction(1, 2**1054)), open_bits(4))
+    assert 2.0**-1056 < np.abs(tiny).mean() < 2.0**-1053
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+def test_shapes(law):
+    grid = Grid.of(Fraction(1))
+    for shape in ((0, 3), (3, 0), (0, 0), (1, 1), (2, 3), (700, 5), (2, 4000)):
+        found = draw_rounded(np.broadcast_to(np.int64(0), shape), law, grid, open_bits(2))
+        assert (found.shape, found.dtype) == (shape, np.float64)
+    small = draw_rounded(np.zeros((4, 2), dtype=np.int8), law, grid, open_bits(2))
+    assert small.tolist() == draw_rounded(np.zeros((4, 2), dtype=object), law, grid, open_bits(2)).tolist()
+
+
+@pytest.mark.parametrize(
+    "totals", [np.zeros(3, dtype=np.int64), np.zeros((2, 2)), np.array([[1.5]], dtype=object), np.array([[True]]), np.array([["1"]])]
+)
+def test_what_are_no_totals_is_refused(totals):
+    with pytest.raises(InvalidArgument, match="totals"):
+        draw_rounded(totals, LAPLACE, Grid.of(Fraction(1)), open_bits(1))
+
+
+def test_precisions_that_are_refused():
+    for wrong in ({"known_bits": 53}, {"known_bits": 0}, {"widen": 0.5}, {"widen": math.nan}):
+        with pytest.raises(InvalidArgument, match="known bits"):
+            Precision(**wrong)
+
+
+def test_settings_of_numpy_raise_nothing_that_depends_on_data():
+    words = np.zeros(2, dtype=np.uint64)
+    with np.errstate(all="raise"):
+        found = draw_rounded(np.array([[10**400, 5]], dtype=object), LAPLACE, Grid.of(Fraction(10) ** 280), Played(words))
+    assert found[0, 0] == sys.float_info.max
+
+
+def test_this_processor_rounds_to_nearest():
+    check_rounding()
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or not sys.platform.startswith("linux"), reason="sets a register of x86-64 through glibc"
+)
+@pytest.mark.parametrize("bits", [0x2000, 0x4000, 0x6000, 0x8000, 0x0040], ids=["down", "up", "to zero", "flush", "denormals are zero"])
+def test_other_roundings_are_refused(bits):
+    library = ctypes.CDLL("libm.so.6")
+    saved = (ctypes.c_uint32 * 8)()  # fenv_t: the last word is MXCSR
+    library.fegetenv(saved)
+    changed = (ctypes.c_uint32 * 8)(*saved)
+    changed[7] |= bits
+    refused = False
+    library.fesetenv(changed)
+    try:
+        check_rounding()
+    except PDPError:
+        refused = True
+    finally:
+        library.fesetenv(saved)
+    assert refused
+    check_rounding()
