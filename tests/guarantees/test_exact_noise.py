@@ -231,7 +231,7 @@ def test_an_estimator_of_ones_own_keeps_it() -> None:
 
 def test_the_estimator_refuses_norms_without_an_exact_sampler_before_it_looks() -> None:
     with pytest.raises(InvalidArgument, match="binary64"):
-        DPKMeans(2, epsilon=2, radius=1, norm=3)._prepare(2, np.random.default_rng(0), 1)
+        DPKMeans(2, epsilon=2, radius=1, norm=3).fit(object())
     model = DPKMeans(2, epsilon=2, radius=1, norm=3, arithmetic="binary64", random_state=0).fit(POINTS)
     assert EXACT_REALS in model.guarantee_.hypotheses
     with pytest.raises(InvalidArgument, match="'exact' or 'binary64'"):
