@@ -41,14 +41,20 @@ def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] =
     return assume(prove_run(derive_profile(profile, tuple(given)), mechanism), own)
 
 
-def prove_run(guarantee: AnyGuarantee, *mechanisms: object, also: Mapping[Hypothesis, str] | None = None) -> AnyGuarantee:
+def prove_run(guarantee: AnyGuarantee, *mechanisms: object) -> AnyGuarantee:
     """Discharge that ``mechanisms`` have their declared profiles, where they are of the catalogue and declare these profiles.
 
     Of several that say the same of themselves (one of the catalogue, and a class that borrows its profile) each must be of the catalogue.
     What those of the catalogue suppose is supposed. That they compute in exact real arithmetic is discharged as well, where they release
     correctly rounded values: that hypothesis has no subject, so that it is discharged only where the guarantee is about these mechanisms
-    and nothing else (:func:`_is_about`). ``also``: promises that hold because these mechanisms run, as those of a mechanism after a map of
-    its records, each with the reason.
+    and nothing else (:func:`_is_about`).
+    """
+    return prove_promises(guarantee, mechanisms, {})
+
+
+def prove_promises(guarantee: AnyGuarantee, mechanisms: Sequence[Any], others: Mapping[Hypothesis, str]) -> AnyGuarantee:
+    """Do the same where ``others`` are promises that hold because these mechanisms run, as those of a mechanism after a map of its records,
+    each with the reason. For algorithms of this project, each with its theorem; not exported.
     """
     proofs: dict[Hypothesis, list[str | None]] = {}
     for mechanism in mechanisms:
@@ -57,7 +63,7 @@ def prove_run(guarantee: AnyGuarantee, *mechanisms: object, also: Mapping[Hypoth
             for item in _say_of_itself(profile):
                 proofs.setdefault(item, []).append(describe_proof(mechanism))
     closes = {item: "; ".join(dict.fromkeys(map(str, found))) for item, found in proofs.items() if None not in found}
-    closes.update(also or {})
+    closes.update(others)
     if not any(item in guarantee.hypotheses for item in closes):
         return guarantee
     known = [mechanism for mechanism in mechanisms if describe_proof(mechanism) is not None]

@@ -40,7 +40,6 @@ from profiles.hypotheses import (
     name_declaration,
     name_statistics,
 )
-from profiles.mechanisms.catalogue import says_exact
 from profiles.presenting.describing import describe_wholly
 from profiles.suggestions import suggest
 from profiles.symbolic import to_sympy
@@ -253,8 +252,6 @@ def discharge(guarantee: AnyGuarantee, hypothesis: Hypothesis | str, evidence: s
     if len(found) != 1:
         hint = suggest(str(hypothesis), [item.sentence for item in guarantee.hypotheses])
         raise InvalidArgument(f"{str(hypothesis)[:100]!r} is not an open hypothesis of {guarantee.subject!r}{hint}; give it word for word")
-    if says_exact(evidence):  # these words stand for a theorem with premises of its own, which would be left out here
-        raise InvalidArgument("what is said of the catalogue in exact mode was given as evidence; pass the mechanism to prove_run instead")
     return settle(guarantee, {found[0]: evidence})
 
 

@@ -27,6 +27,7 @@ from accountant.guarantees import (
     discharge,
     post_processing,
     prove_run,
+    settle,
     worst_case,
 )
 from accountant.guarantees.rules import amplify_by_importance_sampling
@@ -360,6 +361,8 @@ def test_nobody_discharges_it_with_the_words_of_the_catalogue() -> None:
     words = str(describe_exactness(EXACT["sum"]))
     with pytest.raises(InvalidArgument, match="prove_run"):
         discharge(guarantee, EXACT_REALS, words)
+    with pytest.raises(InvalidArgument, match="prove_run"):
+        settle(guarantee, {EXACT_REALS: f" {words}"})
     assert EXACT_REALS not in discharge(guarantee, EXACT_REALS, "integers: checked by me").hypotheses
     assert EXACT_REALS in assume(discharge(guarantee, EXACT_REALS, "integers: checked by me"), [EXACT_REALS]).hypotheses
 
