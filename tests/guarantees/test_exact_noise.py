@@ -202,6 +202,24 @@ def test_what_was_planned_is_not_what_runs() -> None:
     require_sound(kept, exact=True)
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("arithmetic", ["exact", "binary64"])
+def test_the_command_line(pdp: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arithmetic: str) -> None:
+    """pdp epsilon and pdp report see the mechanism; pdp compose reads files, which show none."""
+    module = f"noise_in_{arithmetic}"
+    (tmp_path / f"{module}.py").write_text(
+        f"from profiles.mechanisms import LaplaceSum\nmechanism = LaplaceSum(b=2, arithmetic={arithmetic!r})\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    told = pdp("epsilon", f"{module}:mechanism", "--q", "1/2", "--guarantee", tmp_path / "one.json", "--json").json()["hypotheses"]
+    reported = pdp("report", f"{module}:mechanism", "--target-epsilon", "20", "--q", "1/2", "--out", tmp_path / "r.html", "--json")
+    composed = pdp("compose", tmp_path / "one.json", tmp_path / "one.json", "--json").json()["hypotheses"]
+    for said in (told, reported.json()["hypotheses"]):
+        assert (EXACT_REALS.sentence in said) == (arithmetic == "binary64")
+        assert all((item.sentence in said) == (arithmetic == "exact") for item in EXACT_MODE)
+    assert EXACT_REALS.sentence in composed
+
+
 # --- estimators and applications ------------------------------------------------------------------------------------------------------
 
 
