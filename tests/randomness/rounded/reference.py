@@ -8,7 +8,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 
-#: Ends, powers of two, neighbours of quarter turns (relative to 2^known): where guards and cancellations are.
+#: Ends, powers of two, neighbors of quarter turns (relative to 2^known): where guards and cancellations are.
 STRUCTURED = [0.0, 1.0, 0.5, 0.25, 0.75, 0.125, 1 / 3, 1 - 2.0**-12]
 
 

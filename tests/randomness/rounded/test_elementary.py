@@ -13,7 +13,7 @@ U = 2.0**-53
 
 
 def words_at(known: int, seed: int = 0, random: int = 1500) -> np.ndarray:
-    """Numbers k below 2^known: ends, powers of two and neighbours, borders and middles of the tables in several binades, random ones."""
+    """Numbers k below 2^known: ends, powers of two and neighbors, borders and middles of the tables in several binades, random ones."""
     top = 2**known
     around = {0, 1, 2, 3, 5, top - 1, top - 2, top - 3, top // 2, top // 2 - 1}
     for power in range(known):
@@ -35,7 +35,7 @@ def _digits():
 
 
 def nearest(value: mpmath.mpf) -> float:
-    """The float nearest to a value of 60 digits: the neighbours that Python's conversion may have missed are compared."""
+    """The float nearest to a value of 60 digits: the neighbors that Python's conversion may have missed are compared."""
     guess = float(value)
     return min((np.nextafter(guess, -np.inf), guess, np.nextafter(guess, np.inf)), key=lambda x: abs(mpmath.mpf(float(x)) - value))
 

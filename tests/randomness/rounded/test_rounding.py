@@ -27,6 +27,7 @@ from profiles.randomness.rounded import (
     check_rounding,
     draw_rounded,
     draw_rounded_integers,
+    rounding,
 )
 from tests.randomness.rounded.reference import Played, exact_row, structured_words, to_fraction
 
@@ -88,6 +89,40 @@ def test_next_to_an_integer_further_bits_decide(law, known):
         assert found[0].tolist() == round_by_definition(totals, law, grid, words.tolist(), played.later, known)
         further += bool(played.later)
     assert further >= 20
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+@pytest.mark.parametrize("known", [52, 36])
+def test_what_is_decided_at_the_last_moment_is_right_for_all_further_bits(law, known):
+    """Totals that bring the estimate to between 0.98 and 1.04 times its error from an integer: right at the ends of all U, if decided."""
+    rng, grid, d = np.random.default_rng(known), Grid.of(Fraction(31, 7), fine_bits=50), law.unit or 2
+    ratio, open_rows, checked = float(grid.ratio), 0, 0
+    words = structured_words(rng, (60, law.uniforms(d)), known, share=0.15)
+    with np.errstate(all="ignore"):
+        values, errors = law.estimate(words, known, d)
+    for row in np.flatnonzero(errors.max(axis=1) * ratio < 0.1):
+        margin = errors[row] * ratio + (np.abs(values[row]) * ratio + 3) * 2.0**-50
+        margin *= rng.choice([0.98, 1.002, 1.01, 1.04])
+        place = np.where(rng.random(d) < 0.5, margin, 1 - margin)
+        totals = [
+            round((Fraction(x) - Fraction(v) * grid.ratio - Fraction(1, 2)) * 2**50)
+            for x, v in zip(place.tolist(), values[row].tolist(), strict=True)
+        ]
+        whole, fraction = rounding._split(np.array([totals], dtype=object), grid)
+        floors, decided = rounding._decide(values[row : row + 1].copy(), errors[row : row + 1].copy(), fraction, ratio, 1.0)
+        if not decided.all():
+            open_rows += 1
+            continue
+        checked += 1
+        k, signs = [word >> (64 - known) for word in words[row].tolist()], [word & 1 for word in words[row].tolist()]
+        for _ in range(4):
+            u = [mpmath.mpf(number + int(end)) / 2**known for number, end in zip(k, rng.integers(0, 2, len(k)), strict=True)]
+            with mpmath.workdps(60):
+                noise = [to_fraction(x) for x in exact_row(law.name, u, signs, d)] if min(u) > 0 else []
+            for total, y, q, floor in zip(totals, noise, whole[0].tolist(), floors[0].tolist(), strict=False):
+                exact = (total * grid.h_f + grid.scale * y) / grid.h + Fraction(1, 2)
+                assert q + floor == math.floor(exact)
+    assert min(open_rows, checked) >= 5
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
