@@ -6,6 +6,7 @@ This module loads FLINT, which takes a tenth of a second; what may do without ba
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Iterator
 from fractions import Fraction
@@ -16,6 +17,16 @@ from flint import arb, fmpq
 #: FLINT's precision belongs to the process: a second thread that sets it would change the results of the first (all still enclosures, but
 #: of other points and widths), and might leave its own behind for good.
 _one_thread = threading.RLock()
+
+
+def _renew_lock() -> None:
+    """In a forked process: a thread that does not exist there may hold the old lock, and would never give it back."""
+    global _one_thread  # noqa: PLW0603 - a lock cannot be reset in place
+    _one_thread = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_lock)
 
 
 @contextlib.contextmanager

@@ -47,13 +47,15 @@ class NoiseLaw:
 
 
 def sum_rows(values: Floats) -> Floats:
-    """Return the sums of rows, shape (rows, m), each entry through ⌈log₂ m⌉ additions at most; the array is used up. NaN for m = 0."""
-    width = values.shape[1]
+    """Return the sums of rows, shape (rows, m ≥ 1), each entry through ⌈log₂ m⌉ additions at most."""
+    columns: Floats = np.array(values.T, order="C")  # whose halves are two blocks of memory
+    width = len(columns)
     while width > 1:
         half = width // 2
-        values[:, :half] += values[:, width - half : width]
+        columns[:half] += columns[width - half : width]
         width -= half
-    return values[:, 0].copy()
+    total: Floats = columns[0]
+    return total
 
 
 def _depth(terms: int) -> int:
@@ -140,10 +142,9 @@ def _enclose_normal(balls: Balls, _words: Sequence[int], d: int) -> Balls:
 
 
 def _estimate_sum(terms: Floats, errors: Floats) -> tuple[Floats, Floats]:
-    """Return sums of rows and their bounds, shape (rows,): the bounds of the terms, and one u for each level of the sum. Uses both up."""
-    depth = _depth(terms.shape[1])
-    total, error = sum_rows(terms), sum_rows(errors)
-    error += total * (depth * _U)
+    """Return sums of rows and their bounds, shape (rows,): the bounds of the terms, and one u for each level of the sum."""
+    total, error = sum_rows(terms), errors.sum(axis=1)
+    error += total * (_depth(terms.shape[1]) * _U)
     return total, error
 
 
@@ -155,7 +156,7 @@ def _estimate_euclidean(words: Words, known: int, d: int) -> tuple[Floats, Float
     g, gamma = _join(c, s, d), _join(gamma, gamma, d)
     radius, radius_error = _estimate_sum(terms[:, :d], errors[:, :d])
     norm = np.sqrt(sum_rows(g * g))
-    norm_error = np.sqrt(sum_rows(gamma * gamma))
+    norm_error = np.sqrt((gamma * gamma).sum(axis=1))
     norm_error += norm * ((_depth(d) / 2 + 2) * _U)
     radius /= norm
     error = radius_error + radius * norm_error
