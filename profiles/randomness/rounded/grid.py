@@ -49,7 +49,7 @@ class Grid:
             )
         if not 1 <= self.ratio < 2 ** (_MOST_OUTPUT_BITS + 1):
             raise InvalidArgument(
-                f"the output grid must have between 0 and {_MOST_OUTPUT_BITS} bits more than the scale, but it has others; change output_bits"
+                f"the output grid must have between 0 and {_MOST_OUTPUT_BITS} bits more than the scale, but others came out; change them"
             )
         if not 0 <= self.output - self.fine <= _MOST_BITS:
             raise InvalidArgument(
