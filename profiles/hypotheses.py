@@ -361,7 +361,7 @@ IEEE_ROUNDING = Hypothesis(
     Head.MACHINE,
     "Exact noise is rounded, and exact choices are made, in binary64 where a proved bound of its errors decides, and the bound is one for "
     "these operations alone. A process in which something has set another rounding mode, flushes subnormal numbers to zero or keeps more "
-    "digits is refused by name when it draws its first exact noise; that none of this happens later is not seen.",
+    "digits is refused by name before noise is drawn and before choices are prepared; what happens between is not seen.",
 )
 BALLS_ENCLOSE = Hypothesis(
     "balls-enclose",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
+from profiles.errors import InvalidArgument
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms import k_norm_sum, laplace_sum, lloyd, weighted_count
 from profiles.mechanisms.interface import Arithmetic, Mechanism
 from profiles.profile import Profile
+from profiles.randomness.rounded import k_norm_law
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,8 @@ def describe_proof(mechanism: object) -> str | None:
     return f"the run method of {type(mechanism).__name__}: docs/mechanisms.md" if type(mechanism) in _PROVED else None
 
 
-_EXACT_NORMS = (1, 2, math.inf)
 #: What is said of each of them in exact mode, and of nothing else.
-EXACT_NOISE = frozenset(_say_exact(kind) for kind in _PROVED)
+_EXACT_NOISE = frozenset(_say_exact(kind) for kind in _PROVED)
 
 
 def describe_exactness(mechanism: object) -> str | None:
@@ -75,6 +75,15 @@ def describe_exactness(mechanism: object) -> str | None:
     >>> describe_exactness(laplace_sum.LaplaceSum(b=1, arithmetic="binary64")) is None
     True
     """
-    exact = type(mechanism) in _PROVED and getattr(mechanism, "arithmetic", None) is Arithmetic.EXACT
-    exact = exact and getattr(mechanism, "p", 1) in _EXACT_NORMS  # others have no exact sampler, which refuses to run
-    return _say_exact(type(mechanism)) if exact else None
+    if type(mechanism) not in _PROVED or getattr(mechanism, "arithmetic", None) is not Arithmetic.EXACT:
+        return None
+    try:
+        k_norm_law(getattr(mechanism, "p", 1))
+    except InvalidArgument:  # no exact sampler for this norm: such a mechanism refuses to run
+        return None
+    return _say_exact(type(mechanism))
+
+
+def says_exact(evidence: str) -> bool:
+    """Tell whether a text is what :func:`describe_exactness` says, of one mechanism or of several."""
+    return _EXACT_NOISE.issuperset(evidence.strip().split("; "))

@@ -20,8 +20,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run, prove_run, realise_pairs
+from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run, realise_pairs
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
+from accountant.guarantees.proved import prove_promises
 from accountant.rules import SamplingRule
 from accountant.rules.named import PUBLIC_RATE
 from accountant.selection.select import METHODS
@@ -104,7 +105,7 @@ def _conclude(
     """
     if run.known:
         computed = {item: _COMPUTED for item in guarantee.hypotheses if item.id == RECORD_STATISTICS.id}
-        guarantee = prove_run(guarantee, mechanism, also=weighed)
+        guarantee = prove_promises(guarantee, (mechanism,), weighed or {})
         run = replace(run, proved={**run.proved, **computed, **(proved or {})})
     # else a class of one's own may run something else: what the mechanism would have is nothing that is known of it
     return assume(conclude_run(guarantee, run), (GIVEN_ROW, *supposes))
