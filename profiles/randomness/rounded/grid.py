@@ -9,6 +9,7 @@ from fractions import Fraction
 from profiles.errors import InvalidArgument
 
 _LEAST, _LARGEST = -1074, 1023  # exponents of powers of two that are binary64 numbers
+_MOST_OUTPUT_BITS = 40
 _MOST_BITS = 50  # a fraction of the output grid, and half a unit more, has to be a binary64 number
 
 
@@ -31,7 +32,8 @@ class Grid:
     def of(cls, scale: Fraction, *, output_bits: int = 20, fine_bits: int = 20) -> Grid:
         """Return the grids h = 2^(⌊log₂ b⌋ − output_bits) and h_f = h·2^−fine_bits of a positive scale b.
 
-        Fewer bits serve tests of the law. Raises :class:`InvalidArgument` where b is not positive or h is no binary64 number.
+        Fewer bits serve tests of the law. Raises :class:`InvalidArgument` where b is not positive, h is no binary64 number, or there are
+        more than 40 and 50 bits.
         """
         b = Fraction(scale)
         if b <= 0:
@@ -44,6 +46,10 @@ class Grid:
             raise InvalidArgument(
                 f"noise of this scale is released on the grid 2**{self.output}, which must lie between 2**{_LEAST} and 2**{_LARGEST}; "
                 "change the unit of the data"
+            )
+        if not 1 <= self.ratio < 2 ** (_MOST_OUTPUT_BITS + 1):
+            raise InvalidArgument(
+                f"the output grid must have between 0 and {_MOST_OUTPUT_BITS} bits more than the scale, but others came out; change them"
             )
         if not 0 <= self.output - self.fine <= _MOST_BITS:
             raise InvalidArgument(

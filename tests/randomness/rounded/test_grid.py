@@ -38,5 +38,10 @@ def test_scales_that_are_refused():
             Grid.of(wrong)
     with pytest.raises(InvalidArgument, match="fine_bits"):
         Grid.of(Fraction(1), fine_bits=51)
+    for wrong in (-1, 41, 2000):
+        with pytest.raises(InvalidArgument, match=r"change them|unit of the data"):
+            Grid.of(Fraction(1), output_bits=wrong)
+    with pytest.raises(InvalidArgument, match="change them"):
+        Grid(Fraction(-1), 0, 0)
     assert Grid.of(Fraction(1, 2**1054)).step == 2.0**-1074
     assert Grid.of(Fraction(2) ** 1043).step == 2.0**1023

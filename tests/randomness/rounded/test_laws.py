@@ -30,7 +30,7 @@ def _digits():
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
-@pytest.mark.parametrize("known", [52, 30, 12])
+@pytest.mark.parametrize("known", [52, 12])
 def test_no_number_with_the_known_bits_is_further_away_than_its_bound(law, known):
     """At the ends of all U, where errors are largest, and between them."""
     rng, worst, finite = np.random.default_rng(known), 0.0, 0

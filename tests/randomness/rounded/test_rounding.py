@@ -32,7 +32,7 @@ from profiles.randomness.rounded import (
 from tests.randomness.rounded.reference import Played, exact_row, structured_words, to_fraction
 
 LAWS = [LAPLACE, EXPONENTIAL, NORMAL, EUCLIDEAN, MAXIMUM]
-SCALES = [Fraction(1), Fraction(3, 2), Fraction(1, 3) / 2**900, Fraction(10) ** 280, Fraction(2**60 - 1, 2**60)]
+SCALES = [Fraction(3, 2), Fraction(1, 3) / 2**900, Fraction(10) ** 280]
 
 
 def round_by_definition(totals, law, grid, words, later, known=52):
@@ -49,7 +49,7 @@ def round_by_definition(totals, law, grid, words, later, known=52):
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
-@pytest.mark.parametrize("scale", SCALES, ids=["1", "3/2", "2^-900", "10^280", "1-"])
+@pytest.mark.parametrize("scale", SCALES, ids=["3/2", "2^-900", "10^280"])
 def test_every_row_is_the_rounded_real_number(law, scale):
     rng, grid = np.random.default_rng(int(scale * 7) % 1000), Grid.of(scale)
     for d in (1, 2, 3, 22):
@@ -126,7 +126,7 @@ def test_what_is_decided_at_the_last_moment_is_right_for_all_further_bits(law, k
 
 
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
-@pytest.mark.parametrize(("d", "rows"), [(1, 3000), (3, 500), (22, 40), (101, 4)])
+@pytest.mark.parametrize(("d", "rows"), [(1, 1500), (3, 300), (22, 30), (101, 4)])
 def test_fast_and_slow_path_give_the_same_for_the_same_words(law, d, rows):
     rng = np.random.default_rng(d)
     totals = rng.integers(-(2**40), 2**40, size=(rows, d))
