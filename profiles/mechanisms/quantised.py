@@ -74,20 +74,19 @@ class Unit:
         return cls(grid.fine, nearest if nearest >= limit else math.nextafter(nearest, math.inf))
 
 
-def quantise(points: Floats, weights: Floats | None, unit: Unit) -> Floats:
+def quantise(points: Floats, weights: Floats | None, unit: Unit, out: Floats | None = None) -> Floats:
     """Return u = trunc(w x/h) of each entry as doubles: ``points`` of shape (n, d), ``weights`` of shape (n,) or None for weights 1.
 
-    What is beyond ``unit.most`` comes out beyond it, or infinite.
+    What is beyond ``unit.most`` comes out beyond it, or infinite. ``out``: where u is written, a new array by default.
 
     >>> quantise(np.array([[1.0, -0.3]]), np.array([3.0]), Unit(-2, 2.0**40)).tolist()
     [[12.0, -3.0]]
     """
     with np.errstate(over="ignore", under="ignore"):
         if weights is None:
-            found: Floats = _scale(points, -unit.exponent)
-            return np.trunc(found, out=found)
+            return np.asarray(np.trunc(_scale(points, -unit.exponent), out=out))
         products = _multiply(points, weights, -unit.exponent)
-    units: Floats = np.trunc(products)
+    units: Floats = np.trunc(products, out=out)
     doubtful = units == products
     if np.count_nonzero(doubtful):
         _lower(units, points, weights, doubtful & (units != 0) & np.isfinite(units))
@@ -209,8 +208,8 @@ class QuantisedData:
         weights = self.data.weights[rows] if self.weighted else None
         points, found = self.data.points[rows], out[: rows.stop - rows.start]
         for part in cut_rows(len(points), points.shape[1]):
-            found[part, :-1] = quantise(points[part], None if weights is None else weights[part], self.sums)
-        found[:, -1:] = quantise(self.data.weights[rows, np.newaxis], None, self.counts)
+            quantise(points[part], None if weights is None else weights[part], self.sums, found[part, :-1])
+        quantise(self.data.weights[rows, np.newaxis], None, self.counts, found[:, -1:])
         return found
 
     def read(self, rows: slice, out: Floats) -> Floats:
