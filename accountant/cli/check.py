@@ -51,9 +51,12 @@ def _shorten(text: str) -> str:
 
 def _describe(about: Mapping[str, Any]) -> Iterator[str]:
     from profiles.hypotheses import Head
+    from profiles.notions import ProfileNotion, to_notion
 
     profile = about["profile"]
-    yield f"about: epsilon(w, x) = {_shorten(profile['epsilon'])}"
+    notion = to_notion(profile.get("notion", ProfileNotion.PURE))
+    named = "" if notion is ProfileNotion.PURE else f'   (notion "{notion.value}": this is no epsilon)'
+    yield f"about: {notion.number}(w, x) = {_shorten(profile[notion.number])}{named}"
     ranges = [f"{name} in [{lo}, {hi}]" for name, (lo, hi) in profile["record"].items()]
     yield f"    for all {', '.join([*ranges, 'w >= 1'])}"
     for name, value in profile["parameters"].items():
@@ -65,7 +68,7 @@ def _describe(about: Mapping[str, Any]) -> Iterator[str]:
     if "epsilon" in about:
         yield f"    one analysis of the sample: epsilon <= {about['epsilon']['upper']}"
     if "premises" not in about:
-        yield "    not checked here: that your mechanism has this epsilon(w, x)"
+        yield f"    not checked here: that your mechanism has this {notion.number}(w, x)"
         return
     yield "    not checked here, and needed for every use of this epsilon:"
     for head in sorted({item["head"] for item in about["premises"]}, key=[item.value for item in Head].index):

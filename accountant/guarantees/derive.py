@@ -197,6 +197,7 @@ def derive_epsilon(
     ('4.37547018475', True)
     """
     declaration = Declaration(reference) if isinstance(reference, Profile) else load(reference) if isinstance(reference, str) else reference
+    declaration.profile.require_pure()
     profile = declaration.profile
     chosen = _choose_rule(declaration, rule, q, constants or {}, target_epsilon)
     hypotheses = dict.fromkeys((EXACT_REALS, *declaration.hypotheses))

@@ -260,7 +260,7 @@ def count(path):
 
 def test_the_kernel_does_not_grow():
     lines, texts = map(sum, zip(*map(count, sources()), strict=True))
-    assert lines - texts <= 1430  # neither blank, nor comments, nor docstrings
+    assert lines - texts <= 1450  # neither blank, nor comments, nor docstrings
     assert lines <= 1545
 
 
