@@ -1,0 +1,1 @@
+"""Privacy curves as values: δ as a function of ε and ε of δ, per direction, from both sides; what is composed, and how it is read."""
