@@ -114,8 +114,7 @@ class Lattice:
                 values.append(v - a * s + error)
             beyond = values[-1]
         else:
-            points, values, start = self._below(curve, h, offset, points, error)
-            beyond = Decimal(0)
+            points, values, start, beyond = self._below(curve, h, offset, points, error)
         cells, debt = [0] * (points[-1] - points[0] + 1), 0
         powers = {g: curves.decimal(g * h).exp() for g in {j - i for i, j in zip(points, points[1:])}}
         for k, i in enumerate(points):
@@ -124,12 +123,13 @@ class Lattice:
             debt += int(mass.scaleb(self.digits)) + (_SLACK if self.up else -_SLACK)
             cells[i - points[0]], debt = max(debt, 0), min(debt, 0)
         require(self.up or debt == 0, "the grid is too coarse")
-        return Law(level, points[0], cells, int(beyond.scaleb(self.digits)) + _SLACK if self.up else 0)
+        return Law(level, points[0], cells, max(int(beyond.scaleb(self.digits)) + (_SLACK if self.up else -_SLACK), 0))
 
     def _below(
         self, curve: Curve, h: Fraction, offset: Fraction, points: list[int], error: Decimal
-    ) -> tuple[list[int], list[Decimal], Decimal]:
-        # tangents between the points, of the curve of the losses up to the last tangent's; their lower envelope at the points; its convex hull
+    ) -> tuple[list[int], list[Decimal], Decimal, Decimal]:
+        # tangents between the points, of the curve of the losses up to the last tangent's; their lower envelope at the points; its convex
+        # hull; a last tangent that is constant tells what is at infinity
         half = Fraction(1, 2)
         between = [points[0] - half, *((i + j) * half for i, j in zip(points, points[1:])), points[-1] + half]
         lines = [curve(offset + x * h) for x in between]
@@ -149,7 +149,7 @@ class Lattice:
             self._append(hull, (k, place, Decimal(0) if last else min(left, right)))
             if last:
                 break
-        return [points[k] for k, _, _ in hull[1:]], [value for _, _, value in hull[1:]], start
+        return [points[k] for k, _, _ in hull[1:]], [value for _, _, value in hull[1:]], start, Decimal(0) if s_end else v_end
 
     @staticmethod
     def _append(hull: list[tuple[int, Decimal, Decimal]], new: tuple[int, Decimal, Decimal]) -> None:
@@ -174,8 +174,8 @@ class Lattice:
         text = str(exact.multiply(*packed)).zfill(n * width)
         sums = [int(text[i : i + width]) for i in range(0, n * width, width)]
         cells = [-(-c // scale) for c in sums] if self.up else [c // scale for c in sums]
-        beyond = -(-(x.beyond * (totals[1] + y.beyond) + totals[0] * y.beyond) // scale)
-        return Law(x.level, x.low + y.low, cells, beyond)
+        beyond = x.beyond * (totals[1] + y.beyond) + totals[0] * y.beyond
+        return Law(x.level, x.low + y.low, cells, -(-beyond // scale) if self.up else beyond // scale)
 
     def lift(self, law: Law, level: int) -> Law:
         """Return a law on a coarser level, if the level is coarser (section 12)."""
@@ -206,7 +206,7 @@ class Lattice:
             after = odd[i + 1] if i + 1 < len(odd) else 0
             u = min(o - take, (o + after) * left // (2 * scale)) if after else 0
             even[i] += o - take - u
-        return Law(law.level + 1, low // 2, even)
+        return Law(law.level + 1, low // 2, even, law.beyond)
 
     def trim(self, law: Law, most: int) -> Law:
         """Return the law without cells at either end that hold at most so many units: up, or to infinity; or not at all (section 3)."""
@@ -221,7 +221,7 @@ class Lattice:
         cells = cells[first:last]
         if self.up:
             cells[0] += below
-        return Law(law.level, law.low + first, cells, law.beyond + above if self.up else 0)
+        return Law(law.level, law.low + first, cells, law.beyond + (above if self.up else 0))
 
     def power(self, law: Law, count: int, doublings: list[int], tail: Fraction) -> Law:
         """Return the law of a sum of independent losses with this law, by squaring; after each, the level rises as it is told."""

@@ -1,0 +1,228 @@
+"""The engine: finds how to show a bound on δ at ε, or on ε at δ, and has it shown by the kernel, which computes it from the events alone.
+
+Every number that leaves this module was found by :mod:`proofs_check.kernel.compositions`; what is guessed here only decides how sharp it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import localcontext
+from fractions import Fraction
+from math import ceil, floor, log2, log10
+
+import numpy as np
+
+from profiles import InvalidArgument, exact_text
+from proofs_check.kernel import compositions, curves
+from proofs_check.kernel.compositions import Composed
+from proofs_check.kernel.compositions import Event as KernelEvent
+from proofs_check.kernel.terms import Rejected
+
+from .events import Composition, Direction
+from .grids import find_parts, plan
+
+_ROUNDS = 5
+_MOST_EPSILON = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonBound:
+    """The least ε at which δ(ε) is at most a given δ, from both sides, each with the claim of a certificate that says so.
+
+    ``lower`` is ``None`` if no ε up to 10^9 is enough, ``upper`` if none was found to be.
+    """
+
+    lower: Fraction | None
+    upper: Fraction | None
+    claims: tuple[Mapping[str, object], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaBound:
+    """δ at a given ε, from both sides, each with the claim of a certificate that says so."""
+
+    lower: Fraction
+    upper: Fraction
+    claims: tuple[Mapping[str, object], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    """A proved curve of one side: the bound on δ at ε, about where it passes a δ, and how a certificate says how it was found."""
+
+    delta: Callable[[Fraction], Fraction]
+    guess: Callable[[Fraction], float | None]
+    fields: Mapping[str, object]
+
+
+def write_events(composition: Composition) -> list[dict[str, object]]:
+    """Return the events in the words of a certificate."""
+    return [
+        {
+            "mechanism": event.mechanism.value,
+            **{name: exact_text(value) for name, value in event.parameters},
+            "sampling_probability": exact_text(event.sampling_probability),
+            "count": event.count,
+        }
+        for event in composition.events
+    ]
+
+
+def bound_epsilon(composition: Composition, delta: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> EpsilonBound:
+    """Return the least ε >= 0 at which δ(ε) is at most ``delta``, from both sides, about ``gap`` max(1, ε) apart.
+
+    Raises :class:`profiles.InvalidArgument` for a δ outside [0, 1), and for mechanisms whose curve the kernel does not compute.
+    """
+    if not 0 <= delta < 1:
+        raise InvalidArgument(f"a delta in [0, 1) was expected, but {exact_text(delta)[:40]} was found; correct it")
+    least = max(delta, Fraction(1, 10**300))
+    for lower, upper in _curves(composition, direction, least, gap):
+        high, low = _epsilon_above(upper, delta), _epsilon_below(lower, delta)
+        if high is not None and low is not None and high - low <= gap * max(Fraction(1), high):
+            break
+    made = [] if high is None else [_claim(True, direction, high, delta, upper)]
+    if low != 0:
+        made.append(_claim(False, direction, Fraction(_MOST_EPSILON) if low is None else low, delta, lower))
+    return EpsilonBound(low, high, tuple(made))
+
+
+def bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> DeltaBound:
+    """Return δ(ε) for ε = ``epsilon`` >= 0 from both sides, about ``gap`` δ apart, and at least 10^-300.
+
+    Raises :class:`profiles.InvalidArgument` for an ε below 0 or above 10^9, and for mechanisms whose curve the kernel does not compute.
+    """
+    if not 0 <= epsilon <= _MOST_EPSILON:
+        raise InvalidArgument(f"an epsilon in [0, 10^9] was expected, but {exact_text(epsilon)[:40]} was found; correct it")
+    size, high, low = Fraction(1, 10**6), Fraction(1), Fraction(0)
+    while True:
+        for lower, upper in _curves(composition, direction, size, gap):
+            high, low = _round(upper.delta(epsilon), up=True), _round(lower.delta(epsilon), up=False)
+            if high - low <= gap * high or high < size:
+                break
+        if high >= size or size < Fraction(1, 10**250):
+            break
+        size = max(min(high, size * size), size**3)
+    return DeltaBound(low, high, tuple(_claim(up, direction, epsilon, bound, curve) for up, bound, curve in ((True, high, upper), (False, low, lower))))
+
+
+def make_certificate(composition: Composition, claims: tuple[Mapping[str, object], ...]) -> dict[str, object]:
+    """Return the certificate of some claims about one composition, as a JSON object."""
+    about = {"name": composition.name, "events": write_events(composition)}
+    return {"format": "pdp-certificate", "version": 1, "composition": about, "claims": [dict(claim) for claim in claims]}
+
+
+def _claim(up: bool, direction: Direction, epsilon: Fraction, delta: Fraction, curve: _Curve) -> dict[str, object]:
+    stated = {"direction": direction.value, "epsilon": exact_text(epsilon), "bound": exact_text(delta)}
+    return {"claim": "delta-upper" if up else "delta-lower", "verdict": "proved", **stated, **curve.fields}
+
+
+def _curves(composition: Composition, direction: Direction, delta: Fraction, gap: Fraction) -> Iterator[tuple[_Curve, _Curve]]:
+    """Yield pairs of a lower and an upper curve, each sharper than the one before."""
+    try:
+        events = compositions.read_events(write_events(composition))
+    except Rejected as problem:
+        raise InvalidArgument(
+            f"the privacy curve of {composition.name[:80]!r} was asked for, but {problem}; leave the event out, or declare a mechanism with a curve"
+        ) from problem
+    remove = direction is Direction.REMOVE
+    if len(events) == 1 and events[0].count == 1:
+        yield _closed(events[0], remove, delta, up=False), _closed(events[0], remove, delta, up=True)
+        return
+    tail, digits = delta * gap / 100, len(str(int(1 / delta))) + 20
+    parts, fineness = find_parts(composition, events, direction, tail, digits), 0
+    for _ in range(_ROUNDS):
+        grid = plan(parts, gap=gap, tail=tail, delta=delta, fineness=fineness)
+        try:
+            made = [_composed(events, remove, up, grid) for up in (False, True)]
+        except Rejected:
+            if fineness:
+                return  # the grid is larger than the kernel works with: what there is has to do
+            raise
+        yield made[0], made[1]
+        ends = [curve.guess(delta) for curve in made]
+        apart = 16 * gap if None in ends else Fraction(ends[1]) - Fraction(ends[0])
+        fineness += max(1, ceil(log2(max(apart / gap / max(1, Fraction(ends[1] or 0)), 1)) / 2 + 0.1))
+
+
+def _closed(event: KernelEvent, remove: bool, delta: Fraction, *, up: bool) -> _Curve:
+    digits = len(str(delta.denominator)) + 20
+    with localcontext(curves.context(digits + curves.GUARD)):
+        curve = event.curve(remove)
+
+    def about(epsilon: Fraction) -> Fraction:
+        with localcontext(curves.context(digits + curves.GUARD)):
+            a, v, s = curve(epsilon)
+            return Fraction(v - a * s)
+
+    def guess(target: Fraction) -> float | None:
+        low, high = 0.0, 1.0
+        while about(Fraction(high)) > target and high < _MOST_EPSILON:
+            low, high = high, high * 2
+        if about(Fraction(high)) > target:
+            return None
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if about(Fraction(middle)) > target else (low, middle)
+        return high if about(Fraction(low)) > target else low
+
+    error = Fraction(1, 10**digits)
+    return _Curve(lambda epsilon: max(about(epsilon) + (error if up else -error), Fraction(0)), guess, {})
+
+
+def _composed(events: list[KernelEvent], remove: bool, up: bool, grid: Mapping[str, object]) -> _Curve:
+    made = compositions.compose(events, remove, up, grid)
+    scale, law = 10.0**made.lattice.digits, made.law
+    mass = np.array([cell / scale for cell in law.cells])
+    loss = float(made.offset) + (law.low + np.arange(len(mass))) * float(made.lattice.width(law.level))
+    beyond = law.beyond / scale
+
+    def about(epsilon: float) -> float:
+        return float(beyond - np.sum(mass * np.expm1(np.minimum(epsilon - loss, 0.0))))
+
+    def guess(target: Fraction) -> float | None:
+        if about(0.0) <= target:
+            return 0.0
+        low, high = 0.0, max(float(loss[-1]), 0.0) + 1
+        if beyond >= target:
+            return None
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if about(middle) > target else (low, middle)
+        return high
+
+    return _Curve(made.delta, guess, {"grid": grid})
+
+
+def _epsilon_above(curve: _Curve, delta: Fraction) -> Fraction | None:
+    """Return an ε at which the curve is at most δ, close to the least one."""
+    if curve.delta(Fraction(0)) <= delta:
+        return Fraction(0)
+    guess, step = curve.guess(delta), 1e-13
+    while guess is not None and step < 1:
+        epsilon = _round(Fraction(guess) * (1 + Fraction(step)) + Fraction(step) / 1000, up=True)
+        if curve.delta(epsilon) <= delta:
+            return epsilon
+        step *= 8
+    return None
+
+
+def _epsilon_below(curve: _Curve, delta: Fraction) -> Fraction | None:
+    """Return an ε at which the curve is above δ, close to the largest one; 0 if there is none; None if there is no end of them."""
+    guess, step = curve.guess(delta), 1e-13
+    if guess is None and curve.delta(Fraction(_MOST_EPSILON)) > delta:
+        return None
+    while guess and step < 1:
+        epsilon = _round(Fraction(guess) * (1 - Fraction(step)), up=False)
+        if epsilon > 0 and curve.delta(epsilon) > delta:
+            return epsilon
+        step *= 8
+    return Fraction(0)
+
+
+def _round(x: Fraction, *, up: bool) -> Fraction:
+    """Return a number of 15 digits on one side of x >= 0."""
+    if not x:
+        return x
+    scale = Fraction(10) ** (14 - floor(log10(x)))
+    return (ceil(x * scale) if up else floor(x * scale)) / scale
