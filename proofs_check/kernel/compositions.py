@@ -116,15 +116,16 @@ class Lattice:
             beyond = values[-1]
         else:
             points, values, start, beyond = self._below(curve, h, offset, points, error)
-        cells, debt = [0] * (points[-1] - points[0] + 1), 0
+        cells = [0] * (points[-1] - points[0] + 1)
         powers = {g: curves.decimal(g * h).exp() for g in {j - i for i, j in zip(points, points[1:])}}
         for k, i in enumerate(points):
             mass = (values[k - 1] - values[k]) / (1 - 1 / powers[i - points[k - 1]]) if k else start - values[k]
             mass += (values[k + 1] - values[k]) / (powers[points[k + 1] - i] - 1) if k + 1 < len(points) else 0
-            debt += int(mass.scaleb(self.digits)) + (_SLACK if self.up else -_SLACK)
-            cells[i - points[0]], debt = max(debt, 0), min(debt, 0)
-        require(self.up or debt == 0, "the grid is too coarse")
-        return Law(level, points[0], cells, max(int(beyond.scaleb(self.digits)) + (_SLACK if self.up else -_SLACK), 0))
+            cells[i - points[0]] = self._units(mass)
+        return Law(level, points[0], cells, self._units(beyond))
+
+    def _units(self, mass: Decimal) -> int:
+        return max(int(mass.scaleb(self.digits)) + (_SLACK if self.up else -_SLACK), 0)
 
     def _below(
         self, curve: Curve, h: Fraction, offset: Fraction, points: list[int], error: Decimal
@@ -145,18 +146,18 @@ class Lattice:
             last = min(left, right) < 0
             if last and left < 0:
                 require(len(hull) > 1, "the grid is too coarse")
-                hull[-1] = (*hull[-1][:2], Decimal(0))
-                break
-            self._append(hull, (k, place, Decimal(0) if last else min(left, right)))
+                k, place, _ = hull.pop()
+            self._append(hull, (k, place, Decimal(0) if last else min(left, right)), error.scaleb(-8))
             if last:
                 break
         return [points[k] for k, _, _ in hull[1:]], [value for _, _, value in hull[1:]], start, Decimal(0) if s_end else v_end
 
     @staticmethod
-    def _append(hull: list[tuple[int, Decimal, Decimal]], new: tuple[int, Decimal, Decimal]) -> None:
+    def _append(hull: list[tuple[int, Decimal, Decimal]], new: tuple[int, Decimal, Decimal], margin: Decimal) -> None:
+        # add a last vertex, and take away those before it at which the line does not bend upward by a margin
         while len(hull) > 1:
             (_, a, x), (_, b, y) = hull[-2:]
-            if (y - x) * (new[1] - b) < (new[2] - y) * (b - a):
+            if (y - x) * (new[1] - b) + margin * (new[1] - a) < (new[2] - y) * (b - a):
                 break
             hull.pop()
         hull.append(new)
@@ -246,8 +247,7 @@ class Lattice:
         for mass in law.cells[first:]:
             total += mass * (1 - y)
             y *= step
-        units = int(total) + (_SLACK if self.up else -_SLACK)
-        return Fraction(max(units, 0), 10**self.digits)
+        return Fraction(self._units(total.scaleb(-self.digits)), 10**self.digits)
 
 
 def _precision(digits: int, h: Fraction) -> int:
