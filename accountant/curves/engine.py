@@ -153,7 +153,7 @@ def _closed(event: KernelEvent, remove: bool, delta: Fraction, *, up: bool) -> _
     def about(epsilon: Fraction) -> Fraction:
         with localcontext(curves.context(digits + curves.GUARD)):
             a, v, s = curve(epsilon)
-            return Fraction(v - a * s)
+            return Fraction(int((v - a * s).scaleb(digits)), 10**digits)
 
     def guess(target: Fraction) -> float | None:
         low, high = 0.0, 1.0
@@ -166,7 +166,7 @@ def _closed(event: KernelEvent, remove: bool, delta: Fraction, *, up: bool) -> _
             low, high = (middle, high) if about(Fraction(middle)) > target else (low, middle)
         return high if about(Fraction(low)) > target else low
 
-    error = Fraction(1, 10**digits)
+    error = Fraction(2, 10**digits)
     return _Curve(lambda epsilon: max(about(epsilon) + (error if up else -error), Fraction(0)), guess, {})
 
 

@@ -308,8 +308,8 @@ def closed_form(event: Event, remove: bool, epsilon: Fraction, digits: int) -> t
     require(event.count == 1 and digits <= 2000, "only one event that is used once has a closed form")
     with localcontext(curves.context(digits + curves.GUARD)):
         a, v, s = event.curve(remove)(epsilon)
-        delta, error = Fraction(v - a * s), Fraction(1, 10**digits)
-        return max(delta - error, Fraction(0)), delta + error
+        units = int((v - a * s).scaleb(digits))
+        return Fraction(max(units - _SLACK, 0), 10**digits), Fraction(units + _SLACK, 10**digits)
 
 
 def check_composition(events: list[Event], value: object) -> tuple[str, str, str]:
