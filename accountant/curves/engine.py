@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import localcontext
 from fractions import Fraction
-from math import ceil, floor, log2, log10
+from math import ceil, floor, log10
 
 import numpy as np
 
@@ -129,20 +129,20 @@ def _curves(composition: Composition, direction: Direction, delta: Fraction, gap
     if len(events) == 1 and events[0].count == 1:
         yield _closed(events[0], remove, delta, up=False), _closed(events[0], remove, delta, up=True)
         return
-    tail, digits = delta * gap / 100, len(str(int(1 / delta))) + 20
-    parts, fineness = find_parts(composition, events, direction, tail, digits), 0
+    tails, digits = (gap / 100, delta * gap / 100), len(str(int(1 / delta))) + 20
+    parts, fineness = find_parts(composition, events, direction, tails, digits), 1.0
     for _ in range(_ROUNDS):
-        grid = plan(parts, gap=gap, tail=tail, delta=delta, fineness=fineness)
+        grid = plan(parts, gap=gap, tails=tails, delta=delta, fineness=fineness)
         try:
             made = [_composed(events, remove, up, grid) for up in (False, True)]
         except Rejected:
-            if fineness:
+            if fineness > 1:
                 return  # the grid is larger than the kernel works with: what there is has to do
             raise
         yield made[0], made[1]
         ends = [curve.guess(delta) for curve in made]
         apart = 16 * gap if None in ends else Fraction(ends[1]) - Fraction(ends[0])
-        fineness += max(1, ceil(log2(max(apart / gap / max(1, Fraction(ends[1] or 0)), 1)) / 2 + 0.1))
+        fineness *= max(1.4, 1.2 * float(apart / gap / max(1, Fraction(ends[1] or 0))) ** 0.42)
 
 
 def _closed(event: KernelEvent, remove: bool, delta: Fraction, *, up: bool) -> _Curve:

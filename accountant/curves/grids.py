@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import ceil, floor, log2, sqrt
+from math import ceil, floor, log2, log10, sqrt
 
 from profiles import exact_text
 from proofs_check.kernel import curves
@@ -25,7 +25,7 @@ _SETTLED = 4  # squarings after which the cells grow with the standard deviation
 class Part:
     """An event of the kernel in one direction, and where the losses of one use lie.
 
-    All but tail/count of the mass lies in [low, high], two thirds of it within ``middle``; ``ends`` are the losses between which all
+    All but tails/count of the mass lies in [low, high], two thirds of it within ``middle``; ``ends`` are the losses between which all
     finite ones lie and that have mass themselves, if it is so.
     """
 
@@ -36,16 +36,17 @@ class Part:
     ends: tuple[Fraction, Fraction] | None
 
 
-def find_parts(composition: Composition, events: Sequence[KernelEvent], direction: Direction, tail: Fraction, digits: int) -> list[Part]:
+def find_parts(composition: Composition, events: Sequence[KernelEvent], direction: Direction, tails: tuple[Fraction, Fraction], digits: int) -> list[Part]:
     """Return the events as the kernel read them, with where their losses lie."""
     others = [e for e in composition.events if not (e.mechanism is MechanismKind.GAUSSIAN and e.sampling_probability == 1)]
     sources: list[Event | None] = [None] * (len(events) - len(others)) + list(others)
     with localcontext(curves.context(digits + curves.GUARD)):
-        return [_find_part(event, source, direction, tail) for event, source in zip(events, sources, strict=True)]
+        return [_find_part(event, source, direction, tails) for event, source in zip(events, sources, strict=True)]
 
 
-def _find_part(event: KernelEvent, source: Event | None, direction: Direction, tail: Fraction) -> Part:
-    curve, least = event.curve(direction is Direction.REMOVE), curves.decimal(tail / event.count)
+def _find_part(event: KernelEvent, source: Event | None, direction: Direction, tails: tuple[Fraction, Fraction]) -> Part:
+    curve = event.curve(direction is Direction.REMOVE)
+    few, many = (curves.decimal(tail / event.count) for tail in tails)
 
     def above(loss: Fraction) -> Decimal:
         return curve(loss)[1]
@@ -54,7 +55,7 @@ def _find_part(event: KernelEvent, source: Event | None, direction: Direction, t
     ends = None if source is None else _find_ends(source, direction)
     if ends is not None:
         return Part(event, *ends, ends[1] - ends[0], ends)
-    return Part(event, _crossing(above, 1 - least), _crossing(above, least), last - first, None)
+    return Part(event, _crossing(above, 1 - few), _crossing(above, many), last - first, None)
 
 
 def _crossing(above: Callable[[Fraction], Decimal], level: Decimal) -> Fraction:
@@ -93,13 +94,13 @@ def _find_ends(event: Event, direction: Direction) -> tuple[Fraction, Fraction] 
     return (low, high) if remove else (-high, -low)
 
 
-def plan(parts: Sequence[Part], *, gap: Fraction, tail: Fraction, delta: Fraction, fineness: int) -> dict[str, object]:
-    """Return a grid in the words of a certificate, with cells of about sqrt(gap/(12 count events)) 2^-fineness."""
-    shares = [sqrt(12 * gap / (part.event.count * len(parts))) / 2**fineness for part in parts]
+def plan(parts: Sequence[Part], *, gap: Fraction, tails: tuple[Fraction, Fraction], delta: Fraction, fineness: float) -> dict[str, object]:
+    """Return a grid in the words of a certificate, with cells of about sqrt(12 gap/(count events))/fineness."""
+    shares = [sqrt(12 * gap / (part.event.count * len(parts))) / fineness for part in parts]
     aligned = next((part.ends for part in sorted(parts, key=lambda p: -p.event.count) if part.ends is not None), None)
     widths = [min(share, max(float(part.middle) / 4, share / 2**6)) if part.ends is None else share for share, part in zip(shares, parts, strict=True)]
     if aligned is None:
-        unit = Fraction(2) ** floor(log2(min(widths)))
+        unit = _three_digits(min(widths))
     else:
         unit = aligned[1] - aligned[0]
         unit = unit if unit.denominator < 10**40 else Fraction(floor(unit * 10**40), 10**40)
@@ -123,4 +124,9 @@ def plan(parts: Sequence[Part], *, gap: Fraction, tail: Fraction, delta: Fractio
         entries.append(
             {"offset": exact_text(offset), "level": level, "low": low, "high": high, "near": _NEAR, "doublings": doublings}
         )
-    return {"digits": digits, "unit": exact_text(unit), "tail": exact_text(tail), "events": entries}
+    return {"digits": digits, "unit": exact_text(unit), "tails": [exact_text(tail) for tail in tails], "events": entries}
+
+
+def _three_digits(x: float) -> Fraction:
+    scale = Fraction(10) ** (2 - floor(log10(x)))
+    return floor(x * scale) / scale

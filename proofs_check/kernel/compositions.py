@@ -98,6 +98,7 @@ class Lattice:
     up: bool
     digits: int
     unit: Fraction
+    tails: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))  # the mass that may be cut off at the low and at the high end
     work: int = 0
 
     def width(self, level: int) -> Fraction:
@@ -115,23 +116,24 @@ class Lattice:
             beyond = values[-1]
         else:
             points, values, start, beyond = self._below(curve, h, offset, points, error)
-        cells, debt = [0] * (points[-1] - points[0] + 1), 0
+        cells = [0] * (points[-1] - points[0] + 1)
         powers = {g: curves.decimal(g * h).exp() for g in {j - i for i, j in zip(points, points[1:])}}
         for k, i in enumerate(points):
             mass = (values[k - 1] - values[k]) / (1 - 1 / powers[i - points[k - 1]]) if k else start - values[k]
             mass += (values[k + 1] - values[k]) / (powers[points[k + 1] - i] - 1) if k + 1 < len(points) else 0
-            debt += int(mass.scaleb(self.digits)) + (_SLACK if self.up else -_SLACK)
-            cells[i - points[0]], debt = max(debt, 0), min(debt, 0)
-        require(self.up or debt == 0, "the grid is too coarse")
-        return Law(level, points[0], cells, max(int(beyond.scaleb(self.digits)) + (_SLACK if self.up else -_SLACK), 0))
+            cells[i - points[0]] = self._units(mass)
+        return Law(level, points[0], cells, self._units(beyond))
+
+    def _units(self, mass: Decimal) -> int:
+        return max(int(mass.scaleb(self.digits)) + (_SLACK if self.up else -_SLACK), 0)
 
     def _below(
         self, curve: Curve, h: Fraction, offset: Fraction, points: list[int], error: Decimal
     ) -> tuple[list[int], list[Decimal], Decimal, Decimal]:
-        # tangents between the points, of the curve of the losses up to the last tangent's; their lower envelope at the points; its convex
+        # tangents between the points (the last but one at the last point, where there may be an atom), of the curve of the losses up to the last tangent's; their lower envelope at the points; its convex
         # hull; a last tangent that is constant tells what is at infinity
         half = Fraction(1, 2)
-        between = [points[0] - half, *((i + j) * half for i, j in zip(points, points[1:])), points[-1] + half]
+        between = [points[0] - half, *((i + j) * half for i, j in zip(points, points[1:-1])), points[-1], points[-1] + half]
         lines = [curve(offset + x * h) for x in between]
         _, v_end, s_end = lines[-1]
         lines = [(a, v - v_end, s - s_end) for a, v, s in lines]
@@ -144,18 +146,18 @@ class Lattice:
             last = min(left, right) < 0
             if last and left < 0:
                 require(len(hull) > 1, "the grid is too coarse")
-                hull[-1] = (*hull[-1][:2], Decimal(0))
-                break
-            self._append(hull, (k, place, Decimal(0) if last else min(left, right)))
+                k, place, _ = hull.pop()
+            self._append(hull, (k, place, Decimal(0) if last else min(left, right)), error.scaleb(-8))
             if last:
                 break
         return [points[k] for k, _, _ in hull[1:]], [value for _, _, value in hull[1:]], start, Decimal(0) if s_end else v_end
 
     @staticmethod
-    def _append(hull: list[tuple[int, Decimal, Decimal]], new: tuple[int, Decimal, Decimal]) -> None:
+    def _append(hull: list[tuple[int, Decimal, Decimal]], new: tuple[int, Decimal, Decimal], margin: Decimal) -> None:
+        # add a last vertex, and take away those before it at which the line does not bend upward by a margin
         while len(hull) > 1:
             (_, a, x), (_, b, y) = hull[-2:]
-            if (y - x) * (new[1] - b) < (new[2] - y) * (b - a):
+            if (y - x) * (new[1] - b) + margin * (new[1] - a) < (new[2] - y) * (b - a):
                 break
             hull.pop()
         hull.append(new)
@@ -170,8 +172,9 @@ class Lattice:
         require(max(totals) + x.beyond + y.beyond <= 2 * scale, "a law has too much mass")
         exact = Context(prec=n * width + 1, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
         # integers are packed into the digits of one number, whose product has all the sums of products in its digits
-        packed = [Decimal("".join([f"{c:0{width}d}" for c in law.cells])) for law in (x, y)]
-        text = str(exact.multiply(*packed)).zfill(n * width)
+        packed = Decimal("".join([f"{c:0{width}d}" for c in x.cells]))
+        other = packed if y.cells is x.cells else Decimal("".join([f"{c:0{width}d}" for c in y.cells]))
+        text = str(exact.multiply(packed, other)).zfill(n * width)
         sums = [int(text[i : i + width]) for i in range(0, n * width, width)]
         cells = [-(-c // scale) for c in sums] if self.up else [c // scale for c in sums]
         beyond = x.beyond * (totals[1] + y.beyond) + totals[0] * y.beyond
@@ -208,14 +211,14 @@ class Lattice:
             even[i] += o - take - u
         return Law(law.level + 1, low // 2, even, law.beyond)
 
-    def trim(self, law: Law, most: int) -> Law:
-        """Return the law without cells at either end that hold at most so many units: up, or to infinity; or not at all (section 3)."""
+    def trim(self, law: Law, share: Fraction) -> Law:
+        """Return the law without cells at its ends that hold at most this share of the tails: moved up, or dropped (section 3)."""
         cells, above, below, first = law.cells, 0, 0, 0
-        last = len(cells)
-        while last > 1 and above + cells[last - 1] <= most:
+        last, (few, many) = len(cells), (int(tail * share * 10**self.digits) for tail in self.tails)
+        while last > 1 and above + cells[last - 1] <= many:
             last -= 1
             above += cells[last]
-        while first < last - 1 and below + cells[first] <= most:
+        while first < last - 1 and below + cells[first] <= few:
             below += cells[first]
             first += 1
         cells = cells[first:last]
@@ -223,7 +226,7 @@ class Lattice:
             cells[0] += below
         return Law(law.level, law.low + first, cells, law.beyond + (above if self.up else 0))
 
-    def power(self, law: Law, count: int, doublings: list[int], tail: Fraction) -> Law:
+    def power(self, law: Law, count: int, doublings: list[int]) -> Law:
         """Return the law of a sum of independent losses with this law, by squaring; after each, the level rises as it is told."""
         require(len(doublings) == count.bit_length() - 1, "the doublings are not as many as the squarings")
         once, result, done = law, law, 1
@@ -233,7 +236,7 @@ class Lattice:
             once = self.lift(once, result.level)
             if bit == "1":
                 result, done = self.multiply(result, once), done + 1
-            result = self.trim(result, int(tail * 10**self.digits * done / count))
+            result = self.trim(result, Fraction(done, count))
         return result
 
     def delta(self, law: Law, offset: Fraction, epsilon: Fraction) -> Fraction:
@@ -244,8 +247,7 @@ class Lattice:
         for mass in law.cells[first:]:
             total += mass * (1 - y)
             y *= step
-        units = int(total) + (_SLACK if self.up else -_SLACK)
-        return Fraction(max(units, 0), 10**self.digits)
+        return Fraction(self._units(total.scaleb(-self.digits)), 10**self.digits)
 
 
 def _precision(digits: int, h: Fraction) -> int:
@@ -281,10 +283,11 @@ class Composed:
 
 def compose(events: list[Event], remove: bool, up: bool, grid: object) -> Composed:
     """Return the law of the composition of events in one direction, rounded to one side, on the grid of a certificate."""
-    fields = read_fields(grid, {"digits", "unit", "tail", "events"})
-    digits, unit, tail = read_integer(fields["digits"], 1, 1000), read_number(fields["unit"]), read_number(fields["tail"])
-    require(Fraction(1, 10**15) <= unit <= 10**6 and 0 <= tail <= 1, "a number of the grid is out of range")
-    lattice, precision, whole, shift = Lattice(up, digits, unit), _precision(digits, unit), Law(0, 0, [10**digits]), Fraction(0)
+    fields = read_fields(grid, {"digits", "unit", "tails", "events"})
+    digits, unit, (few, many) = read_integer(fields["digits"], 1, 1000), read_number(fields["unit"]), map(read_number, read_list(fields["tails"], 2))
+    require(Fraction(1, 10**15) <= unit <= 10**6 and 0 <= few <= 1 and 0 <= many <= 1, "a number of the grid is out of range")
+    lattice, precision = Lattice(up, digits, unit, (few, many)), _precision(digits, unit)
+    whole, shift = Law(0, 0, [10**digits]), Fraction(0)
     with localcontext(curves.context(precision)):
         for event, value in zip(events, read_list(fields["events"], len(events)), strict=True):
             part = read_fields(value, {"offset", "level", "low", "high", "near", "doublings"})
@@ -294,8 +297,8 @@ def compose(events: list[Event], remove: bool, up: bool, grid: object) -> Compos
             offset, doublings = read_number(part["offset"]), [read_integer(d, 0, 10) for d in read_list(part["doublings"])]
             require(abs(offset) <= 10**6 and lattice.width(level) <= 10**6, "a number of the grid is out of range")
             law = lattice.discretise(event.curve(remove), level, offset, _points(low, high, near))
-            power = lattice.power(lattice.trim(law, int(tail * 10**digits / event.count)), event.count, doublings, tail)
-            whole = power if whole.cells == [10**digits] else lattice.trim(lattice.multiply(whole, power), int(tail * 10**digits))
+            power = lattice.power(lattice.trim(law, Fraction(1, event.count)), event.count, doublings)
+            whole = power if event is events[0] else lattice.trim(lattice.multiply(whole, power), Fraction(1))
             shift += event.count * offset
     return Composed(lattice, whole, shift, precision)
 

@@ -35,7 +35,7 @@ def gaussian(m: Fraction) -> Base:
     """N(1, 1/m) against N(0, 1/m): V = 1 - Phi(z), S = 1 - Phi(z + mu) with mu^2 = m, z = log(b)/mu - mu/2 (section 7)."""
     require(Fraction(1, 10**16) <= m <= 10**10, "the noise of a Gaussian event is out of range")
     digits, mu = getcontext().prec, decimal(m).sqrt()
-    far = ceil(2.2 * digits**0.5) + 1  # exp(-far^2/2) < 10^-digits
+    far = 3 * ceil(digits**0.5)  # exp(-far^2/2) < 10^-digits
     mills = _mills(min(_FAR, far + ceil(mu)))
     height = 1 / (2 * mills(_ZERO))
 
