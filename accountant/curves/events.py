@@ -1,7 +1,7 @@
 """Events: one use of a mechanism in a composition, as exact numbers, and the limits that each of them has to keep.
 
 Neighboring data sets differ in one record that is added or removed; P is the law of the output with the record, Q the one without it.
-Every kind stands for a pair (P, Q) that dominates whatever mechanism is declared as it; docs/account.md says which, and why.
+Every kind stands for a pair (P, Q) that dominates whatever mechanism is declared as it; docs/composition-bounds.md says which, and why.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ MOST_USES = 10**9
 MOST_BITS = 320
 _SMALLEST, _LARGEST = Fraction(1, 10**12), Fraction(10**12)
 _SMALLEST_RATE = Fraction(1, 10**15)
-_MOST_EPSILON = Fraction(10_000)
+#: The largest ε, in nats, that is accounted with.
+MOST_EPSILON = Fraction(10_000)
 
 
 class Direction(Enum):
@@ -49,7 +50,7 @@ class _Range:
 
 
 _NOISE = _Range(_SMALLEST, _LARGEST, "above 0 (from 1e-12 to 1e12)")
-_LOSS = _Range(Fraction(0), _MOST_EPSILON, "from 0 to 10000")
+_LOSS = _Range(Fraction(0), MOST_EPSILON, "from 0 to 10000")
 _DELTA = _Range(Fraction(0), Fraction(1), "in [0, 1)", closed=False)
 _RATE = _Range(_SMALLEST_RATE, Fraction(1), "in (0, 1] (and at least 1e-15)")
 
