@@ -45,7 +45,7 @@ def find_parts(composition: Composition, events: Sequence[KernelEvent], directio
 
 
 def _find_part(event: KernelEvent, source: Event | None, direction: Direction, tails: tuple[Fraction, Fraction]) -> Part:
-    curve = event.curve(direction is Direction.REMOVE)
+    curve = event.curve(direction is Direction.REMOVE, False)
     few, many = (curves.decimal(tail / event.count) for tail in tails)
 
     def above(loss: Fraction) -> Decimal:

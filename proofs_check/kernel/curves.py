@@ -155,6 +155,23 @@ def two_sided(e: Fraction | None, d: Fraction, back_e: Fraction | None, back_d: 
     return base
 
 
+def renyi(rho: Fraction, order: Fraction) -> Base:
+    """The worst of the pairs with a Renyi divergence of at most order rho at this order (section 10)."""
+    require(order - 1 >= Fraction(1, 10**3) and order**2 * max(rho, 1) <= 10**10 and rho >= Fraction(1, 10**12), "an order or a rho is out of range")
+    a, less = decimal(order), decimal(order - 1)
+    height = (less * (less / a).ln() + decimal(order * (order - 1) * rho)).exp()  # a times the bound at 1
+    touch = (height.ln() / less).exp()
+    slope = less / a / touch
+
+    def base(b: Decimal) -> tuple[Decimal, Decimal]:
+        if b <= touch:
+            return _ONE, slope
+        above = ((touch / b).ln() * less).exp()
+        return above, above * less / a / b
+
+    return base
+
+
 def sampled(base: Base, q: Fraction, remove: bool) -> Callable[[Fraction], tuple[Decimal, Decimal, Decimal]]:
     """Return the map from a loss l to exp(l), V, S of ((1 - q) Q + q P, Q) if remove, else of (Q, (1 - q) Q + q P) (section 6)."""
     # base is that of (P, Q) if remove, else that of (Q, P)

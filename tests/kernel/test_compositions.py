@@ -154,7 +154,7 @@ def test_different_mechanisms_compose():
 def test_one_use_has_a_closed_form_and_the_grid_agrees():
     events = read_events([event("laplace", 1, "1/7", scale="3/2")])
     for remove in (True, False):
-        lower, upper = map(to_mp, compositions.closed_form(events[0], remove, Fraction(1, 20), 30))
+        lower, upper = (to_mp(compositions.closed_form(events[0], remove, up, Fraction(1, 20), 30)) for up in (False, True))
         assert 0 < upper - lower < mpmath.mpf("1e-29")
         below, above = enclose(events, remove, grid("1/500", entry(-400, 400)), Fraction(1, 20))
         assert below <= lower <= upper <= above <= below + 1e-4
@@ -216,7 +216,7 @@ def certificate(name, **changes):
     if "bound" not in claim:
         up, remove, at = claim["claim"] == "delta-upper", claim["direction"] == "remove", Fraction(claim["epsilon"])
         events = read_events(listed)
-        found = compose(events, remove, up, whole).delta(at) if whole else compositions.closed_form(events[0], remove, at, 30)[up]
+        found = compose(events, remove, up, whole).delta(at) if whole else compositions.closed_form(events[0], remove, up, at, 30)
         claim["bound"] = str(found * (1 if whole else Fraction(10**20 + 2 * up - 1, 10**20)))
     return json.loads(json.dumps({"format": "pdp-certificate", "version": 1, "composition": {"name": "x", "events": listed}, "claims": [claim]}))
 
@@ -286,6 +286,7 @@ def test_grids_out_of_range_are_rejected(path, words):
     "change",
     [
         {"mechanism": "zcdp"},
+        {"mechanism": "exponential"},
         {"mechanism": None},
         {"mechanism": ["laplace"]},
         {"count": 0},
