@@ -10,7 +10,6 @@ from .rules import Session
 from .syntax import read_fields, read_integer, read_json, read_list
 from .terms import Rejected, forget, require
 
-
 _MOST_COMPOSED = 8  # claims about one composition, each of which is computed anew
 
 
