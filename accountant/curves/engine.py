@@ -5,15 +5,15 @@ Every number that leaves this module was found by :mod:`proofs_check.kernel.comp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import localcontext
 from fractions import Fraction
-from math import ceil, floor, log10
+from math import ceil, floor
 
 import numpy as np
 
-from profiles import InvalidArgument, exact_text
+from profiles import InvalidArgument, Undecided, exact_text
 from proofs_check.kernel import compositions, curves
 from proofs_check.kernel.compositions import Composed
 from proofs_check.kernel.compositions import Event as KernelEvent
@@ -24,6 +24,8 @@ from .grids import find_parts, plan
 
 _ROUNDS = 5
 _MOST_EPSILON = 10**9
+#: Smaller deltas are only told to be below this.
+_LEAST = Fraction(1, 10**100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +78,11 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
     """
     if not 0 <= delta < 1:
         raise InvalidArgument(f"a delta in [0, 1) was expected, but {exact_text(delta)[:40]} was found; correct it")
-    least = max(delta, Fraction(1, 10**300))
+    least = delta or _LEAST
     for lower, upper in _curves(composition, direction, least, gap):
         high, low = _epsilon_above(upper, delta), _epsilon_below(lower, delta)
+        if high is None and low is None:
+            break  # no epsilon is enough, which is proved
         if high is not None and low is not None and high - low <= gap * max(Fraction(1), high):
             break
     made = [] if high is None else [_claim(True, direction, high, delta, upper)]
@@ -88,7 +92,7 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
 
 
 def bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> DeltaBound:
-    """Return δ(ε) for ε = ``epsilon`` >= 0 from both sides, about ``gap`` δ apart, and at least 10^-300.
+    """Return δ(ε) for ε = ``epsilon`` >= 0 from both sides, about ``gap`` δ apart where δ is at least 10^-100.
 
     Raises :class:`profiles.InvalidArgument` for an ε below 0 or above 10^9, and for mechanisms whose curve the kernel does not compute.
     """
@@ -100,10 +104,24 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
             high, low = _round(upper.delta(epsilon), up=True), _round(lower.delta(epsilon), up=False)
             if high - low <= gap * high or high < size:
                 break
-        if high >= size or size < Fraction(1, 10**250):
+        if high >= size or size == _LEAST:
             break
-        size = max(min(high, size * size), size**3)
-    return DeltaBound(low, high, tuple(_claim(up, direction, epsilon, bound, curve) for up, bound, curve in ((True, high, upper), (False, low, lower))))
+        size = max(min(high, size * size), size**3, _LEAST)
+    made = [_claim(True, direction, epsilon, high, upper)]
+    if low:
+        made.append(_claim(False, direction, epsilon, low, lower))
+    return DeltaBound(low, high, tuple(made))
+
+
+def bound_deltas(
+    composition: Composition, epsilons: Sequence[Fraction], direction: Direction, *, least: Fraction, gap: Fraction = Fraction(1, 100)
+) -> list[tuple[Fraction, Fraction]]:
+    """Return (lower, upper) bounds on δ at many ε from one grid, which is made for a δ of ``least``; they may be wider apart than ``gap``.
+
+    Raises as :func:`bound_delta`.
+    """
+    lower, upper = next(_curves(composition, direction, max(least, _LEAST), gap))
+    return [(_round(lower.delta(epsilon), up=False), _round(upper.delta(epsilon), up=True)) for epsilon in epsilons]
 
 
 def make_certificate(composition: Composition, claims: tuple[Mapping[str, object], ...]) -> dict[str, object]:
@@ -134,15 +152,27 @@ def _curves(composition: Composition, direction: Direction, delta: Fraction, gap
     for _ in range(_ROUNDS):
         grid = plan(parts, gap=gap, tails=tails, delta=delta, fineness=fineness)
         try:
-            made = [_composed(events, remove, up, grid) for up in (False, True)]
-        except Rejected:
+            upper = _composed(events, remove, True, grid)
+        except Rejected as problem:
             if fineness > 1:
                 return  # the grid is larger than the kernel works with: what there is has to do
-            raise
-        yield made[0], made[1]
+            raise Undecided(
+                f"the privacy curve of {composition.name[:80]!r} was asked for, but it could not be computed ({problem}); lower the counts, or "
+                "ask for a larger delta or gap"
+            ) from problem
+        try:
+            lower = _composed(events, remove, False, grid)
+        except Rejected:
+            lower = _NOTHING
+        made = [lower, upper]
+        yield lower, upper
         ends = [curve.guess(delta) for curve in made]
         apart = 16 * gap if None in ends else Fraction(ends[1]) - Fraction(ends[0])
         fineness *= max(1.4, 1.2 * float(apart / gap / max(1, Fraction(ends[1] or 0))) ** 0.42)
+
+
+#: What is known from below where no lower curve was found.
+_NOTHING = _Curve(lambda _: Fraction(0), lambda _: 0.0, {})
 
 
 def _closed(event: KernelEvent, remove: bool, delta: Fraction, *, up: bool) -> _Curve:
@@ -221,8 +251,8 @@ def _epsilon_below(curve: _Curve, delta: Fraction) -> Fraction | None:
 
 
 def _round(x: Fraction, *, up: bool) -> Fraction:
-    """Return a number of 15 digits on one side of x >= 0."""
+    """Return a number of 14 to 16 digits on one side of x >= 0."""
     if not x:
         return x
-    scale = Fraction(10) ** (14 - floor(log10(x)))
+    scale = Fraction(10) ** (14 - floor((x.numerator.bit_length() - x.denominator.bit_length()) * 0.30103))
     return (ceil(x * scale) if up else floor(x * scale)) / scale
