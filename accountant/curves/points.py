@@ -109,8 +109,8 @@ def point_at_delta(composition: Composition, delta: Fraction, gap: Fraction = DE
     going, coming = (bound_epsilon(composition, delta, direction, gap=gap) for direction in (Direction.REMOVE, Direction.ADD))
     if going.upper is None and going.lower is not None:
         raise Undecided(
-            f"epsilon of {composition.name[:80]!r} at delta = {decimal_text(delta, 6, round_up=False)} was asked for, but none is proved to "
-            f"be enough, and none up to {lower_text(going)} is; give a larger delta"
+            f"epsilon of {composition.name[:80]!r} at delta = {decimal_text(delta, 6, round_up=False)} was asked for, but none is proved "
+            f"to be enough, and none up to {lower_text(going)} is; give a larger delta"
         )
     return CurvePoint(going, coming, all(_is_close(side, gap, Fraction(1)) for side in (going, coming)))
 
