@@ -120,8 +120,10 @@ def _ends(found: CurvePoint | OneDirection) -> dict[str, str | None]:
 
 
 def _between(name: str, found: CurvePoint | OneDirection) -> str:
-    if found.upper is None:
+    if found.lower is None:
         return f"{name} is unbounded"
+    if found.upper is None:
+        return f"{lower_text(found)} <= {name}, and no upper end was found"
     return f"{lower_text(found)} <= {name} <= {upper_text(found)}"
 
 

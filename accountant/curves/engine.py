@@ -5,15 +5,15 @@ Every number that leaves it was found by :mod:`proofs_check.kernel.compositions`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import localcontext
 from fractions import Fraction
-from math import ceil, floor, log10
+from math import ceil, floor
 
 import numpy as np
 
-from profiles import InvalidArgument, exact_text
+from profiles import InvalidArgument, Undecided, exact_text
 from proofs_check.kernel import compositions, curves
 from proofs_check.kernel.compositions import Event as KernelEvent
 from proofs_check.kernel.terms import Rejected
@@ -23,6 +23,8 @@ from .grids import Side, find_order, find_parts, plan
 
 _ROUNDS, _FINEST = 5, 1e6
 _MOST_EPSILON = 10**9
+#: Smaller deltas are only told to be below this.
+_LEAST = Fraction(1, 10**100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +80,11 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
 
     def miss(lower: _Curve, upper: _Curve) -> float:
         high, low = upper.guess(delta), lower.guess(delta)
-        return 16.0 if high is None or low is None else (high - low) / (float(gap) * max(1.0, high))
+        if low is None:
+            return 0.0  # no epsilon is enough, which is proved
+        return 16.0 if high is None else (high - low) / (float(gap) * max(1.0, high))
 
-    lower, upper = _find_curves(composition, direction, max(delta, Fraction(1, 10**300)), gap, miss)
+    lower, upper = _find_curves(composition, direction, delta or _LEAST, gap, miss)
     high, low = _epsilon_above(upper, delta), _epsilon_below(lower, delta)
     made = [] if high is None else [_claim(direction, high, delta, upper, up=True)]
     if low != 0:
@@ -89,7 +93,7 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
 
 
 def bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> DeltaBound:
-    """Return δ(ε) for ε = ``epsilon`` >= 0 from both sides, about ``gap`` δ apart, and at least 10^-300.
+    """Return δ(ε) for ε = ``epsilon`` >= 0 from both sides, about ``gap`` δ apart where δ is at least 10^-100.
 
     Raises :class:`profiles.InvalidArgument` for an ε below 0 or above 10^9, and for mechanisms whose curve the kernel does not compute.
     """
@@ -104,11 +108,24 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
     for _ in range(_ROUNDS):
         lower, upper = _find_curves(composition, direction, size, gap, miss)
         high, low = _round(upper.delta(epsilon), up=True), _round(lower.delta(epsilon), up=False)
-        if size <= high <= 100 * size or high - low <= gap * high:
+        if size <= high <= 100 * size or high - low <= gap * high or (high < size == _LEAST):
             break
-        size = max(min(high, Fraction(1, 10)), size**3, Fraction(1, 10**250))
-    claims = tuple(_claim(direction, epsilon, *found, up=up) for found, up in (((high, upper), True), ((low, lower), False)))
-    return DeltaBound(low, high, claims)
+        size = max(min(high, Fraction(1, 10)), size**3, _LEAST)
+    made = [_claim(direction, epsilon, high, upper, up=True)]
+    if low:
+        made.append(_claim(direction, epsilon, low, lower, up=False))
+    return DeltaBound(low, high, tuple(made))
+
+
+def bound_deltas(
+    composition: Composition, epsilons: Sequence[Fraction], direction: Direction, *, least: Fraction, gap: Fraction = Fraction(1, 100)
+) -> list[tuple[Fraction, Fraction]]:
+    """Return (lower, upper) bounds on δ at many ε from one grid, which is made for a δ of ``least``; they may be wider apart than ``gap``.
+
+    Raises as :func:`bound_delta`.
+    """
+    lower, upper = _find_curves(composition, direction, max(least, _LEAST), gap, lambda *_: 0.0)
+    return [(_round(lower.delta(epsilon), up=False), _round(upper.delta(epsilon), up=True)) for epsilon in epsilons]
 
 
 def make_certificate(composition: Composition, claims: tuple[Mapping[str, object], ...]) -> dict[str, object]:
@@ -132,13 +149,23 @@ def _find_curves(
         if len(events) == 1 and events[0].count == 1:
             return _closed(events[0], sides[0]), _closed(events[0], sides[1])
         parts = [find_parts(composition, events, side) for side in sides]
-        grids = [plan(found, side, gap=gap, fineness=1.0) for found, side in zip(parts, sides, strict=True)]
-        lower, upper = (_composed(events, side, grid) for side, grid in zip(sides, grids, strict=True))
     except Rejected as problem:
         raise InvalidArgument(
             f"the privacy curve of {composition.name[:80]!r} was asked for, but the kernel does not compute it: {problem}; "
-            "account for other numbers, or for fewer events at a time"
+            "account for other numbers"
         ) from problem
+    grids = [plan(found, side, gap=gap, fineness=1.0) for found, side in zip(parts, sides, strict=True)]
+    try:
+        upper = _composed(events, sides[1], grids[1])
+    except Rejected as problem:
+        raise Undecided(
+            f"the privacy curve of {composition.name[:80]!r} was asked for, but it could not be computed ({problem}); lower the counts, or "
+            "ask for a larger delta or gap"
+        ) from problem
+    try:
+        lower = _composed(events, sides[0], grids[0])
+    except Rejected:
+        lower = _NOTHING
     fineness, far = 1.0, miss(lower, upper)
     for _ in range(_ROUNDS):
         if far <= 1:
@@ -156,6 +183,10 @@ def _find_curves(
         if far > 0.75 * before:
             break  # only bounds on some mechanism are known, or a law has atoms off the grid
     return lower, upper
+
+
+#: What is known from below where no lower curve was found.
+_NOTHING = _Curve(lambda _: Fraction(0), lambda _: 0.0, {})
 
 
 def _closed(event: KernelEvent, side: Side) -> _Curve:
@@ -234,8 +265,8 @@ def _epsilon_below(curve: _Curve, delta: Fraction) -> Fraction | None:
 
 
 def _round(x: Fraction, *, up: bool) -> Fraction:
-    """Return a number of 15 digits on one side of x >= 0."""
+    """Return a number of 14 to 16 digits on one side of x >= 0."""
     if not x:
         return x
-    scale = Fraction(10) ** (14 - floor(log10(x)))
+    scale = Fraction(10) ** (14 - floor((x.numerator.bit_length() - x.denominator.bit_length()) * 0.30103))
     return (ceil(x * scale) if up else floor(x * scale)) / scale

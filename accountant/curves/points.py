@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
-from accountant.curves.engine import bound_delta, bound_epsilon, write_events
+from accountant.curves.engine import bound_delta, bound_epsilon, make_certificate
 from accountant.curves.events import MOST_BITS, MOST_EPSILON, Composition, Direction
 from profiles import Infeasible, InvalidArgument, NotReplayed, Undecided, decimal_text, to_exact
 from profiles.numbers import shorten
-from proofs_check.kernel.compositions import check_composition, read_events
+from proofs_check.certificates import check_text
 
 DIGITS = 12
 UNBOUNDED = "unbounded"
@@ -103,15 +104,14 @@ def upper_text(found: OneDirection | CurvePoint, digits: int = DIGITS) -> str:
 def point_at_delta(composition: Composition, delta: Fraction, gap: Fraction = DEFAULT_GAP) -> CurvePoint:
     """Return bounds of the least ε ≥ 0 with δ(ε) ≤ ``delta``, per direction, to reach: upper − lower ≤ ``gap``·max(1, upper).
 
-    Raises :class:`Undecided` where some ε may be enough, but none is proved to be, and what the engine raises.
+    Raises :class:`Undecided` where some ε may be enough if a record goes, but none is proved to be, and what the engine raises.
     """
     going, coming = (bound_epsilon(composition, delta, direction, gap=gap) for direction in (Direction.REMOVE, Direction.ADD))
-    for side in (going, coming):
-        if side.upper is None and side.lower is not None:
-            raise Undecided(
-                f"epsilon of {composition.name[:80]!r} at delta = {decimal_text(delta, 6, round_up=False)} was asked for, but none is "
-                f"proved to be enough, and none up to {lower_text(side)} is; give a larger delta"
-            )
+    if going.upper is None and going.lower is not None:
+        raise Undecided(
+            f"epsilon of {composition.name[:80]!r} at delta = {decimal_text(delta, 6, round_up=False)} was asked for, but none is proved "
+            f"to be enough, and none up to {lower_text(going)} is; give a larger delta"
+        )
     return CurvePoint(going, coming, all(_is_close(side, gap, Fraction(1)) for side in (going, coming)))
 
 
@@ -130,15 +130,13 @@ def recheck_point(
     Claims about another δ or ε, and lower ends, are checked as well and tell nothing here. None where no claim says anything.
     Raises :class:`NotReplayed` for a claim that the kernel rejects.
     """
-    try:
-        events = read_events(write_events(composition))
-        for claim in claims:
-            check_composition(events, claim)
-    except Exception as problem:  # whatever goes wrong in the kernel is a rejection
+    report = check_text(json.dumps(make_certificate(composition, tuple(claims))))
+    if not report.accepted:
+        said = "".join(sign if sign.isprintable() else "?" for sign in f"{report.step}: {report.reason}")[:100]
         raise NotReplayed(
-            f"claims about the privacy curve of {composition.name[:80]!r} were to be checked again, but the kernel rejects one "
-            f"({str(problem)[:100]}); make them anew"
-        ) from problem
+            f"claims about the privacy curve of {composition.name[:80]!r} were to be checked again, but the kernel rejects them at {said}; "
+            "make them anew"
+        )
     found: dict[Direction, Fraction | None] = dict.fromkeys(Direction)
     for claim in claims:
         if claim["claim"] != "delta-upper":

@@ -1,8 +1,8 @@
 """Ask all accountants and print their answers: ``python -m benchmarks.accountants --peers FOLDER [--limit SECONDS]``.
 
-FOLDER has an environment for each peer, named as the package: ``python -m venv FOLDER/opendp && FOLDER/opendp/bin/pip install opendp``, and so
-on for dp-accounting, prv-accountant, autodp (with ``scipy<1.14``, where it still finds what it calls) and opacus (``--no-deps``, with numpy,
-scipy and opt_einsum: its accountants need no PyTorch).
+FOLDER has an environment for each peer, named as the package: ``python -m venv FOLDER/opendp``, ``FOLDER/opendp/bin/pip install opendp``,
+and so on for dp-accounting, prv-accountant, autodp (with ``scipy<1.14``, where it still finds what it calls) and opacus (``--no-deps``,
+with numpy, scipy and opt_einsum: its accountants need no PyTorch).
 """
 
 from __future__ import annotations

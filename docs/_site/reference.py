@@ -18,6 +18,7 @@ PACKAGES = (
     "accountant.data",
     "accountant.engines",
     "accountant.calibration",
+    "accountant.curves",
     "accountant.amplification",
     "accountant.weights.fast",
     "accountant.onesided",
