@@ -40,7 +40,21 @@ Every command has --help with examples of its own, and --json.
 """
 
 #: The commands as ``pdp --help`` lists them. Each is the module of its name: ``HELP``, ``EXAMPLE``, ``Options`` and ``run``.
-COMMANDS = ("verify", "weight", "weights", "sample", "epsilon", "calibrate", "compose", "report", "check", "audit", "claims", "mechanisms")
+COMMANDS = (
+    "verify",
+    "weight",
+    "weights",
+    "sample",
+    "epsilon",
+    "account",
+    "calibrate",
+    "compose",
+    "report",
+    "check",
+    "audit",
+    "claims",
+    "mechanisms",
+)
 
 
 def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
