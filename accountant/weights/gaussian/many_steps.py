@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, expm1, isqrt, log
+from typing import Any
 
 from accountant.curves.engine import write_events
 from accountant.curves.events import Composition, Direction
@@ -18,17 +19,18 @@ from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.errors import Infeasible, Undecided
 from profiles.numbers import decimal_text, exact_text
 from proofs_check.kernel import compositions
+from proofs_check.kernel.compositions import Event as KernelEvent
 from proofs_check.kernel.terms import Rejected
 
-#: How coarse the grids are, as a gap and a divisor of their width: the first one is for the way only, the next ones are taken as long as a
-#: finer grid moves the place at which δ passes its target.
-_GRIDS = ((Fraction(3), 1.0), (Fraction(3, 10), 1.0), (Fraction(3, 10), 32.0), (Fraction(3, 10), 128.0))
+#: How coarse the grids are, as a gap and a divisor of their width: the first one is for the way only, the last ones are taken where they
+#: make the weight noticeably larger.
+_GRIDS = ((Fraction(3), 1.0), (Fraction(3, 10), 1.0), (Fraction(3, 10), 64.0), (Fraction(3, 10), 256.0))
 #: Evaluations on each grid; and how close log w has to come to where δ passes its target, from below.
 _MOST, _NEAR = 16, 0.004
 #: The least slope of log δ against log w that is believed.
 _FLATTEST = 0.02
-#: The part of log w by which a finer grid may move the place, for it to be the last one.
-_SETTLED = 0.02
+#: Cells of the finer grids, which serve laws of losses that are narrow.
+_MOST_CELLS = 5_000
 _DIGITS, _BITS = 20, 160
 Compose = Callable[[Fraction], Composition]
 Coarseness = tuple[Fraction, float]
@@ -50,11 +52,8 @@ class StepBound:
 
 def bound_steps(composition: Composition, step: OneStep, direction: Direction, grid: Coarseness) -> StepBound:
     """Return a bound on δ of a record's composition. Raises :class:`Undecided` where it needs a grid that the kernel does not work with."""
-    gap, fineness = grid
-    side = Side(direction, up=True, delta=step.delta, tails=(gap / 100, step.delta * gap / 100))
     try:
-        events = compositions.read_events(write_events(composition))
-        planned = plan(find_parts(composition, events, side), side, gap=gap, fineness=fineness)
+        events, planned = _plan(composition, step, direction, grid)
         made = compositions.compose(events, planned, remove=direction is Direction.REMOVE, up=True)
         return StepBound(direction, made.delta(step.epsilon), planned)
     except Rejected as problem:
@@ -62,6 +61,13 @@ def bound_steps(composition: Composition, step: OneStep, direction: Direction, g
             f"delta of {composition.name[:60]!r} after several steps was asked for, but the kernel does not compute it ({problem}); "
             "ask for fewer steps"
         ) from problem
+
+
+def _plan(composition: Composition, step: OneStep, direction: Direction, grid: Coarseness) -> tuple[list[KernelEvent], dict[str, Any]]:
+    gap, fineness = grid
+    side = Side(direction, up=True, delta=step.delta, tails=(gap / 100, step.delta * gap / 100))
+    events = compositions.read_events(write_events(composition))
+    return events, plan(find_parts(composition, events, side), side, gap=gap, fineness=fineness)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +90,12 @@ def find_weight(step: OneStep, zeta: tuple[Fraction, Fraction], steps: int, comp
     search = _Search(step, compose, most, digits)
     place, best = log(_guess(step, float(zeta[1]), steps, float(most))), None
     for index, grid in enumerate(_GRIDS):
-        before = place
+        if index > 1 and not search.gains(_round_down(Fraction(exp(place)), digits) if best is None else best.weight, best, grid):
+            break
         place, found = search.approach(place, grid, (Direction.REMOVE,) if index < 2 else tuple(Direction), on_the_way=not index)
         if index < 2 and found is not None:  # where the record comes, δ is mostly far smaller, and computed once
             found = None if not index else search.complete(found, grid)
         best = max((item for item in (best, found) if item is not None), key=lambda item: item.weight, default=None)
-        if index and best is not None and abs(place - before) < _SETTLED * max(place, _NEAR) and log(best.weight) > place - _NEAR:
-            break
     if best is None:  # of w = 1 the kernel finds the closed form by itself
         best = _Feasible(Fraction(1), tuple(StepBound(direction, step.delta, None) for direction in Direction))
     if {bound.direction for bound in best.bounds} != set(Direction) or any(bound.delta > step.delta for bound in best.bounds):
@@ -145,6 +150,16 @@ class _Search:
         """Return the weight with the bound of the other direction too; None where that one is above the target."""
         coming = self._bound(found.weight, Direction.ADD, grid)
         return _Feasible(found.weight, (*found.bounds, coming)) if coming.delta <= self.step.delta else None
+
+    def gains(self, weight: Fraction, best: _Feasible | None, grid: Coarseness) -> bool:
+        """Tell whether finer grids are small enough, and would make the weight noticeably larger, or find one at all."""
+        _, planned = _plan(self.compose(weight), self.step, Direction.REMOVE, grid)
+        if any(entry["high"] - entry["low"] > _MOST_CELLS for entry in planned["events"]):
+            return False
+        if best is None:
+            return True
+        finer = self._bound(weight, Direction.REMOVE, grid)
+        return _log(best.bounds[0].delta) - _log(finer.delta) > self.slope * _NEAR
 
     def _bound(self, weight: Fraction, direction: Direction, grid: Coarseness) -> StepBound:
         self.count += 1

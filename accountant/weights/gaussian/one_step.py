@@ -75,7 +75,7 @@ def _phi(x: arb) -> arb:
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """``lower`` is a feasible weight, ``upper`` an infeasible one above it, None where every w ≥ 1 is feasible; δ was evaluated so often."""
+    """``lower`` is a feasible weight, ``upper`` an infeasible one above it, None where every w ≥ 1 is feasible; found in so many steps."""
 
     lower: Fraction
     upper: Fraction | None
