@@ -90,7 +90,7 @@ def _run_gaussian(declared: Profile, record: Mapping[str, str], options: Options
 
     if options.target_delta is None:
         raise InvalidTarget(
-            f"a weight under Gaussian noise needs --target-delta beside --target-epsilon, but {declared.name[:60]!r} was given none: no "
+            f'{declared.name[:60]!r} declares mu in the notion "gaussian", and weights of it need --target-delta beside --target-epsilon: no '
             "Gaussian mechanism is purely epsilon-private; add for example --target-delta 1e-6"
         )
     if options.certificate is not None:

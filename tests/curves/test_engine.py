@@ -112,7 +112,9 @@ def test_mechanisms_of_which_only_rho_is_known():
     found = bound_epsilon(whole, Fraction("1e-9"), REMOVE)
     with mpmath.workdps(30):
         rho, target = mpmath.mpf(1) / 20, mpmath.log(10**9)
-        best = min((1 + m) * rho + (target - mpmath.log(1 + m)) / m - mpmath.log(1 + 1 / m) for m in (k / mpmath.mpf(20) for k in range(1, 1000)))
+        best = min(
+            (1 + m) * rho + (target - mpmath.log(1 + m)) / m - mpmath.log(1 + 1 / m) for m in (k / mpmath.mpf(20) for k in range(1, 1000))
+        )
     assert abs(to_mp(found.upper) - best) < 1e-3
     same = bound_epsilon(composed(gaussian(1, 10, 1)), Fraction("1e-9"), REMOVE)  # which is 5-zCDP
     more = bound_epsilon(composed(make_event("zcdp", {"rho": 5})), Fraction("1e-9"), REMOVE)

@@ -85,6 +85,7 @@ CONSUMERS = {
 }
 
 
+@pytest.mark.thorough(quick=12)
 @pytest.mark.parametrize("name", CONSUMERS)
 def test_consumers_of_pure_profiles_serve_them(name):
     CONSUMERS[name](make("pure"))
@@ -129,6 +130,7 @@ def words(tmp_path):
     return made
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_commands_about_an_epsilon_serve_pure_profiles(name, words, capsys):
     assert invoke(words(name, "pure")) == 0, capsys.readouterr()
@@ -149,7 +151,7 @@ def test_commands_about_an_epsilon_refuse_every_other_notion_in_one_line(name, n
 READERS = {
     "profiles/profile.py", "profiles/files.py", "profiles/stored.py", "profiles/composition.py", "profiles/presenting/describing.py",
     "proofs_check/admission.py", "proofs_check/certificates.py", "proofs_check/conditions/homogeneous.py", "accountant/samples/once.py",
-    "accountant/report/sections.py",
+    "accountant/report/sections.py", "accountant/weights/gaussian/weight.py",
 }  # fmt: skip
 
 

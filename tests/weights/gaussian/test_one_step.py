@@ -99,8 +99,8 @@ def judge(epsilon, delta, zeta, digits):
 
 def test_weights_are_feasible_and_just_below_the_first_crossing():
     with mpmath.workdps(30):
-        made = list(settings(25))
-    assert sum(judge(*setting, 12) for setting in made) > 12
+        made = list(settings(12))
+    assert sum(judge(*setting, 12) for setting in made) > 5
 
 
 @pytest.mark.slow
@@ -152,7 +152,7 @@ def test_the_weight_does_not_grow_with_the_statistic():
 def test_delta_rises_and_then_falls():
     """Theorem 5, at random settings: the sign of g changes once, and is that of the differences of δ."""
     source = random.Random(5)
-    for _ in range(40):
+    for _ in range(15):
         step = OneStep(Fraction(f"{10 ** source.uniform(-2, 1):.4g}"), Fraction(1, 2))
         with working_precision(256):
             zeta = ball(Fraction(f"{10 ** source.uniform(-3, 1):.4g}"))
