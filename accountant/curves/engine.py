@@ -1,11 +1,11 @@
 """The engine: finds how to show a bound on δ at ε, or on ε at δ, and has it shown by the kernel, which computes it from the events alone.
 
-Every number that leaves this module was found by :mod:`proofs_check.kernel.compositions`; what is guessed here only decides how sharp it is.
+Every number that leaves it was found by :mod:`proofs_check.kernel.compositions`; what is guessed here only decides how sharp it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import localcontext
 from fractions import Fraction
@@ -15,14 +15,13 @@ import numpy as np
 
 from profiles import InvalidArgument, Undecided, exact_text
 from proofs_check.kernel import compositions, curves
-from proofs_check.kernel.compositions import Composed
 from proofs_check.kernel.compositions import Event as KernelEvent
 from proofs_check.kernel.terms import Rejected
 
 from .events import Composition, Direction
-from .grids import find_parts, plan
+from .grids import Side, find_order, find_parts, plan
 
-_ROUNDS = 5
+_ROUNDS, _FINEST = 5, 1e6
 _MOST_EPSILON = 10**9
 #: Smaller deltas are only told to be below this.
 _LEAST = Fraction(1, 10**100)
@@ -78,16 +77,18 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
     """
     if not 0 <= delta < 1:
         raise InvalidArgument(f"a delta in [0, 1) was expected, but {exact_text(delta)[:40]} was found; correct it")
-    least = delta or _LEAST
-    for lower, upper in _curves(composition, direction, least, gap):
-        high, low = _epsilon_above(upper, delta), _epsilon_below(lower, delta)
-        if high is None and low is None:
-            break  # no epsilon is enough, which is proved
-        if high is not None and low is not None and high - low <= gap * max(Fraction(1), high):
-            break
-    made = [] if high is None else [_claim(True, direction, high, delta, upper)]
+
+    def miss(lower: _Curve, upper: _Curve) -> float:
+        high, low = upper.guess(delta), lower.guess(delta)
+        if low is None:
+            return 0.0  # no epsilon is enough, which is proved
+        return 16.0 if high is None else (high - low) / (float(gap) * max(1.0, high))
+
+    lower, upper = _find_curves(composition, direction, delta or _LEAST, gap, miss)
+    high, low = _epsilon_above(upper, delta), _epsilon_below(lower, delta)
+    made = [] if high is None else [_claim(direction, high, delta, upper, up=True)]
     if low != 0:
-        made.append(_claim(False, direction, Fraction(_MOST_EPSILON) if low is None else low, delta, lower))
+        made.append(_claim(direction, Fraction(_MOST_EPSILON) if low is None else low, delta, lower, up=False))
     return EpsilonBound(low, high, tuple(made))
 
 
@@ -98,18 +99,21 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
     """
     if not 0 <= epsilon <= _MOST_EPSILON:
         raise InvalidArgument(f"an epsilon in [0, 10^9] was expected, but {exact_text(epsilon)[:40]} was found; correct it")
-    size, high, low = Fraction(1, 10**6), Fraction(1), Fraction(0)
-    while True:
-        for lower, upper in _curves(composition, direction, size, gap):
-            high, low = _round(upper.delta(epsilon), up=True), _round(lower.delta(epsilon), up=False)
-            if high - low <= gap * high or high < size:
-                break
-        if high >= size or size == _LEAST:
+
+    def miss(lower: _Curve, upper: _Curve) -> float:
+        high = upper.delta(epsilon)
+        return float((high - lower.delta(epsilon)) / (gap * high)) if high > size else 0.0
+
+    size = Fraction(1, 10**6)
+    for _ in range(_ROUNDS):
+        lower, upper = _find_curves(composition, direction, size, gap, miss)
+        high, low = _round(upper.delta(epsilon), up=True), _round(lower.delta(epsilon), up=False)
+        if size <= high <= 100 * size or high - low <= gap * high or (high < size == _LEAST):
             break
-        size = max(min(high, size * size), size**3, _LEAST)
-    made = [_claim(True, direction, epsilon, high, upper)]
+        size = max(min(high, Fraction(1, 10)), size**3, _LEAST)
+    made = [_claim(direction, epsilon, high, upper, up=True)]
     if low:
-        made.append(_claim(False, direction, epsilon, low, lower))
+        made.append(_claim(direction, epsilon, low, lower, up=False))
     return DeltaBound(low, high, tuple(made))
 
 
@@ -120,7 +124,7 @@ def bound_deltas(
 
     Raises as :func:`bound_delta`.
     """
-    lower, upper = next(_curves(composition, direction, max(least, _LEAST), gap))
+    lower, upper = _find_curves(composition, direction, max(least, _LEAST), gap, lambda *_: 0.0)
     return [(_round(lower.delta(epsilon), up=False), _round(upper.delta(epsilon), up=True)) for epsilon in epsilons]
 
 
@@ -130,55 +134,65 @@ def make_certificate(composition: Composition, claims: tuple[Mapping[str, object
     return {"format": "pdp-certificate", "version": 1, "composition": about, "claims": [dict(claim) for claim in claims]}
 
 
-def _claim(up: bool, direction: Direction, epsilon: Fraction, delta: Fraction, curve: _Curve) -> dict[str, object]:
+def _claim(direction: Direction, epsilon: Fraction, delta: Fraction, curve: _Curve, *, up: bool) -> dict[str, object]:
     stated = {"direction": direction.value, "epsilon": exact_text(epsilon), "bound": exact_text(delta)}
     return {"claim": "delta-upper" if up else "delta-lower", "verdict": "proved", **stated, **curve.fields}
 
 
-def _curves(composition: Composition, direction: Direction, delta: Fraction, gap: Fraction) -> Iterator[tuple[_Curve, _Curve]]:
-    """Yield pairs of a lower and an upper curve, each sharper than the one before."""
+def _find_curves(
+    composition: Composition, direction: Direction, delta: Fraction, gap: Fraction, miss: Callable[[_Curve, _Curve], float]
+) -> tuple[_Curve, _Curve]:
+    """Return a lower and an upper curve that are sharp around ``delta``; ``miss``: how many times farther apart than wanted they are."""
     try:
         events = compositions.read_events(write_events(composition))
+        sides = [Side(direction, up, delta, (gap / 100, delta * gap / 100)) for up in (False, True)]
+        if len(events) == 1 and events[0].count == 1:
+            return _closed(events[0], sides[0]), _closed(events[0], sides[1])
+        parts = [find_parts(composition, events, side) for side in sides]
     except Rejected as problem:
         raise InvalidArgument(
-            f"the privacy curve of {composition.name[:80]!r} was asked for, but {problem}; leave the event out, or declare a mechanism with a curve"
+            f"the privacy curve of {composition.name[:80]!r} was asked for, but the kernel does not compute it: {problem}; "
+            "account for other numbers"
         ) from problem
-    remove = direction is Direction.REMOVE
-    if len(events) == 1 and events[0].count == 1:
-        yield _closed(events[0], remove, delta, up=False), _closed(events[0], remove, delta, up=True)
-        return
-    tails, digits = (gap / 100, delta * gap / 100), len(str(int(1 / delta))) + 20
-    parts, fineness = find_parts(composition, events, direction, tails, digits), 1.0
+    grids = [plan(found, side, gap=gap, fineness=1.0) for found, side in zip(parts, sides, strict=True)]
+    try:
+        upper = _composed(events, sides[1], grids[1])
+    except Rejected as problem:
+        raise Undecided(
+            f"the privacy curve of {composition.name[:80]!r} was asked for, but it could not be computed ({problem}); lower the counts, or "
+            "ask for a larger delta or gap"
+        ) from problem
+    try:
+        lower = _composed(events, sides[0], grids[0])
+    except Rejected:
+        lower = _NOTHING
+    fineness, far = 1.0, miss(lower, upper)
     for _ in range(_ROUNDS):
-        grid = plan(parts, gap=gap, tails=tails, delta=delta, fineness=fineness)
+        if far <= 1:
+            break
+        while grids == (finer := [plan(found, side, gap=gap, fineness=fineness) for found, side in zip(parts, sides, strict=True)]):
+            fineness *= max(1.3, min(1.2 * far**0.42, 50.0))
+            if fineness > _FINEST:
+                return lower, upper
+        grids = finer
         try:
-            upper = _composed(events, remove, True, grid)
-        except Rejected as problem:
-            if fineness > 1:
-                return  # the grid is larger than the kernel works with: what there is has to do
-            raise Undecided(
-                f"the privacy curve of {composition.name[:80]!r} was asked for, but it could not be computed ({problem}); lower the counts, or "
-                "ask for a larger delta or gap"
-            ) from problem
-        try:
-            lower = _composed(events, remove, False, grid)
+            lower, upper = (_composed(events, side, grid) for side, grid in zip(sides, grids, strict=True))
         except Rejected:
-            lower = _NOTHING
-        made = [lower, upper]
-        yield lower, upper
-        ends = [curve.guess(delta) for curve in made]
-        apart = 16 * gap if None in ends else Fraction(ends[1]) - Fraction(ends[0])
-        fineness *= max(1.4, 1.2 * float(apart / gap / max(1, Fraction(ends[1] or 0))) ** 0.42)
+            break  # a finer grid is larger than what the kernel works with: what there is has to do
+        before, far = far, miss(lower, upper)
+        if far > 0.75 * before:
+            break  # only bounds on some mechanism are known, or a law has atoms off the grid
+    return lower, upper
 
 
 #: What is known from below where no lower curve was found.
 _NOTHING = _Curve(lambda _: Fraction(0), lambda _: 0.0, {})
 
 
-def _closed(event: KernelEvent, remove: bool, delta: Fraction, *, up: bool) -> _Curve:
-    digits = len(str(delta.denominator)) + 20
+def _closed(event: KernelEvent, side: Side) -> _Curve:
+    digits, order, remove = len(str(side.delta.denominator)) + 20, find_order(event, side), side.direction is Direction.REMOVE
     with localcontext(curves.context(digits + curves.GUARD)):
-        curve = event.curve(remove)
+        curve = event.curve(remove=remove, up=side.up, order=order)
 
     def about(epsilon: Fraction) -> Fraction:
         with localcontext(curves.context(digits + curves.GUARD)):
@@ -196,12 +210,12 @@ def _closed(event: KernelEvent, remove: bool, delta: Fraction, *, up: bool) -> _
             low, high = (middle, high) if about(Fraction(middle)) > target else (low, middle)
         return high if about(Fraction(low)) > target else low
 
-    error = Fraction(2, 10**digits)
-    return _Curve(lambda epsilon: max(about(epsilon) + (error if up else -error), Fraction(0)), guess, {})
+    error = Fraction(2 if side.up else -2, 10**digits)
+    return _Curve(lambda epsilon: max(about(epsilon) + error, Fraction(0)), guess, {} if order is None else {"order": exact_text(order)})
 
 
-def _composed(events: list[KernelEvent], remove: bool, up: bool, grid: Mapping[str, object]) -> _Curve:
-    made = compositions.compose(events, remove, up, grid)
+def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object]) -> _Curve:
+    made = compositions.compose(events, grid, remove=side.direction is Direction.REMOVE, up=side.up)
     scale, law = 10.0**made.lattice.digits, made.law
     mass = np.array([cell / scale for cell in law.cells])
     loss = float(made.offset) + (law.low + np.arange(len(mass))) * float(made.lattice.width(law.level))

@@ -1,4 +1,4 @@
-"""Grids: on which lattice the laws of losses of a composition are put, so that a bound on δ is as sharp as asked. Nothing here is trusted."""
+"""Grids: on which lattice the laws of losses of a composition are put, so that a bound is as sharp as asked. Nothing here is trusted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import ceil, floor, log2, log10, sqrt
+from math import ceil, exp, floor, log, log1p, log2, log10, sqrt
 
 from profiles import exact_text
 from proofs_check.kernel import curves
@@ -23,10 +23,10 @@ _SETTLED = 4  # squarings after which the cells grow with the standard deviation
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An event of the kernel in one direction, and where the losses of one use lie.
+    """An event of the kernel in one direction and on one side, and where the losses of one use lie.
 
-    All but tails/count of the mass lies in [low, high], two thirds of it within ``middle``; ``ends`` are the losses between which all
-    finite ones lie and that have mass themselves, if it is so.
+    All but tails/count of the mass lies in [low, high], two thirds of it within ``middle``; ``ends`` are two losses with much of the
+    mass, if there are such; ``order`` is that of a mechanism of which only its zCDP is known, on the upper side.
     """
 
     event: KernelEvent
@@ -34,28 +34,73 @@ class Part:
     high: Fraction
     middle: Fraction
     ends: tuple[Fraction, Fraction] | None
+    order: Fraction | None
 
 
-def find_parts(composition: Composition, events: Sequence[KernelEvent], direction: Direction, tails: tuple[Fraction, Fraction], digits: int) -> list[Part]:
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What is bounded: in which direction and from where, about at which δ, and what may be cut off at the ends of a law."""
+
+    direction: Direction
+    up: bool
+    delta: Fraction
+    tails: tuple[Fraction, Fraction]
+
+    @property
+    def digits(self) -> int:
+        """Decimal places that resolve δ."""
+        return len(str(int(1 / self.delta))) + 20
+
+
+def find_parts(composition: Composition, events: Sequence[KernelEvent], side: Side) -> list[Part]:
     """Return the events as the kernel read them, with where their losses lie."""
-    others = [e for e in composition.events if not (e.mechanism is MechanismKind.GAUSSIAN and e.sampling_probability == 1)]
-    sources: list[Event | None] = [None] * (len(events) - len(others)) + list(others)
-    with localcontext(curves.context(digits + curves.GUARD)):
-        return [_find_part(event, source, direction, tails) for event, source in zip(events, sources, strict=True)]
+    others = [e for e in composition.events if not _is_merged(e)]
+    before = len(events) - len(others) - sum(event.rho is not None for event in events)
+    sources: list[Event | None] = [None] * before + list(others) + [None] * len(events)
+    with localcontext(curves.context(side.digits + curves.GUARD)):
+        return [_find_part(event, source, side) for event, source in zip(events, sources, strict=False)]
 
 
-def _find_part(event: KernelEvent, source: Event | None, direction: Direction, tails: tuple[Fraction, Fraction]) -> Part:
-    curve = event.curve(direction is Direction.REMOVE)
-    few, many = (curves.decimal(tail / event.count) for tail in tails)
+def _is_merged(event: Event) -> bool:
+    whole = event.sampling_probability == 1
+    return event.mechanism is MechanismKind.ZCDP or (event.mechanism is MechanismKind.GAUSSIAN and whole)
+
+
+def find_order(event: KernelEvent, side: Side) -> Fraction | None:
+    """Return the Rényi order at which zCDP says most at δ, about, for the upper side of such an event."""
+    if event.rho is None or not side.up:
+        return None
+    rho, target = float(event.rho), log(side.delta.denominator) - log(side.delta.numerator)
+
+    def epsilon(exponent: float) -> float:
+        more = exp(exponent)  # the order minus 1
+        return (1 + more) * rho + (target - log1p(more)) / more - log1p(1 / more)
+
+    low, high = log(1e-2), log(min(1e4, 9e4 / max(rho, 1) ** 0.5))
+    for _ in range(60):
+        left, right = low + (high - low) / 3, high - (high - low) / 3
+        low, high = (low, right) if epsilon(left) <= epsilon(right) else (left, high)
+    return 1 + _three_digits(exp(low))
+
+
+def _find_part(event: KernelEvent, source: Event | None, side: Side) -> Part:
+    order = find_order(event, side)
+    curve = event.curve(remove=side.direction is Direction.REMOVE, up=side.up, order=order)
+    few, many = (curves.decimal(tail / event.count) for tail in side.tails)
+
+    beyond = curve(Fraction(_MOST_LOSS))[1]
 
     def above(loss: Fraction) -> Decimal:
-        return curve(loss)[1]
+        return curve(loss)[1] - beyond
 
-    first, last = _crossing(above, Decimal("0.84")), _crossing(above, Decimal("0.16"))
-    ends = None if source is None else _find_ends(source, direction)
+    few += beyond
+    ends = None if source is None else _find_ends(source, side.direction)
     if ends is not None:
-        return Part(event, *ends, ends[1] - ends[0], ends)
-    return Part(event, _crossing(above, 1 - few), _crossing(above, many), last - first, None)
+        low = min(ends[0], _crossing(above, 1 - few)) if above(ends[0] - Fraction(1, 10**9)) < 1 - few else ends[0]
+        high = max(ends[1], _crossing(above, many)) if above(ends[1] + Fraction(1, 10**9)) > many else ends[1]
+        return Part(event, low, high, ends[1] - ends[0], ends, order)
+    first, last = _crossing(above, Decimal("0.84")), _crossing(above, Decimal("0.16"))
+    return Part(event, _crossing(above, 1 - few), _crossing(above, many), last - first, None, order)
 
 
 def _crossing(above: Callable[[Fraction], Decimal], level: Decimal) -> Fraction:
@@ -86,7 +131,7 @@ def _find_ends(event: Event, direction: Direction) -> tuple[Fraction, Fraction] 
             return None
     q, remove = event.sampling_probability, direction is Direction.REMOVE
     if not up + down:
-        return None
+        return Fraction(0), Fraction(1)  # any other place: all finite losses are 0
     if q == 1:
         return (-down, up) if remove else (-up, down)
     rate, rest = curves.decimal(q), curves.decimal(1 - q)
@@ -94,18 +139,21 @@ def _find_ends(event: Event, direction: Direction) -> tuple[Fraction, Fraction] 
     return (low, high) if remove else (-high, -low)
 
 
-def plan(parts: Sequence[Part], *, gap: Fraction, tails: tuple[Fraction, Fraction], delta: Fraction, fineness: float) -> dict[str, object]:
+def plan(parts: Sequence[Part], side: Side, *, gap: Fraction, fineness: float) -> dict[str, object]:
     """Return a grid in the words of a certificate, with cells of about sqrt(12 gap/(count events))/fineness."""
     shares = [sqrt(12 * gap / (part.event.count * len(parts))) / fineness for part in parts]
     aligned = next((part.ends for part in sorted(parts, key=lambda p: -p.event.count) if part.ends is not None), None)
-    widths = [min(share, max(float(part.middle) / 4, share / 2**6)) if part.ends is None else share for share, part in zip(shares, parts, strict=True)]
+    widths = [
+        min(share, max(float(part.middle) / 4, share / 2**6)) if part.ends is None else share
+        for share, part in zip(shares, parts, strict=True)
+    ]
     if aligned is None:
         unit = _three_digits(min(widths))
     else:
         unit = aligned[1] - aligned[0]
         unit = unit if unit.denominator < 10**40 else Fraction(floor(unit * 10**40), 10**40)
         unit /= 2 ** max(0, ceil(log2(float(unit) / min(widths))))  # so that atoms stay on the grid when the cells double
-    digits = len(str(int(1 / delta))) + len(str(max(part.event.count for part in parts))) + 10
+    digits = len(str(int(1 / side.delta))) + len(str(max(part.event.count for part in parts))) + 10
     step = Fraction(1, 10 ** (digits - 4))  # atoms lie just above points of the grid
     entries = list[dict[str, object]]()
     for part, width in zip(parts, widths, strict=True):
@@ -114,17 +162,17 @@ def plan(parts: Sequence[Part], *, gap: Fraction, tails: tuple[Fraction, Fractio
             level += 1
         h, offset = unit * 2**level, Fraction(0)
         if part.ends is not None:
-            offset = Fraction(floor(part.low * 10**digits), 10**digits) - step
-            high = max(1, ceil((part.high - offset - 2 * step) / h))
-            low = 0
+            offset = Fraction(floor(part.ends[0] * 10**digits), 10**digits) - step
+            low, high = floor((part.low - offset) / h), max(1, ceil((part.high - offset - 2 * step) / h))
         else:
             low, high = floor(part.low / h), ceil(part.high / h) + 1
         squarings = part.event.count.bit_length() - 1
         doublings = [int(k >= _SETTLED and (k - _SETTLED) % 2 == 0) for k in range(squarings)]
         entries.append(
             {"offset": exact_text(offset), "level": level, "low": low, "high": high, "near": _NEAR, "doublings": doublings}
+            | ({} if part.order is None else {"order": exact_text(part.order)})
         )
-    return {"digits": digits, "unit": exact_text(unit), "tails": [exact_text(tail) for tail in tails], "events": entries}
+    return {"digits": digits, "unit": exact_text(unit), "tails": [exact_text(tail) for tail in side.tails], "events": entries}
 
 
 def _three_digits(x: float) -> Fraction:

@@ -10,7 +10,6 @@ from .rules import Session
 from .syntax import read_fields, read_integer, read_json, read_list
 from .terms import Rejected, forget, require
 
-
 _MOST_COMPOSED = 8  # claims about one composition, each of which is computed anew
 
 
@@ -62,7 +61,7 @@ def _check_composition(session: Session, whole: Mapping[str, object]) -> tuple[C
     for i, claim in enumerate(read_list(whole["claims"])):
         with session.at(f"claims[{i}]"):
             require(i < _MOST_COMPOSED, "there are more claims than one certificate may have")
-            accepted.append(CheckedClaim(*check_composition(events, claim), (), ()))
+            accepted.append(CheckedClaim(*check_composition(events, claim, session.meter), (), ()))
     require(accepted, "there are no claims")
     return tuple(accepted)
 

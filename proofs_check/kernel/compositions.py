@@ -1,17 +1,20 @@
 """Compositions: recomputes a bound on delta at epsilon for many events from nothing but the events, in exact integer arithmetic."""
-# Proofs: docs/composition-bounds.md, whose sections are named below. Whatever a certificate says about the grid changes how sharp a bound is, never
-# whether it holds: each step replaces a law of losses by one whose curve delta(epsilon) is nowhere below (side "upper") or above it.
+# Proofs: docs/composition-bounds.md, whose sections are named below. What a certificate says about the grid changes how sharp a bound is,
+# never whether it holds: each step replaces a law of losses by one whose curve delta(epsilon) is nowhere below ("upper") or above it.
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact, localcontext
+from dataclasses import dataclass, field
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact, getcontext, localcontext
 from fractions import Fraction
+from itertools import pairwise
 
 from . import curves
 from .syntax import read_choice, read_fields, read_integer, read_list, read_number
-from .terms import Rejected, require
+from .terms import Meter, require
 
-_MOST_CELLS, _MOST_DIGITS, _MOST_WORK = 1 << 19, 10**8, 10**9
+_MOST_CELLS, _MOST_DIGITS, _MOST_EVENTS = 1 << 19, 2 * 10**7, 64
+_MOST_PLACES = 320  # of a number that stands for a mass
+_WORK = 300  # so many digits of a product are one unit of the meter; a point of a curve costs the square of its digits
 _SLACK = 2  # units by which a mass is moved to its side: more than its error (section 11)
 Curve = Callable[[Fraction], tuple[Decimal, Decimal, Decimal]]
 
@@ -24,10 +27,17 @@ class Event:
     reverse: Callable[[], curves.Base]
     q: Fraction
     count: int
+    size: int = 1  # of a table of its law, in units of its noise
+    rho: Fraction | None = None  # of a mechanism of which only its zCDP is known
 
-    def curve(self, remove: bool) -> Curve:
-        """Return the curve of one use, in the current decimal context."""
-        return curves.sampled(self.base() if remove else self.reverse(), self.q, remove)
+    def curve(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Curve:
+        """Return the curve of one use, in the current decimal context; of zcdp an upper one at an order, or a lower one."""
+        require((order is not None) is (self.rho is not None and up), "an upper bound for zcdp has an order, and nothing else has one")
+        digits = getcontext().prec
+        (meter or Meter()).spend((200 * digits + 40 * self.size) * digits // _WORK)
+        if self.rho is not None and order is not None:
+            return curves.sampled(curves.renyi(self.rho, order), self.q, remove=remove)
+        return curves.sampled(self.base() if remove else self.reverse(), self.q, remove=remove)
 
 
 _PARAMETERS = {
@@ -38,27 +48,33 @@ _PARAMETERS = {
     "randomized-response": {"epsilon"},
     "pure": {"epsilon"},
     "approximate": {"epsilon", "delta"},
+    "zcdp": {"rho"},
     "two-sided": {"epsilon_remove", "delta_remove", "delta_add"},
 }
 
 
 def read_events(value: object) -> list[Event]:
-    """Read the events; Gaussian events on all records are one, with the sum of their mu^2 (section 7), before all others."""
-    m, events, zero = Fraction(0), list[Event](), Fraction(0)
-    for item in read_list(value):
+    """Read the events; Gaussian ones on all records are one, before all others (section 7), zcdp ones are one after them (section 10)."""
+    m, rho, events, zero = Fraction(0), Fraction(0), list[Event](), Fraction(0)
+    items = read_list(value)
+    require(0 < len(items) <= _MOST_EVENTS, "there are no events, or too many")
+    for item in items:
         kind = read_fields(item).get("mechanism")
         require(isinstance(kind, str) and kind in _PARAMETERS, "unknown mechanism")
-        fields = read_fields(
-            item, {"mechanism", "sampling_probability", "count"} | _PARAMETERS[str(kind)], frozenset({"epsilon_add"} if kind == "two-sided" else ())
-        )
+        required = {"mechanism", "sampling_probability", "count"} | _PARAMETERS[str(kind)]
+        fields = read_fields(item, required, frozenset({"epsilon_add"} if kind == "two-sided" else ()))
         number = {name: read_number(fields[name]) for name in fields.keys() - {"mechanism", "count"}}
         q, count = number.pop("sampling_probability"), read_integer(fields["count"], 1, 10**9)
         noise, epsilon, delta = (number.get(name, zero) for name in ("noise_multiplier", "epsilon", "delta"))
         require(0 < q <= 1 and all(x >= 0 for x in number.values()), "a number is out of range")
-        require(noise or number.get("scale") or "epsilon" in str(fields.keys()), "the noise must be positive")
+        require(noise or number.get("scale") or not fields.keys() & {"noise_multiplier", "scale"}, "the noise must be positive")
         require(all(x < 1 for name, x in number.items() if name.startswith("delta")), "a delta must be below 1")
         if kind == "gaussian" and q == 1:
             m += count / noise**2
+            continue
+        if kind == "zcdp":
+            require(q == 1, "zcdp says nothing about samples")
+            rho += count * number["rho"]
             continue
         if kind == "gaussian":
             both = [_later(curves.gaussian, 1 / noise**2)] * 2
@@ -72,9 +88,15 @@ def read_events(value: object) -> list[Event]:
         else:
             epsilon = 1 / number["scale"] if kind == "discrete-laplace" else epsilon
             both = [_later(curves.two_sided, epsilon, delta, epsilon, delta)] * 2
-        events.append(Event(*both, q, count))
-    whole = [_later(curves.gaussian, m)] * 2
-    return [Event(*whole, Fraction(1), 1), *events] if m else events
+        events.append(Event(both[0], both[1], q, count, 1 + int(noise) if kind == "discrete-gaussian" else 1))
+    first = [_once(_later(curves.gaussian, m))] if m else []
+    if not (m or rho or events):  # nothing is lost
+        events.append(_once(_later(curves.two_sided, zero, zero, zero, zero)))
+    return first + events + ([_once(_later(curves.gaussian, 2 * rho), rho)] if rho else [])
+
+
+def _once(base: Callable[[], curves.Base], rho: Fraction | None = None) -> Event:
+    return Event(base, base, Fraction(1), 1, rho=rho)
 
 
 def _later(make: Callable[..., curves.Base], *numbers: Fraction | None) -> Callable[[], curves.Base]:
@@ -93,21 +115,22 @@ class Law:
 
 @dataclass(slots=True)
 class Lattice:
-    """The side on which laws are rounded, the digits of a unit of mass, the width of a cell on level 0, and the work that was done."""
+    """The side on which laws are rounded, the digits of a unit of mass, and the width of a cell on level 0."""
 
     up: bool
     digits: int
     unit: Fraction
     tails: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))  # the mass that may be cut off at the low and at the high end
-    work: int = 0
+    meter: Meter = field(default_factory=Meter)
 
     def width(self, level: int) -> Fraction:
         """Return the width of a cell."""
-        return self.unit * 2**level
+        return self.unit * Fraction(2) ** level
 
     def discretise(self, curve: Curve, level: int, offset: Fraction, points: list[int]) -> Law:
         """Return a law on the given points of a level, moved by the offset (sections 4 and 5)."""
         h, values, start = self.width(level), list[Decimal](), Decimal(1)
+        self.meter.spend((len(points) + 1) * getcontext().prec ** 2 // _WORK)
         error = Decimal(10) ** (curves.GUARD - _precision(self.digits, h))
         if self.up:
             for i in points:
@@ -117,7 +140,7 @@ class Lattice:
         else:
             points, values, start, beyond = self._below(curve, h, offset, points, error)
         cells = [0] * (points[-1] - points[0] + 1)
-        powers = {g: curves.decimal(g * h).exp() for g in {j - i for i, j in zip(points, points[1:])}}
+        powers = {g: curves.decimal(g * h).exp() for g in {j - i for i, j in pairwise(points)}}
         for k, i in enumerate(points):
             mass = (values[k - 1] - values[k]) / (1 - 1 / powers[i - points[k - 1]]) if k else start - values[k]
             mass += (values[k + 1] - values[k]) / (powers[points[k + 1] - i] - 1) if k + 1 < len(points) else 0
@@ -130,10 +153,15 @@ class Lattice:
     def _below(
         self, curve: Curve, h: Fraction, offset: Fraction, points: list[int], error: Decimal
     ) -> tuple[list[int], list[Decimal], Decimal, Decimal]:
-        # tangents between the points (the last but one at the last point, where there may be an atom), of the curve of the losses up to the last tangent's; their lower envelope at the points; its convex
-        # hull; a last tangent that is constant tells what is at infinity
+        # tangents between the points (the last but one at the last point, where there may be an atom), of the curve of the losses up to
+        # the last tangent's; their lower envelope at the points; its hull. A last tangent that is constant tells what is at infinity
         half = Fraction(1, 2)
-        between = [points[0] - half, *((i + j) * half for i, j in zip(points, points[1:-1])), points[-1], points[-1] + half]
+        between: list[Fraction] = [
+            points[0] - half,
+            *(Fraction(i + j, 2) for i, j in pairwise(points[:-1])),
+            Fraction(points[-1]),
+            points[-1] + half,
+        ]
         lines = [curve(offset + x * h) for x in between]
         _, v_end, s_end = lines[-1]
         lines = [(a, v - v_end, s - s_end) for a, v, s in lines]
@@ -146,7 +174,8 @@ class Lattice:
             last = min(left, right) < 0
             if last and left < 0:
                 require(len(hull) > 1, "the grid is too coarse")
-                k, place, _ = hull.pop()
+                self._append(hull, (*hull.pop()[:2], Decimal(0)), error.scaleb(-8))
+                break
             self._append(hull, (k, place, Decimal(0) if last else min(left, right)), error.scaleb(-8))
             if last:
                 break
@@ -167,8 +196,8 @@ class Lattice:
         x, y = self.lift(x, y.level), self.lift(y, x.level)
         n, scale = len(x.cells) + len(y.cells) - 1, 10**self.digits
         width, totals = 2 * self.digits + 1, (sum(x.cells), sum(y.cells))
-        self.work += n * width
-        require(n <= _MOST_CELLS and n * width <= _MOST_DIGITS and self.work <= _MOST_WORK, "the grid is too large")
+        require(n <= _MOST_CELLS and n * width <= _MOST_DIGITS, "the grid is too large")
+        self.meter.spend(n * width // _WORK)
         require(max(totals) + x.beyond + y.beyond <= 2 * scale, "a law has too much mass")
         exact = Context(prec=n * width + 1, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
         # integers are packed into the digits of one number, whose product has all the sums of products in its digits
@@ -281,49 +310,59 @@ class Composed:
             return self.lattice.delta(self.law, self.offset, epsilon)
 
 
-def compose(events: list[Event], remove: bool, up: bool, grid: object) -> Composed:
+def compose(events: list[Event], grid: object, *, remove: bool, up: bool, meter: Meter | None = None) -> Composed:
     """Return the law of the composition of events in one direction, rounded to one side, on the grid of a certificate."""
     fields = read_fields(grid, {"digits", "unit", "tails", "events"})
-    digits, unit, (few, many) = read_integer(fields["digits"], 1, 1000), read_number(fields["unit"]), map(read_number, read_list(fields["tails"], 2))
+    digits, unit = read_integer(fields["digits"], 1, _MOST_PLACES), read_number(fields["unit"])
+    few, many = map(read_number, read_list(fields["tails"], 2))
     require(Fraction(1, 10**15) <= unit <= 10**6 and 0 <= few <= 1 and 0 <= many <= 1, "a number of the grid is out of range")
-    lattice, precision = Lattice(up, digits, unit, (few, many)), _precision(digits, unit)
+    lattice, precision = Lattice(up, digits, unit, (few, many), meter or Meter()), _precision(digits, unit)
     whole, shift = Law(0, 0, [10**digits]), Fraction(0)
     with localcontext(curves.context(precision)):
         for event, value in zip(events, read_list(fields["events"], len(events)), strict=True):
-            part = read_fields(value, {"offset", "level", "low", "high", "near", "doublings"})
+            part = read_fields(value, {"offset", "level", "low", "high", "near", "doublings"}, frozenset({"order"}))
             low, high = (read_integer(part[name], -_MOST_CELLS, _MOST_CELLS) for name in ("low", "high"))
             require(low < high <= low + _MOST_CELLS, "the grid has no cells, or too many")
             level, near = read_integer(part["level"], 0, 60), read_integer(part["near"], 1, _MOST_CELLS)
             offset, doublings = read_number(part["offset"]), [read_integer(d, 0, 10) for d in read_list(part["doublings"])]
             require(abs(offset) <= 10**6 and lattice.width(level) <= 10**6, "a number of the grid is out of range")
-            law = lattice.discretise(event.curve(remove), level, offset, _points(low, high, near))
+            points = _points(low, high, near)
+            law = lattice.discretise(event.curve(remove=remove, up=up, order=_order(part), meter=lattice.meter), level, offset, points)
             power = lattice.power(lattice.trim(law, Fraction(1, event.count)), event.count, doublings)
             whole = power if event is events[0] else lattice.trim(lattice.multiply(whole, power), Fraction(1))
             shift += event.count * offset
     return Composed(lattice, whole, shift, precision)
 
 
-def closed_form(event: Event, remove: bool, epsilon: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Return a lower and an upper bound on delta at epsilon for one event that is used once."""
-    require(event.count == 1 and digits <= 2000, "only one event that is used once has a closed form")
+def _order(fields: Mapping[str, object]) -> Fraction | None:
+    return read_number(fields["order"]) if "order" in fields else None
+
+
+def closed_form(
+    event: Event, epsilon: Fraction, digits: int, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None
+) -> Fraction:
+    """Return a bound on delta at epsilon for one event that is used once."""
+    require(event.count == 1 and digits <= _MOST_PLACES + 20, "only one use has a closed form, to a moderate number of places")
     with localcontext(curves.context(digits + curves.GUARD)):
-        a, v, s = event.curve(remove)(epsilon)
+        a, v, s = event.curve(remove=remove, up=up, order=order, meter=meter)(epsilon)
         units = int((v - a * s).scaleb(digits))
-        return Fraction(max(units - _SLACK, 0), 10**digits), Fraction(units + _SLACK, 10**digits)
+        return Fraction(max(units + (_SLACK if up else -_SLACK), 0), 10**digits)
 
 
-def check_composition(events: list[Event], value: object) -> tuple[str, str, str]:
+def check_composition(events: list[Event], value: object, meter: Meter | None = None) -> tuple[str, str, str]:
     """Check one claim: at epsilon, delta of the composition is at most (at least) so much in one direction."""
-    claim = read_fields(value, {"claim", "verdict", "direction", "epsilon", "bound"}, frozenset({"grid"}))
+    claim = read_fields(value, {"claim", "verdict", "direction", "epsilon", "bound"}, frozenset({"grid", "order"}))
     name = str(claim["claim"])
     up, remove = read_choice(name, "delta-upper", "delta-lower"), read_choice(claim["direction"], "remove", "add")
     require(claim["verdict"] == "proved", "unknown claim or verdict")
     epsilon, bound = read_number(claim["epsilon"]), read_number(claim["bound"])
-    require(0 <= epsilon <= 10**10 and 0 <= bound <= 1 and events, "a number of the claim is out of range, or there are no events")
+    require(0 <= epsilon <= 10**10 and 0 <= bound <= 1, "a number of the claim is out of range")
     if "grid" in claim:
-        found = compose(events, remove, up, claim["grid"]).delta(epsilon)
+        require("order" not in claim, "the order of an event belongs to its grid")
+        found = compose(events, claim["grid"], remove=remove, up=up, meter=meter).delta(epsilon)
     else:
         require(len(events) == 1, "more than one event needs a grid")
-        found = closed_form(events[0], remove, epsilon, len(str(bound.denominator)) + 20)[up]
+        places = len(str(bound.denominator)) + 20
+        found = closed_form(events[0], epsilon, places, remove=remove, up=up, order=_order(claim), meter=meter)
     require(found <= bound if up else found >= bound, "delta is not shown to be on this side of the bound")
     return name, "proved", str(claim["bound"])

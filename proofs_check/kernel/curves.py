@@ -1,14 +1,14 @@
 """Privacy curves of single events: how much either law of a dominating pair gives to the losses above a point, with a proved error."""
-# Proofs: docs/composition-bounds.md, whose sections are named below. P and Q are the laws with and without the record. A base mechanism maps b > 0
-# to (V, S) with V = P(L > log b), S = Q(L > log b) for L = log dP/dQ, so that its curve is V - b S, or to V, S of another line that
-# touches the curve at b. All arithmetic is in the current decimal context, which rounds to nearest; u is 10^(1 - its precision).
+# Proofs: docs/composition-bounds.md, whose sections are named below. P and Q are the laws with and without the record. A base mechanism
+# maps b > 0 to (V, S) with V = P(L > log b), S = Q(L > log b) for L = log dP/dQ, so that its curve is V - b S, or to V, S of another line
+# that touches the curve at b. The arithmetic is in the current decimal context, which rounds to nearest; u is 10^(1 - its precision).
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from decimal import Context, Decimal, getcontext, localcontext
 from fractions import Fraction
 from math import ceil, floor
 
-from .terms import Rejected, require
+from .terms import require
 
 Base = Callable[[Decimal], tuple[Decimal, Decimal]]
 GUARD = 16  # of the digits that are worked with, those that are not claimed
@@ -24,11 +24,6 @@ def context(digits: int) -> Context:
 def decimal(q: Fraction) -> Decimal:
     """Return q with a relative error below 2 u."""
     return Decimal(q.numerator) / Decimal(q.denominator)
-
-
-def exact(x: Decimal) -> Fraction:
-    """Return the number itself."""
-    return Fraction(x)
 
 
 def gaussian(m: Fraction) -> Base:
@@ -53,10 +48,11 @@ def gaussian(m: Fraction) -> Base:
 
 
 def _mills(end: int) -> Callable[[Decimal], Decimal]:
-    # M(x) = (1 - Phi(x))/phi(x): at the end by the continued fraction 1/(x + 1/(x + 2/(x + ...))), whose convergents lie on either side, and
-    # from each node to the next one below by the Taylor polynomial; M' = x M - 1, and the n-th coefficient is at most 1.26/n!!
+    # M(x) = (1 - Phi(x))/phi(x): at the end by the continued fraction 1/(x + 1/(x + 2/(x + ...))), whose convergents lie on either side,
+    # and from each node to the next one below by the Taylor polynomial; M' = x M - 1, and the n-th coefficient is at most 1.26/n!!
     digits, nodes = getcontext().prec, list[tuple[Decimal, ...]]()
-    short, long = (next(n for n in range(2, 400) if _NODES**n * k**n * _double_factorial(n) > 10**p) for k, p in ((2, digits), (1, digits + 9)))
+    terms = ((2 * _NODES, digits), (_NODES, digits + 9))
+    short, long = (next(n for n in range(2, 400) if k**n * _double_factorial(n) > 10**p) for k, p in terms)
     with localcontext(context(digits + 20)):
         value, step = _fraction(Decimal(end)), Decimal(-1) / _NODES
         for k in range(_NODES * end, -1, -1):
@@ -147,7 +143,8 @@ def two_sided(e: Fraction | None, d: Fraction, back_e: Fraction | None, back_d: 
         lines = [(_ONE, max(rest, back)), (decimal(min(d, back_d)), _ZERO)]
     else:
         slope = (rest - low * back) / (high - low)
-        lines = [(_ONE, rest / high), (decimal(d), _ZERO)] if slope > back else [(_ONE, back), (decimal(d) + high * slope, slope), (decimal(d), _ZERO)]
+        kinked = [(_ONE, back), (decimal(d) + high * slope, slope), (decimal(d), _ZERO)]
+        lines = [(_ONE, rest / high), (decimal(d), _ZERO)] if slope > back else kinked
 
     def base(b: Decimal) -> tuple[Decimal, Decimal]:
         return max(lines, key=lambda line: line[0] - b * line[1])
@@ -155,7 +152,25 @@ def two_sided(e: Fraction | None, d: Fraction, back_e: Fraction | None, back_d: 
     return base
 
 
-def sampled(base: Base, q: Fraction, remove: bool) -> Callable[[Fraction], tuple[Decimal, Decimal, Decimal]]:
+def renyi(rho: Fraction, order: Fraction) -> Base:
+    """The worst of the pairs with a Renyi divergence of at most order rho at this order (section 10)."""
+    require(order >= Fraction(1001, 1000) and order**2 * max(rho, 1) <= 10**10, "an order is out of range")
+    require(rho >= Fraction(1, 10**12), "a rho is out of range")
+    a, less = decimal(order), decimal(order - 1)
+    height = (less * (less / a).ln() + decimal(order * (order - 1) * rho)).exp()  # a times the bound at 1
+    touch = (height.ln() / less).exp()
+    slope = less / a / touch
+
+    def base(b: Decimal) -> tuple[Decimal, Decimal]:
+        if b <= touch:
+            return _ONE, slope
+        above = ((touch / b).ln() * less).exp()
+        return above, above * less / a / b
+
+    return base
+
+
+def sampled(base: Base, q: Fraction, *, remove: bool) -> Callable[[Fraction], tuple[Decimal, Decimal, Decimal]]:
     """Return the map from a loss l to exp(l), V, S of ((1 - q) Q + q P, Q) if remove, else of (Q, (1 - q) Q + q P) (section 6)."""
     # base is that of (P, Q) if remove, else that of (Q, P)
     rate, rest = decimal(q), decimal(1 - q)

@@ -71,11 +71,12 @@ def test_the_curve_has_the_digits_that_it_claims(make, law, number, q):
     rng, base, rate = random.Random(f"{make.__name__} {number} {q}"), make(number), to_mp(q)
     for _ in range(12):
         scale = float(number) if make is curves.laplace else float(number if make is curves.gaussian else 1 / number) ** 0.5
-        inner = to_mp(Fraction(rng.uniform(-8, 8) * scale + (scale**2 / 2 if make is not curves.laplace else 0)))  # the loss of the pair itself
+        centre = scale**2 / 2 if make is not curves.laplace else 0
+        inner = to_mp(Fraction(rng.uniform(-8, 8) * scale + centre))  # the loss of the pair itself
         outer = mpmath.log(1 - rate + rate * mpmath.exp(inner))  # that of the mixture against Q
         for remove in (True, False):
             loss = Fraction(str(mpmath.nstr(outer if remove else -outer, 30)))
-            a, v, s = curves.sampled(base, q, remove)(loss)
+            a, v, s = curves.sampled(base, q, remove=remove)(loss)
             exact = mpmath.exp(to_mp(loss))
             b = (exact - 1 + rate) / rate if remove else (1 / exact - 1 + rate) / rate
             if b <= 0:
@@ -91,7 +92,7 @@ def test_the_curve_has_the_digits_that_it_claims(make, law, number, q):
 @pytest.mark.parametrize("end", [1, 7, 24, 64])
 def test_mills_ratio(end):
     ratio = curves._mills(end)
-    for k in range(0, 90):
+    for k in range(90):
         x = Fraction(k * end, 60) + Fraction(k, 997)
         z = to_mp(x)
         truth = mpmath.exp(z * z / 2) * mpmath.erfc(z / mpmath.sqrt(2)) * mpmath.sqrt(mpmath.pi / 2)
@@ -99,7 +100,7 @@ def test_mills_ratio(end):
 
 
 def hull_of_cases(e, d, back_e, back_d, b):
-    """The largest value at b of a convex, falling function that is 1 at 0, at least 1 - b, and keeps both conditions: by linear programming on kinks."""
+    """The largest value at b of a convex, falling function that is 1 at 0, at least 1 - b, and keeps both conditions."""
     points = [(mpmath.mpf(0), mpmath.mpf(1))]
     if back_e is not None:
         points.append((mpmath.exp(-to_mp(back_e)), 1 - mpmath.exp(-to_mp(back_e)) * (1 - to_mp(back_d))))
