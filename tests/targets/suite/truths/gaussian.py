@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from flint import arb
@@ -28,7 +29,7 @@ def at_delta(mechanism: Any, first: tuple[Fraction, ...], second: tuple[Fraction
     """
     if isinstance(mechanism, GaussianSums) and len(first) == 1 and not second:
         shift, rate, count = abs(first[0]), mechanism.rate, mechanism.count
-    elif isinstance(mechanism, FixedSizeSum) and first[:1] == (1,) and first[1:] == second and set(second) == {Fraction(-1)}:
+    elif isinstance(mechanism, FixedSizeSum) and first[:1] == (Fraction(1),) and first[1:] == second and set(second) == {Fraction(-1)}:
         shift, rate, count = Fraction(2), Fraction(1, len(first)), 1
     else:
         raise InvalidArgument(
@@ -36,8 +37,9 @@ def at_delta(mechanism: Any, first: tuple[Fraction, ...], second: tuple[Fraction
         )
     slope = (_FAR * mechanism.noise + 2 * shift) / mechanism.noise**2
     mu = ball(shift / mechanism.noise) * arb(count).sqrt()
-    sides = [_solve(lambda epsilon, f=f: f(mu, ball(rate), epsilon), delta).reduced(2 * slope * STEP * count) for f in (_going, _coming)]
-    return Directions(*sides)
+    loss = 2 * slope * STEP * count
+    going, coming = (_solve(partial(curve, mu, ball(rate)), delta).reduced(loss) for curve in (_going, _coming))
+    return Directions(going, coming)
 
 
 def _cdf(x: arb) -> arb:
