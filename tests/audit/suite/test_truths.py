@@ -142,6 +142,7 @@ def test_sides_add_up_and_the_largest_is_at_least_nothing():
     assert (Directions(one, two) + Directions.symmetric(one)).epsilon == Side(Fraction(2), Fraction(4))
 
 
+@pytest.mark.thorough
 def test_gaussian_truths_lie_in_the_enclosures_of_the_accountant():
     """The one sample that is used 100 times has 7.70, and 100 fresh ones the 0.876 that is claimed."""
     shared, fresh = curve_of(make_event("gaussian", {"noise_multiplier": 5}, count=100)).subsample("1/10"), Fraction("0.876")
