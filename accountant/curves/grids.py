@@ -17,6 +17,7 @@ from .events import Composition, Direction, Event, MechanismKind
 #: Most cells of a law on the grids that are planned.
 MOST_CELLS = 1 << 17
 _MOST_LOSS = 10**7
+_MOST_DIGITS = 5 * 10**6  # of all masses of one event; the kernel takes products of four times as many
 _NEAR = 100  # points on either side of 0 that are neighbors
 _SETTLED = 4  # squarings after which the cells grow with the standard deviation
 
@@ -141,10 +142,10 @@ def _find_ends(event: Event, direction: Direction) -> tuple[Fraction, Fraction] 
 
 def plan(parts: Sequence[Part], side: Side, *, gap: Fraction, fineness: float) -> dict[str, object]:
     """Return a grid in the words of a certificate, with cells of about sqrt(12 gap/(count events))/fineness."""
-    shares = [sqrt(12 * gap / (part.event.count * len(parts))) / fineness for part in parts]
+    shares = [sqrt(12 * gap / (part.event.count * len(parts))) for part in parts]
     aligned = next((part.ends for part in sorted(parts, key=lambda p: -p.event.count) if part.ends is not None), None)
     widths = [
-        min(share, max(float(part.middle) / 4, share / 2**6)) if part.ends is None else share
+        (share if part.ends is not None else min(share, max(float(part.middle) / 4, share / 2**6))) / fineness
         for share, part in zip(shares, parts, strict=True)
     ]
     if aligned is None:
@@ -153,12 +154,12 @@ def plan(parts: Sequence[Part], side: Side, *, gap: Fraction, fineness: float) -
         unit = aligned[1] - aligned[0]
         unit = unit if unit.denominator < 10**40 else Fraction(floor(unit * 10**40), 10**40)
         unit /= 2 ** max(0, ceil(log2(float(unit) / min(widths))))  # so that atoms stay on the grid when the cells double
-    digits = len(str(int(1 / side.delta))) + len(str(max(part.event.count for part in parts))) + 10
+    digits = len(str(int(1 / side.delta))) + len(str(max(part.event.count for part in parts))) + 8
     step = Fraction(1, 10 ** (digits - 4))  # atoms lie just above points of the grid
     entries = list[dict[str, object]]()
     for part, width in zip(parts, widths, strict=True):
         level = max(0, floor(log2(width / float(unit))))
-        while (part.high - part.low) / (unit * 2**level) > MOST_CELLS:
+        while (part.high - part.low) / (unit * 2**level) > min(MOST_CELLS, _MOST_DIGITS // (2 * digits + 1)):
             level += 1
         h, offset = unit * 2**level, Fraction(0)
         if part.ends is not None:
