@@ -19,7 +19,7 @@ from proofs_check.kernel.compositions import Event as KernelEvent
 from proofs_check.kernel.terms import Rejected
 
 from .events import Composition, Direction
-from .grids import Side, find_order, find_parts, plan
+from .grids import Side, find_order, find_parts, is_full, plan
 
 _ROUNDS, _FINEST = 5, 1e6
 _MOST_EPSILON = 10**10
@@ -168,18 +168,20 @@ def _find_curves(
         lower = _NOTHING
     fineness, far = 1.0, miss(lower, upper)
     for _ in range(_ROUNDS):
-        if far <= 1:
+        if far <= 1 or any(map(is_full, grids)):
             break
-        while grids == (finer := [plan(found, side, gap=gap, fineness=fineness) for found, side in zip(parts, sides, strict=True)]):
+        while grids == (finer := [plan(part, side, gap=gap, fineness=fineness) for part, side in zip(parts, sides, strict=True)]):
             fineness *= max(1.5, min(1.2 * far**0.42, 50.0))
             if fineness > _FINEST:
                 return lower, upper
         grids = finer
         try:
-            lower, upper = (_composed(events, side, grid) for side, grid in zip(sides, grids, strict=True))
+            found = [_composed(events, side, grid) for side, grid in zip(sides, grids, strict=True)]
         except Rejected:
             break  # a finer grid is larger than what the kernel works with: what there is has to do
-        before, far = far, miss(lower, upper)
+        before, far = far, miss(found[0], found[1])
+        if far < before:
+            lower, upper = found
         if far > 0.9 * before:
             break  # only bounds on some mechanism are known, or a law has atoms off the grid
     return lower, upper

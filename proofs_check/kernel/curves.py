@@ -6,7 +6,7 @@
 from collections.abc import Callable
 from decimal import Context, Decimal, getcontext, localcontext
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, isqrt
 
 from .terms import require
 
@@ -30,7 +30,7 @@ def gaussian(m: Fraction) -> Base:
     """N(1, 1/m) against N(0, 1/m): V = 1 - Phi(z), S = 1 - Phi(z + mu) with mu^2 = m, z = log(b)/mu - mu/2 (section 7)."""
     require(Fraction(1, 10**30) <= m <= 10**10, "the noise of a Gaussian event is out of range")
     digits, mu = getcontext().prec, decimal(m).sqrt()
-    far = 3 * ceil(digits**0.5)  # exp(-far^2/2) < 10^-digits
+    far = 3 * isqrt(digits) + 3  # exp(-far^2/2) < 10^-digits
     mills = _mills(min(_FAR, far + ceil(mu)))
     height = 1 / (2 * mills(_ZERO))
 
@@ -147,7 +147,8 @@ def two_sided(e: Fraction | None, d: Fraction, back_e: Fraction | None, back_d: 
         lines = [(_ONE, rest / high), (decimal(d), _ZERO)] if slope > back else kinked
 
     def base(b: Decimal) -> tuple[Decimal, Decimal]:
-        return max(lines, key=lambda line: line[0] - b * line[1])
+        values = [v - b * s for v, s in lines]
+        return lines[values.index(max(values))]
 
     return base
 
