@@ -40,6 +40,7 @@ from profiles.errors import InvalidData
 from profiles.mechanisms.datasets import WeightedData
 from profiles.private import list_values
 from profiles.randomness.rounded import Grid
+from profiles.randomness.rounded.ieee import power_of_two
 
 #: Integers of 64 bits, or Python's in an array of objects where 64 bits do not hold every total.
 Totals = NDArray[Any]
@@ -95,7 +96,7 @@ def quantise(points: Floats, weights: Floats | None, unit: Unit, out: Floats | N
 
 def _scale(values: Floats, exponent: int) -> Floats:
     """Return ``values``·2^``exponent``, a new array."""
-    scaled = values * 2.0**exponent if abs(exponent) <= _COMFORT else np.ldexp(values, exponent)
+    scaled = values * power_of_two(exponent) if abs(exponent) <= _COMFORT else np.ldexp(values, exponent)
     return np.asarray(scaled, dtype=np.float64)
 
 
@@ -103,7 +104,7 @@ def _multiply(points: Floats, weights: Floats, exponent: int) -> Floats:
     """Return fl(w x 2^``exponent``) where it is at least 1 in magnitude, and otherwise something below 1."""
     most = float(weights.max(initial=1.0))
     if abs(exponent) <= _COMFORT and most <= 2.0 ** (_COMFORT - max(exponent, 0)):
-        return np.asarray(points * (weights * 2.0**exponent)[:, np.newaxis])
+        return np.asarray(points * (weights * power_of_two(exponent))[:, np.newaxis])
     (significands, powers), (factors, shifts) = np.frexp(points), np.frexp(weights)
     total = powers.astype(np.int64) + shifts[:, np.newaxis] + exponent
     return np.asarray(np.ldexp(significands * factors[:, np.newaxis], np.clip(total, -(10**5), 10**5).astype(np.int32)))
