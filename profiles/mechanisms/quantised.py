@@ -136,12 +136,21 @@ def add_exactly(add: Callable[[Floats], Floats], units: Floats, terms: int, most
     >>> add_exactly(lambda u: u.sum(axis=0), np.array([[2.0**52], [2.0**52 - 1]]), 2, 2.0**52).tolist()
     [9007199254740991]
     """
-    if terms * most <= _EXACT:
+    if terms <= count_exact_terms(most):
         return add(units).astype(np.int64)
     high = np.trunc(units / _HALF)
     low = units - high * _HALF
     kind = hold(terms, most)
     return np.asarray(add(high).astype(np.int64).astype(kind) * 2**26 + add(low).astype(np.int64))
+
+
+def count_exact_terms(most: float) -> int:
+    """Return how many integers that ``most`` bounds in size can be added up in doubles, in any order, without rounding.
+
+    >>> count_exact_terms(2.0**40)
+    8192
+    """
+    return int(_EXACT // most)
 
 
 def hold(terms: int, most: float) -> type:
