@@ -28,7 +28,7 @@ from profiles.mechanisms.quantised import QuantisedData, Totals, add_exactly, co
 
 _MOST_SPANS = 64
 _LEAST_SPAN = 2**13
-_LEAST_GROUP = 2**8  # rows that have totals of their own: with fewer of them the totals leave a core's cache
+_MOST_TOTALS = 2**18  # numbers in one product, where groups of rows have totals of their own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +128,8 @@ def _add_span(quantised: QuantisedData, search: CentreSearch, members: _Membersh
     blocks = _cut_equally(span, search.block)
     length = _length(blocks)
     exact = count_exact_terms(quantised.most)
-    groups = -(-length // exact) if exact >= _LEAST_GROUP else 1
+    groups = -(-length // max(1, exact))
+    groups = groups if groups * clusters * columns <= _MOST_TOTALS else 1
     members.clusters = groups * clusters
     ones, offsets = np.ones(length), (np.arange(length) // max(1, exact) * clusters).astype(np.int32)
     out = members.reserve(length if quantised.kept is None else 0, columns)
