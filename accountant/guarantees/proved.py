@@ -131,3 +131,6 @@ def _leaves(profile: Profile) -> Iterable[Profile]:
 
 def _composed(profile: Profile) -> Iterable[Profile]:
     return [profile, *(item for part in profile.parts for item in _composed(part.profile))] if profile.parts else []
+
+
+__all__ = ["derive_mechanism", "prove_promises", "prove_run"]
