@@ -48,7 +48,7 @@ Totals = NDArray[Any]
 #: The largest w|x_j|/b that is added up: a record above it costs more than 2048 nats.
 MOST_RATIO = 2**11
 
-_ENTRIES = 2**15  # of one temporary array: a few of them stay in a core's cache
+_ENTRIES = 2**14  # of one temporary array: a few of them stay in a core's cache
 _MOST_CACHED = 2**27  # numbers that are kept beside a data set
 _EXACT = 2.0**53  # integers up to here are doubles
 _HALF = 2.0**26
@@ -75,19 +75,20 @@ class Unit:
         return cls(grid.fine, nearest if nearest >= limit else math.nextafter(nearest, math.inf))
 
 
-def quantise(points: Floats, weights: Floats | None, unit: Unit, out: Floats | None = None) -> Floats:
+def quantise(points: Floats, weights: Floats | None, unit: Unit) -> Floats:
     """Return u = trunc(w x/h) of each entry as doubles: ``points`` of shape (n, d), ``weights`` of shape (n,) or None for weights 1.
 
-    What is beyond ``unit.most`` comes out beyond it, or infinite. ``out``: where u is written, a new array by default.
+    What is beyond ``unit.most`` comes out beyond it, or infinite.
 
     >>> quantise(np.array([[1.0, -0.3]]), np.array([3.0]), Unit(-2, 2.0**40)).tolist()
     [[12.0, -3.0]]
     """
     with np.errstate(over="ignore", under="ignore"):
         if weights is None:
-            return np.asarray(np.trunc(_scale(points, -unit.exponent), out=out))
+            found: Floats = _scale(points, -unit.exponent)
+            return np.trunc(found, out=found)
         products = _multiply(points, weights, -unit.exponent)
-    units: Floats = np.trunc(products, out=out)
+    units: Floats = np.trunc(products)
     doubtful = units == products
     if np.count_nonzero(doubtful):
         _lower(units, points, weights, doubtful & (units != 0) & np.isfinite(units))
@@ -136,12 +137,21 @@ def add_exactly(add: Callable[[Floats], Floats], units: Floats, terms: int, most
     >>> add_exactly(lambda u: u.sum(axis=0), np.array([[2.0**52], [2.0**52 - 1]]), 2, 2.0**52).tolist()
     [9007199254740991]
     """
-    if terms * most <= _EXACT:
+    if terms <= count_exact_terms(most):
         return add(units).astype(np.int64)
     high = np.trunc(units / _HALF)
     low = units - high * _HALF
     kind = hold(terms, most)
     return np.asarray(add(high).astype(np.int64).astype(kind) * 2**26 + add(low).astype(np.int64))
+
+
+def count_exact_terms(most: float) -> int:
+    """Return how many integers that ``most`` bounds in size can be added up in doubles, in any order, without rounding.
+
+    >>> count_exact_terms(2.0**40)
+    8192
+    """
+    return int(_EXACT // most)
 
 
 def hold(terms: int, most: float) -> type:
@@ -209,8 +219,8 @@ class QuantisedData:
         weights = self.data.weights[rows] if self.weighted else None
         points, found = self.data.points[rows], out[: rows.stop - rows.start]
         for part in cut_rows(len(points), points.shape[1]):
-            quantise(points[part], None if weights is None else weights[part], self.sums, found[part, :-1])
-        quantise(self.data.weights[rows, np.newaxis], None, self.counts, found[:, -1:])
+            found[part, :-1] = quantise(points[part], None if weights is None else weights[part], self.sums)
+        found[:, -1:] = quantise(self.data.weights[rows, np.newaxis], None, self.counts)
         return found
 
     def read(self, rows: slice, out: Floats) -> Floats:
