@@ -7,7 +7,6 @@ irrational for rational λd > 0 (Lindemann), so that no digit of it is ever unde
 
 from __future__ import annotations
 
-import os
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +15,7 @@ from flint import arb, fmpz
 from profiles import InvalidArgument
 from profiles.arrays import Booleans, Integers
 from profiles.randomness import enclose_exp
-from profiles.randomness.bits import FIRST_BITS, NEXT_BITS, BitSource, Digits
+from profiles.randomness.bits import FIRST_BITS, NEXT_BITS, BitSource, Digits, mark_process
 from proofs_check.enclosures import ball, working_precision
 
 _UNKNOWN = -1
@@ -38,7 +37,7 @@ class TailDraws:
             raise InvalidArgument(f"the rate of a tail must be positive, but {rate} was found; give a positive fraction")
         self.rate, self.source = rate, source
         self._digits: Digits = np.empty(0, dtype=np.uint16)
-        self._next, self._process = 0, os.getpid()
+        self._next, self._process = 0, mark_process()
         self._first: Integers = np.full(16, _UNKNOWN, dtype=np.int64)
         self._last = int(_NATS_OF_FIRST_DIGIT / rate) + 1  # the first digit of e^(−λd) is 0 from here on
 
@@ -119,7 +118,7 @@ class TailDraws:
                 return drawn < bound
 
     def _take(self, count: int) -> Digits:
-        if self._process != os.getpid():  # also in the middle of a pass, whose reports are an iterator
+        if self._process != mark_process():  # also in the middle of a pass, whose reports are an iterator
             raise InvalidArgument("draws were used in a forked process, where they would be those of its parent; start a pass there")
         parts, missing = [], count
         while missing:
