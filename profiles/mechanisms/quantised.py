@@ -50,9 +50,9 @@ MOST_RATIO = 2**11
 
 _ENTRIES = 2**14  # of one temporary array: a few of them stay in a core's cache
 _MOST_CACHED = 2**27  # numbers that are kept beside a data set
-_EXACT = 2.0**53  # integers up to here are doubles
-_HALF = 2.0**26
-_SPLITTER = 2.0**27 + 1
+_EXACT = power_of_two(53)  # integers up to here are doubles
+_HALF = power_of_two(26)
+_SPLITTER = power_of_two(27) + 1
 _COMFORT = 1000  # exponents up to here, of h and of the weights, leave w/h a normal number
 
 
@@ -104,7 +104,7 @@ def _scale(values: Floats, exponent: int) -> Floats:
 def _multiply(points: Floats, weights: Floats, exponent: int) -> Floats:
     """Return fl(w x 2^``exponent``) where it is at least 1 in magnitude, and otherwise something below 1."""
     most = float(weights.max(initial=1.0))
-    if abs(exponent) <= _COMFORT and most <= 2.0 ** (_COMFORT - max(exponent, 0)):
+    if abs(exponent) <= _COMFORT and most <= power_of_two(_COMFORT - max(exponent, 0)):
         return np.asarray(points * (weights * power_of_two(exponent))[:, np.newaxis])
     (significands, powers), (factors, shifts) = np.frexp(points), np.frexp(weights)
     total = powers.astype(np.int64) + shifts[:, np.newaxis] + exponent
@@ -255,6 +255,6 @@ def prepare_units(data: WeightedData, reach: float, sums: Unit, counts: Unit) ->
             bound = max(bound, require_within(units, sums, block.start))
     if heaviest > Fraction(counts.most) * Fraction(2) ** counts.exponent:
         require_within(quantise(data.weights[:, np.newaxis], None, counts), counts, 0)
-    most = max(float(bound), float(min(heaviest / Fraction(2) ** counts.exponent, Fraction(counts.most)))) * (1 + 2.0**-50)
+    most = max(float(bound), float(min(heaviest / Fraction(2) ** counts.exponent, Fraction(counts.most)))) * (1 + power_of_two(-50))
     kept = np.empty((rows, columns + 1)) if rows * (columns + 1) <= _MOST_CACHED else None
     return QuantisedData(data, sums, counts, weighted, min(most, max(sums.most, counts.most)), kept)
