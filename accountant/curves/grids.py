@@ -144,7 +144,7 @@ def _find_ends(event: Event, direction: Direction) -> tuple[Fraction, Fraction] 
 
 def plan(parts: Sequence[Part], side: Side, *, gap: Fraction, fineness: float) -> dict[str, object]:
     """Return a grid in the words of a certificate, with cells of about sqrt(12 gap/(count events))/fineness."""
-    size = max(1.0, sum(float(p.event.count * max(p.centre, 0)) + 3 * float(p.middle) * sqrt(p.event.count) for p in parts))
+    size = max(1.0, sum(float(p.event.count * max(p.centre, Fraction(0))) + 3 * float(p.middle) * sqrt(p.event.count) for p in parts))
     shares = [sqrt(12 * gap * size / (part.event.count * len(parts))) for part in parts]
     aligned = next((part.ends for part in sorted(parts, key=lambda p: -p.event.count) if part.ends is not None), None)
     widths = [
