@@ -139,6 +139,7 @@ bench: $(STAMP)
 	$(BIN)/python -m benchmarks.checking
 	$(BIN)/python -m benchmarks.sampler
 	$(BIN)/python -m benchmarks.lloyd
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.exact_noise
 	$(BIN)/python -m benchmarks.greedy
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.matroids
 

@@ -1,9 +1,12 @@
 """Weighted DP-Lloyd beside scikit-learn's Lloyd and beside Python loops over rows, on the same weighted data in one run.
 
     python -m benchmarks.lloyd [--threads 1 2] [--rows 1000000] [--repeats 5] [--authors FOLDER] [--skip-loops] [--processor-time]
+    python -m benchmarks.lloyd --arithmetic [--clusters 8] [--rows 50000 1000000]
 
 The goals, k = 25 and T = 10: at most 1.5 times the time of an iteration of ``KMeans(algorithm="lloyd", max_iter=10, tol=0, n_init=1)`` with
-the same number of threads; at least 20 times faster than loops over rows; memory that does not grow with n·k. Two times of an iteration are
+the same number of threads; at least 20 times faster than loops over rows; memory that does not grow with n·k. ``--arithmetic`` compares
+whole runs with exact noise, the default, and with noise in binary64, on records with and without weights and with the noise of
+β_count = 20.5, β_sum = 30; the goal is a ratio of at most 1.5 from n = 50,000 on. Two times of an iteration are
 given: a whole run by its iterations (with checks of the input, noise and, for scikit-learn, inertia and a last labelling), and a further
 iteration alone, from runs of T and 2T iterations. ``--authors`` names a folder with the authors' own ``kmeans.py`` to measure it as well;
 ``--processor-time`` is for one thread on a busy machine (idle threads of OpenMP spin).
@@ -34,7 +37,7 @@ from profiles import exact_text
 from profiles.mechanisms import WeightedLloyd
 
 CLUSTERS, ROUNDS = 25, 10
-BETA = "0.001"  # little noise, so that all centres stay among the data as scikit-learn's do: noise would make ours faster
+BETA = "1"  # little noise, so that all centres stay among the data as scikit-learn's do: noise would make ours faster
 
 
 def read_ijcnn1() -> np.ndarray | None:
@@ -111,6 +114,25 @@ def compare(label: str, points: np.ndarray, threads: int, repeats: int) -> float
     return whole["ours"]
 
 
+def compare_arithmetic(label: str, points: np.ndarray, clusters: int, threads: int, repeats: int) -> None:
+    """Print the time of a whole run with exact noise beside that with noise in binary64, by turns."""
+    centres = points[np.random.default_rng(3).choice(len(points), clusters, replace=False)]
+    radius = exact_text(Fraction(int(np.ceil(np.linalg.norm(points, axis=1).max() * 1000)), 1000))
+    for kind, weights in (("weights 1", None), ("weights", 1 + 5 * np.random.default_rng(2).random(len(points)))):
+        works: dict[str, Callable[[], object]] = {}
+        for arithmetic in ("exact", "binary64"):
+            own = WeightedLloyd(
+                initial_centres=centres, iterations=ROUNDS, beta_count="20.5", beta_sum=30, radius=radius, arithmetic=arithmetic
+            )
+            works[arithmetic] = lambda own=own, weights=weights: own.run(points, weights, np.random.default_rng(4))
+        with threadpool_limits(threads):
+            best = best_times(works, repeats)
+        print(
+            f"{label:16} k {clusters}  threads {threads}  {kind:9}  exact {best['exact'] * 1e3:8.1f} ms  "
+            f"binary64 {best['binary64'] * 1e3:8.1f} ms  ratio {best['exact'] / best['binary64']:.2f}"
+        )
+
+
 def compare_loops(label: str, points: np.ndarray, ours: float, authors: Path | None) -> dict[str, float]:
     """Print how many times slower loops are; return seconds of T iterations of each."""
     weights = 1 + 5 * np.random.default_rng(2).random(len(points))
@@ -180,7 +202,9 @@ def main() -> None:
     """Print all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
-    parser.add_argument("--rows", type=int, default=10**6)
+    parser.add_argument("--rows", type=int, nargs="+", default=[10**6])
+    parser.add_argument("--clusters", type=int, default=CLUSTERS, help="of --arithmetic")
+    parser.add_argument("--arithmetic", action="store_true")
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--authors", type=Path, default=None)
     parser.add_argument("--skip-loops", action="store_true")
@@ -190,7 +214,14 @@ def main() -> None:
     clock = time.process_time if options.processor_time else time.perf_counter
     ijcnn1 = read_ijcnn1()
     sets = {} if ijcnn1 is None else {"ijcnn1": ijcnn1}
-    sets[f"mixture {options.rows}"] = make_mixture(options.rows)
+    sets |= {f"mixture {rows}": make_mixture(rows) for rows in options.rows}
+    if options.arithmetic:
+        for label, points in sets.items():
+            for threads in options.threads:
+                compare_arithmetic(
+                    label, points, options.clusters, threads, options.repeats if len(points) > 10**5 else 4 * options.repeats
+                )
+        return
     for label, points in sets.items():
         print(f"{label}: n = {len(points)}, d = {points.shape[1]}, k = {CLUSTERS}, T = {ROUNDS}")
         ours = [

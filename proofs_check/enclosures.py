@@ -8,16 +8,14 @@ which satisfies no comparison, so that nothing is ever proved from it.
 from __future__ import annotations
 
 import bisect
-import contextlib
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-import flint
 from flint import arb, fmpq
 
+from profiles.balls import ball, interval, lower_fraction, upper_fraction, working_precision
 from profiles.evaluation import Program, Step
 from profiles.numbers import nearest
 from profiles.tables import Table
@@ -27,57 +25,6 @@ __all__ = ["Enclosure", "Gradient", "ball", "interval", "lower_fraction", "upper
 
 #: Balls around partial derivatives, one for each name; None stands for a function that is constant in that name.
 Gradient = list[arb | None]
-
-
-#: FLINT's precision belongs to the process: a second thread that sets it would change the results of the first (all still enclosures, but
-#: of other points and widths), and might leave its own behind for good.
-_one_thread = threading.RLock()
-
-
-@contextlib.contextmanager
-def working_precision(bits: int) -> Iterator[None]:
-    """Set the precision of ball arithmetic to ``bits`` for a ``with`` block, in which other threads wait at their own blocks."""
-    with _one_thread:
-        before = flint.ctx.prec
-        flint.ctx.prec = bits
-        try:
-            yield
-        finally:
-            flint.ctx.prec = before
-
-
-#: Of the exact numbers that are made from balls: larger ones would fill the memory.
-_LARGEST_EXPONENT = 10**7
-
-
-def ball(value: Fraction) -> arb:
-    """Return the tightest ball around an exact number at the working precision."""
-    return arb(fmpq(value.numerator, value.denominator))
-
-
-def interval(lo: Fraction, hi: Fraction) -> arb:
-    """Return a ball that contains the closed interval [lo, hi]."""
-    return ball(lo).union(ball(hi))
-
-
-def lower_fraction(value: arb) -> Fraction | None:
-    """Return the exact lower end of a ball, None where it is not finite or its exponent is astronomic."""
-    return _exact(value.lower())
-
-
-def upper_fraction(value: arb) -> Fraction | None:
-    """Return the exact upper end of a ball, None where it is not finite or its exponent is astronomic."""
-    return _exact(value.upper())
-
-
-def _exact(value: arb) -> Fraction | None:
-    if not value.is_finite():
-        return None
-    mantissa, exponent = value.man_exp()
-    power = int(exponent)
-    if abs(power) > _LARGEST_EXPONENT:
-        return None
-    return Fraction(int(mantissa) * 2**power) if power >= 0 else Fraction(int(mantissa), 2**-power)
 
 
 class Lines:

@@ -15,8 +15,9 @@ from accountant.guarantees import AnyGuarantee, Hypothesis, Run, TwoSidedDP, ass
 from profiles import InvalidArgument, InvalidData, to_exact
 from profiles.arrays import Booleans, Integers
 from profiles.hypotheses import CHECKED_FORM, DATA_SETS, SEEDED_BITS, UNIVERSE_ORDER
+from profiles.mechanisms import Arithmetic
 from profiles.mechanisms.interface import check_call
-from profiles.mechanisms.repeated import Arithmetic, RepeatedExponential, RepeatedThreshold
+from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import BitSource, open_bits, refuse_repeats
 from proofs_check.exact.repeated import AssumptionCheck, FiniteDomain

@@ -24,7 +24,8 @@ class Options:
 
 def run(options: Options) -> int:
     """Run the command."""
-    from profiles.mechanisms import catalogue
+    from profiles.mechanisms import Arithmetic, catalogue
+    from profiles.mechanisms.interface import suppose_noise
 
     entries = [
         {
@@ -34,6 +35,7 @@ def run(options: Options) -> int:
             "source": entry.source,
             "reference": entry.reference,
             "hypotheses": [item.sentence for item in entry.hypotheses],
+            "arithmetic": {kind.value: [item.id for item in suppose_noise(kind)] for kind in Arithmetic},
         }
         for entry in catalogue()
     ]
@@ -45,5 +47,7 @@ def run(options: Options) -> int:
         print_line(f"    epsilon(w, x)  {entry['epsilon']}")
         print_line(f"    reference      {entry['reference']}")
         print_line(f"    source         {entry['source']}")
+    for kind, meaning in ((Arithmetic.EXACT, "the default: correctly rounded values"), (Arithmetic.BINARY64, "for studies")):
+        print_line(f'arithmetic="{kind.value}" ({meaning}) supposes {", ".join(item.id for item in suppose_noise(kind))}')
     print_line("verify one with: pdp verify REFERENCE --target-epsilon 3")
     return 0

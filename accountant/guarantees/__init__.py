@@ -12,6 +12,7 @@ from accountant.guarantees.directions import (
     subsample,
     worst_case_directions,
 )
+from accountant.guarantees.proved import derive_mechanism, prove_run
 from accountant.guarantees.realised import Run, conclude_run, realise_draws, realise_pairs, realise_sampling, ships
 from accountant.guarantees.render import premises_json, render, render_hypotheses, render_premises, to_json
 from accountant.guarantees.rules import (
@@ -19,11 +20,9 @@ from accountant.guarantees.rules import (
     amplify_by_importance_sampling,
     assume,
     base_profile,
-    derive_mechanism,
     derive_profile,
     discharge,
     post_processing,
-    prove_run,
     worst_case,
 )
 from accountant.guarantees.theorem import (

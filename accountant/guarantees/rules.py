@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
@@ -40,7 +40,6 @@ from profiles.hypotheses import (
     name_declaration,
     name_statistics,
 )
-from profiles.mechanisms.catalogue import describe_proof
 from profiles.presenting.describing import describe_wholly
 from profiles.suggestions import suggest
 from profiles.symbolic import to_sympy
@@ -128,46 +127,6 @@ def derive_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (E
     if not profile.parts:
         return base_profile(profile, hypotheses)
     return adaptive_composition(profile, [derive_profile(part.profile, hypotheses) for part in profile.parts])
-
-
-def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> AnyGuarantee:
-    """Return the guarantee of a mechanism's profile; that its run method has it is discharged exactly for the types of the catalogue.
-
-    A class of one's own, also a subclass of a mechanism of the catalogue, may run something else: there it stays a hypothesis.
-    Raises :class:`InvalidArgument` for what has no profile.
-    """
-    profile = getattr(mechanism, "profile", None)
-    if not isinstance(profile, Profile):
-        raise InvalidArgument(f"a mechanism with a profile was expected, but {type(mechanism).__name__} was found; give one")
-    return prove_run(derive_profile(profile, hypotheses), mechanism)
-
-
-def prove_run(guarantee: AnyGuarantee, *mechanisms: object) -> AnyGuarantee:
-    """Discharge that ``mechanisms`` have their declared profiles, where they are of the catalogue and declare these profiles.
-
-    Of several that say the same of themselves (one of the catalogue, and a class that borrows its profile) each must be of the catalogue.
-    """
-    proofs: dict[Hypothesis, list[str | None]] = {}
-    for mechanism in mechanisms:
-        profile = getattr(mechanism, "profile", None)
-        if isinstance(profile, Profile):
-            for item in _say_of_itself(profile):
-                proofs.setdefault(item, []).append(describe_proof(mechanism))
-    return settle(guarantee, {item: "; ".join(dict.fromkeys(map(str, found))) for item, found in proofs.items() if None not in found})
-
-
-def _say_of_itself(profile: Profile) -> Iterable[Hypothesis]:
-    """In the order of the profile, so that what is discharged stands in every print and file in the same order."""
-    composed = [PARTS_RUN.about(name=item.name) for item in _composed(profile)]
-    return dict.fromkeys([*composed, *(name_declaration(item) for item in _leaves(profile))])
-
-
-def _leaves(profile: Profile) -> Iterable[Profile]:
-    return [leaf for part in profile.parts for leaf in _leaves(part.profile)] if profile.parts else [profile]
-
-
-def _composed(profile: Profile) -> Iterable[Profile]:
-    return [profile, *(item for part in profile.parts for item in _composed(part.profile))] if profile.parts else []
 
 
 def describe_sampling(rule: SamplingRule, profile: Profile) -> tuple[tuple[Hypothesis, ...], dict[Hypothesis, str]]:
@@ -283,7 +242,7 @@ def discharge(guarantee: AnyGuarantee, hypothesis: Hypothesis | str, evidence: s
     """Return the guarantee with one hypothesis discharged by ``evidence``, which stays on record and in every print.
 
     ``hypothesis``: the object, its sentence, or its id where one hypothesis alone has it.
-    Raises :class:`InvalidArgument` where the hypothesis is not open, or the evidence is empty.
+    Raises :class:`InvalidArgument` where the hypothesis is not open, or the evidence is empty or that of :func:`prove_run`.
     """
     require_guarantee(guarantee)
     if not isinstance(evidence, str) or not evidence.strip():
@@ -370,5 +329,5 @@ def _describe_worst_case(
 
 __all__ = [
     "ConditionalGuarantee", "Unit", "adaptive_composition", "amplify_by_importance_sampling", "assume", "base_profile",
-    "derive_mechanism", "derive_profile", "describe_sampling", "discharge", "list_premises", "post_processing", "prove_run", "worst_case",
+    "derive_profile", "describe_sampling", "discharge", "list_premises", "post_processing", "worst_case",
 ]  # fmt: skip

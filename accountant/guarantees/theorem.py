@@ -12,6 +12,7 @@ from accountant.guarantees.statements import RULES, Basis
 from accountant.rules import SamplingRule
 from profiles import InvalidArgument, Profile
 from profiles.hypotheses import ONE_RECORD_EACH, ONE_USER, Hypothesis, as_hypothesis
+from profiles.mechanisms.catalogue import says_exact
 from proofs_check.suprema.bound import EpsilonBound
 
 if TYPE_CHECKING:
@@ -307,17 +308,24 @@ def conclude(
 
 
 def settle(
-    guarantee: AnyGuarantee, discharges: Mapping[Hypothesis, str] | None = None, supposes: Iterable[Hypothesis | str] = ()
+    guarantee: AnyGuarantee,
+    discharges: Mapping[Hypothesis, str] | None = None,
+    supposes: Iterable[Hypothesis | str] = (),
+    *,
+    by: Call | None = None,
 ) -> AnyGuarantee:
     """Return a guarantee with some hypotheses discharged, each with its evidence, and others added. What is not open is passed over.
 
     For rules and for what runs: :func:`discharge` and :func:`assume` are the ways for everybody. Every discharge stays on record, in
-    prints and in the recorded calls. Raises :class:`InvalidArgument` for evidence without words.
+    prints and in the recorded calls. ``by``: the call, without its premise, of the rule that does all of this; else it is recorded as
+    ``discharge`` and ``assume``. Raises :class:`InvalidArgument` for evidence without words, and for that of :func:`prove_run`.
     """
     require_guarantee(guarantee)
     found = {item: reason.strip() for item, reason in (discharges or {}).items() if item in guarantee.hypotheses}
     if not all(found.values()):
         raise InvalidArgument("discharging a hypothesis needs evidence in words; say why it holds")
+    if by is None and any(map(says_exact, found.values())):  # the words of a theorem with premises of its own, which would be left out here
+        raise InvalidArgument("what is said of the catalogue in exact mode was given as evidence; pass the mechanism to prove_run instead")
     call = guarantee.call
     for item, reason in found.items():
         call = Call("discharge", (("hypothesis", item), ("evidence_text", reason)), (call,))
@@ -327,6 +335,8 @@ def settle(
         call = Call("assume", (("hypotheses", added),), (call,))
     elif not found:
         return guarantee
+    if by is not None:
+        call = replace(by, premises=(guarantee.call,))
     closed = [*guarantee.discharged, *(Discharged(item, reason, guarantee.subject) for item, reason in found.items())]
     return _make(
         guarantee.subject, guarantee.notion, guarantee.bound, (*remaining, *added), closed, guarantee.derivation, guarantee.unit, call

@@ -9,8 +9,10 @@ from typing import Any
 
 from accountant.guarantees import Hypothesis, assume
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
-from profiles import InvalidArgument, Parameter, Part, Profile, compose_adaptively
+from profiles import Declaration, InvalidArgument, Parameter, Part, Profile, compose_adaptively
 from profiles.hypotheses import SAME_STATISTICS, as_hypotheses
+from profiles.mechanisms.catalogue import describe_exactness
+from profiles.mechanisms.interface import EXACT_MODE
 from profiles.profile import MAX_NAME
 from profiles.ranges import Written
 from profiles.terms import Term, substitute, symbol
@@ -50,11 +52,20 @@ def to_profiles(given: object) -> tuple[Profile, ...]:
 
 
 def to_hypotheses(given: object) -> tuple[Hypothesis, ...]:
-    """Return what running these mechanisms on one sample supposes beside their profiles: their own hypotheses, and equal statistics."""
+    """Return what running these mechanisms on one sample supposes beside their profiles: their own hypotheses, and equal statistics.
+
+    What exact noise supposes of the machine is left out: before a run, exact real arithmetic is open in its place, which is more.
+    """
     items = _listed(given)
     shared = (SAME_STATISTICS,) if len(items) > 1 else ()
-    own = (text for item in items for text in as_hypotheses(getattr(item, "hypotheses", ()), "a mechanism"))
-    return (*shared, *own)
+    return (*shared, *(hypothesis for item in items for hypothesis in _own_hypotheses(item)))
+
+
+def _own_hypotheses(item: Any) -> tuple[Hypothesis, ...]:
+    """Return what a mechanism, or the declaration of one, says that it supposes."""
+    found = as_hypotheses(getattr(item, "hypotheses", ()), "a mechanism")
+    exact = describe_exactness(item.mechanism if isinstance(item, Declaration) else item) is not None
+    return tuple(hypothesis for hypothesis in found if not exact or hypothesis not in EXACT_MODE)
 
 
 def _listed(given: object) -> tuple[Any, ...]:

@@ -104,7 +104,8 @@ def plan_sample(
     listed: tuple[Profile, ...]
     if isinstance(profiles, (str, Declaration)):
         reference = load(profiles) if isinstance(profiles, str) else profiles  # the file is read here, once
-        reference = replace(reference, mechanism=None)  # what will be run on the sample is not seen here
+        # what will be run on the sample is not seen here
+        reference = replace(reference, mechanism=None, hypotheses=to_hypotheses(reference))
         profile = reference.profile
         listed = (profile,)
     else:

@@ -11,6 +11,7 @@ PACKAGES = (
     "profiles",
     "profiles.mechanisms",
     "profiles.randomness",
+    "profiles.randomness.rounded",
     "profiles.mechanisms.repeated",
     "accountant.guarantees",
     "accountant.rules",

@@ -2,7 +2,7 @@
 
 from profiles.mechanisms.ball import project_records
 from profiles.mechanisms.catalogue import CatalogueEntry, catalogue
-from profiles.mechanisms.interface import EXACT_ARITHMETIC, Mechanism
+from profiles.mechanisms.interface import EXACT_ARITHMETIC, Arithmetic, Mechanism
 from profiles.mechanisms.k_norm_sum import KNormSum
 from profiles.mechanisms.laplace_sum import LaplaceSum
 from profiles.mechanisms.lloyd import WeightedLloyd
@@ -10,6 +10,7 @@ from profiles.mechanisms.weighted_count import WeightedCount
 
 __all__ = [
     "EXACT_ARITHMETIC",
+    "Arithmetic",
     "CatalogueEntry",
     "KNormSum",
     "LaplaceSum",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from profiles.errors import InvalidArgument
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms import k_norm_sum, laplace_sum, lloyd, weighted_count
-from profiles.mechanisms.interface import Mechanism
+from profiles.mechanisms.interface import Arithmetic, Mechanism
 from profiles.profile import Profile
+from profiles.randomness.rounded import k_norm_law
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,10 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
 _PROVED = (k_norm_sum.KNormSum, laplace_sum.LaplaceSum, lloyd.WeightedLloyd, weighted_count.WeightedCount)
 
 
+def _say_exact(kind: type) -> str:
+    return f"{kind.__name__} releases correctly rounded values: docs/exact-noise.md, Theorems 1 to 3"
+
+
 def describe_proof(mechanism: object) -> str | None:
     """Return why the run method of a mechanism has its declared profile; None where it is not exactly of a type of the catalogue.
 
@@ -55,3 +61,29 @@ def describe_proof(mechanism: object) -> str | None:
     'the run method of LaplaceSum: docs/mechanisms.md'
     """
     return f"the run method of {type(mechanism).__name__}: docs/mechanisms.md" if type(mechanism) in _PROVED else None
+
+
+#: What is said of each of them in exact mode, and of nothing else.
+_EXACT_NOISE = frozenset(_say_exact(kind) for kind in _PROVED)
+
+
+def describe_exactness(mechanism: object) -> str | None:
+    """Return why a mechanism need not compute in exact real arithmetic; None for all but the types of the catalogue in exact mode.
+
+    >>> describe_exactness(laplace_sum.LaplaceSum(b=1))
+    'LaplaceSum releases correctly rounded values: docs/exact-noise.md, Theorems 1 to 3'
+    >>> describe_exactness(laplace_sum.LaplaceSum(b=1, arithmetic="binary64")) is None
+    True
+    """
+    if type(mechanism) not in _PROVED or getattr(mechanism, "arithmetic", None) is not Arithmetic.EXACT:
+        return None
+    try:
+        k_norm_law(getattr(mechanism, "p", 1))
+    except InvalidArgument:  # no exact sampler for this norm: such a mechanism refuses to run
+        return None
+    return _say_exact(type(mechanism))
+
+
+def says_exact(evidence: str) -> bool:
+    """Tell whether a text is what :func:`describe_exactness` says, of one mechanism or of several."""
+    return _EXACT_NOISE.issuperset(evidence.strip().split("; "))

@@ -3,28 +3,32 @@
 Rows are cut into at most 64 spans, which depend on n alone, and spans into blocks. The labels of a block are those of
 :mod:`profiles.mechanisms.nearest`; Σ w x is a product of a sparse matrix, with one weight a row, and the block, which adds the rows of a
 cluster one after the other. Spans are shared among threads and added up in their order. Hence the totals are the same for every number of
-threads. They are sums of rounded numbers; that the noise is added to the exact sums is part of the hypothesis EXACT_ARITHMETIC.
+threads. :meth:`ClusterPasses.total_units` adds up integers, exactly; :meth:`ClusterPasses.total` adds rounded numbers, for
+``arithmetic="binary64"``: that its sums are exact is part of the hypothesis EXACT_ARITHMETIC.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from threading import Lock
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from profiles.arrays import Floats
 from profiles.mechanisms.datasets import WeightedData, find_reach, require_finite
 from profiles.mechanisms.nearest import CentreSearch, Labels, prepare_search
+from profiles.mechanisms.quantised import QuantisedData, Totals, add_exactly, count_exact_terms, hold
 
 _MOST_SPANS = 64
 _LEAST_SPAN = 2**13
+_MOST_TOTALS = 2**18  # numbers in one product, where groups of rows have totals of their own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,32 +46,55 @@ class ClusterPasses:
         Raises :class:`InvalidData` where a sum is beyond the range of floats.
         """
         search = prepare_search(centres, self.reach)
+        totals = np.zeros((len(centres), centres.shape[1] + 1))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for share in self._share(search, lambda members, span: _total_span(self.data, search, members, span)):
+                totals[search.kept] += share
+        return require_finite(totals[:, -1], "the sum of the weights"), require_finite(totals[:, :-1], "the weighted sum")
+
+    def total_units(self, centres: Floats, quantised: QuantisedData) -> Totals:
+        """Return the sums and, in the last column, the counts of the clusters in the units of ``quantised``, exactly: shape (k, d + 1)."""
+        search = prepare_search(centres, self.reach)
+        kind = hold(len(self.data.points), quantised.most)
+        totals: Totals = np.zeros((len(centres), centres.shape[1] + 1), dtype=kind)
+        for share in self._share(search, lambda members, span: _add_span(quantised, search, members, span)):
+            totals[search.kept] += share.astype(kind)
+        return totals
+
+    def _share(self, search: CentreSearch, total: Callable[[_Membership, slice], NDArray[Any]]) -> list[NDArray[Any]]:
+        """Return what ``total`` makes of each span, in their order, by all threads."""
         spans = _cut(len(self.data.points))
 
-        def work(first: int) -> list[Floats]:
+        def work(first: int) -> list[NDArray[Any]]:
             members = _Membership(len(search.kept))
-            return [_total_span(self.data, search, members, *span) for span in spans[first :: self.threads]]
+            return [total(members, span) for span in spans[first :: self.threads]]
 
         others = [] if self.pool is None else [self.pool.submit(work, first) for first in range(1, self.threads)]
         shares = [work(0), *(other.result() for other in others)]  # this thread works as well: waking one up takes long
-        totals = np.zeros((len(centres), centres.shape[1] + 1))
-        with np.errstate(over="ignore", invalid="ignore"):
-            for number in range(len(spans)):
-                totals[search.kept] += shares[number % self.threads][number // self.threads]
-        return require_finite(totals[:, -1], "the sum of the weights"), require_finite(totals[:, :-1], "the weighted sum")
+        return [shares[number % self.threads][number // self.threads] for number in range(len(spans))]
 
 
 @dataclass(slots=True, eq=False)
 class _Membership:
-    """The sparse matrix of shape (k, rows) that has one entry a column; kept from block to block, because checking it takes long."""
+    """The sparse matrix of shape (k, rows) that has one entry a column; kept from block to block, because checking it takes long.
+
+    ``buffer`` has room for the units of a block where they are not kept: new memory for each block would take longer than filling it.
+    """
 
     clusters: int
     matrix: Any = None
+    buffer: Floats = field(default_factory=lambda: np.empty((0, 0)))
+
+    def reserve(self, rows: int, columns: int) -> Floats:
+        """Return an array of at least ``rows`` rows; it is valid until the next call."""
+        if len(self.buffer) < rows:
+            self.buffer = np.empty((rows, columns))
+        return self.buffer
 
     def fill(self, labels: Labels, weights: Floats) -> Any:
         """Return the matrix with ``weights[i]`` in row ``labels[i]`` of column i; it is valid until the next call."""
         rows = len(labels)
-        if self.matrix is None or self.matrix.shape[1] != rows:
+        if self.matrix is None or self.matrix.shape != (self.clusters, rows):
             from scipy.sparse import csc_array  # noqa: PLC0415 - what reads a profile alone runs no mechanism
 
             self.matrix = csc_array((weights, labels, np.arange(rows + 1, dtype=np.int32)), shape=(self.clusters, rows))
@@ -75,14 +102,13 @@ class _Membership:
         return self.matrix
 
 
-def _total_span(data: WeightedData, search: CentreSearch, members: _Membership, start: int, stop: int) -> Floats:
+def _total_span(data: WeightedData, search: CentreSearch, members: _Membership, span: slice) -> Floats:
     """Return (Σ w x, Σ w) of the clusters of the kept centres over some rows, shape (k', d + 1)."""
     totals = np.zeros((len(search.kept), data.points.shape[1] + 1))
-    block = -(-(stop - start) // -(-(stop - start) // search.block))  # equal blocks
-    ones = np.ones(block)
+    blocks = _cut_equally(span, search.block)
+    ones = np.ones(_length(blocks))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        for first in range(start, stop, block):
-            rows = slice(first, min(first + block, stop))
+        for rows in blocks:
             points = data.points[rows]
             matrix = members.fill(search.label(points), data.weights[rows])
             totals[:, :-1] += matrix @ points
@@ -90,9 +116,50 @@ def _total_span(data: WeightedData, search: CentreSearch, members: _Membership, 
     return totals
 
 
-def _cut(rows: int) -> list[tuple[int, int]]:
+def _add_span(quantised: QuantisedData, search: CentreSearch, members: _Membership, span: slice) -> Totals:
+    """Return (Σ u, Σ count) of the clusters of the kept centres over some rows, shape (k', d + 1).
+
+    Where one product would be too long to be exact, every ``exact`` rows have totals of their own in it, which are added up as integers.
+    """
+    quantised.keep(span)
+    clusters, columns = len(search.kept), quantised.data.points.shape[1] + 1
+    kind = hold(span.stop - span.start, quantised.most)
+    totals: Totals = np.zeros((clusters, columns), dtype=kind)
+    blocks = _cut_equally(span, search.block)
+    length = _length(blocks)
+    exact = count_exact_terms(quantised.most)
+    groups = -(-length // max(1, exact))
+    groups = groups if groups * clusters * columns <= _MOST_TOTALS else 1
+    members.clusters = groups * clusters
+    ones, offsets = np.ones(length), (np.arange(length) // max(1, exact) * clusters).astype(np.int32)
+    out = members.reserve(length if quantised.kept is None else 0, columns)
+    for rows in blocks:
+        labels = search.label(quantised.data.points[rows])
+        units = quantised.read(rows, out)
+        if groups > 1:
+            labels += offsets[: len(labels)]
+            parts = (members.fill(labels, ones[: len(labels)]) @ units).astype(np.int64).astype(kind)
+            totals += parts.reshape(groups, clusters, columns).sum(axis=0)
+        else:
+            matrix = members.fill(labels, ones[: len(labels)])
+            totals += add_exactly(matrix.__matmul__, units, len(labels), quantised.most).astype(kind)
+    return totals
+
+
+def _cut(rows: int) -> list[slice]:
     size = max(_LEAST_SPAN, -(-rows // _MOST_SPANS))
-    return [(start, min(start + size, rows)) for start in range(0, rows, size)]
+    return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
+
+
+def _cut_equally(span: slice, most: int) -> list[slice]:
+    """Return blocks of at most ``most`` rows, of one length but for the last."""
+    rows = span.stop - span.start
+    block = -(-rows // -(-rows // most))
+    return [slice(start, min(start + block, span.stop)) for start in range(span.start, span.stop, block)]
+
+
+def _length(blocks: list[slice]) -> int:
+    return max((rows.stop - rows.start for rows in blocks), default=0)
 
 
 @cache

@@ -7,6 +7,7 @@ it, which an audit tries to catch out.
 from __future__ import annotations
 
 import math
+from enum import Enum
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
@@ -14,18 +15,28 @@ import numpy as np
 
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
-from profiles.hypotheses import EXACT_REALS, Hypothesis
+from profiles.hypotheses import BALLS_ENCLOSE, EXACT_REALS, IEEE_ROUNDING, Hypothesis
 from profiles.numbers import ExactLike, exact_text, to_exact, to_integer
 from profiles.profile import Profile
 
 #: The hypothesis of every guarantee about continuous noise (Mironov 2012 shows what floating point can give away).
 EXACT_ARITHMETIC = EXACT_REALS
 
+#: What noise that is rounded correctly supposes of the machine instead.
+EXACT_MODE = (IEEE_ROUNDING, BALLS_ENCLOSE)
+
 #: The value of a parameter that is not given: any positive real. Such a mechanism has a profile but cannot be run.
 POSITIVE = "positive"
 
 #: The largest noise scale that can be run: below it noise stays finite for every dimension up to 2²⁰.
 MOST_NOISE = 2**1000
+
+
+class Arithmetic(Enum):
+    """How a sampler computes: its law is exactly the theorem's, or that of noise drawn in binary64."""
+
+    EXACT = "exact"
+    BINARY64 = "binary64"
 
 
 @runtime_checkable
@@ -69,6 +80,31 @@ class Mechanism(Protocol):
         """Same as :meth:`sample`: the interface that audits judge."""
 
 
+def to_arithmetic(value: object) -> Arithmetic:
+    """Return the kind of arithmetic. Raises :class:`InvalidArgument`."""
+    try:
+        return Arithmetic(value)
+    except ValueError:
+        raise InvalidArgument(f"arithmetic must be 'exact' or 'binary64', but {str(value)[:40]!r} was found; choose one") from None
+
+
+def settle_arithmetic(mechanism: Any) -> None:
+    """Put the kind of arithmetic in place of what a mechanism was made with. Raises :class:`InvalidArgument`."""
+    object.__setattr__(mechanism, "arithmetic", to_arithmetic(mechanism.arithmetic))
+
+
+def suppose_noise(arithmetic: Arithmetic) -> tuple[Hypothesis, ...]:
+    """Return what a mechanism with continuous noise supposes of the arithmetic of the machine.
+
+    Exact mode releases the correctly rounded value of the real-valued mechanism, and supposes what its proof says of the processor and of
+    ball arithmetic; noise in binary64 supposes that its rounding gives nothing away.
+
+    >>> [item.id for item in suppose_noise(Arithmetic.EXACT)], [item.id for item in suppose_noise(Arithmetic.BINARY64)]
+    (['ieee-rounding', 'balls-enclose'], ['exact-reals'])
+    """
+    return EXACT_MODE if arithmetic is Arithmetic.EXACT else (EXACT_REALS,)
+
+
 def require_positive(value: object, what: str) -> None:
     """Refuse anything but a positive exact number or the word ``"positive"``."""
     if isinstance(value, str) and value == POSITIVE:
@@ -101,11 +137,17 @@ def noise_scale(value: ExactLike, what: str) -> float:
 
     Raises :class:`InvalidArgument` where the scale is not a number but any positive real, or above ``MOST_NOISE``.
     """
+    exact = exact_scale(value, what)
+    rounded = float(exact)
+    return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)
+
+
+def exact_scale(value: ExactLike, what: str) -> Fraction:
+    """Return the noise scale as it was given. Raises :class:`InvalidArgument` like :func:`noise_scale`."""
     exact = _given(value, what)
     if exact > MOST_NOISE:
         raise InvalidArgument(f"{what} must be at most 2**1000 to be sampled, but a larger number was found; rescale by a public constant")
-    rounded = float(exact)
-    return rounded if Fraction(rounded) >= exact else math.nextafter(rounded, math.inf)
+    return exact
 
 
 def whole_number(value: ExactLike, what: str) -> int:
@@ -119,10 +161,16 @@ def _given(value: ExactLike, what: str) -> Fraction:
     return to_exact(value, what)
 
 
-def check_call(rng: object, size: object) -> None:
-    """Refuse a generator or a number of outputs that cannot be used."""
+def check_call(rng: object, size: object) -> np.random.Generator:
+    """Return the generator, refusing one or a number of outputs that cannot be used."""
     if not isinstance(rng, np.random.Generator):
         raise InvalidArgument(
             f"a numpy.random.Generator was expected, but an object of type {type(rng).__name__} was found; pass numpy.random.default_rng()"
         )
+    check_size(size)
+    return rng
+
+
+def check_size(size: object) -> None:
+    """Refuse a number of outputs that is none."""
     to_integer(size, "the number of outputs", 0)

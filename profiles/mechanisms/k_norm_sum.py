@@ -10,17 +10,22 @@ import numpy as np
 from profiles.arrays import Floats
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
+from profiles.mechanisms.exact import open_release
 from profiles.mechanisms.interface import (
-    EXACT_ARITHMETIC,
     POSITIVE,
+    Arithmetic,
     check_call,
     noise_scale,
     require_norm,
     require_positive,
+    settle_arithmetic,
+    suppose_noise,
+    to_arithmetic,
     to_dimension,
 )
 from profiles.numbers import ExactLike
 from profiles.profile import Profile, declare
+from profiles.randomness.rounded import k_norm_law
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,10 +36,12 @@ class KNormSum:
     |‖y − g‖_p − ‖y − g'‖_p| ≤ ‖g − g'‖_p = w‖x‖_p. This needs p ≥ 1; for p < 1, which the paper's "for some
     p > 0" admits, the inequality and the profile fail.
 
-    Sampler: :func:`draw_k_norm`: radius ~ Gamma(d, β_sum), independent direction from the cone measure.
+    Samplers: in exact mode that of :func:`~profiles.randomness.rounded.k_norm_law`, for p = 1, 2 and ∞; others are refused when run. In
+    binary64 :func:`draw_k_norm`, for all p: radius ~ Gamma(d, β_sum), independent direction from the cone measure.
 
     ``beta_sum`` is the noise scale, in the unit of the data: a positive number or ``"positive"``. ``p`` ≥ 1 or ``math.inf``;
     ``radius`` bounds ‖x‖_p; ``dimension`` is d. For p = 1 this is the Laplace weighted sum in another parametrisation.
+    ``arithmetic``: "exact" releases correctly rounded values; "binary64" draws the noise in binary64, which gives more away (for studies).
 
     Source: Fay et al. 2024, Appendix D.4 (proof of Proposition 13). Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
 
@@ -45,18 +52,24 @@ class KNormSum:
     name: ClassVar[str] = "K-norm weighted sum"
     summary: ClassVar[str] = "weighted sum of vectors plus noise of density proportional to exp(-|noise|_p / beta_sum), any p >= 1"
     source: ClassVar[str] = "Fay et al. 2024, Appendix D.4, proof of Proposition 13; Hardt and Talwar 2010"
-    hypotheses: ClassVar[tuple[Hypothesis, ...]] = (EXACT_ARITHMETIC,)
 
     beta_sum: ExactLike = POSITIVE
     p: float = 2
     radius: ExactLike = 4
     dimension: int = 2
+    arithmetic: Arithmetic | str = Arithmetic.EXACT
 
     def __post_init__(self) -> None:
+        settle_arithmetic(self)
         require_positive(self.beta_sum, "the noise scale beta_sum")
         require_norm(self.p)
         check_radius(self.radius)
         to_dimension(self.dimension)
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What the profile takes for granted of the arithmetic that draws the noise."""
+        return suppose_noise(to_arithmetic(self.arithmetic))
 
     @property
     def profile(self) -> Profile:
@@ -69,20 +82,23 @@ class KNormSum:
         """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
         return {"z": norms_within(to_points(data, self.dimension), self.p, self.radius)}
 
-    def run(self, data: object, weights: object, rng: np.random.Generator) -> Floats:
+    def run(self, data: object, weights: object, rng: object = None) -> Floats:
         """Return one noisy sum, shape (d,); ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         output: Floats = self.sample((data, weights), rng, 1)[0]
         return output
 
-    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
+    def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        check_call(rng, size)
+        if self.arithmetic is Arithmetic.EXACT:
+            release = open_release(self.beta_sum, "the noise scale beta_sum", k_norm_law(self.p), rng, size)
+            return release.draw_sums(to_dataset(dataset, self.dimension, self.radius, self.p), size)
+        generator = check_call(rng, size)
         scale = noise_scale(self.beta_sum, "the noise scale beta_sum")
         data = to_dataset(dataset, self.dimension, self.radius, self.p)
         total = add_up(lambda: data.weights @ data.points, "the weighted sum")
-        return total + draw_k_norm(rng, (size,), self.dimension, self.p, scale)
+        return total + draw_k_norm(generator, (size,), self.dimension, self.p, scale)
 
-    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
+    def __call__(self, dataset: object, rng: object, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
 

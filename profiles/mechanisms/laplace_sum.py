@@ -5,14 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from profiles.arrays import Floats
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
-from profiles.mechanisms.interface import EXACT_ARITHMETIC, POSITIVE, check_call, noise_scale, require_positive, to_dimension
+from profiles.mechanisms.exact import open_release
+from profiles.mechanisms.interface import (
+    POSITIVE,
+    Arithmetic,
+    check_call,
+    noise_scale,
+    require_positive,
+    settle_arithmetic,
+    suppose_noise,
+    to_arithmetic,
+    to_dimension,
+)
 from profiles.numbers import ExactLike
 from profiles.profile import Profile, declare
+from profiles.randomness.rounded import LAPLACE
 
 _P = 1.0
 
@@ -26,6 +36,7 @@ class LaplaceSum:
 
     ``b`` is the noise scale, in the unit of the data: a positive number, or ``"positive"`` for a profile over all scales, which cannot
     be run. ``radius`` bounds ‖x‖₁; ``dimension`` is d.
+    ``arithmetic``: "exact" releases correctly rounded values; "binary64" draws the noise in binary64, which gives more away (for studies).
 
     Source: Fay et al. 2024, Section 3.3 (there b = 1). Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
 
@@ -38,16 +49,22 @@ class LaplaceSum:
     name: ClassVar[str] = "Laplace weighted sum"
     summary: ClassVar[str] = "weighted sum of vectors plus independent Laplace(b) noise in each coordinate"
     source: ClassVar[str] = "Fay et al. 2024, Section 3.3"
-    hypotheses: ClassVar[tuple[Hypothesis, ...]] = (EXACT_ARITHMETIC,)
 
     b: ExactLike = POSITIVE
     radius: ExactLike = 4
     dimension: int = 1
+    arithmetic: Arithmetic | str = Arithmetic.EXACT
 
     def __post_init__(self) -> None:
+        settle_arithmetic(self)
         require_positive(self.b, "the noise scale b")
         check_radius(self.radius)
         to_dimension(self.dimension)
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What the profile takes for granted of the arithmetic that draws the noise."""
+        return suppose_noise(to_arithmetic(self.arithmetic))
 
     @property
     def profile(self) -> Profile:
@@ -58,20 +75,23 @@ class LaplaceSum:
         """Return z = ‖x‖₁ of each record. Raises :class:`InvalidData`."""
         return {"z": norms_within(to_points(data, self.dimension), _P, self.radius)}
 
-    def run(self, data: object, weights: object, rng: np.random.Generator) -> Floats:
+    def run(self, data: object, weights: object, rng: object = None) -> Floats:
         """Return one noisy sum, shape (d,); ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         output: Floats = self.sample((data, weights), rng, 1)[0]
         return output
 
-    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
+    def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        check_call(rng, size)
+        if self.arithmetic is Arithmetic.EXACT:
+            release = open_release(self.b, "the noise scale b", LAPLACE, rng, size)
+            return release.draw_sums(to_dataset(dataset, self.dimension, self.radius, _P), size)
+        generator = check_call(rng, size)
         scale = noise_scale(self.b, "the noise scale b")
         data = to_dataset(dataset, self.dimension, self.radius, _P)
         total = add_up(lambda: data.weights @ data.points, "the weighted sum")
-        return total + rng.laplace(0.0, scale, size=(size, self.dimension))
+        return total + generator.laplace(0.0, scale, size=(size, self.dimension))
 
-    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
+    def __call__(self, dataset: object, rng: object, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
 

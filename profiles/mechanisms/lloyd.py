@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -15,20 +16,26 @@ from profiles.errors import InvalidArgument, InvalidData
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis
 from profiles.mechanisms.ball import project_records
 from profiles.mechanisms.clusters import ClusterPasses, open_passes
-from profiles.mechanisms.datasets import WeightedData, add_up, check_radius, norms_within, to_dataset, to_points
+from profiles.mechanisms.datasets import WeightedData, add_up, check_radius, find_reach, norms_within, to_dataset, to_points
+from profiles.mechanisms.exact import Release, open_release
 from profiles.mechanisms.interface import (
-    EXACT_ARITHMETIC,
     POSITIVE,
+    Arithmetic,
     check_call,
     noise_scale,
     require_norm,
     require_positive,
+    settle_arithmetic,
+    suppose_noise,
+    to_arithmetic,
     whole_number,
 )
 from profiles.mechanisms.k_norm_sum import KNormSum, draw_k_norm
+from profiles.mechanisms.quantised import Totals, Unit, add_exactly, prepare_units
 from profiles.mechanisms.weighted_count import WeightedCount
 from profiles.numbers import ExactLike, to_exact, to_integer
 from profiles.profile import Profile
+from profiles.randomness.rounded import LAPLACE, k_norm_law
 
 #: What one run may ask for: more iterations help nobody, and their noise is drawn before the first of them.
 MOST_ROUNDS, MOST_NUMBERS = 10**5, 10**8
@@ -43,6 +50,23 @@ class LloydNoise:
 
     counts: Floats
     sums: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LloydRelease:
+    """What draws the noise of iterations exactly."""
+
+    counts: Release
+    sums: Release
+
+    @property
+    def units(self) -> tuple[Unit, Unit]:
+        """The units of sums and of counts."""
+        return self.sums.unit, self.counts.unit
+
+    def draw(self, totals: Totals) -> tuple[Floats, Floats]:
+        """Return noisy counts (..., k) and sums (..., k, d) of totals in units, (..., k, d + 1) with the counts in the last column."""
+        return self.counts.draw(totals[..., -1]), self.sums.draw(totals[..., :-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +117,15 @@ class WeightedLloyd:
     Only the final centres are the output; the guarantee covers the centres of all iterations.
 
     In floating point, the cluster of a record is a function of that record and the centres alone as well, by the definition of
-    :mod:`profiles.mechanisms.nearest`: parallel composition needs no hypothesis there. The sums are rounded; that noise is added to exact
-    sums is part of the hypothesis EXACT_ARITHMETIC. On large data a run needs memory for the data and a constant for each thread.
+    :mod:`profiles.mechanisms.nearest`: parallel composition needs no hypothesis there. In exact mode records are truncated to integers,
+    whose sums are exact, and what each iteration releases is correctly rounded (docs/exact-noise.md); p must be 1, 2 or ∞ to be run. In
+    binary64 mode sums are rounded: that noise is added to exact sums is part of the hypothesis EXACT_ARITHMETIC. On large data a run needs
+    memory for the data and a constant for each thread, and in exact mode for up to 2²⁷ truncated numbers (1 GiB), which are made once.
 
     ``initial_centres``: shape (k, d), or (k,) where d = 1; they must not be derived from the data. ``iterations`` is T, a positive
     integer; ``beta_count`` and ``beta_sum`` are positive numbers; each of the three may be ``"positive"`` for a profile that cannot be
     run. ``p`` ≥ 1 or ``math.inf``; ``radius`` bounds ‖x‖_p.
+    ``arithmetic``: "exact" releases correctly rounded values; "binary64" draws the noise in binary64, which gives more away (for studies).
 
     Source: Fay et al. 2024, Proposition 13, Equation (3), Algorithm 2. Raises :class:`InvalidArgument`, :class:`InvalidNumber`,
     :class:`InvalidData` (the centres).
@@ -110,7 +137,6 @@ class WeightedLloyd:
     name: ClassVar[str] = "weighted DP-Lloyd"
     summary: ClassVar[str] = "k-means centres after T iterations with noisy weighted counts and sums"
     source: ClassVar[str] = "Fay et al. 2024, Proposition 13 and Algorithm 2"
-    hypotheses: ClassVar[tuple[Hypothesis, ...]] = (EXACT_ARITHMETIC, PUBLIC_CENTRES)
 
     initial_centres: ArrayLike
     iterations: ExactLike = POSITIVE
@@ -120,8 +146,10 @@ class WeightedLloyd:
     radius: ExactLike = 4
     min_count: ExactLike | None = 1.0
     confine: bool = False
+    arithmetic: Arithmetic | str = Arithmetic.EXACT
 
     def __post_init__(self) -> None:
+        settle_arithmetic(self)
         object.__setattr__(self, "initial_centres", _freeze_centres(self.initial_centres))
         if self.iterations != POSITIVE:
             to_integer(self.iterations, "the number of iterations", 1, any_form=True)
@@ -132,6 +160,11 @@ class WeightedLloyd:
         if self.min_count is not None:
             require_positive(self.min_count, "min_count")
             noise_scale(self.min_count, "min_count")
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What the profile takes for granted of the centres and of the arithmetic that draws the noise."""
+        return (*suppose_noise(to_arithmetic(self.arithmetic)), PUBLIC_CENTRES)
 
     @property
     def centres(self) -> Floats:
@@ -147,12 +180,13 @@ class WeightedLloyd:
     @property
     def count(self) -> WeightedCount:
         """The weighted count that an iteration runs, on disjoint clusters."""
-        return WeightedCount(beta_count=self.beta_count)
+        return WeightedCount(beta_count=self.beta_count, arithmetic=self.arithmetic)
 
     @property
     def sum(self) -> KNormSum:
         """The weighted sum that an iteration runs, on disjoint clusters."""
-        return KNormSum(beta_sum=self.beta_sum, p=self.p, radius=self.radius, dimension=self.centres.shape[1])
+        dimension = self.centres.shape[1]
+        return KNormSum(beta_sum=self.beta_sum, p=self.p, radius=self.radius, dimension=dimension, arithmetic=self.arithmetic)
 
     @property
     def profile(self) -> Profile:
@@ -164,38 +198,71 @@ class WeightedLloyd:
         """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
         return {"z": norms_within(to_points(data, self.centres.shape[1]), self.p, self.radius)}
 
-    def run(self, data: object, weights: object, rng: np.random.Generator) -> Floats:
+    def run(self, data: object, weights: object, rng: object = None) -> Floats:
         """Return the final centres of one run, shape (k, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         output: Floats = self.sample((data, weights), rng, 1)[0]
         return output
 
-    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
+    def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return the final centres of ``size`` independent runs, shape (size, k, d).
 
         Raises :class:`InvalidData`, :class:`InvalidArgument`.
         """
-        check_call(rng, size)
-        centres = self.centres
+        if self.arithmetic is Arithmetic.EXACT:
+            return self._sample_exactly(dataset, rng, size)
+        generator = check_call(rng, size)
+        centres, rounds = self.centres, self._count_rounds()
         data = to_dataset(dataset, centres.shape[1], self.radius, self.p)
-        rounds = self._count_rounds()
         outputs = np.empty((size, *centres.shape))
         if len(data.points) * centres.size >= _LARGE:
             with open_passes(data) as passes:
                 for index in range(size):
-                    outputs[index] = follow_run(passes, centres, self.draw_noise(rng, 1), self.post_processing)
+                    outputs[index] = follow_run(passes, centres, self.draw_noise(generator, 1), self.post_processing)
             return outputs
         block = max(1, _BLOCK // max(1, data.points.size, rounds * centres.size))
         for start in range(0, size, block):
-            noise = self.draw_noise(rng, min(block, size - start))
+            noise = self.draw_noise(generator, min(block, size - start))
             outputs[start : start + block] = move_centres(data, centres, noise, self.post_processing)
         return outputs
 
-    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
+    def _sample_exactly(self, dataset: object, rng: object, size: int) -> Floats:
+        release, centres, rounds = self.open_release(rng, size), self.centres, self._count_rounds()
+        data = to_dataset(dataset, centres.shape[1], self.radius, self.p)
+        outputs = np.empty((size, *centres.shape))
+        if len(data.points) * centres.size >= _LARGE:
+            with open_passes(data) as passes:
+                quantised = prepare_units(data, passes.reach, *release.units)
+                for index in range(size):
+                    outputs[index] = follow_releases(
+                        lambda current: release.draw(passes.total_units(current, quantised)), centres, rounds, self.post_processing
+                    )
+            return outputs
+        quantised = prepare_units(data, find_reach(data.points), *release.units)
+        units = quantised.read_all()
+        block = max(1, _BLOCK // max(1, data.points.size, 4 * centres.size))
+        for start in range(0, size, block):
+            runs = min(block, size - start)
+
+            def step(current: Floats, runs: int = runs) -> tuple[Floats, Floats]:
+                totals = total_labelled(units, quantised.most, assign_nearest(data.points, current), len(centres))
+                return release.draw(np.broadcast_to(totals, (runs, *totals.shape[1:])))
+
+            # all runs start with the same centres: what is before their first noise is done once
+            outputs[start : start + runs] = follow_releases(step, centres[np.newaxis], rounds, self.post_processing)
+        return outputs
+
+    def __call__(self, dataset: object, rng: object, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
 
+    def open_release(self, rng: object = None, size: object = 1) -> LloydRelease:
+        """Return what draws the exact noise of an iteration. Raises :class:`InvalidArgument`, for a norm without exact noise, too."""
+        law = k_norm_law(self.p)
+        counts = open_release(self.beta_count, "the noise scale beta_count", LAPLACE, rng, size)
+        return LloydRelease(counts, open_release(self.beta_sum, "the noise scale beta_sum", law, counts.bits, size))
+
     def draw_noise(self, rng: np.random.Generator, size: int) -> LloydNoise:
-        """Return the noise of ``size`` runs; it does not depend on any data. Raises :class:`InvalidArgument`."""
+        """Return the noise of ``size`` runs in binary64; it does not depend on any data. Raises :class:`InvalidArgument`."""
         check_call(rng, size)
         rounds = self._count_rounds()
         clusters, dimension = self.centres.shape
@@ -238,6 +305,16 @@ def follow_run(passes: ClusterPasses, centres: Floats, noise: LloydNoise, post_p
     return current
 
 
+def follow_releases(
+    release: Callable[[Floats], tuple[Floats, Floats]], centres: Floats, rounds: int, post_processing: PostProcessing
+) -> Floats:
+    """Return the final centres where ``release`` gives the noisy counts and sums of the clusters of centres: (..., k, d)."""
+    current = centres
+    for _ in range(rounds):
+        current = post_processing.move(current, *release(current))
+    return current
+
+
 def assign_nearest(points: Floats, centres: Floats) -> Positions:
     """Return the index of the nearest centre, the first one of a tie: (n, d) and (s, k, d) → (s, n).
 
@@ -260,7 +337,21 @@ def assign_nearest(points: Floats, centres: Floats) -> Positions:
 
 
 def total_clusters(data: WeightedData, labels: Positions, clusters: int) -> tuple[Floats, Floats]:
-    """Return the weighted counts Σ w, shape (s, k), and the weighted sums Σ w x, shape (s, k, d), of labelled clusters."""
+    """Return the weighted counts Σ w, shape (s, k), and the weighted sums Σ w x, shape (s, k, d), of labelled clusters, in binary64."""
+    add = _sort(labels, clusters)
+    with np.errstate(over="ignore", invalid="ignore"):
+        weighted = data.points * data.weights[:, np.newaxis]
+    counts = add_up(lambda: add(data.weights[:, np.newaxis]), "the sum of the weights")[..., 0]
+    return counts, add_up(lambda: add(weighted), "the weighted sum")
+
+
+def total_labelled(units: Floats, most: float, labels: Positions, clusters: int) -> Totals:
+    """Return the exact totals of labelled clusters, shape (s, k, columns), of ``units`` of shape (n, columns) that ``most`` bounds."""
+    return add_exactly(_sort(labels, clusters), units, max(1, len(units)), most)
+
+
+def _sort(labels: Positions, clusters: int) -> Callable[[Floats], Floats]:
+    """Return the function that adds up the rows of each cluster, one after the other: (n, columns) → (s, k, columns)."""
     runs, rows = labels.shape
     bins = (labels + clusters * np.arange(runs)[:, np.newaxis]).ravel()
 
@@ -269,11 +360,7 @@ def total_clusters(data: WeightedData, labels: Positions, clusters: int) -> tupl
         totals = np.bincount(bins, weights=repeated, minlength=runs * clusters)
         return np.asarray(totals, dtype=np.float64).reshape(runs, clusters)
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        weighted = data.points * data.weights[:, np.newaxis]
-    counts = add_up(lambda: total(data.weights), "the sum of the weights")
-    sums = add_up(lambda: np.stack([total(column) for column in weighted.T], axis=-1), "the weighted sum")
-    return counts, sums
+    return lambda values: np.stack([total(column) for column in values.T], axis=-1)
 
 
 def _freeze_centres(centres: object) -> tuple[tuple[float, ...], ...]:

@@ -10,9 +10,20 @@ import numpy as np
 from profiles.arrays import Floats
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, to_dataset, to_points
-from profiles.mechanisms.interface import EXACT_ARITHMETIC, POSITIVE, check_call, noise_scale, require_positive
+from profiles.mechanisms.exact import open_release
+from profiles.mechanisms.interface import (
+    POSITIVE,
+    Arithmetic,
+    check_call,
+    noise_scale,
+    require_positive,
+    settle_arithmetic,
+    suppose_noise,
+    to_arithmetic,
+)
 from profiles.numbers import ExactLike
 from profiles.profile import Profile, declare
+from profiles.randomness.rounded import LAPLACE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +34,7 @@ class WeightedCount:
 
     ``beta_count`` is the noise scale, in the unit of the weights: a positive number or ``"positive"``. Only the number of records and
     their weights are used; the values must be finite numbers, as for every mechanism here.
+    ``arithmetic``: "exact" releases correctly rounded values; "binary64" draws the noise in binary64, which gives more away (for studies).
 
     Source: Fay et al. 2024, Appendix D.4 (proof of Proposition 13). Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
 
@@ -33,12 +45,18 @@ class WeightedCount:
     name: ClassVar[str] = "weighted count"
     summary: ClassVar[str] = "sum of the weights plus Laplace(beta_count) noise"
     source: ClassVar[str] = "Fay et al. 2024, Appendix D.4, proof of Proposition 13"
-    hypotheses: ClassVar[tuple[Hypothesis, ...]] = (EXACT_ARITHMETIC,)
 
     beta_count: ExactLike = POSITIVE
+    arithmetic: Arithmetic | str = Arithmetic.EXACT
 
     def __post_init__(self) -> None:
+        settle_arithmetic(self)
         require_positive(self.beta_count, "the noise scale beta_count")
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What the profile takes for granted of the arithmetic that draws the noise."""
+        return suppose_noise(to_arithmetic(self.arithmetic))
 
     @property
     def profile(self) -> Profile:
@@ -50,19 +68,22 @@ class WeightedCount:
         to_points(data, None)
         return {}
 
-    def run(self, data: object, weights: object, rng: np.random.Generator) -> float:
+    def run(self, data: object, weights: object, rng: object = None) -> float:
         """Return one noisy count; ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         return float(self.sample((data, weights), rng, 1)[0])
 
-    def sample(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
+    def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy counts, shape (size,). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        check_call(rng, size)
+        if self.arithmetic is Arithmetic.EXACT:
+            release = open_release(self.beta_count, "the noise scale beta_count", LAPLACE, rng, size)
+            return release.draw_counts(to_dataset(dataset, None), size)
+        generator = check_call(rng, size)
         scale = noise_scale(self.beta_count, "the noise scale beta_count")
         data = to_dataset(dataset, None)
         total = add_up(lambda: np.asarray(data.weights.sum()), "the sum of the weights")
-        return float(total) + rng.laplace(0.0, scale, size=size)
+        return float(total) + generator.laplace(0.0, scale, size=size)
 
-    def __call__(self, dataset: object, rng: np.random.Generator, size: int) -> Floats:
+    def __call__(self, dataset: object, rng: object, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
 

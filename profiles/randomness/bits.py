@@ -11,16 +11,69 @@ from numpy.typing import NDArray
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import SECURE_BITS, SEEDED_BITS, Hypothesis
 from profiles.numbers import to_integer
+from profiles.randomness.system import SystemBits
 
 Digits = NDArray[np.uint16]
+Words = NDArray[np.uint64]
 
 #: First digits are drawn in blocks of this length, so that a seed gives the same sample however the data is cut into batches.
 BLOCK = 32_768
 FIRST_BITS, NEXT_BITS = 16, 32
 
+_forks = 0  # between the first process that loaded this module and this one
+
+
+def _count_fork() -> None:
+    global _forks  # noqa: PLW0603 - what a fork changes is the process
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
+
+def mark_process() -> tuple[int, int]:
+    """Return what a forked process has another value of: the process id, and how many forks led here.
+
+    Each alone is not enough: a fork into a new process namespace (a container) may have its parent's id, and a fork by a C library is not
+    counted.
+    """
+    return os.getpid(), _forks
+
+
+class Uncopied:
+    """What holds random bits is not copied: both copies would use the same ones.
+
+    Claim: ``copy``, ``deepcopy`` and ``pickle`` raise what :meth:`_refuse_copy` of the class raises; a class writes that one method.
+
+    >>> import copy
+    >>> class Dice(Uncopied):
+    ...     __slots__ = ()
+    ...     def _refuse_copy(self):
+    ...         raise TypeError("dice cannot be copied")
+    >>> copy.copy(Dice())
+    Traceback (most recent call last):
+    ...
+    TypeError: dice cannot be copied
+    """
+
+    __slots__ = ()
+
+    def _refuse_copy(self) -> NoReturn:
+        raise NotImplementedError
+
+    def __copy__(self) -> NoReturn:
+        self._refuse_copy()
+
+    def __deepcopy__(self, _memo: object) -> NoReturn:
+        self._refuse_copy()
+
+    def __reduce__(self) -> NoReturn:
+        self._refuse_copy()
+
 
 class BitSource(Protocol):
-    """Independent uniform digits: blocks of 16-bit ones, and single 32-bit ones."""
+    """Independent uniform digits: blocks of 16-bit ones, single 32-bit ones, and any number of 64-bit words. None is given twice."""
 
     @property
     def name(self) -> str:
@@ -40,9 +93,12 @@ class BitSource(Protocol):
     def digit(self) -> int:
         """Return a digit that is uniform on 0, ..., 2^32 − 1."""
 
+    def words(self, count: int) -> Words:
+        """Return ``count`` words, each uniform on 0, ..., 2^64 − 1: a new array of shape (count,)."""
+
 
 class SecureBits:
-    """``os.urandom``, in blocks of 64 KiB."""
+    """``os.urandom``, in blocks of 64 KiB, or as many words as are asked for: nothing is read ahead that a fork or a copy could repeat."""
 
     __slots__ = ()
 
@@ -58,26 +114,48 @@ class SecureBits:
         """Return the next single digit."""
         return int.from_bytes(os.urandom(NEXT_BITS // 8), "little")
 
+    def words(self, count: int) -> Words:
+        """Return the next words: exactly what ``os.urandom(8·count)`` gives."""
+        return np.frombuffer(bytearray(os.urandom(8 * count)), dtype=np.uint64)
 
-class GeneratorBits:
-    """A NumPy generator: for tests and repeatable studies. The guarantee then supposes that nobody knows the seed."""
 
-    __slots__ = ("rng", "seed")
+class GeneratorBits(Uncopied):
+    """A NumPy generator: for tests and repeatable studies. The guarantee then supposes that nobody knows the seed.
+
+    Its bits are used once: it cannot be copied or pickled, and gives none in a forked process, which would draw what its parent draws.
+    """
+
+    __slots__ = ("_process", "rng", "seed")
 
     name = "seeded generator"
     hypothesis = SEEDED_BITS
 
     def __init__(self, rng: np.random.Generator, seed: int | None = None) -> None:
-        self.rng, self.seed = rng, seed
+        self.rng, self.seed, self._process = rng, seed, mark_process()
 
     def block(self) -> Digits:
-        """Return the next block."""
-        words = self.rng.integers(0, 2**64 - 1, size=BLOCK // 4, dtype=np.uint64, endpoint=True)
-        return words.astype("<u8", copy=False).view("<u2").astype(np.uint16, copy=False)
+        """Return the next block. Raises :class:`InvalidArgument` in a forked process."""
+        return self.words(BLOCK // 4).astype("<u8", copy=False).view("<u2").astype(np.uint16, copy=False)
+
+    def words(self, count: int) -> Words:
+        """Return the next words; a sequence of calls gives what one call gives. Raises :class:`InvalidArgument` in a forked process."""
+        self._refuse_forks()
+        return self.rng.integers(0, 2**64 - 1, size=count, dtype=np.uint64, endpoint=True)
 
     def digit(self) -> int:
-        """Return the next single digit."""
+        """Return the next single digit. Raises :class:`InvalidArgument` in a forked process."""
+        self._refuse_forks()
         return int(self.rng.integers(0, 2**NEXT_BITS - 1, dtype=np.uint64, endpoint=True))
+
+    def _refuse_forks(self) -> None:
+        if self._process != mark_process():
+            raise InvalidArgument(
+                "a seeded generator was used in a forked process, where it would draw what its parent draws; make one there, with a seed "
+                "of its own, or none for the secure source"
+            )
+
+    def _refuse_copy(self) -> NoReturn:
+        raise InvalidArgument("a source of bits cannot be copied or pickled, because both would give the same bits; make another one")
 
 
 def repeats(source: BitSource, rng: np.random.Generator) -> bool:
@@ -122,12 +200,12 @@ def open_bits(source: object = None) -> BitSource:
     """
     if source is None:
         return SecureBits()
-    if isinstance(source, np.random.Generator):
-        return GeneratorBits(source)
+    if isinstance(source, np.random.Generator):  # one over the secure source has no state to repeat, and one read for each word
+        return SecureBits() if isinstance(source.bit_generator, SystemBits) else GeneratorBits(source)
     if isinstance(source, (int, np.integer)) and not isinstance(source, bool):
         seed = to_integer(source, "a seed", 0, hint="give one, or none for a secure source")
         return GeneratorBits(np.random.default_rng(seed), seed)
-    if all(hasattr(source, name) for name in ("name", "hypothesis", "seed", "block", "digit")):
+    if all(hasattr(source, name) for name in ("name", "hypothesis", "seed", "block", "digit", "words")):
         return source  # type: ignore[return-value]
     raise InvalidArgument(
         f"a source of random bits must be None (secure), a seed or a numpy.random.Generator, but {type(source).__name__} was found; "
@@ -151,34 +229,3 @@ def draw_below(bound: int, source: BitSource) -> int:
             value = value << NEXT_BITS | source.digit()
         if value < limit:
             return value % bound
-
-
-class Uncopied:
-    """What holds random bits is not copied: both copies would use the same ones.
-
-    Claim: ``copy``, ``deepcopy`` and ``pickle`` raise what :meth:`_refuse_copy` of the class raises; a class writes that one method.
-
-    >>> import copy
-    >>> class Dice(Uncopied):
-    ...     __slots__ = ()
-    ...     def _refuse_copy(self):
-    ...         raise TypeError("dice cannot be copied")
-    >>> copy.copy(Dice())
-    Traceback (most recent call last):
-    ...
-    TypeError: dice cannot be copied
-    """
-
-    __slots__ = ()
-
-    def _refuse_copy(self) -> NoReturn:
-        raise NotImplementedError
-
-    def __copy__(self) -> NoReturn:
-        self._refuse_copy()
-
-    def __deepcopy__(self, _memo: object) -> NoReturn:
-        self._refuse_copy()
-
-    def __reduce__(self) -> NoReturn:
-        self._refuse_copy()

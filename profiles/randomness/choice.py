@@ -21,6 +21,7 @@ from profiles.arrays import Floats, Integers
 from profiles.errors import InvalidArgument
 from profiles.randomness.bits import NEXT_BITS, BitSource, draw_below
 from profiles.randomness.exponentials import enclose_exp
+from profiles.randomness.rounded.ieee import check_rounding
 
 #: What enclosures need: (exponent, multiplicity), in the order of the entries.
 Exact = Callable[[], Iterable[tuple[Fraction, int]]]
@@ -39,7 +40,7 @@ class ExponentialChoice:
 
     ``scores``: integers, binary64 numbers or fractions (an array of objects), taken as exact, finite, shape (m,), m ≥ 1. Making one costs
     a few vector operations; a draw costs the logarithm of m. Source: docs/repeated-mechanisms.md, Theorem D.
-    Raises :class:`InvalidArgument` for rates outside [2⁻⁹⁰⁰, 2⁹⁰⁰].
+    Raises :class:`InvalidArgument` for rates outside [2⁻⁹⁰⁰, 2⁹⁰⁰], :class:`PDPError` where binary64 does not round to nearest.
 
     >>> from profiles.randomness import open_bits
     >>> ExponentialChoice(np.array([0, 50, 0]), Fraction(1)).draw(open_bits(np.random.default_rng(1)))
@@ -49,6 +50,7 @@ class ExponentialChoice:
     __slots__ = ("_margin", "_rate", "_scores", "_sums")
 
     def __init__(self, scores: np.ndarray[Any, Any], rate: Fraction) -> None:
+        check_rounding()
         factor = _to_factor(rate)
         self._scores, self._rate = scores, rate
         exponents = measure_gaps(scores)
@@ -80,6 +82,7 @@ class ExponentialDraws:
     __slots__ = ("_digits", "_factor", "_far", "_near", "_rate", "reach")
 
     def __init__(self, rate: Fraction, digits: BitSource) -> None:
+        check_rounding()
         self._rate, self._factor, self._digits = rate, _to_factor(rate), digits
         self.reach = int(min(_FAR / self._factor, _LONGEST))
         #: An upper bound of the weight of one entry beyond ``reach``.

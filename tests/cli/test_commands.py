@@ -92,6 +92,9 @@ def test_weight_is_feasible_and_encloses_the_root(pdp, lloyd):
 def test_the_hypotheses_of_a_mechanism_are_carried(pdp):
     found = pdp("epsilon", "profiles.mechanisms.lloyd:default", "--rule", "uniform", "--constant", "rate=0.1", "--json").json()
     assert "The initial centres are public: they do not depend on the data set" in found["hypotheses"]
+    assert {"ieee-rounding", "balls-enclose"} <= {item["id"] for item in found["premises"]}
+    assert "exact-reals" not in {item["id"] for item in found["premises"]}
+    assert any(item["id"] == "exact-reals" and "docs/exact-noise.md" in item["evidence"] for item in found["discharged"])
 
 
 def test_epsilon_bounds_enclose_the_supremum_and_carry_hypotheses(pdp, lloyd, tmp_path):
@@ -172,6 +175,7 @@ def test_mechanisms_lists_the_catalogue_and_references_that_verify_accepts(pdp):
     entries = pdp("mechanisms", "--json").json()
     assert len(entries) >= 4
     for entry in entries:
+        assert entry["arithmetic"] == {"exact": ["ieee-rounding", "balls-enclose"], "binary64": ["exact-reals"]}
         assert pdp("verify", entry["reference"], "--target-epsilon", "3", "-c", "assumption-8", "--json").code in (0, 1)
 
 

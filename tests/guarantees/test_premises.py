@@ -89,6 +89,7 @@ TABLE = pa.table({"z": np.linspace(0, 4, 50)})
 SETS = CoverageInstance.from_sets([[x % 3] for x in range(30)], candidates=4)
 OURS = (LaplaceSum(b=20, radius=4), WeightedCount(beta_count=50))
 LLOYD = WeightedLloyd(initial_centres=[[-1.0], [1.0]], iterations=1, beta_count=10, beta_sum=10, p=2, radius=4)
+IN_BINARY64 = LaplaceSum(b=20, radius=4, arithmetic="binary64")
 CORESET: dict[str, object] = {"m": 10, "n": 100, "lam": "1/2", "mean": 1}
 
 
@@ -165,6 +166,7 @@ PATHS: dict[str, Callable[[], AnyGuarantee]] = {
         BOTH, [discharge(base_profile(COUNT), EXACT_REALS, "integers"), base_profile(SUM)]
     ),
     "a mechanism of ours": lambda: derive_mechanism(LLOYD),
+    "a mechanism of ours in binary64": lambda: derive_mechanism(IN_BINARY64),
     "a mechanism of one's own": lambda: derive_mechanism(Own()),
     **{f"derive_epsilon {name}": (lambda name=name: _by_rule(name)) for name in (*EXPLICIT, "privacy-constrained")},  # type: ignore[misc]
     "derive_epsilon of a composition": lambda: derive_epsilon(BOTH, rule="coreset-l2", constants=CORESET).guarantee,
@@ -207,11 +209,13 @@ PATHS: dict[str, Callable[[], AnyGuarantee]] = {
     "draw_sample": lambda: draw_sample(OURS[0], TABLE, target_epsilon="1/2").guarantee,
     "release": lambda: draw_sample(OURS[0], TABLE, target_epsilon="1/2").release(OURS[0]).guarantee,
     "release of several": lambda: draw_sample(OURS, TABLE, q="1/10").release(OURS).guarantee,
+    "release in binary64": lambda: draw_sample(IN_BINARY64, TABLE, q="1/10").release(IN_BINARY64, np.random.default_rng(0)).guarantee,
     "release of Lloyd": lambda: draw_sample(LLOYD, TABLE, q="1/10").release(LLOYD).guarantee,
     "release of one's own": lambda: draw_sample(Own(), TABLE, q="1/10").release(Own()).guarantee,
     "release with a seed": lambda: draw_sample(OURS[0], TABLE, q="1/10").release(OURS[0], np.random.default_rng(0)).guarantee,
     "DPKMeans": lambda: _kmeans().fit(POINTS).guarantee_,
     "DPKMeans, projected": lambda: _kmeans(outside="project", init=np.eye(2)).fit(POINTS).guarantee_,
+    "DPKMeans in binary64": lambda: _kmeans(arithmetic="binary64").fit(POINTS).guarantee_,
     "DPKMeans with weights": lambda: _kmeans(largest_weight=2).fit(POINTS, sample_weight=np.full(60, 2.0)).guarantee_,
     "DPKMeans on a sample": lambda: _kmeans().fit_sampled(POINTS).guarantee_,
     "DPKMeans on a sample of one's own": lambda: _kmeans().fit_sampled(POINTS, select=_select).guarantee_,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,11 +13,13 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from profiles import InvalidData
-from profiles.mechanisms import WeightedLloyd, clusters, lloyd
-from profiles.mechanisms.clusters import open_passes
+from profiles.mechanisms import KNormSum, WeightedLloyd, clusters, lloyd, quantised
+from profiles.mechanisms.clusters import ClusterPasses, open_passes
 from profiles.mechanisms.datasets import WeightedData, to_dataset
-from profiles.mechanisms.lloyd import PostProcessing, follow_run, move_centres
+from profiles.mechanisms.lloyd import PostProcessing, follow_run, move_centres, total_labelled
 from profiles.mechanisms.nearest import label_by_definition
+from profiles.mechanisms.quantised import Unit, prepare_units
+from profiles.randomness.rounded import Grid
 from tests.mechanisms.reference import follow_algorithm_2
 
 
@@ -25,8 +28,11 @@ def make_data(seed, rows, dimension):
     return WeightedData(rng.normal(size=(rows, dimension)), 1 + 5 * rng.random(rows))
 
 
+CASES = (st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 8), st.integers(1, 400), st.integers(1, 60), st.integers(1, 3))
+
+
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 8), st.integers(1, 400), st.integers(1, 60), st.integers(1, 3))
+@given(*CASES)
 def test_totals_are_those_of_the_labels(seed, dimension, count, rows, span, threads):
     data, centres = make_data(seed, rows, dimension), np.random.default_rng(seed + 1).normal(size=(count, dimension))
     labels = label_by_definition(data.points, centres)
@@ -40,6 +46,29 @@ def test_totals_are_those_of_the_labels(seed, dimension, count, rows, span, thre
         for column in range(dimension):
             terms = data.weights[members] * data.points[members, column]
             assert sums[j, column] == pytest.approx(math.fsum(terms), rel=0, abs=1e-13 * (1 + np.abs(terms).sum()))
+
+
+@settings(max_examples=40, deadline=None)
+@given(*CASES, st.sampled_from([0, 2**27]), st.sampled_from([Fraction(3), Fraction(1, 20), Fraction(1, 40)]), st.sampled_from([0, 2**18]))
+def test_exact_totals_are_those_of_fractions(seed, dimension, count, rows, span, threads, kept, scale, most):
+    data, centres = make_data(seed, rows, dimension), np.random.default_rng(seed + 1).normal(size=(count, dimension))
+    labels = label_by_definition(data.points, centres)
+    sums, counts = Unit.of(Grid.of(scale)), Unit.of(Grid.of(2 * scale))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clusters, "_LEAST_SPAN", span)
+        patch.setattr(clusters, "_MOST_TOTALS", most)
+        patch.setattr(quantised, "_MOST_CACHED", kept)
+        with open_passes(data, threads) as passes:
+            units = prepare_units(data, passes.reach, sums, counts)
+            found = [passes.total_units(centres, units) for _ in range(2)]  # the second one reads what is kept
+    batch = total_labelled(units.read_all(), units.most, labels[np.newaxis], count)[0]
+    expected = [[0] * (dimension + 1) for _ in range(count)]
+    for label, x, w in zip(labels.tolist(), data.points.tolist(), data.weights.tolist(), strict=True):
+        for column, value in enumerate((*x, 1)):
+            exponent = sums.exponent if column < dimension else counts.exponent
+            expected[label][column] += math.trunc(Fraction(w) * Fraction(value) / Fraction(2) ** exponent)
+    for totals in (*found, batch):
+        assert totals.tolist() == expected
 
 
 def test_totals_are_the_same_bits_for_every_number_of_threads():
@@ -94,7 +123,8 @@ def test_large_data_take_the_fast_way_and_small_data_the_other(monkeypatch):
     used = []
     monkeypatch.setattr(lloyd, "follow_run", lambda *arguments: used.append(1) or follow_run(*arguments))
     data = make_data(5, 4000, 3)
-    mechanism = WeightedLloyd(initial_centres=np.eye(25, 3), iterations=2, beta_count=1, beta_sum=1, radius=10)
+    constants = {"initial_centres": np.eye(25, 3), "iterations": 2, "beta_count": 1, "beta_sum": 1, "radius": 10}
+    mechanism = WeightedLloyd(**constants, arithmetic="binary64")
     fast = mechanism((data.points, data.weights), np.random.default_rng(6), 3)
     assert used == [1, 1, 1]
     monkeypatch.setattr(lloyd, "_LARGE", 10**9)
@@ -120,13 +150,50 @@ def test_a_run_needs_no_memory_that_grows_with_rows_or_rows_times_clusters():
     assert peaks[100_000, 200] < 1.1 * peaks[100_000, 100] + more
 
 
-def test_sums_beyond_the_range_of_floats_are_refused():
+def test_sums_beyond_the_range_of_floats_are_refused_in_binary64():
     points = np.full((3000, 100), 1e307)
-    mechanism = WeightedLloyd(initial_centres=np.zeros((1, 100)), iterations=1, beta_count=1, beta_sum=1, p=np.inf, radius="1e308")
+    mechanism = WeightedLloyd(
+        initial_centres=np.zeros((1, 100)), iterations=1, beta_count=1, beta_sum=1, p=np.inf, radius="1e308", arithmetic="binary64"
+    )
     with pytest.raises(InvalidData, match="weighted sum is beyond the range"):
         mechanism.run(points, None, np.random.default_rng(0))
     with pytest.raises(InvalidData, match="sum of the weights is beyond the range"):
         mechanism.run(points / 1e307, np.full(3000, 1e306), np.random.default_rng(0))
+
+
+def test_sums_beyond_the_range_of_floats_saturate_in_exact_mode():
+    points = np.full((20_000, 14), 2e304)
+    constants = {"beta_count": 10, "beta_sum": 10**301, "p": np.inf, "radius": "1e305"}
+    lloyds = WeightedLloyd(initial_centres=np.zeros((1, 14)), iterations=1, **constants)
+    assert lloyds.run(points, None, 1) == pytest.approx(1.797e308 / 20_000, rel=1e-2)
+    del constants["beta_count"]
+    assert (KNormSum(dimension=14, **constants).run(-points, None, 1) == -np.finfo(float).max).all()
+
+
+def test_large_and_small_data_have_one_law_in_exact_mode(monkeypatch):
+    """One generator, once in passes and once in batches of one run: the same words for the same noise, and the same exact totals."""
+    passed = []
+    follow = ClusterPasses.total_units
+    monkeypatch.setattr(ClusterPasses, "total_units", lambda *arguments: passed.append(1) or follow(*arguments))
+    data = make_data(5, 4000, 3)
+    mechanism = WeightedLloyd(initial_centres=np.eye(25, 3), iterations=2, beta_count=1, beta_sum=1, radius=10)
+    fast = mechanism((data.points, data.weights), np.random.default_rng(6), 3)
+    assert len(passed) == 6
+    monkeypatch.setattr(lloyd, "_LARGE", 10**9)
+    monkeypatch.setattr(lloyd, "_BLOCK", 1)
+    slow = mechanism((data.points, data.weights), np.random.default_rng(6), 3)
+    assert len(passed) == 6
+    assert (fast == slow).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_run_has_the_same_bits_for_every_number_of_threads(threads):
+    data = make_data(11, 30_000, 4)
+    mechanism = WeightedLloyd(initial_centres=np.eye(5, 4), iterations=3, beta_count=20, beta_sum=20, radius=10)
+    with threadpool_limits(threads, user_api="blas"):
+        found = mechanism.run(data.points, data.weights, 3)
+    with threadpool_limits(3 - threads, user_api="blas"):
+        assert (mechanism.run(data.points, data.weights, 3) == found).all()
 
 
 def test_errors_name_the_row_of_the_whole_data_set():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 from profiles import InvalidArgument, InvalidData, InvalidNumber
 from profiles.mechanisms import KNormSum, LaplaceSum, WeightedCount, WeightedLloyd, k_norm_sum, laplace_sum, lloyd, weighted_count
 from profiles.mechanisms.datasets import float_at_most
+from profiles.randomness.bits import open_bits
+from profiles.randomness.system import system_generator
 
 PLANE = [
     LaplaceSum(b=1, dimension=2),
@@ -158,9 +161,29 @@ def test_a_mechanism_over_all_scales_has_a_profile_but_does_not_run(general):
 
 
 @pytest.mark.parametrize("rng", [None, 0, np.random.RandomState(0), np.random])
-def test_the_generator_is_a_generator(mechanism, rng):
+def test_the_generator_of_binary64_noise_is_a_generator(mechanism, rng):
     with pytest.raises(InvalidArgument, match="Generator"):
+        replace(mechanism, arithmetic="binary64").sample(GOOD, rng, 1)
+
+
+@pytest.mark.parametrize("rng", [-1, 1.5, "7", True, np.random.RandomState(0), np.random])
+def test_exact_noise_refuses_what_is_no_source_of_bits(mechanism, rng):
+    with pytest.raises(InvalidArgument, match=r"Generator|seed"):
         mechanism.sample(GOOD, rng, 1)
+
+
+def test_exact_noise_takes_any_source_of_bits(mechanism):
+    seeded = mechanism.sample(GOOD, 5, 3)
+    for source in (np.int64(5), np.random.default_rng(5), open_bits(5)):
+        assert (mechanism.sample(GOOD, source, 3) == seeded).all()
+    secure = [mechanism.run(GOOD, None), mechanism.run(GOOD, None, None), mechanism.run(GOOD, None, system_generator())]
+    assert len({np.asarray(output).tobytes() for output in secure}) == 3
+
+
+def test_one_generator_gives_new_noise_each_time(mechanism):
+    rng = np.random.default_rng(1)
+    outputs = [np.asarray(mechanism.run(GOOD, None, rng)) for _ in range(3)]
+    assert len({output.tobytes() for output in outputs}) == 3
 
 
 @pytest.mark.parametrize("size", [-1, 1.5, None, True, "3"])

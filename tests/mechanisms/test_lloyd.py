@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from profiles import InvalidArgument, InvalidData, load
-from profiles.mechanisms import EXACT_ARITHMETIC, Mechanism, WeightedLloyd, lloyd
+from profiles.hypotheses import BALLS_ENCLOSE, IEEE_ROUNDING, PUBLIC_CENTRES
+from profiles.mechanisms import Arithmetic, Mechanism, WeightedLloyd, lloyd
 from profiles.mechanisms.datasets import to_dataset
 from profiles.mechanisms.lloyd import LloydNoise, PostProcessing, assign_nearest, move_centres, total_clusters
 from tests.mechanisms.reference import follow_algorithm_2
@@ -52,13 +53,14 @@ def test_some_of_those_runs_keep_a_centre():
     assert (kept == (counts + noise.counts[:, 0] < 1.0)).all()
 
 
-def test_one_iteration_has_the_law_of_sum_over_count():
-    # one cluster, one dimension: c = (ζ + Σ w x)/(ξ + Σ w); with a huge true count the count's noise is negligible
-    mechanism = WeightedLloyd(initial_centres=[0.0], iterations=1, beta_count="1e-9", beta_sum=2)
+@pytest.mark.parametrize("arithmetic", Arithmetic)
+def test_one_iteration_has_the_law_of_sum_over_count(arithmetic):
+    # one cluster, one dimension: c = (ζ + Σ w x)/(ξ + Σ w), with negligible noise of one of the two
+    mechanism = WeightedLloyd(initial_centres=[0.0], iterations=1, beta_count="1e-3", beta_sum=2, arithmetic=arithmetic)
     outputs = mechanism(([1.0, 3.0], [2.0, 1.0]), np.random.default_rng(4), 20_000)
     assert outputs.shape == (20_000, 1, 1)
     assert stats.kstest(outputs[:, 0, 0], stats.laplace(5 / 3, 2 / 3).cdf).pvalue > ALARM
-    counted = WeightedLloyd(initial_centres=[0.0], iterations=1, beta_count=2, beta_sum="1e-9", min_count=None)
+    counted = WeightedLloyd(initial_centres=[0.0], iterations=1, beta_count=2, beta_sum="2e-3", min_count=None, arithmetic=arithmetic)
     outputs = counted(([1.0, 3.0], [2.0, 1.0]), np.random.default_rng(5), 20_000)
     assert stats.kstest(5 / outputs[:, 0, 0], stats.laplace(3, 2).cdf).pvalue > ALARM
 
@@ -91,7 +93,7 @@ def test_default_parameters():
     assert sympy.simplify(profile.expression() - 10 * w * (sympy.Rational(2, 41) + z / 30)) == 0
     assert isinstance(lloyd.default, Mechanism)
     assert pickle.loads(pickle.dumps(lloyd.default)) == lloyd.default
-    assert EXACT_ARITHMETIC in lloyd.default.hypotheses
+    assert lloyd.default.hypotheses == (IEEE_ROUNDING, BALLS_ENCLOSE, PUBLIC_CENTRES)
     assert lloyd.default([[1.0, 0.0]], np.random.default_rng(0), 3).shape == (3, 2, 2)
 
 

@@ -19,7 +19,7 @@ from profiles.randomness.bits import BLOCK
 
 ALARM = 1e-7
 DATA = ["ab", "b", "bc", "c", "b"]
-KINDS = ("exact", "floating-point")
+KINDS = ("exact", "binary64")
 
 
 def greedy(chosen: tuple[str, ...]):
@@ -133,9 +133,12 @@ def test_exact_draws_take_any_source_of_bits_and_floating_point_needs_a_generato
         def digit(self) -> int:
             return 0
 
+        def words(self, count: int) -> np.ndarray:
+            return np.zeros(count, dtype=np.uint64)
+
     assert EXPONENTIAL["exact"].run(DATA, Zeros()) == ("a", "b", "c")  # U = 0: the first candidate
     assert THRESHOLD["exact"].run(DATA, Zeros()) == (True, True)
-    for mechanism in (EXPONENTIAL["floating-point"], THRESHOLD["floating-point"]):
+    for mechanism in (EXPONENTIAL["binary64"], THRESHOLD["binary64"]):
         with pytest.raises(InvalidArgument, match="Generator"):
             mechanism.run(DATA, Zeros())
     assert EXPONENTIAL["exact"].run(DATA, 5) == EXPONENTIAL["exact"].run(DATA, np.random.default_rng(5))
@@ -150,7 +153,7 @@ def test_hypotheses_name_the_assumptions_and_the_arithmetic() -> None:
         assert PURE_SELECT in exact
         assert PUBLIC_CONSTANTS in exact
         assert EXACT_ARITHMETIC not in exact
-        assert EXACT_ARITHMETIC in family["floating-point"].hypotheses
+        assert EXACT_ARITHMETIC in family["binary64"].hypotheses
         assert "at most 2 in total" in exact[1]
 
 

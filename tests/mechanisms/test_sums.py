@@ -12,7 +12,8 @@ import sympy
 from scipy import stats
 
 from profiles import InvalidArgument
-from profiles.mechanisms import EXACT_ARITHMETIC, KNormSum, LaplaceSum, Mechanism, WeightedCount, k_norm_sum, laplace_sum, weighted_count
+from profiles.hypotheses import BALLS_ENCLOSE, IEEE_ROUNDING
+from profiles.mechanisms import Arithmetic, KNormSum, LaplaceSum, Mechanism, WeightedCount, k_norm_sum, laplace_sum, weighted_count
 from profiles.mechanisms.interface import noise_scale
 
 ALARM = 1e-4  # probability that a correct sampler fails one of these tests for a random seed
@@ -22,8 +23,10 @@ WEIGHTS = np.array([1.0, 1.5, 7.0])
 TOTAL = np.array([1.375, 2.5])
 
 
-@pytest.mark.parametrize("mechanism", [LaplaceSum(b=1, dimension=2), LaplaceSum(b="2.5", dimension=2)])
-def test_laplace_sum_has_its_density(mechanism):
+@pytest.mark.parametrize("arithmetic", Arithmetic)
+@pytest.mark.parametrize("b", [1, "2.5"])
+def test_laplace_sum_has_its_density(b, arithmetic):
+    mechanism = LaplaceSum(b=b, dimension=2, arithmetic=arithmetic)
     outputs = mechanism.sample((DATA, WEIGHTS), np.random.default_rng(1), DRAWS)
     assert outputs.shape == (DRAWS, 2)
     for column, centre in zip(outputs.T, TOTAL, strict=True):
@@ -31,20 +34,22 @@ def test_laplace_sum_has_its_density(mechanism):
     assert stats.spearmanr(outputs[:, 0], outputs[:, 1]).pvalue > ALARM
 
 
-def test_a_wrong_scale_is_caught():
-    outputs = LaplaceSum(b=1.1, dimension=2).sample((DATA, WEIGHTS), np.random.default_rng(2), DRAWS)
+@pytest.mark.parametrize("arithmetic", Arithmetic)
+def test_a_wrong_scale_is_caught(arithmetic):
+    outputs = LaplaceSum(b=1.1, dimension=2, arithmetic=arithmetic).sample((DATA, WEIGHTS), np.random.default_rng(2), DRAWS)
     assert stats.kstest(outputs[:, 0], stats.laplace(TOTAL[0], 1).cdf).pvalue < ALARM
 
 
-def test_count_has_its_density():
-    outputs = WeightedCount(beta_count=3)((DATA, WEIGHTS), np.random.default_rng(3), DRAWS)
+@pytest.mark.parametrize("arithmetic", Arithmetic)
+def test_count_has_its_density(arithmetic):
+    outputs = WeightedCount(beta_count=3, arithmetic=arithmetic)((DATA, WEIGHTS), np.random.default_rng(3), DRAWS)
     assert outputs.shape == (DRAWS,)
     assert stats.kstest(outputs, stats.laplace(9.5, 3).cdf).pvalue > ALARM
 
 
-@pytest.mark.parametrize("p", [1, 2, 3.0, math.inf])
-def test_k_norm_sum_has_its_radius_law_around_the_true_sum(p):
-    outputs = KNormSum(beta_sum="1.5", p=p, dimension=2)((DATA, WEIGHTS), np.random.default_rng(4), DRAWS)
+@pytest.mark.parametrize(("p", "arithmetic"), [*((p, kind) for p in (1, 2, math.inf) for kind in Arithmetic), (3.0, Arithmetic.BINARY64)])
+def test_k_norm_sum_has_its_radius_law_around_the_true_sum(p, arithmetic):
+    outputs = KNormSum(beta_sum="1.5", p=p, dimension=2, arithmetic=arithmetic)((DATA, WEIGHTS), np.random.default_rng(4), DRAWS)
     radii = np.linalg.norm(outputs - TOTAL, ord=p, axis=1)
     assert stats.kstest(radii, stats.gamma(a=2, scale=1.5).cdf).pvalue > ALARM
 
@@ -67,10 +72,10 @@ def test_an_empty_data_set_has_sum_zero(mechanism, empty, output):
 
 
 def test_adding_a_record_shifts_by_its_weight_and_the_noise_does_not_depend_on_the_data():
-    mechanism = KNormSum(beta_sum=1, p=3, dimension=2)
-    with_record = mechanism((np.vstack([DATA, [[1.0, 2.0]]]), [*WEIGHTS, 2.5]), np.random.default_rng(6), 5)
-    without = mechanism((DATA, WEIGHTS), np.random.default_rng(6), 5)
-    assert with_record - without == pytest.approx(np.tile([2.5, 5.0], (5, 1)))
+    for mechanism in (KNormSum(beta_sum=1, p=3, dimension=2, arithmetic="binary64"), KNormSum(beta_sum=1, dimension=2)):
+        with_record = mechanism((np.vstack([DATA, [[1.0, 2.0]]]), [*WEIGHTS, 2.5]), np.random.default_rng(6), 5)
+        without = mechanism((DATA, WEIGHTS), np.random.default_rng(6), 5)
+        assert with_record - without == pytest.approx(np.tile([2.5, 5.0], (5, 1)))
 
 
 def test_one_dimensional_arrays_are_records_of_dimension_1_and_a_pair_is_a_tuple():
@@ -125,7 +130,7 @@ def test_noise_scales_near_the_end_of_the_floats_are_refused():
 def test_module_objects_are_mechanisms(module):
     for mechanism in (module.default, module.general):
         assert isinstance(mechanism, Mechanism)
-        assert mechanism.hypotheses == (EXACT_ARITHMETIC,)
+        assert mechanism.hypotheses == (IEEE_ROUNDING, BALLS_ENCLOSE)
         assert mechanism.profile.name == mechanism.name
         assert mechanism.profile.source == mechanism.source
         assert pickle.loads(pickle.dumps(mechanism)) == mechanism

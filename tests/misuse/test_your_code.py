@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from accountant import DPKMeans, derive_epsilon, draw_sample, plan_sample
+from accountant import DPKMeans, compose, derive_epsilon, draw_sample, plan_sample
 from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, PrivateGreedy
 from accountant.data import parse_statistic
-from accountant.guarantees import discharge
+from accountant.guarantees import discharge, prove_run
 from accountant.interop.dominating import spend
 from profiles import InvalidArgument, InvalidData, NotPrivate, load
 from profiles.mechanisms import LaplaceSum
@@ -108,6 +108,22 @@ def test_a_module_borrows_a_profile(premises, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     assert "declared-profile" in premises("epsilon", "mine:mechanism", "--q", "1/2")
     assert "declared-profile" not in premises("epsilon", "profiles.mechanisms.laplace_sum:default", "--q", "1/2")
+
+
+def test_the_noise_is_drawn_in_binary64(premises, tmp_path, monkeypatch):
+    """The same profile, with noise whose last bits tell of the sum; and a sum of releases, one of which is such."""
+    exact, quick = (LaplaceSum(b=2, radius=1, arithmetic=kind) for kind in ("exact", "binary64"))
+    found = {item: draw_sample(item, DATA, target_epsilon=1, specs=SPEC).release(item).guarantee for item in (exact, quick)}
+    assert "exact-reals" not in ids(found[exact])
+    assert {"ieee-rounding", "balls-enclose"} <= ids(found[exact])
+    assert "exact-reals" in ids(found[quick])
+    for both in (compose(found[exact], found[quick]), compose(found[quick], found[exact])):
+        assert "exact-reals" in ids(both)
+        assert "exact-reals" in ids(prove_run(both, exact))
+    (tmp_path / "quick.py").write_text("from profiles.mechanisms import LaplaceSum\nmechanism = LaplaceSum(b=2, arithmetic='binary64')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert "exact-reals" in premises("epsilon", "quick:mechanism", "--q", "1/2")
+    assert "exact-reals" not in premises("epsilon", "profiles.mechanisms.laplace_sum:default", "--q", "1/2")
 
 
 def test_weights_are_normalised_by_the_size_of_the_sample():

@@ -279,7 +279,7 @@ def test_a_huge_number_of_rounds_is_one_sided() -> None:
 
 
 def test_floating_point_keeps_its_hypothesis() -> None:
-    version = subsampled_exponential(select=coverage, rounds=2, sensitivity=1, epsilon=1, arithmetic="floating-point")
+    version = subsampled_exponential(select=coverage, rounds=2, sensitivity=1, epsilon=1, arithmetic="binary64")
     assert EXACT_ARITHMETIC in version.run(["a"], np.random.default_rng(1), bits=2).guarantee.hypotheses
     with pytest.raises(InvalidArgument, match="Generator"):
         version.run(["a"])

@@ -11,7 +11,6 @@ from tests.packaging import dead_code
 #: What the script finds and what stays, by path and name as it prints them, each with the reason.
 ALLOWED = {
     r"accountant/guarantees/realised\.py: realise_draws": "the rule for a sample that users draw themselves",
-    r"accountant/guarantees/rules\.py: derive_mechanism": "the rule that starts from a mechanism of users",
     r"accountant/guarantees/statements\.py: FUNCTIONS": "what functions outside the guarantees rest on; tests hold it against the papers",
 }
 

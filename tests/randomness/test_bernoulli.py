@@ -43,6 +43,9 @@ class Script:
         self.used += 1
         return self.later[self.used - 1]
 
+    def words(self, count: int) -> np.ndarray:
+        raise Exhausted  # a sampler takes none
+
 
 def chance_of(remaining: float, bits: int) -> Fraction:
     """P(decide), by running it over every sequence of digits of ``bits`` bits."""

@@ -53,6 +53,9 @@ class StoppingBits:
         self.go.wait(0.5)
         return 0
 
+    def words(self, count):
+        raise AssertionError("a sampler takes no words")
+
 
 def test_two_threads_never_use_the_same_bits():
     bits = StoppingBits()

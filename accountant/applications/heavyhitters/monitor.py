@@ -18,7 +18,17 @@ from accountant.applications.running import Answer
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, Unit, assume, conclude_run, discharge, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument
-from profiles.hypotheses import ARRIVAL, IN_TIME, OWN_ENTRY, PSEUDORANDOM, PUBLIC_CONSTANTS, SECURE_BITS, UNSEEN_MOMENT, WELL_FORMED
+from profiles.hypotheses import (
+    ARRIVAL,
+    BALLS_ENCLOSE,
+    IN_TIME,
+    OWN_ENTRY,
+    PSEUDORANDOM,
+    PUBLIC_CONSTANTS,
+    SECURE_BITS,
+    UNSEEN_MOMENT,
+    WELL_FORMED,
+)
 from profiles.numbers import to_integer
 from profiles.randomness.bits import open_bits
 from proofs_check.enclosures import ball, upper_fraction, working_precision
@@ -159,7 +169,7 @@ class HeavyHitterMonitor:
             None,
             theorem=_SOURCE,
             algorithm=self,
-            hypotheses=(PUBLIC, SORTED, OWN_ENTRY, *refused, *keyed, UNSEEN_MOMENT),
+            hypotheses=(PUBLIC, SORTED, OWN_ENTRY, *refused, *keyed, UNSEEN_MOMENT, BALLS_ENCLOSE),
             unit=Unit.USER,
         )
         return conclude_run(subsample(one_sided, self.plan.p), Run(noise=bits, draws=bits, known=ships(self)))

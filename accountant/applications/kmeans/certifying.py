@@ -20,8 +20,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run, prove_run, realise_pairs
+from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run, realise_pairs
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
+from accountant.guarantees.proved import prove_promises
 from accountant.rules import SamplingRule
 from accountant.rules.named import PUBLIC_RATE
 from accountant.selection.select import METHODS
@@ -74,11 +75,10 @@ def certify_all_records(mechanism: WeightedLloyd, profile: Profile, run: Run, ep
     if all(statistic.name != OWN_WEIGHT for statistic in profile.record):
         return _conclude(derived.guarantee, mechanism, run, proved)
     proved[name_statistics(profile)] = f"{_COMPUTED}; the weight has a hypothesis of its own"
+    whole = (item for item in derived.guarantee.hypotheses if item.id in (DECLARED_PROFILE.id, PARTS_RUN.id))
     proof = describe_proof(mechanism)
-    if proof is not None:
-        whole = (item for item in derived.guarantee.hypotheses if item.id in (DECLARED_PROFILE.id, PARTS_RUN.id))
-        proved.update(dict.fromkeys(whole, f"{proof}; for records with weights docs/dp-kmeans.md, Theorem 3"))
-    return _conclude(derived.guarantee, mechanism, run, proved, (OWN_WEIGHTS,))
+    weighed = {} if proof is None else dict.fromkeys(whole, f"{proof}; for records with weights docs/dp-kmeans.md, Theorem 3")
+    return _conclude(derived.guarantee, mechanism, run, proved, weighed, (OWN_WEIGHTS,))
 
 
 def certify_sample(mechanism: WeightedLloyd, run: Run, rule: SamplingRule, method: str) -> AnyGuarantee:
@@ -93,12 +93,20 @@ def certify_sample(mechanism: WeightedLloyd, run: Run, rule: SamplingRule, metho
 
 
 def _conclude(
-    guarantee: AnyGuarantee, mechanism: WeightedLloyd, run: Run, proved: Evidence | None = None, supposes: tuple[Hypothesis, ...] = ()
+    guarantee: AnyGuarantee,
+    mechanism: WeightedLloyd,
+    run: Run,
+    proved: Evidence | None = None,
+    weighed: Evidence | None = None,
+    supposes: tuple[Hypothesis, ...] = (),
 ) -> AnyGuarantee:
-    """Return what the run makes of a derived guarantee; ``supposes`` it has beside the premise about each row."""
+    """Return what the run makes of a derived guarantee; ``weighed`` is why it has the profile for records with weights, ``supposes`` it has
+    beside the premise about each row.
+    """
     if run.known:
         computed = {item: _COMPUTED for item in guarantee.hypotheses if item.id == RECORD_STATISTICS.id}
-        guarantee, run = prove_run(guarantee, mechanism), replace(run, proved={**run.proved, **computed, **(proved or {})})
+        guarantee = prove_promises(guarantee, (mechanism,), weighed or {})
+        run = replace(run, proved={**run.proved, **computed, **(proved or {})})
     # else a class of one's own may run something else: what the mechanism would have is nothing that is known of it
     return assume(conclude_run(guarantee, run), (GIVEN_ROW, *supposes))
 

@@ -23,14 +23,16 @@ from accountant.selection.select import prepare_selection
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
 from profiles.arrays import Booleans, Floats
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis, name_range
-from profiles.mechanisms import WeightedLloyd
+from profiles.mechanisms import Arithmetic, WeightedLloyd
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
 from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_most, require_norms
-from profiles.mechanisms.interface import require_norm
+from profiles.mechanisms.interface import require_norm, to_arithmetic
 from profiles.mechanisms.lloyd import MOST_ROUNDS, require_feasible_run
 from profiles.mechanisms.nearest import find_nearest
+from profiles.mechanisms.quantised import MOST_RATIO
 from profiles.numbers import ExactLike, to_integer
 from profiles.randomness.bernoulli import PoissonSampler
+from profiles.randomness.rounded import k_norm_law
 from profiles.randomness.system import open_generator
 
 #: Selects row i with probability exactly q[i], independently of all else: (q, generator) → a boolean array of the same length.
@@ -55,7 +57,8 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     iterations : int
         Number of iterations, T; fixed in advance, because stopping when the centres settle would look at the data.
     norm : float
-        The p ≥ 1 of the norm (``math.inf`` is allowed) that bounds records and shapes the noise. Nearest is always Euclidean.
+        The p ≥ 1 of the norm (``math.inf`` is allowed) that bounds records and shapes the noise. Nearest is always Euclidean. Exact
+        arithmetic is there for 1, 2 and ``math.inf``.
     init : "packing" or array of shape (k, d)
         Initial centres: drawn without the data, or given; given ones must be public.
     outside : "error" or "project"
@@ -68,8 +71,11 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         (β_count, β_sum) in place of ``epsilon``.
     largest_weight : exact number or None
         Public bound, at least 1, of every ``sample_weight`` of ``fit``; ε is then that of records of this weight. None: none are taken.
+    arithmetic : "exact" or "binary64"
+        Exact noise: counts and sums are released as the correctly rounded values of the mechanism in real arithmetic
+        (docs/exact-noise.md). Noise in binary64 is for studies; its guarantee keeps the hypothesis of exact real arithmetic.
     random_state : None, int, numpy.random.Generator or RandomState
-        None draws the seed from the operating system. An int is for tests: a guarantee rests on a secret seed, and says so.
+        None draws from the operating system's secure source. An int is for tests: a guarantee rests on a secret seed, and says so.
 
     Attributes
     ----------
@@ -114,6 +120,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         min_count: ExactLike | None = 1.0,
         noise_scales: tuple[ExactLike, ExactLike] | None = None,
         largest_weight: ExactLike | None = None,
+        arithmetic: str = "exact",
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -126,6 +133,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.min_count = min_count
         self.noise_scales = noise_scales
         self.largest_weight = largest_weight
+        self.arithmetic = arithmetic
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DPKMeans:  # noqa: ARG002, N803
@@ -141,6 +149,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                     "is known without looking at these weights, or, for weights 1/q of a sample, have it drawn by fit_sampled(X, rule=...)"
                 )
             largest = Fraction(1) if self.largest_weight is None else to_largest(self.largest_weight)
+            self._check_geometry()
             points = self._read(X, reset=True)
             weights: Floats | None = None
             if sample_weight is not None:  # a data set may be empty, which scikit-learn's check would refuse
@@ -182,6 +191,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 raise InvalidArgument("fit_sampled makes all weights itself, but largest_weight was given; leave it out, or use fit")
             if rule != PRIVACY_CONSTRAINED and target_epsilon is not None:
                 raise InvalidArgument(f"target_epsilon is for the rule {PRIVACY_CONSTRAINED!r}, but {str(rule)[:40]!r} was given; omit one")
+            self._check_geometry()
             points = self._bound(self._read(X, reset=True))
             generator, source = make_generator(self.random_state)
             mechanism, evidence = self._prepare(points.shape[1], generator, Fraction(1))
@@ -245,9 +255,14 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             found: Floats = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=0 if reset else 1)
         return found
 
-    def _bound(self, points: Floats) -> Floats:
+    def _check_geometry(self) -> None:
+        """Refuse, before the data are looked at, what would be refused for all of them."""
         require_norm(self.norm)
         check_radius(self.radius)
+        if to_arithmetic(self.arithmetic) is Arithmetic.EXACT:
+            k_norm_law(self.norm)
+
+    def _bound(self, points: Floats) -> Floats:
         radius = to_exact(self.radius, "the radius")
         if self.outside == "project":
             return project_records(points, self.norm, radius)
@@ -286,7 +301,14 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             radius=radius,
             min_count=self.min_count,
             confine=True,
+            arithmetic=self.arithmetic,
         )
+        heaviest = largest * max(1 / scales.beta_count, radius / scales.beta_sum)
+        if mechanism.arithmetic is Arithmetic.EXACT and heaviest > MOST_RATIO:  # the run would tell whether there is such a record
+            raise InvalidArgument(
+                f"exact noise was asked for that one record may exceed {MOST_RATIO} times, which protects nobody; ask for a smaller "
+                'epsilon or larger noise scales, or take arithmetic="binary64" for a study'
+            )
         return mechanism, evidence
 
     def _range_evidence(self, profile: Profile) -> dict[Hypothesis, str]:

@@ -1,12 +1,11 @@
 """Repeated exponential mechanism and repeated above-threshold: one-sided private, with exact samplers (docs/repeated-mechanisms.md)."""
 
 from profiles.mechanisms.repeated.exponential import RepeatedExponential, draw_gumbel
-from profiles.mechanisms.repeated.interface import PUBLIC_CONSTANTS, Arithmetic
+from profiles.mechanisms.repeated.interface import PUBLIC_CONSTANTS
 from profiles.mechanisms.repeated.threshold import RepeatedThreshold
 
 __all__ = [
     "PUBLIC_CONSTANTS",
-    "Arithmetic",
     "RepeatedExponential",
     "RepeatedThreshold",
     "draw_gumbel",

@@ -10,11 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from profiles.arrays import Integers, Positions
-from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
-from profiles.mechanisms.interface import check_call
+from profiles.hypotheses import ASSUMPTION_OF_SCORES, IEEE_ROUNDING, Hypothesis
+from profiles.mechanisms.interface import Arithmetic, check_call, to_arithmetic
 from profiles.mechanisms.repeated.interface import (
     STOPPED,
-    Arithmetic,
     Ends,
     Law,
     ask,
@@ -24,7 +23,6 @@ from profiles.mechanisms.repeated.interface import (
     read_candidate,
     read_exact,
     settle,
-    to_arithmetic,
     to_candidates,
     to_function,
     to_scores,
@@ -48,7 +46,7 @@ class RepeatedExponential:
     returns one number for each, as an array. Scores are taken as the exact numbers that they are: integers, binary64 numbers or fractions.
 
     ``rounds`` is the largest number of rounds L, ``epsilon0`` ε₀ (nats), ``sensitivity`` Δ (unit of the scores): exact positive numbers.
-    ``arithmetic``: "exact" has the law of the claim for the scores as computed; "floating-point" adds Gumbel noise in binary64.
+    ``arithmetic``: "exact" has the law of the claim for the scores as computed; "binary64" adds Gumbel noise in binary64.
 
     Source: Ghazi et al. 2024, Algorithm 1 and Theorem 4.3. Raises :class:`InvalidArgument`, :class:`InvalidNumber`; :meth:`run` and the
     others also :class:`InvalidData` for scores that are not finite numbers.
@@ -88,7 +86,7 @@ class RepeatedExponential:
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the claim takes for granted."""
-        return hypotheses(to_arithmetic(self.arithmetic), self.assumptions)
+        return hypotheses(to_arithmetic(self.arithmetic), self.assumptions, (IEEE_ROUNDING,))  # Theorem D has bounds of rounding errors
 
     def spend(self, sensitivity: ExactLike) -> Fraction:
         """Return what a record costs whose own sum in Assumption 4.2 is at most ``sensitivity``: ε₀·Δ(x)/Δ nats, for adding it."""

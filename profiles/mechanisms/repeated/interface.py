@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from enum import Enum
 from fractions import Fraction
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.hypotheses import EXACT_REALS, PURE_SELECT, Hypothesis
 from profiles.hypotheses import PUBLIC_CONSTANTS as _PUBLIC
+from profiles.mechanisms.interface import Arithmetic, to_arithmetic
 from profiles.numbers import ExactLike, exact_text, to_exact, to_integer
 
 PUBLIC_CONSTANTS = _PUBLIC.about(names="select, the number of rounds, epsilon0 and the sensitivity are")
@@ -28,21 +28,6 @@ Law = dict[tuple[int, ...], Ends]
 #: What a sampled output of fewer rounds is filled up with.
 STOPPED = -1
 MOST_OUTPUTS = 100_000
-
-
-class Arithmetic(Enum):
-    """How the sampler computes: its law is exactly the theorem's, or that of binary64 noise."""
-
-    EXACT = "exact"
-    FLOATING_POINT = "floating-point"
-
-
-def to_arithmetic(value: object) -> Arithmetic:
-    """Return the kind of arithmetic. Raises :class:`InvalidArgument`."""
-    try:
-        return Arithmetic(value)
-    except ValueError:
-        raise InvalidArgument(f"arithmetic must be 'exact' or 'floating-point', but {str(value)[:40]!r} was found; choose one") from None
 
 
 def to_rounds(value: object) -> int:
@@ -166,9 +151,9 @@ def read_exact(value: object) -> Fraction:
     return value if isinstance(value, Fraction) else to_exact(value, "a score")
 
 
-def hypotheses(arithmetic: Arithmetic, assumptions: tuple[Hypothesis, ...]) -> tuple[Hypothesis, ...]:
-    """Return what a mechanism takes for granted."""
-    noise = (EXACT_REALS,) if arithmetic is Arithmetic.FLOATING_POINT else ()
+def hypotheses(arithmetic: Arithmetic, assumptions: tuple[Hypothesis, ...], machine: tuple[Hypothesis, ...] = ()) -> tuple[Hypothesis, ...]:
+    """Return what a mechanism takes for granted; ``machine``: what its exact draws do of the machine."""
+    noise = (EXACT_REALS,) if arithmetic is Arithmetic.BINARY64 else machine
     return (*assumptions, PURE_SELECT, PUBLIC_CONSTANTS, *noise)
 
 

@@ -13,10 +13,9 @@ import numpy as np
 from profiles.arrays import Booleans, Integers, Positions
 from profiles.errors import InvalidData
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
-from profiles.mechanisms.interface import check_call
+from profiles.mechanisms.interface import Arithmetic, check_call, to_arithmetic
 from profiles.mechanisms.repeated.interface import (
     STOPPED,
-    Arithmetic,
     Ends,
     Law,
     ask,
@@ -25,7 +24,6 @@ from profiles.mechanisms.repeated.interface import (
     own_cost,
     read_exact,
     settle,
-    to_arithmetic,
     to_function,
 )
 from profiles.numbers import ExactLike, exact_text, to_exact
@@ -48,7 +46,7 @@ class RepeatedThreshold:
     Removing a record has no finite ε: ⊥ can have probability 0 with the record only. Subsample before use.
 
     ``rounds`` is the largest number of rounds L, ``epsilon0`` ε₀ (nats), ``sensitivity`` Δ (unit of the values): exact positive numbers.
-    ``arithmetic``: "exact" has the law of the claim for the values as computed; "floating-point" adds noise in binary64.
+    ``arithmetic``: "exact" has the law of the claim for the values as computed; "binary64" adds noise in binary64.
 
     Source: Ghazi et al. 2024, Algorithm 2 and Theorem 5.3. Raises :class:`InvalidArgument`, :class:`InvalidNumber`; :meth:`run` and the
     others also :class:`InvalidData` for values that are not finite numbers.

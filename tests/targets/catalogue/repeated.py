@@ -30,7 +30,7 @@ Law = dict[tuple[int, ...], tuple[Fraction, Fraction]]
 #: Data sets are lists of candidates; D has one record and D′ none.
 WITH, WITHOUT = [0], list[int]()
 _CANDIDATES, _ROUNDS = 6, 2
-_EXACT, _FLOATS = "exact", "floating-point"
+_EXACT, _FLOATS = "exact", "binary64"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +122,8 @@ def repeated_cases() -> tuple[AuditCase, ...]:
     for short, mechanism, entry, source in (
         ("repeated-exponential", greedy, _EXPONENTIAL, f"{page} A"),
         ("repeated-threshold", monitor, _ABOVE, f"{page} B"),
-        ("repeated-exponential-floating-point", floats[0], _EXPONENTIAL, f"{page} A"),
-        ("repeated-threshold-floating-point", floats[1], _ABOVE, f"{page} B"),
+        ("repeated-exponential-binary64", floats[0], _EXPONENTIAL, f"{page} A"),
+        ("repeated-threshold-binary64", floats[1], _ABOVE, f"{page} B"),
     ):
         truth = _truth(_laws(mechanism), _LISTED, one_sided=True)
         made.append(

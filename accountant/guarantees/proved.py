@@ -1,0 +1,136 @@
+"""What a mechanism of the catalogue discharges because its own run method runs: its promise, and exact real arithmetic in exact mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from accountant.guarantees.calls import Signature
+from accountant.guarantees.rules import assume, derive_profile
+from accountant.guarantees.stored import TEXT
+from accountant.guarantees.theorem import AnyGuarantee, Derivation, settle
+from profiles import InvalidArgument, Profile
+from profiles.hypotheses import (
+    DECLARED_LOSSES,
+    DECLARED_PROFILE,
+    EXACT_REALS,
+    FILE_IS_RIGHT,
+    PARTS_RUN,
+    WORD_OF_FILE,
+    Hypothesis,
+    as_hypotheses,
+    name_declaration,
+)
+from profiles.mechanisms.catalogue import describe_exactness, describe_proof, says_exact
+from profiles.mechanisms.interface import EXACT_MODE
+
+
+def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> AnyGuarantee:
+    """Return the guarantee of a mechanism's profile; that its run method has it is discharged exactly for the types of the catalogue.
+
+    A class of one's own, also a subclass of a mechanism of the catalogue, may run something else: there it stays a hypothesis. What a
+    mechanism says that it supposes is supposed beside ``hypotheses``.
+    Raises :class:`InvalidArgument` for what has no profile.
+    """
+    profile = getattr(mechanism, "profile", None)
+    if not isinstance(profile, Profile):
+        raise InvalidArgument(f"a mechanism with a profile was expected, but {type(mechanism).__name__} was found; give one")
+    own = as_hypotheses(getattr(mechanism, "hypotheses", ()), "a mechanism")
+    noisy = (EXACT_REALS,) if {EXACT_REALS, *EXACT_MODE}.intersection(own) else ()  # discharged for those of the catalogue alone
+    given = dict.fromkeys((*as_hypotheses(hypotheses, repr(profile.name)), *noisy))
+    return assume(prove_run(derive_profile(profile, tuple(given)), mechanism), own)
+
+
+def prove_run(guarantee: AnyGuarantee, *mechanisms: object) -> AnyGuarantee:
+    """Discharge that ``mechanisms`` have their declared profiles, where they are of the catalogue and declare these profiles.
+
+    Of several that say the same of themselves (one of the catalogue, and a class that borrows its profile) each must be of the catalogue.
+    What those of the catalogue suppose is supposed. That they compute in exact real arithmetic is discharged as well, where they release
+    correctly rounded values: that hypothesis has no subject, so that it is discharged only where the guarantee is about these mechanisms
+    and nothing else (:func:`_is_about`).
+    """
+    return prove_promises(guarantee, mechanisms, {})
+
+
+def prove_promises(guarantee: AnyGuarantee, mechanisms: Sequence[Any], others: Mapping[Hypothesis, str]) -> AnyGuarantee:
+    """Do the same where ``others`` are promises that hold because these mechanisms run, as those of a mechanism after a map of its records,
+    each with the reason. For algorithms of this project, each with its theorem; not exported.
+    """
+    proofs: dict[Hypothesis, list[str | None]] = {}
+    for mechanism in mechanisms:
+        profile = getattr(mechanism, "profile", None)
+        if isinstance(profile, Profile):
+            for item in _say_of_itself(profile):
+                proofs.setdefault(item, []).append(describe_proof(mechanism))
+    closes = {item: "; ".join(dict.fromkeys(map(str, found))) for item, found in proofs.items() if None not in found}
+    closes.update(others)
+    if not any(item in guarantee.hypotheses for item in closes):
+        return guarantee
+    known = [mechanism for mechanism in mechanisms if describe_proof(mechanism) is not None]
+    supposed = as_hypotheses([item for mechanism in known for item in getattr(mechanism, "hypotheses", ())], "a mechanism")
+    made = settle(guarantee, closes, supposed)
+    exact = [describe_exactness(mechanism) for mechanism in mechanisms]
+    if EXACT_REALS not in made.hypotheses or None in exact or not _is_about(guarantee, made, mechanisms):
+        return made
+    return _round_noise(made, "; ".join(dict.fromkeys(map(str, exact))))
+
+
+#: A promise that nobody has proved, or a file that was believed: what runs is unknown.
+_PROMISES = frozenset({DECLARED_PROFILE.id, DECLARED_LOSSES.id, FILE_IS_RIGHT.id, WORD_OF_FILE.id})
+
+
+def _is_about(before: AnyGuarantee, after: AnyGuarantee, mechanisms: Sequence[Any]) -> bool:
+    """Tell whether the promises that a guarantee was made of are those of ``mechanisms``, one for one, and all were proved just now.
+
+    A promise that was discharged before is one of another mechanism, which may draw its noise otherwise; so is one too many.
+    """
+    if any(item.hypothesis.id in _PROMISES for item in before.discharged) or any(item.id in _PROMISES for item in after.hypotheses):
+        return False
+    profile = getattr(before.bound, "profile", None)  # of a worst case nothing but a number is left
+    if len(mechanisms) == 1 and profile not in (None, mechanisms[0].profile):
+        return False
+    found = list(_promises(before.derivation))
+    return set(found) == {"declared profile"} and len(found) == sum(len(list(_leaves(mechanism.profile))) for mechanism in mechanisms)
+
+
+def _promises(derivation: Derivation) -> Iterable[str]:
+    """The rules at the leaves of a derivation: each made a guarantee of a promise."""
+    below = derivation.children
+    return [rule for child in below for rule in _promises(child)] if below else [derivation.rule]
+
+
+_ROUNDED = Signature("round_noise", {"evidence_text": TEXT})
+
+
+@_ROUNDED.of
+def _round_noise(guarantee: AnyGuarantee, evidence_text: str) -> AnyGuarantee:
+    """If a mechanism releases the correctly rounded value of the real-valued one, it has its guarantee without exact real arithmetic; it
+    supposes what the proof does, that binary64 rounds to nearest and that balls enclose.
+
+    ``evidence_text``: one or several of what is said of the catalogue's mechanisms in exact mode, as a file has it. Source:
+    docs/exact-noise.md, Theorems 1 to 3. Raises :class:`InvalidArgument` for other words, and where the hypothesis is not open.
+    """
+    if not says_exact(evidence_text):
+        raise InvalidArgument(
+            f"no mechanism of the catalogue is exact because of {evidence_text[:80]!r}; discharge takes words of your own"
+        )
+    if EXACT_REALS not in guarantee.hypotheses:
+        raise InvalidArgument(f"{EXACT_REALS.sentence!r} is not an open hypothesis of {guarantee.subject!r}; nothing is to be discharged")
+    return settle(guarantee, {EXACT_REALS: evidence_text}, EXACT_MODE, by=_ROUNDED.record(evidence_text=evidence_text))
+
+
+def _say_of_itself(profile: Profile) -> Iterable[Hypothesis]:
+    """In the order of the profile, so that what is discharged stands in every print and file in the same order."""
+    composed = [PARTS_RUN.about(name=item.name) for item in _composed(profile)]
+    return dict.fromkeys([*composed, *(name_declaration(item) for item in _leaves(profile))])
+
+
+def _leaves(profile: Profile) -> Iterable[Profile]:
+    return [leaf for part in profile.parts for leaf in _leaves(part.profile)] if profile.parts else [profile]
+
+
+def _composed(profile: Profile) -> Iterable[Profile]:
+    return [profile, *(item for part in profile.parts for item in _composed(part.profile))] if profile.parts else []
+
+
+__all__ = ["derive_mechanism", "prove_promises", "prove_run"]

@@ -1,0 +1,96 @@
+"""Words of the sources: nothing is given twice, not to a fork, a copy or a second call."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from profiles.errors import InvalidArgument
+from profiles.hypotheses import SECURE_BITS
+from profiles.randomness.bernoulli import PoissonSampler
+from profiles.randomness.bits import GeneratorBits, SecureBits, open_bits
+from profiles.randomness.rounded import LAPLACE, Grid, draw_rounded
+from profiles.randomness.system import system_generator
+
+
+def test_secure_words_are_read_when_they_are_asked_for(monkeypatch):
+    sizes, real = [], os.urandom
+    monkeypatch.setattr(os, "urandom", lambda size: sizes.append(size) or real(size))
+    source = open_bits()
+    found = [source.words(count) for count in (0, 1, 1000)]
+    assert sizes == [0, 8, 8000]
+    assert [words.shape for words in found] == [(0,), (1,), (1000,)]
+    assert all(words.dtype == np.uint64 and words.flags.writeable for words in found)
+    assert np.unique(found[2] >> np.uint64(11)).size == 1000
+
+
+def test_words_do_not_depend_on_the_calls():
+    one, other = open_bits(3), open_bits(3)
+    assert one.words(100).tolist() == np.concatenate([other.words(count) for count in (1, 0, 64, 35)]).tolist()
+    assert one.words(2).tolist() != other.words(1).tolist() * 2
+
+
+def test_a_generator_over_the_secure_source_is_the_secure_source():
+    source = open_bits(system_generator())
+    assert isinstance(source, SecureBits)
+    assert source.hypothesis is SECURE_BITS
+
+
+@pytest.mark.parametrize("attempt", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_seeded_source_is_not_copied(attempt):
+    with pytest.raises(InvalidArgument, match="cannot be copied"):
+        attempt(open_bits(1))
+
+
+def in_a_fork(work) -> str:
+    """What ``work`` says in a forked process."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            said = work()
+        except InvalidArgument as error:
+            said = f"refused: {error}"
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as pipe:
+        return pipe.read()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_fork_repeats_no_noise():
+    totals, grid = np.zeros((4, 4), dtype=np.int64), Grid.of(Fraction(1))
+    secure, seeded = open_bits(), GeneratorBits(np.random.default_rng(1))
+    for source in (secure, seeded):
+        draw_rounded(totals, LAPLACE, grid, source)
+    for asked in (lambda: str(seeded.digit()), lambda: str(seeded.block()), lambda: str(draw_rounded(totals, LAPLACE, grid, seeded))):
+        assert in_a_fork(asked).startswith("refused: a seeded generator was used in a forked process")
+    theirs = in_a_fork(lambda: " ".join(map(str, draw_rounded(totals, LAPLACE, grid, secure).ravel().tolist())))
+    ours = draw_rounded(totals, LAPLACE, grid, secure).ravel().tolist()
+    assert len(set(map(float, theirs.split())) | set(ours)) == 32
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_fork_is_known_also_where_its_number_is_that_of_its_parent(monkeypatch):
+    """So it is where both are the first process of their own process namespaces (containers)."""
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    source, sampler = open_bits(1), PoissonSampler(1)
+    assert in_a_fork(lambda: str(source.words(1))).startswith("refused: a seeded generator was used in a forked process")
+    assert in_a_fork(lambda: in_a_fork(lambda: str(source.digit()))).startswith("refused: a seeded generator")
+    assert in_a_fork(lambda: str(sampler.select(np.array([0.5])))).startswith("refused: a sampler with a seeded generator")
+    assert in_a_fork(lambda: str(open_bits(1).words(1).tolist())) == str(source.words(1).tolist())
+
+
+def test_a_process_whose_number_changed_is_another_one(monkeypatch):
+    """Python does not see a fork that a C library makes."""
+    source = open_bits(1)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(InvalidArgument, match="forked process"):
+        source.words(1)
