@@ -37,7 +37,7 @@ from profiles import exact_text
 from profiles.mechanisms import WeightedLloyd
 
 CLUSTERS, ROUNDS = 25, 10
-BETA = "0.01"  # little noise, so that all centres stay among the data as scikit-learn's do: noise would make ours faster
+BETA = "1"  # little noise, so that all centres stay among the data as scikit-learn's do: noise would make ours faster
 
 
 def read_ijcnn1() -> np.ndarray | None:

@@ -19,10 +19,10 @@ from proofs_check.kernel.compositions import Event as KernelEvent
 from proofs_check.kernel.terms import Rejected
 
 from .events import Composition, Direction
-from .grids import Side, find_order, find_parts, plan
+from .grids import Side, find_order, find_parts, is_full, plan
 
 _ROUNDS, _FINEST = 5, 1e6
-_MOST_EPSILON = 10**9
+_MOST_EPSILON = 10**10
 #: Smaller deltas are only told to be below this.
 _LEAST = Fraction(1, 10**100)
 
@@ -31,7 +31,7 @@ _LEAST = Fraction(1, 10**100)
 class EpsilonBound:
     """The least ε at which δ(ε) is at most a given δ, from both sides, each with the claim of a certificate that says so.
 
-    ``lower`` is ``None`` if no ε up to 10^9 is enough, ``upper`` if none was found to be.
+    ``lower`` is ``None`` if no ε up to 10^10 is enough, ``upper`` if none was found to be.
     """
 
     lower: Fraction | None
@@ -95,10 +95,10 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
 def bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> DeltaBound:
     """Return δ(ε) for ε = ``epsilon`` >= 0 from both sides, about ``gap`` δ apart where δ is at least 10^-100.
 
-    Raises :class:`profiles.InvalidArgument` for an ε below 0 or above 10^9, and for mechanisms whose curve the kernel does not compute.
+    Raises :class:`profiles.InvalidArgument` for an ε below 0 or above 10^10, and for mechanisms whose curve the kernel does not compute.
     """
     if not 0 <= epsilon <= _MOST_EPSILON:
-        raise InvalidArgument(f"an epsilon in [0, 10^9] was expected, but {exact_text(epsilon)[:40]} was found; correct it")
+        raise InvalidArgument(f"an epsilon in [0, 10^10] was expected, but {exact_text(epsilon)[:40]} was found; correct it")
 
     def miss(lower: _Curve, upper: _Curve) -> float:
         high = upper.delta(epsilon)
@@ -168,19 +168,21 @@ def _find_curves(
         lower = _NOTHING
     fineness, far = 1.0, miss(lower, upper)
     for _ in range(_ROUNDS):
-        if far <= 1:
+        if far <= 1 or any(map(is_full, grids)):
             break
-        while grids == (finer := [plan(found, side, gap=gap, fineness=fineness) for found, side in zip(parts, sides, strict=True)]):
-            fineness *= max(1.3, min(1.2 * far**0.42, 50.0))
+        while grids == (finer := [plan(part, side, gap=gap, fineness=fineness) for part, side in zip(parts, sides, strict=True)]):
+            fineness *= max(1.5, min(1.2 * far**0.42, 50.0))
             if fineness > _FINEST:
                 return lower, upper
         grids = finer
         try:
-            lower, upper = (_composed(events, side, grid) for side, grid in zip(sides, grids, strict=True))
+            found = [_composed(events, side, grid) for side, grid in zip(sides, grids, strict=True)]
         except Rejected:
             break  # a finer grid is larger than what the kernel works with: what there is has to do
-        before, far = far, miss(lower, upper)
-        if far > 0.75 * before:
+        before, far = far, miss(found[0], found[1])
+        if far < before:
+            lower, upper = found
+        if far > 0.9 * before:
             break  # only bounds on some mechanism are known, or a law has atoms off the grid
     return lower, upper
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from math import ceil, exp, floor, log, log1p, log2, log10, sqrt
+from typing import Any
 
 from profiles import exact_text
 from proofs_check.kernel import curves
@@ -17,7 +18,8 @@ from .events import Composition, Direction, Event, MechanismKind
 #: Most cells of a law on the grids that are planned.
 MOST_CELLS = 1 << 17
 _MOST_LOSS = 10**7
-_NEAR = 100  # points on either side of 0 that are neighbors
+_MOST_DIGITS = 5 * 10**6  # of all masses of one event; the kernel takes products of four times as many
+_NEAR = 100  # points on either side of the centre that are neighbors, at least
 _SETTLED = 4  # squarings after which the cells grow with the standard deviation
 
 
@@ -25,14 +27,15 @@ _SETTLED = 4  # squarings after which the cells grow with the standard deviation
 class Part:
     """An event of the kernel in one direction and on one side, and where the losses of one use lie.
 
-    All but tails/count of the mass lies in [low, high], two thirds of it within ``middle``; ``ends`` are two losses with much of the
-    mass, if there are such; ``order`` is that of a mechanism of which only its zCDP is known, on the upper side.
+    All but tails/count of the mass lies in [low, high], two thirds of it within ``middle`` around ``centre``; ``ends`` are two losses with
+    much of the mass, if there are such; ``order`` is that of a mechanism of which only its zCDP is known, on the upper side.
     """
 
     event: KernelEvent
     low: Fraction
     high: Fraction
     middle: Fraction
+    centre: Fraction
     ends: tuple[Fraction, Fraction] | None
     order: Fraction | None
 
@@ -98,9 +101,9 @@ def _find_part(event: KernelEvent, source: Event | None, side: Side) -> Part:
     if ends is not None:
         low = min(ends[0], _crossing(above, 1 - few)) if above(ends[0] - Fraction(1, 10**9)) < 1 - few else ends[0]
         high = max(ends[1], _crossing(above, many)) if above(ends[1] + Fraction(1, 10**9)) > many else ends[1]
-        return Part(event, low, high, ends[1] - ends[0], ends, order)
+        return Part(event, low, high, ends[1] - ends[0], Fraction(0), ends, order)
     first, last = _crossing(above, Decimal("0.84")), _crossing(above, Decimal("0.16"))
-    return Part(event, _crossing(above, 1 - few), _crossing(above, many), last - first, None, order)
+    return Part(event, _crossing(above, 1 - few), _crossing(above, many), last - first, (first + last) / 2, None, order)
 
 
 def _crossing(above: Callable[[Fraction], Decimal], level: Decimal) -> Fraction:
@@ -141,10 +144,11 @@ def _find_ends(event: Event, direction: Direction) -> tuple[Fraction, Fraction] 
 
 def plan(parts: Sequence[Part], side: Side, *, gap: Fraction, fineness: float) -> dict[str, object]:
     """Return a grid in the words of a certificate, with cells of about sqrt(12 gap/(count events))/fineness."""
-    shares = [sqrt(12 * gap / (part.event.count * len(parts))) / fineness for part in parts]
+    size = max(1.0, sum(float(p.event.count * max(p.centre, Fraction(0))) + 3 * float(p.middle) * sqrt(p.event.count) for p in parts))
+    shares = [sqrt(12 * gap * size / (part.event.count * len(parts))) for part in parts]
     aligned = next((part.ends for part in sorted(parts, key=lambda p: -p.event.count) if part.ends is not None), None)
     widths = [
-        min(share, max(float(part.middle) / 4, share / 2**6)) if part.ends is None else share
+        (share if part.ends is not None else min(share, max(float(part.middle) / 4, share / 2**6))) / fineness
         for share, part in zip(shares, parts, strict=True)
     ]
     if aligned is None:
@@ -153,12 +157,12 @@ def plan(parts: Sequence[Part], side: Side, *, gap: Fraction, fineness: float) -
         unit = aligned[1] - aligned[0]
         unit = unit if unit.denominator < 10**40 else Fraction(floor(unit * 10**40), 10**40)
         unit /= 2 ** max(0, ceil(log2(float(unit) / min(widths))))  # so that atoms stay on the grid when the cells double
-    digits = len(str(int(1 / side.delta))) + len(str(max(part.event.count for part in parts))) + 10
+    digits = len(str(int(1 / side.delta))) + len(str(max(part.event.count for part in parts))) + 8
     step = Fraction(1, 10 ** (digits - 4))  # atoms lie just above points of the grid
     entries = list[dict[str, object]]()
     for part, width in zip(parts, widths, strict=True):
         level = max(0, floor(log2(width / float(unit))))
-        while (part.high - part.low) / (unit * 2**level) > MOST_CELLS:
+        while (part.high - part.low) / (unit * 2**level) > _most_cells(digits):
             level += 1
         h, offset = unit * 2**level, Fraction(0)
         if part.ends is not None:
@@ -166,13 +170,24 @@ def plan(parts: Sequence[Part], side: Side, *, gap: Fraction, fineness: float) -
             low, high = floor((part.low - offset) / h), max(1, ceil((part.high - offset - 2 * step) / h))
         else:
             low, high = floor(part.low / h), ceil(part.high / h) + 1
+        near = max(_NEAR, ceil(2 * part.middle / h)) if part.ends is None else max(_NEAR, high - low)
+        centre = min(max(round((part.centre - offset) / h), low), high)
         squarings = part.event.count.bit_length() - 1
         doublings = [int(k >= _SETTLED and (k - _SETTLED) % 2 == 0) for k in range(squarings)]
         entries.append(
-            {"offset": exact_text(offset), "level": level, "low": low, "high": high, "near": _NEAR, "doublings": doublings}
+            {"offset": exact_text(offset), "level": level, "low": low, "high": high, "centre": centre, "near": near, "doublings": doublings}
             | ({} if part.order is None else {"order": exact_text(part.order)})
         )
     return {"digits": digits, "unit": exact_text(unit), "tails": [exact_text(tail) for tail in side.tails], "events": entries}
+
+
+def is_full(grid: Mapping[str, Any]) -> bool:
+    """Whether a law has so many cells on a grid that a finer one would be too large."""
+    return any(3 * (entry["high"] - entry["low"]) > 2 * _most_cells(grid["digits"]) for entry in grid["events"])
+
+
+def _most_cells(digits: int) -> int:
+    return min(MOST_CELLS, _MOST_DIGITS // (2 * digits + 1))
 
 
 def _three_digits(x: float) -> Fraction:

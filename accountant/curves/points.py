@@ -130,7 +130,8 @@ def recheck_point(
     Claims about another δ or ε, and lower ends, are checked as well and tell nothing here. None where no claim says anything.
     Raises :class:`NotReplayed` for a claim that the kernel rejects.
     """
-    report = check_text(json.dumps(make_certificate(composition, tuple(claims))))
+    text = json.dumps(make_certificate(composition, tuple(claims)))
+    report = check_text(text)
     if not report.accepted:
         said = "".join(sign if sign.isprintable() else "?" for sign in f"{report.step}: {report.reason}")[:100]
         raise NotReplayed(
@@ -138,7 +139,7 @@ def recheck_point(
             "make them anew"
         )
     found: dict[Direction, Fraction | None] = dict.fromkeys(Direction)
-    for claim in claims:
+    for claim in json.loads(text)["claims"]:  # what the kernel reads is what is used
         if claim["claim"] != "delta-upper":
             continue
         direction, place, bound = Direction(claim["direction"]), to_exact(claim["epsilon"]), to_exact(claim["bound"])

@@ -53,7 +53,9 @@ def spend(guarantee: AnyGuarantee, library: str, *, accept_hypotheses: bool) -> 
     elif isinstance(bound, TwoSidedDP):
         found = Spending(bound.plus, bound.minus, bound.delta_plus, bound.delta_minus)
     else:
-        raise InvalidArgument(f"{library} needs an epsilon, but the guarantee of {guarantee.subject!r} has none; take its worst case")
+        raise InvalidArgument(
+            f"{library} needs an epsilon, but the guarantee of {guarantee.subject!r} has none; take its worst case, or a point of its curve"
+        )
     if guarantee.hypotheses and not accept_hypotheses:
         listed = "; ".join(item.sentence for item in guarantee.hypotheses)
         raise OpenHypotheses(

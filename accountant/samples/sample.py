@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from profiles import InvalidArgument, InvalidData, Profile, SampleUsed
 from profiles.arrays import Floats
 from profiles.mechanisms.catalogue import describe_proof
 from profiles.profile import WEIGHT
-from profiles.randomness.bits import BitSource, Uncopied, repeats
+from profiles.randomness.bits import BitSource, Uncopied, mark_process, repeats
 from profiles.randomness.system import open_generator
 
 #: Statistics are sums of squares or sizes over at most some hundred thousand columns, in any order.
@@ -67,7 +66,7 @@ class Sample(Uncopied):
         self.plan, self.guarantee, self._bits = plan, plan.drawn_guarantee(bits), bits
         self._records: Records | None = records
         self._statistics = statistics
-        self._lock, self._process = threading.Lock(), os.getpid()
+        self._lock, self._process = threading.Lock(), mark_process()
 
     @property
     def used(self) -> bool:
@@ -76,7 +75,7 @@ class Sample(Uncopied):
 
     def consume(self) -> Records:
         """Return the records for one analysis of one's own, which must have the planned profile. Raises :class:`SampleUsed` afterwards."""
-        if self._process != os.getpid():
+        if self._process != mark_process():
             self._refuse_copy()
         with self._lock:
             records, self._records, self._statistics = self._records, None, {}

@@ -24,10 +24,11 @@ from threadpoolctl import ThreadpoolController
 from profiles.arrays import Floats
 from profiles.mechanisms.datasets import WeightedData, find_reach, require_finite
 from profiles.mechanisms.nearest import CentreSearch, Labels, prepare_search
-from profiles.mechanisms.quantised import QuantisedData, Totals, add_exactly, hold
+from profiles.mechanisms.quantised import QuantisedData, Totals, add_exactly, count_exact_terms, hold
 
 _MOST_SPANS = 64
 _LEAST_SPAN = 2**13
+_MOST_TOTALS = 2**18  # numbers in one product, where groups of rows have totals of their own
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +94,7 @@ class _Membership:
     def fill(self, labels: Labels, weights: Floats) -> Any:
         """Return the matrix with ``weights[i]`` in row ``labels[i]`` of column i; it is valid until the next call."""
         rows = len(labels)
-        if self.matrix is None or self.matrix.shape[1] != rows:
+        if self.matrix is None or self.matrix.shape != (self.clusters, rows):
             from scipy.sparse import csc_array  # noqa: PLC0415 - what reads a profile alone runs no mechanism
 
             self.matrix = csc_array((weights, labels, np.arange(rows + 1, dtype=np.int32)), shape=(self.clusters, rows))
@@ -116,18 +117,32 @@ def _total_span(data: WeightedData, search: CentreSearch, members: _Membership, 
 
 
 def _add_span(quantised: QuantisedData, search: CentreSearch, members: _Membership, span: slice) -> Totals:
-    """Return (Σ u, Σ count) of the clusters of the kept centres over some rows, shape (k', d + 1)."""
+    """Return (Σ u, Σ count) of the clusters of the kept centres over some rows, shape (k', d + 1).
+
+    Where one product would be too long to be exact, every ``exact`` rows have totals of their own in it, which are added up as integers.
+    """
     quantised.keep(span)
-    points = quantised.data.points
+    clusters, columns = len(search.kept), quantised.data.points.shape[1] + 1
     kind = hold(span.stop - span.start, quantised.most)
-    totals: Totals = np.zeros((len(search.kept), points.shape[1] + 1), dtype=kind)
+    totals: Totals = np.zeros((clusters, columns), dtype=kind)
     blocks = _cut_equally(span, search.block)
-    ones = np.ones(_length(blocks))
-    out = members.reserve(len(ones) if quantised.kept is None else 0, points.shape[1] + 1)
+    length = _length(blocks)
+    exact = count_exact_terms(quantised.most)
+    groups = -(-length // max(1, exact))
+    groups = groups if groups * clusters * columns <= _MOST_TOTALS else 1
+    members.clusters = groups * clusters
+    ones, offsets = np.ones(length), (np.arange(length) // max(1, exact) * clusters).astype(np.int32)
+    out = members.reserve(length if quantised.kept is None else 0, columns)
     for rows in blocks:
-        labels = search.label(points[rows])
-        matrix = members.fill(labels, ones[: len(labels)])
-        totals += add_exactly(matrix.__matmul__, quantised.read(rows, out), len(labels), quantised.most).astype(kind)
+        labels = search.label(quantised.data.points[rows])
+        units = quantised.read(rows, out)
+        if groups > 1:
+            labels += offsets[: len(labels)]
+            parts = (members.fill(labels, ones[: len(labels)]) @ units).astype(np.int64).astype(kind)
+            totals += parts.reshape(groups, clusters, columns).sum(axis=0)
+        else:
+            matrix = members.fill(labels, ones[: len(labels)])
+            totals += add_exactly(matrix.__matmul__, units, len(labels), quantised.most).astype(kind)
     return totals
 
 

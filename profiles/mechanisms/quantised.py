@@ -40,6 +40,7 @@ from profiles.errors import InvalidData
 from profiles.mechanisms.datasets import WeightedData
 from profiles.private import list_values
 from profiles.randomness.rounded import Grid
+from profiles.randomness.rounded.ieee import power_of_two
 
 #: Integers of 64 bits, or Python's in an array of objects where 64 bits do not hold every total.
 Totals = NDArray[Any]
@@ -47,11 +48,11 @@ Totals = NDArray[Any]
 #: The largest w|x_j|/b that is added up: a record above it costs more than 2048 nats.
 MOST_RATIO = 2**11
 
-_ENTRIES = 2**15  # of one temporary array: a few of them stay in a core's cache
+_ENTRIES = 2**14  # of one temporary array: a few of them stay in a core's cache
 _MOST_CACHED = 2**27  # numbers that are kept beside a data set
-_EXACT = 2.0**53  # integers up to here are doubles
-_HALF = 2.0**26
-_SPLITTER = 2.0**27 + 1
+_EXACT = power_of_two(53)  # integers up to here are doubles
+_HALF = power_of_two(26)
+_SPLITTER = power_of_two(27) + 1
 _COMFORT = 1000  # exponents up to here, of h and of the weights, leave w/h a normal number
 
 
@@ -74,19 +75,20 @@ class Unit:
         return cls(grid.fine, nearest if nearest >= limit else math.nextafter(nearest, math.inf))
 
 
-def quantise(points: Floats, weights: Floats | None, unit: Unit, out: Floats | None = None) -> Floats:
+def quantise(points: Floats, weights: Floats | None, unit: Unit) -> Floats:
     """Return u = trunc(w x/h) of each entry as doubles: ``points`` of shape (n, d), ``weights`` of shape (n,) or None for weights 1.
 
-    What is beyond ``unit.most`` comes out beyond it, or infinite. ``out``: where u is written, a new array by default.
+    What is beyond ``unit.most`` comes out beyond it, or infinite.
 
     >>> quantise(np.array([[1.0, -0.3]]), np.array([3.0]), Unit(-2, 2.0**40)).tolist()
     [[12.0, -3.0]]
     """
     with np.errstate(over="ignore", under="ignore"):
         if weights is None:
-            return np.asarray(np.trunc(_scale(points, -unit.exponent), out=out))
+            found: Floats = _scale(points, -unit.exponent)
+            return np.trunc(found, out=found)
         products = _multiply(points, weights, -unit.exponent)
-    units: Floats = np.trunc(products, out=out)
+    units: Floats = np.trunc(products)
     doubtful = units == products
     if np.count_nonzero(doubtful):
         _lower(units, points, weights, doubtful & (units != 0) & np.isfinite(units))
@@ -95,15 +97,15 @@ def quantise(points: Floats, weights: Floats | None, unit: Unit, out: Floats | N
 
 def _scale(values: Floats, exponent: int) -> Floats:
     """Return ``values``·2^``exponent``, a new array."""
-    scaled = values * 2.0**exponent if abs(exponent) <= _COMFORT else np.ldexp(values, exponent)
+    scaled = values * power_of_two(exponent) if abs(exponent) <= _COMFORT else np.ldexp(values, exponent)
     return np.asarray(scaled, dtype=np.float64)
 
 
 def _multiply(points: Floats, weights: Floats, exponent: int) -> Floats:
     """Return fl(w x 2^``exponent``) where it is at least 1 in magnitude, and otherwise something below 1."""
     most = float(weights.max(initial=1.0))
-    if abs(exponent) <= _COMFORT and most <= 2.0 ** (_COMFORT - max(exponent, 0)):
-        return np.asarray(points * (weights * 2.0**exponent)[:, np.newaxis])
+    if abs(exponent) <= _COMFORT and most <= power_of_two(_COMFORT - max(exponent, 0)):
+        return np.asarray(points * (weights * power_of_two(exponent))[:, np.newaxis])
     (significands, powers), (factors, shifts) = np.frexp(points), np.frexp(weights)
     total = powers.astype(np.int64) + shifts[:, np.newaxis] + exponent
     return np.asarray(np.ldexp(significands * factors[:, np.newaxis], np.clip(total, -(10**5), 10**5).astype(np.int32)))
@@ -135,12 +137,21 @@ def add_exactly(add: Callable[[Floats], Floats], units: Floats, terms: int, most
     >>> add_exactly(lambda u: u.sum(axis=0), np.array([[2.0**52], [2.0**52 - 1]]), 2, 2.0**52).tolist()
     [9007199254740991]
     """
-    if terms * most <= _EXACT:
+    if terms <= count_exact_terms(most):
         return add(units).astype(np.int64)
     high = np.trunc(units / _HALF)
     low = units - high * _HALF
     kind = hold(terms, most)
     return np.asarray(add(high).astype(np.int64).astype(kind) * 2**26 + add(low).astype(np.int64))
+
+
+def count_exact_terms(most: float) -> int:
+    """Return how many integers that ``most`` bounds in size can be added up in doubles, in any order, without rounding.
+
+    >>> count_exact_terms(2.0**40)
+    8192
+    """
+    return int(_EXACT // most)
 
 
 def hold(terms: int, most: float) -> type:
@@ -208,8 +219,8 @@ class QuantisedData:
         weights = self.data.weights[rows] if self.weighted else None
         points, found = self.data.points[rows], out[: rows.stop - rows.start]
         for part in cut_rows(len(points), points.shape[1]):
-            quantise(points[part], None if weights is None else weights[part], self.sums, found[part, :-1])
-        quantise(self.data.weights[rows, np.newaxis], None, self.counts, found[:, -1:])
+            found[part, :-1] = quantise(points[part], None if weights is None else weights[part], self.sums)
+        found[:, -1:] = quantise(self.data.weights[rows, np.newaxis], None, self.counts)
         return found
 
     def read(self, rows: slice, out: Floats) -> Floats:
@@ -244,6 +255,6 @@ def prepare_units(data: WeightedData, reach: float, sums: Unit, counts: Unit) ->
             bound = max(bound, require_within(units, sums, block.start))
     if heaviest > Fraction(counts.most) * Fraction(2) ** counts.exponent:
         require_within(quantise(data.weights[:, np.newaxis], None, counts), counts, 0)
-    most = max(float(bound), float(min(heaviest / Fraction(2) ** counts.exponent, Fraction(counts.most)))) * (1 + 2.0**-50)
+    most = max(float(bound), float(min(heaviest / Fraction(2) ** counts.exponent, Fraction(counts.most)))) * (1 + power_of_two(-50))
     kept = np.empty((rows, columns + 1)) if rows * (columns + 1) <= _MOST_CACHED else None
     return QuantisedData(data, sums, counts, weighted, min(most, max(sums.most, counts.most)), kept)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -12,7 +11,18 @@ from numpy.typing import NDArray
 
 from profiles import InvalidArgument
 from profiles.arrays import Booleans, Floats
-from profiles.randomness.bits import BLOCK, FIRST_BITS, NEXT_BITS, BitSource, Digits, SecureBits, Uncopied, open_bits, refuse_repeats
+from profiles.randomness.bits import (
+    BLOCK,
+    FIRST_BITS,
+    NEXT_BITS,
+    BitSource,
+    Digits,
+    SecureBits,
+    Uncopied,
+    mark_process,
+    open_bits,
+    refuse_repeats,
+)
 
 
 def subtract_digits(q: Floats, digits: NDArray[Any], bits: int = FIRST_BITS) -> Floats:
@@ -51,7 +61,7 @@ class PoissonSampler(Uncopied):
     def __init__(self, source: object = None) -> None:
         self.source: BitSource = open_bits(source)
         self._digits: Digits = np.empty(0, dtype=np.uint16)
-        self._next, self._process = 0, os.getpid()
+        self._next, self._process = 0, mark_process()
         self._lock = threading.Lock()
 
     def select(self, q: Floats) -> Booleans:
@@ -64,7 +74,7 @@ class PoissonSampler(Uncopied):
             )
         if asked.size and not (float(asked.min()) >= 0.0 and float(asked.max()) <= 1.0):
             raise InvalidArgument("selection probabilities must lie in [0, 1], but another value (or NaN) was found; correct the array")
-        if self._process != os.getpid():
+        if self._process != mark_process():
             self._start_anew()
         with self._lock:
             return self._select_all(asked)
@@ -76,7 +86,7 @@ class PoissonSampler(Uncopied):
                 "a sampler with a seeded generator was used in a forked process, where it would draw what its parent draws; make one "
                 "there, with a seed of its own"
             )
-        self._digits, self._next, self._process = self._digits[:0], 0, os.getpid()
+        self._digits, self._next, self._process = self._digits[:0], 0, mark_process()
         self._lock = threading.Lock()  # a thread of the parent may hold the old one
 
     def _select_all(self, asked: Floats) -> Booleans:

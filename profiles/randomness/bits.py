@@ -20,6 +20,26 @@ Words = NDArray[np.uint64]
 BLOCK = 32_768
 FIRST_BITS, NEXT_BITS = 16, 32
 
+_forks = 0  # between the first process that loaded this module and this one
+
+
+def _count_fork() -> None:
+    global _forks  # noqa: PLW0603 - what a fork changes is the process
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
+
+
+def mark_process() -> tuple[int, int]:
+    """Return what a forked process has another value of: the process id, and how many forks led here.
+
+    Each alone is not enough: a fork into a new process namespace (a container) may have its parent's id, and a fork by a C library is not
+    counted.
+    """
+    return os.getpid(), _forks
+
 
 class Uncopied:
     """What holds random bits is not copied: both copies would use the same ones.
@@ -111,7 +131,7 @@ class GeneratorBits(Uncopied):
     hypothesis = SEEDED_BITS
 
     def __init__(self, rng: np.random.Generator, seed: int | None = None) -> None:
-        self.rng, self.seed, self._process = rng, seed, os.getpid()
+        self.rng, self.seed, self._process = rng, seed, mark_process()
 
     def block(self) -> Digits:
         """Return the next block. Raises :class:`InvalidArgument` in a forked process."""
@@ -128,7 +148,7 @@ class GeneratorBits(Uncopied):
         return int(self.rng.integers(0, 2**NEXT_BITS - 1, dtype=np.uint64, endpoint=True))
 
     def _refuse_forks(self) -> None:
-        if self._process != os.getpid():
+        if self._process != mark_process():
             raise InvalidArgument(
                 "a seeded generator was used in a forked process, where it would draw what its parent draws; make one there, with a seed "
                 "of its own, or none for the secure source"

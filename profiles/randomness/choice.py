@@ -21,7 +21,7 @@ from profiles.arrays import Floats, Integers
 from profiles.errors import InvalidArgument
 from profiles.randomness.bits import NEXT_BITS, BitSource, draw_below
 from profiles.randomness.exponentials import enclose_exp
-from profiles.randomness.rounded.rounding import check_rounding
+from profiles.randomness.rounded.ieee import check_rounding
 
 #: What enclosures need: (exponent, multiplicity), in the order of the entries.
 Exact = Callable[[], Iterable[tuple[Fraction, int]]]

@@ -283,9 +283,9 @@ def _precision(digits: int, h: Fraction) -> int:
     return digits + curves.GUARD + len(str(1 + int(1 / h))) + 3
 
 
-def _points(low: int, high: int, near: int) -> list[int]:
-    # the whole numbers from low to high, beyond near steps from 0 every second of them, then every fourth, and so on
-    result, centre = list[int](), min(max(low, 0), high)
+def _points(low: int, high: int, centre: int, near: int) -> list[int]:
+    # the whole numbers from low to high, far from the centre (by more than 2 near) every second of them, then every fourth, and so on
+    result = list[int]()
     for end, sign in ((low, -1), (high, 1)):
         i = 0
         while i < sign * (end - centre):
@@ -320,13 +320,13 @@ def compose(events: list[Event], grid: object, *, remove: bool, up: bool, meter:
     whole, shift = Law(0, 0, [10**digits]), Fraction(0)
     with localcontext(curves.context(precision)):
         for event, value in zip(events, read_list(fields["events"], len(events)), strict=True):
-            part = read_fields(value, {"offset", "level", "low", "high", "near", "doublings"}, frozenset({"order"}))
-            low, high = (read_integer(part[name], -_MOST_CELLS, _MOST_CELLS) for name in ("low", "high"))
-            require(low < high <= low + _MOST_CELLS, "the grid has no cells, or too many")
+            part = read_fields(value, {"offset", "level", "low", "high", "centre", "near", "doublings"}, frozenset({"order"}))
+            low, high, centre = (read_integer(part[name], -_MOST_CELLS, _MOST_CELLS) for name in ("low", "high", "centre"))
+            require(low <= centre <= high and low < high <= low + _MOST_CELLS, "the grid has no cells, or too many, or no centre")
             level, near = read_integer(part["level"], 0, 60), read_integer(part["near"], 1, _MOST_CELLS)
             offset, doublings = read_number(part["offset"]), [read_integer(d, 0, 10) for d in read_list(part["doublings"])]
             require(abs(offset) <= 10**6 and lattice.width(level) <= 10**6, "a number of the grid is out of range")
-            points = _points(low, high, near)
+            points = _points(low, high, centre, near)
             law = lattice.discretise(event.curve(remove=remove, up=up, order=_order(part), meter=lattice.meter), level, offset, points)
             power = lattice.power(lattice.trim(law, Fraction(1, event.count)), event.count, doublings)
             whole = power if event is events[0] else lattice.trim(lattice.multiply(whole, power), Fraction(1))

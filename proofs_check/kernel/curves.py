@@ -6,7 +6,7 @@
 from collections.abc import Callable
 from decimal import Context, Decimal, getcontext, localcontext
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, isqrt
 
 from .terms import require
 
@@ -30,7 +30,7 @@ def gaussian(m: Fraction) -> Base:
     """N(1, 1/m) against N(0, 1/m): V = 1 - Phi(z), S = 1 - Phi(z + mu) with mu^2 = m, z = log(b)/mu - mu/2 (section 7)."""
     require(Fraction(1, 10**30) <= m <= 10**10, "the noise of a Gaussian event is out of range")
     digits, mu = getcontext().prec, decimal(m).sqrt()
-    far = 3 * ceil(digits**0.5)  # exp(-far^2/2) < 10^-digits
+    far = 3 * isqrt(digits) + 3  # exp(-far^2/2) < 10^-digits
     mills = _mills(min(_FAR, far + ceil(mu)))
     height = 1 / (2 * mills(_ZERO))
 
@@ -135,6 +135,7 @@ def two_sided(e: Fraction | None, d: Fraction, back_e: Fraction | None, back_d: 
     require(loss <= 10**5 and (not loss or loss >= Fraction(1, 10**12)), "the loss of an event is out of range")
     rest, back = decimal(1 - d), decimal(1 - back_d)
     high, low = decimal(e or Fraction(0)).exp(), (-decimal(back_e or Fraction(0))).exp()
+    lines: list[tuple[Decimal, Decimal]]
     if e is None:
         lines = [(_ONE, back), (1 - low * back, _ZERO)]
     elif back_e is None:
@@ -147,14 +148,15 @@ def two_sided(e: Fraction | None, d: Fraction, back_e: Fraction | None, back_d: 
         lines = [(_ONE, rest / high), (decimal(d), _ZERO)] if slope > back else kinked
 
     def base(b: Decimal) -> tuple[Decimal, Decimal]:
-        return max(lines, key=lambda line: line[0] - b * line[1])
+        values = [line[0] - b * line[1] for line in lines]
+        return lines[values.index(max(values))]
 
     return base
 
 
 def renyi(rho: Fraction, order: Fraction) -> Base:
     """The worst of the pairs with a Renyi divergence of at most order rho at this order (section 10)."""
-    require(order >= Fraction(1001, 1000) and order**2 * max(rho, 1) <= 10**10, "an order is out of range")
+    require(order >= Fraction(1001, 1000) and order**2 * max(rho, Fraction(1)) <= 10**10, "an order is out of range")
     require(rho >= Fraction(1, 10**12), "a rho is out of range")
     a, less = decimal(order), decimal(order - 1)
     height = (less * (less / a).ln() + decimal(order * (order - 1) * rho)).exp()  # a times the bound at 1

@@ -38,6 +38,7 @@ def check(found: CalibratedEvents, epsilon: object) -> None:
     assert curve_of(other).delta(epsilon, gap="1e-2").lower > found.target_delta
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("epsilon", ["0.3", "8"])
 def test_least_noise(epsilon):
     found = find_least_noise(sums(), epsilon, DELTA)
@@ -53,6 +54,7 @@ def test_least_laplace_noise_of_one_use():
     assert abs(float(found.value) - 1 / (1 - 2 * math.log(0.99))) < 2e-4
 
 
+@pytest.mark.thorough
 def test_most_uses_are_neighbors():
     found = find_most_uses(sums(20, 1), 1, DELTA)
     check(found, 1)

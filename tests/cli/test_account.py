@@ -99,6 +99,7 @@ def test_a_file_with_several_events(pdp, place):
     assert found["subject"] == "n"
 
 
+@pytest.mark.thorough
 def test_calibration_meets_the_target_and_the_value_beyond_does_not(pdp):
     found = pdp("account", "--count", "16", "--calibrate", "noise", "--epsilon", "1", "--delta", "1e-6", "--json").json()
     value, beyond = (found["calibrated"][name] for name in ("value", "beyond"))

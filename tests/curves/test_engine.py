@@ -1,4 +1,4 @@
-"""The engine: both sides against closed forms, against what other accountants are known to miss, and against laws that hold for every curve."""
+"""The engine: both sides against closed forms, against what other accountants miss, and against laws that hold for every curve."""
 
 import json
 from fractions import Fraction
@@ -72,10 +72,10 @@ def test_the_sides_of_sampled_gaussians_come_together():
     # dp_accounting and a Fourier accountant in double precision agree here: 1.828 and 1.416
     whole = composed(gaussian(1, 1000, "1/100"))
     for direction, about in ((REMOVE, 1.8283), (ADD, 1.4166)):
-        found = bound_epsilon(whole, Fraction("1e-5"), direction, gap=Fraction(1, 500))
+        found = bound_epsilon(whole, Fraction("1e-5"), direction, gap=Fraction(1, 200))
         assert found.lower < Fraction(about) + Fraction(1, 10**4)
         assert found.upper > Fraction(about) - Fraction(1, 10**4)
-        assert found.upper - found.lower <= Fraction(1, 500) * found.upper
+        assert found.upper - found.lower <= Fraction(1, 200) * found.upper
         assert holds(found, whole) == ["delta-upper", "delta-lower"]
 
 
@@ -98,10 +98,10 @@ def test_the_sides_of_sampled_gaussians_come_together():
 @pytest.mark.parametrize("direction", Direction)
 def test_every_mechanism_has_two_sides_that_the_kernel_confirms(event, direction):
     whole, delta = composed(event), Fraction("1e-6")
-    found = bound_epsilon(whole, delta, direction)
-    assert 0 <= found.lower <= found.upper <= found.lower + Fraction(1, 500) * max(1, found.upper)
+    found = bound_epsilon(whole, delta, direction, gap=Fraction(1, 100))
+    assert 0 <= found.lower <= found.upper <= found.lower + Fraction(1, 100) * max(1, found.upper)
     holds(found, whole)
-    back = bound_delta(whole, found.upper, direction)
+    back = bound_delta(whole, found.upper, direction, gap=Fraction(1, 20))
     assert back.lower <= delta
     assert back.lower <= back.upper
     holds(back, whole)
@@ -112,9 +112,8 @@ def test_mechanisms_of_which_only_rho_is_known():
     found = bound_epsilon(whole, Fraction("1e-9"), REMOVE)
     with mpmath.workdps(30):
         rho, target = mpmath.mpf(1) / 20, mpmath.log(10**9)
-        best = min(
-            (1 + m) * rho + (target - mpmath.log(1 + m)) / m - mpmath.log(1 + 1 / m) for m in (k / mpmath.mpf(20) for k in range(1, 1000))
-        )
+        orders = (k / mpmath.mpf(20) for k in range(1, 1000))
+        best = min((1 + m) * rho + (target - mpmath.log(1 + m)) / m - mpmath.log(1 + 1 / m) for m in orders)
     assert abs(to_mp(found.upper) - best) < 1e-3
     same = bound_epsilon(composed(gaussian(1, 10, 1)), Fraction("1e-9"), REMOVE)  # which is 5-zCDP
     more = bound_epsilon(composed(make_event("zcdp", {"rho": 5})), Fraction("1e-9"), REMOVE)
@@ -132,11 +131,11 @@ def test_where_no_epsilon_is_enough():
     assert holds(found, whole) == ["delta-lower"]
 
 
-@pytest.mark.parametrize(("delta", "epsilon"), [("1", "1"), ("-1/10", "-1/10"), ("2", "1e10")])
+@pytest.mark.parametrize(("delta", "epsilon"), [("1", "1"), ("-1/10", "-1/10"), ("2", "1e11")])
 def test_what_is_out_of_range_is_refused(delta, epsilon):
     with pytest.raises(InvalidArgument, match="delta in"):
         bound_epsilon(composed(gaussian(1)), Fraction(delta), REMOVE)
-    if not 0 <= Fraction(epsilon) <= 10**9:
+    if not 0 <= Fraction(epsilon) <= 10**10:
         with pytest.raises(InvalidArgument, match="epsilon in"):
             bound_delta(composed(gaussian(1)), Fraction(epsilon), REMOVE)
 
@@ -147,7 +146,7 @@ def test_what_the_kernel_does_not_compute_is_refused():
 
 
 @pytest.mark.hypothesis
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.integers(2, 40), st.integers(1, 30), st.integers(1, 10), st.integers(3, 9), st.sampled_from(Direction))
 def test_laws_of_curves(sigma, count, rate, places, direction):
     event, gap = gaussian(Fraction(sigma, 4), count, Fraction(1, rate)), Fraction(1, 100)

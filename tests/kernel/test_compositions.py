@@ -35,7 +35,15 @@ def event(mechanism, count=1, q="1", **numbers):
 
 def entry(low, high, *, count=1, offset="0", level=0, near=50, doublings=None):
     doublings = [0] * (count.bit_length() - 1) if doublings is None else doublings
-    return {"offset": offset, "level": level, "low": low, "high": high, "near": near, "doublings": doublings}
+    return {
+        "offset": offset,
+        "level": level,
+        "low": low,
+        "high": high,
+        "centre": min(max(low, 0), high),
+        "near": near,
+        "doublings": doublings,
+    }
 
 
 def grid(unit, *entries, digits=25, tails=("1e-12", "1e-20")):
@@ -294,6 +302,7 @@ def test_other_notations_are_rejected(path, word):
         (("events", 0, "level"), [-1, 61, "0", 1.5]),
         (("events", 0, "low"), [60, 61, -(10**9), "0"]),
         (("events", 0, "high"), [-61, 10**9, "1"]),
+        (("events", 0, "centre"), [-61, 61, "0", 0.5, None]),
         (("events", 0, "near"), [0, -5, 10**9, "1"]),
         (("events", 0, "doublings"), [[], [0] * 3, [0] * 5, [0, 0, 0, -1], [0, 0, 0, 11], ["0"] * 4, [60] * 4]),
         (("events", 0, "offset"), ["1e7", "-1e7"]),
@@ -414,7 +423,7 @@ def forge(rng, name):
             elif change == "doublings":
                 part["doublings"] = [rng.choice([0, 0, 1, 2]) for _ in part["doublings"]]
             elif change == "near":
-                part["near"] = rng.choice([1, 2, 7, 500])
+                part["near"], part["centre"] = rng.choice([1, 2, 7, 500]), rng.randint(part["low"], max(part["high"], part["low"]))
             elif change == "level":
                 part["level"] = rng.randint(0, 4)
             else:

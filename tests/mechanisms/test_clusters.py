@@ -49,13 +49,14 @@ def test_totals_are_those_of_the_labels(seed, dimension, count, rows, span, thre
 
 
 @settings(max_examples=40, deadline=None)
-@given(*CASES, st.sampled_from([0, 2**27]), st.sampled_from([Fraction(3), Fraction(1, 100)]))
-def test_exact_totals_are_those_of_fractions(seed, dimension, count, rows, span, threads, kept, scale):
+@given(*CASES, st.sampled_from([0, 2**27]), st.sampled_from([Fraction(3), Fraction(1, 20), Fraction(1, 40)]), st.sampled_from([0, 2**18]))
+def test_exact_totals_are_those_of_fractions(seed, dimension, count, rows, span, threads, kept, scale, most):
     data, centres = make_data(seed, rows, dimension), np.random.default_rng(seed + 1).normal(size=(count, dimension))
     labels = label_by_definition(data.points, centres)
     sums, counts = Unit.of(Grid.of(scale)), Unit.of(Grid.of(2 * scale))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(clusters, "_LEAST_SPAN", span)
+        patch.setattr(clusters, "_MOST_TOTALS", most)
         patch.setattr(quantised, "_MOST_CACHED", kept)
         with open_passes(data, threads) as passes:
             units = prepare_units(data, passes.reach, sums, counts)

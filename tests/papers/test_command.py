@@ -7,8 +7,10 @@ import pytest
 from accountant.cli.main import invoke
 
 
-def test_json_is_a_list_with_the_stable_keys(capsys):
-    assert invoke(["claims", "--json"]) == 0
+@pytest.mark.thorough(quick=1)
+@pytest.mark.parametrize("options", [["--paper", "fay-2024"], []])
+def test_json_is_a_list_with_the_stable_keys(capsys, options):
+    assert invoke(["claims", *options, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert {tuple(item) for item in found} == {("id", "source", "statement", "verdict", "witness", "correction")}
     by_id = {item["id"]: item for item in found}
@@ -24,7 +26,8 @@ def test_refuted_and_paper_select(capsys):
     assert all(item["verdict"] == "refuted" and item["witness"] and item["id"].startswith("fay-2023-") for item in found)
 
 
-@pytest.mark.parametrize("options", [[], ["--refuted"], ["--explain", "fay-2024-algorithm-1-bracket"]])
+@pytest.mark.thorough(quick=1)
+@pytest.mark.parametrize("options", [["--paper", "fay-2024"], [], ["--refuted"], ["--explain", "fay-2024-algorithm-1-bracket"]])
 def test_people_get_lines_of_at_most_100_columns(capsys, options):
     assert invoke(["claims", *options]) == 0
     text = capsys.readouterr().out

@@ -28,7 +28,7 @@ import numpy as np
 from profiles import declare
 from profiles.mechanisms import LaplaceSum
 
-honest = LaplaceSum(b=4, radius=2000000)
+honest = LaplaceSum(b=4000, radius=2000000)
 
 
 def noisy(dataset, rng, size):

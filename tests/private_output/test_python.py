@@ -58,6 +58,7 @@ TEXTS = np.array([[NAME, "1"]])
 LARGE = np.array([[1.0, 0.0], [VALUE, 0.0]])
 LONG = np.full(ROWS, 2.0)
 SUM = LaplaceSum(b=1, radius=2)
+WIDE = LaplaceSum(b=1, radius=10**12)
 LLOYD = WeightedLloyd(initial_centres=[[0.0, 0.0]], iterations=2, beta_count=20, beta_sum=30, p=2, radius=2)
 MONITOR = HeavyHitterMonitor(k=2, epsilon=1, threshold=5, domain=range(4), times=range(3), outside="refuse")
 NAMED = HeavyHitterMonitor(k=2, epsilon=1, threshold=5, domain=["a"], times=range(3))
@@ -143,6 +144,7 @@ CALLS = {
     "k-means: predict": lambda: DPKMeans(1, epsilon=1, radius=2, random_state=1).fit(np.zeros((9, 2))).predict(TEXTS),
     "k-means: ragged": lambda: DPKMeans(1, epsilon=1, radius=2).fit([[VALUE, 1.0], [1.0]]),
     "sum: radius+": lambda: SUM.sample(np.array([1.0, VALUE]), RNG, 2),
+    "sum: too large for exact noise": lambda: WIDE.sample(np.array([1.0, VALUE]), RNG, 2),
     "sum: text": lambda: SUM.sample([NAME], RNG, 2),
     "sum: weights+": lambda: SUM.sample((np.ones(2), [1.0, -VALUE]), RNG, 2),
     "sum: weights' length+": lambda: SUM.sample((np.ones(ROWS), np.ones(ROWS - 1)), RNG, 2),

@@ -12,6 +12,7 @@ import pytest
 
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import SECURE_BITS
+from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import GeneratorBits, SecureBits, open_bits
 from profiles.randomness.rounded import LAPLACE, Grid, draw_rounded
 from profiles.randomness.system import system_generator
@@ -74,3 +75,22 @@ def test_a_fork_repeats_no_noise():
     theirs = in_a_fork(lambda: " ".join(map(str, draw_rounded(totals, LAPLACE, grid, secure).ravel().tolist())))
     ours = draw_rounded(totals, LAPLACE, grid, secure).ravel().tolist()
     assert len(set(map(float, theirs.split())) | set(ours)) == 32
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_fork_is_known_also_where_its_number_is_that_of_its_parent(monkeypatch):
+    """So it is where both are the first process of their own process namespaces (containers)."""
+    monkeypatch.setattr(os, "getpid", lambda: 1)
+    source, sampler = open_bits(1), PoissonSampler(1)
+    assert in_a_fork(lambda: str(source.words(1))).startswith("refused: a seeded generator was used in a forked process")
+    assert in_a_fork(lambda: in_a_fork(lambda: str(source.digit()))).startswith("refused: a seeded generator")
+    assert in_a_fork(lambda: str(sampler.select(np.array([0.5])))).startswith("refused: a sampler with a seeded generator")
+    assert in_a_fork(lambda: str(open_bits(1).words(1).tolist())) == str(source.words(1).tolist())
+
+
+def test_a_process_whose_number_changed_is_another_one(monkeypatch):
+    """Python does not see a fork that a C library makes."""
+    source = open_bits(1)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(InvalidArgument, match="forked process"):
+        source.words(1)

@@ -15,7 +15,7 @@ from flint import arb, fmpz
 from profiles import InvalidArgument
 from profiles.arrays import Booleans, Integers
 from profiles.randomness import enclose_exp
-from profiles.randomness.bits import FIRST_BITS, NEXT_BITS, BitSource, Digits
+from profiles.randomness.bits import FIRST_BITS, NEXT_BITS, BitSource, Digits, mark_process
 from proofs_check.enclosures import ball, working_precision
 
 _UNKNOWN = -1
@@ -30,14 +30,14 @@ _NATS_OF_FIRST_DIGIT = Fraction(111, 10)
 class TailDraws:
     """Independent draws with P[passes(d)] = e^(−λd), d = 0, 1, 2, ...; ``rate`` is λ > 0, ``source`` gives the bits. Not thread-safe."""
 
-    __slots__ = ("_digits", "_first", "_last", "_next", "rate", "source")
+    __slots__ = ("_digits", "_first", "_last", "_next", "_process", "rate", "source")
 
     def __init__(self, rate: Fraction, source: BitSource) -> None:
         if rate <= 0:
             raise InvalidArgument(f"the rate of a tail must be positive, but {rate} was found; give a positive fraction")
         self.rate, self.source = rate, source
         self._digits: Digits = np.empty(0, dtype=np.uint16)
-        self._next = 0
+        self._next, self._process = 0, mark_process()
         self._first: Integers = np.full(16, _UNKNOWN, dtype=np.int64)
         self._last = int(_NATS_OF_FIRST_DIGIT / rate) + 1  # the first digit of e^(−λd) is 0 from here on
 
@@ -118,6 +118,8 @@ class TailDraws:
                 return drawn < bound
 
     def _take(self, count: int) -> Digits:
+        if self._process != mark_process():  # also in the middle of a pass, whose reports are an iterator
+            raise InvalidArgument("draws were used in a forked process, where they would be those of its parent; start a pass there")
         parts, missing = [], count
         while missing:
             if self._next >= self._digits.size:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from accountant.guarantees import AnyGuarantee
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Integers
 from profiles.private import list_values
-from profiles.randomness.bits import BitSource, Uncopied
+from profiles.randomness.bits import BitSource, Uncopied, mark_process
 
 _ONE_KEY = 2**62
 _NONE: Integers = np.empty(0, dtype=np.int64)
@@ -77,7 +76,7 @@ class Watch(Uncopied):
         self._step = 0  # the time step that is being collected: an index into setting.times
         self._run, self._endless = 0, True  # failures to come among the items without a record; endless: then draw again
         self._closed, self._last = False, len(setting.times)  # nothing comes after the last time step
-        self._process, self._lock = os.getpid(), threading.Lock()
+        self._process, self._lock = mark_process(), threading.Lock()
 
     def push(self, times: Any, users: Any, items: Any) -> tuple[StepReport, ...]:
         """Take records in the order of their times; return the reports of the time steps that are complete, as a later time tells.
@@ -148,7 +147,7 @@ class Watch(Uncopied):
 
     @contextlib.contextmanager
     def _turn(self) -> Iterator[None]:
-        if self._process != os.getpid():
+        if self._process != mark_process():
             raise InvalidArgument("a pass was used in a forked process, where its noise would be that of its parent; start one there")
         if not self._lock.acquire(blocking=False):
             raise InvalidArgument("a pass was used while it was at work; exhaust its reports first, and use it from one thread")

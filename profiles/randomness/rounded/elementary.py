@@ -1,6 +1,6 @@
 """Uniform numbers that are known by their first bits, their logarithms and turns, with proved error bounds: +, −, ×, ÷ and tables only.
 
-Nothing of the C library's mathematics is used, and each array operation is one operation of IEEE 754, rounded to nearest. Write u = 2⁻⁵³.
+Nothing of the C library's mathematics is used, and each array operation is one operation of IEEE 754, rounded to nearest. u = 2⁻⁵³.
 The derivations are in docs/exact-noise.md, section 3; tests measure error over bound against Arb.
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 from profiles.arrays import Floats
 from profiles.errors import PDPError
 from profiles.randomness.bits import Words
+from profiles.randomness.rounded.ieee import U, float_of_bits, power_of_two
 
 #: Bits of a word that are the first bits of a uniform number. The sign of a law that has one is the word's last bit.
 KNOWN_BITS = 52
@@ -22,8 +23,11 @@ KNOWN_BITS = 52
 _ONE = np.uint64(0x3FF0_0000_0000_0000)  # the double 1.0
 _TOP = np.int64(-1 << 42)  # sign, exponent and the first ten bits of the significand
 _HALF = np.int64(1 << 41)  # the middle of what they leave open
-_LN2, _THIRD = 0.6931471805599453, 1 / 3  # both the doubles nearest to what they stand for
-_STEP = 6.283185307179586 / 256  # 2π/256, likewise
+# The doubles nearest to what they stand for, and one above 2π.
+_LN2, _STEP = float_of_bits(0x3FE6_2E42_FEFA_39EF), float_of_bits(0x3F99_21FB_5444_2D18)  # ln 2, 2π/256
+_THIRD, _SIXTH, _24TH = float_of_bits(0x3FD5_5555_5555_5555), float_of_bits(0x3FC5_5555_5555_5555), float_of_bits(0x3FA5_5555_5555_5555)
+_120TH, _720TH = float_of_bits(0x3F81_1111_1111_1111), float_of_bits(0x3F56_C16C_16C1_6C17)
+_ABOVE_TURN = float_of_bits(0x4019_21FB_5444_2D19)
 
 
 def first_bits(words: Words, known: int = KNOWN_BITS) -> Floats:
@@ -36,12 +40,12 @@ def first_bits(words: Words, known: int = KNOWN_BITS) -> Floats:
         bits <<= np.uint64(52 - known)
     bits |= _ONE
     found = bits.view(np.float64)  # 1 + k/2^known
-    found -= 1.0 - 2.0 ** -(known + 1)  # exact: a multiple of 2^−(known + 1) below 1
+    found -= 1.0 - power_of_two(-known - 1)  # exact: a multiple of 2^−(known + 1) below 1
     return found
 
 
 def negative_log(v: Floats) -> Floats:
-    """Return L with |L + ln v| ≤ u(4L + 1), for v in [2⁻⁵³, 1).
+    """Return L > 0 with |L + ln v| ≤ u(4L + 1), for v in [2⁻⁵³, 1).
 
     v = 2^−E·m with m in [½, 1); c is the middle of the 1024th of the binade that holds v, so that r = (v − c)/c is below 2⁻¹¹ in size, and
     −ln v = E ln 2 − ln(c 2^E) − ln(1 + r).
@@ -72,11 +76,11 @@ def log_error(v: Floats, found: Floats, known: int = KNOWN_BITS) -> Floats:
 
     |ln U − ln V| ≤ δ/(V − δ) with δ = 2^−(known + 1) by the mean value theorem, and V − δ = k/2^known is exact. Up to a factor 1 + 2⁻⁴⁰.
     """
-    delta = 2.0 ** -(known + 1)
+    delta = power_of_two(-known - 1)
     bound = v - delta
     np.divide(delta, bound, out=bound)
-    bound += found * 2.0**-51
-    bound += 2.0**-53
+    bound += found * (4 * U)
+    bound += U
     return bound
 
 
@@ -92,13 +96,13 @@ def turn(v: Floats) -> tuple[Floats, Floats]:
     place -= 0.5  # all exact
     place *= _STEP
     square = place * place
-    sine = square * (1 / 120)
-    sine -= 1 / 6
+    sine = square * _120TH
+    sine -= _SIXTH
     sine *= square
     sine += 1.0
     sine *= place
-    cosine = square * (-1 / 720)
-    cosine += 1 / 24
+    cosine = square * -_720TH
+    cosine += _24TH
     cosine *= square
     cosine -= 0.5
     cosine *= square  # cos φ − 1
@@ -114,7 +118,7 @@ def turn(v: Floats) -> tuple[Floats, Floats]:
 
 def turn_error(known: int = KNOWN_BITS) -> float:
     """Return a bound of |c − cos 2πU| and |s − sin 2πU| for every U with the same first bits: 2u + 2π·2^−(known + 1)."""
-    return 2.0**-52 + 6.2832 * 2.0 ** -(known + 1)
+    return 2 * U + _ABOVE_TURN * power_of_two(-known - 1)
 
 
 @cache

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
 from profiles.errors import InvalidArgument
+from profiles.randomness.rounded.ieee import power_of_two
 
 _LEAST, _LARGEST = -1074, 1023  # exponents of powers of two that are binary64 numbers
 _MOST_OUTPUT_BITS = 40
@@ -42,6 +42,12 @@ class Grid:
         return cls(b, output, output - fine_bits)
 
     def __post_init__(self) -> None:
+        found = (self.scale, self.output, self.fine)
+        if not all(isinstance(value, kind) for value, kind in zip(found, (Fraction, int, int), strict=True)):
+            raise InvalidArgument(
+                "a grid has a Fraction as its scale and two integers as its exponents, but "
+                f"{', '.join(type(value).__name__ for value in found)} were found; make it by Grid.of"
+            )
         if not _LEAST <= self.output <= _LARGEST:
             raise InvalidArgument(
                 f"noise of this scale is released on the grid 2**{self.output}, which must lie between 2**{_LEAST} and 2**{_LARGEST}; "
@@ -75,7 +81,7 @@ class Grid:
     @property
     def step(self) -> float:
         """The output grid as a binary64 number, exactly."""
-        return math.ldexp(1.0, self.output)
+        return power_of_two(self.output)
 
 
 def floor_log2(value: Fraction) -> int:

@@ -20,10 +20,10 @@ from profiles.arrays import Floats
 from profiles.errors import InvalidArgument
 from profiles.randomness.bits import Words
 from profiles.randomness.rounded.elementary import first_bits, log_error, negative_log, turn, turn_error
+from profiles.randomness.rounded.ieee import U, power_of_two
 
 #: Balls of python-flint, which is loaded where the first one is made.
 Balls = list[Any]
-_U = 2.0**-53
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +96,11 @@ def _enclose_laplace(balls: Balls, words: Sequence[int], _d: int) -> Balls:
 def _estimate_pairs(squares: Floats, errors: Floats, words: Words, known: int) -> tuple[Floats, Floats, Floats]:
     """Return cosines, sines and one bound of both, shape (rows, pairs), of squared radii A, their bounds α, and the words of the turns.
 
-    With ρ = fl √A: |ρ − √A*| ≤ α/√A + uρ. Where A ≤ 0 the bound is ∞ or NaN. The first two arrays are used up.
+    With ρ = fl √A: |ρ − √A*| ≤ α/√A + uρ, and A > 0 as logarithms are. The first two arrays are used up.
     """
     radius = np.sqrt(squares, out=squares)
     errors /= radius
-    errors += radius * (turn_error(known) + 2 * _U)
+    errors += radius * (turn_error(known) + 2 * U)
     c, s = turn(first_bits(words, known))
     c *= radius
     s *= radius
@@ -144,7 +144,7 @@ def _enclose_normal(balls: Balls, _words: Sequence[int], d: int) -> Balls:
 def _estimate_sum(terms: Floats, errors: Floats) -> tuple[Floats, Floats]:
     """Return sums of rows and their bounds, shape (rows,): the bounds of the terms, and one u for each level of the sum."""
     total, error = sum_rows(terms), errors.sum(axis=1)
-    error += total * (_depth(terms.shape[1]) * _U)
+    error += total * (_depth(terms.shape[1]) * U)
     return total, error
 
 
@@ -157,18 +157,18 @@ def _estimate_euclidean(words: Words, known: int, d: int) -> tuple[Floats, Float
     radius, radius_error = _estimate_sum(terms[:, :d], errors[:, :d])
     norm = np.sqrt(sum_rows(g * g))
     norm_error = np.sqrt((gamma * gamma).sum(axis=1))
-    norm_error += norm * ((_depth(d) / 2 + 2) * _U)
+    norm_error += norm * ((_depth(d) / 2 + 2) * U)
     radius /= norm
     error = radius_error + radius * norm_error
     norm_error[~(norm_error <= norm * 0.5)] = np.inf
     norm -= norm_error
     error /= norm
     error[~(norm > 0)] = np.inf
-    error += radius * (2 * _U)
+    error += radius * (2 * U)
     gamma *= (radius + error)[:, None]
     found = g * radius[:, None]
     np.abs(g, out=g)
-    g *= (error + radius * (2 * _U))[:, None]
+    g *= (error + radius * (2 * U))[:, None]
     gamma += g
     return found, gamma
 
@@ -190,7 +190,7 @@ def _estimate_maximum(words: Words, known: int, d: int) -> tuple[Floats, Floats]
     place *= 2.0
     place -= 1.0
     place *= size[:, None]
-    error = size_error + size * (2.0**-known + 2 * _U)
+    error = size_error + size * (power_of_two(-known) + 2 * U)
     return place, np.repeat(error[:, None], d, axis=1)
 
 

@@ -7,34 +7,36 @@ enclosure holds no integer; the others in balls, with further bits until their f
 
 from __future__ import annotations
 
-import math
-import operator
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from profiles.arrays import Booleans, Floats, Integers
-from profiles.errors import InvalidArgument, PDPError
+from profiles.errors import InvalidArgument
 from profiles.numbers import nearest
 from profiles.randomness.bits import BitSource, Words
 from profiles.randomness.rounded.elementary import KNOWN_BITS
 from profiles.randomness.rounded.grid import Grid
+from profiles.randomness.rounded.ieee import U, check_rounding, power_of_two
 from profiles.randomness.rounded.laws import NoiseLaw
 
 #: Words of one block: its arrays stay in the processor's cache.
 _BLOCK = 1 << 14
 _FURTHER_BITS = 64
+_LOST = 1.0 + power_of_two(-10)  # what the computation of a bound may lose
 
 
 @dataclass(frozen=True, slots=True)
 class Precision:
     """What tests change: how many first bits of a word the fast path uses, and a factor ≥ 1 that its error bounds are multiplied by.
 
-    Neither changes a result, for the same words, but only where it is decided; fewer bits are fewer bits of the law's own numbers.
+    Known bits are those of the law's own numbers, so that fewer of them are another draw. A larger factor leaves more rows to balls and
+    changes no number's value, for the same uniform numbers. But it may change which row takes the next further word: the fast path decides
+    some rows that balls of the same bits leave open.
     """
 
     known_bits: int = KNOWN_BITS
@@ -44,7 +46,7 @@ class Precision:
         if not (1 <= self.known_bits <= KNOWN_BITS and self.widen >= 1.0):
             raise InvalidArgument(
                 f"rounded noise needs 1 to {KNOWN_BITS} known bits and a factor of at least 1, but {self.known_bits} and {self.widen} were "
-                " found; change them"
+                "found; change them"
             )
 
 
@@ -55,8 +57,9 @@ def draw_rounded(totals: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSourc
     """Return totals plus noise, float64 of shape (rows, d): the binary64 numbers nearest to h·⌊(G h_f + Y)/h + ½⌋, Y = b·F of ``law``.
 
     ``totals``: integers G in units of h_f, int64 or Python's in an object array, shape (rows, d); each row is one vector of the law, and
-    rows are independent. That number is h·integer exactly while the integer is below 2^53 in size; too large ones become the largest float.
-    Raises :class:`InvalidArgument` for what are no integers, and :class:`PDPError` where the processor does not round to nearest.
+    rows are independent. That number is h·integer exactly while the integer is below 2^53 and the product below 2^1024 in size; what is too
+    large becomes the largest float. Raises :class:`InvalidArgument` for what are no integers, and :class:`PDPError` where the processor
+    does not round to nearest.
 
     >>> from fractions import Fraction
     >>> from profiles.randomness.bits import open_bits
@@ -75,10 +78,13 @@ def draw_rounded(totals: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSourc
 def draw_rounded_integers(
     totals: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSource, *, precision: Precision = _USUAL
 ) -> NDArray[Any]:
-    """Return the integers ⌊(G h_f + Y)/h + ½⌋: int64, or Python's in an object array. Arguments and errors of :func:`draw_rounded`."""
+    """Return the integers ⌊(G h_f + Y)/h + ½⌋: int64 where it holds all of them, else Python's in an object array, so that also the type is
+    a function of what is released and of nothing else. Arguments and errors of :func:`draw_rounded`.
+    """
     check_rounding()
     with np.errstate(all="ignore"):  # what overflows or is not defined has no bound, and is decided in balls
-        return _draw_units(_to_rows(totals, grid), law, grid, bits, precision)
+        found = _draw_units(_to_rows(totals, grid), law, grid, bits, precision)
+    return found.astype(np.int64) if found.dtype == object and _fit(found.flat) else found
 
 
 def _draw_units(rows: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSource, precision: Precision) -> NDArray[Any]:
@@ -92,18 +98,32 @@ def _draw_units(rows: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSource, 
 
 
 def _to_rows(totals: NDArray[Any], grid: Grid) -> NDArray[Any]:
-    """Return totals as int64 where every sum that follows fits it, else as an object array."""
-    if totals.ndim != 2:
-        raise InvalidArgument(f"totals must have the shape (rows, d), but {totals.ndim} dimensions were found; reshape them")
-    if totals.dtype.kind == "O":
-        if not all(type(total) is int for total in totals.flat):
+    """Return totals as int64 where they leave room for noise of up to 2^62 units (:func:`_draw` sees to larger), else as an object array.
+
+    Arrays of other classes become plain ones: what sums, comparisons and views of theirs mean is not known here. A mask would be a hole in
+    the noise.
+    """
+    if not isinstance(totals, np.ndarray) or isinstance(totals, np.ma.MaskedArray):
+        raise InvalidArgument(
+            f"totals must be a NumPy array without a mask, but {type(totals).__name__} was found; convert it, and fill what is masked"
+        )
+    rows = np.asarray(totals)
+    if rows.ndim != 2:
+        raise InvalidArgument(f"totals must have the shape (rows, d), but {rows.ndim} dimensions were found; reshape them")
+    if rows.dtype.kind == "O":
+        if not all(type(total) is int for total in rows.flat):
             raise InvalidArgument("totals in an object array must be Python integers, but other objects were found; convert them")
-        return totals
-    if totals.dtype.kind not in "iu":
-        raise InvalidArgument(f"totals must be integers in units of the fine grid, but {totals.dtype} was found; quantise them first")
-    if totals.dtype == np.uint64 or grid.output - grid.fine < 2:  # total/2^(output − fine) plus noise below 2^53 fits
-        return totals.astype(object)
-    return totals.astype(np.int64, copy=False)
+        return rows
+    if rows.dtype.kind not in "iu":
+        raise InvalidArgument(f"totals must be integers in units of the fine grid, but {rows.dtype} was found; quantise them first")
+    if (rows.dtype.kind == "u" and rows.dtype.itemsize >= 8) or grid.output - grid.fine < 2:  # |G|/2^(output − fine) may exceed 2^61
+        return rows.astype(object)
+    return rows.astype(np.int64, copy=False)
+
+
+def _fit(integers: Iterable[int]) -> bool:
+    """Tell whether all of them are integers of 64 bits."""
+    return all(-(2**63) <= integer < 2**63 for integer in integers)
 
 
 def _to_floats(integers: NDArray[Any], grid: Grid) -> Floats:
@@ -114,7 +134,10 @@ def _to_floats(integers: NDArray[Any], grid: Grid) -> Floats:
 
 
 def _draw(rows: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSource, precision: Precision) -> NDArray[Any]:
-    """Decide all rows from their first words, then the open ones with further words: which words a row has depends on nothing else."""
+    """Decide all rows from their first words, then the open ones, one after the other, with the further words that each of them needs.
+
+    A floor that the fast path decides is below 2^52 in size. One that balls decide has no bound; if it does not fit, all become objects.
+    """
     found = np.empty(rows.shape, dtype=rows.dtype)
     if rows.size == 0:
         return found
@@ -134,7 +157,10 @@ def _draw(rows: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSource, precis
         if not decided.all():
             undecided += ((start + int(row), words[row]) for row in np.flatnonzero(~decided.all(axis=1)))
     for index, row_words in undecided:
-        found[index] = _decide_row([int(total) for total in rows[index]], row_words.tolist(), law, grid, bits, precision.known_bits)
+        row = _decide_row([int(total) for total in rows[index]], row_words.tolist(), law, grid, bits, precision.known_bits)
+        if found.dtype != object and not _fit(row):
+            found = found.astype(object)
+        found[index] = row
     return found
 
 
@@ -143,7 +169,7 @@ def _split(totals: NDArray[Any], grid: Grid) -> tuple[NDArray[Any], Floats]:
     shift = grid.output - grid.fine
     whole = totals >> shift
     fraction = (totals & ((1 << shift) - 1)).astype(np.float64)
-    fraction *= 2.0**-shift
+    fraction *= power_of_two(-shift)
     fraction += 0.5
     return whole, fraction
 
@@ -157,12 +183,12 @@ def _decide(values: Floats, errors: Floats, fraction: Floats, ratio: float, wide
     """
     values *= ratio
     values += fraction  # t
-    errors *= ratio * (1.0 + 2.0**-10)
+    errors *= ratio * _LOST
     floors = np.floor(values)
     rest = values - floors
     np.abs(values, out=values)
     values += 2.0
-    values *= 2.0**-50
+    values *= 8 * U
     errors += values
     if widen != 1.0:
         errors *= widen
@@ -198,42 +224,4 @@ def _decide_row(totals: list[int], words: list[int], law: NoiseLaw, grid: Grid, 
         known += _FURTHER_BITS
 
 
-def _probe() -> tuple[Floats, Floats, tuple[bytes, ...]]:
-    """Return operands and what IEEE 754 makes of them: sums, products and quotients, and the roots of the first, in that order.
-
-    The sums tell directed rounding, double rounding in longer registers (the first one), and subnormal numbers that are flushed to zero as
-    results or as operands.
-    """
-    tie = 2.0**-53
-    left = [1.0, 1.0, -1.0, 2.0**-1022, 2.0**-1074, 1.0, 2.0, 0.1, 3.0, 5.0, 0.7]
-    right = [tie + 2.0**-66, tie, -tie, -(2.0**-1023), 2.0**-1074, 3.0, 3.0, 0.1, 0.1, -7.0, 0.3]
-    pairs = [(Fraction(x), Fraction(y)) for x, y in zip(left, right, strict=True)]
-    # a fraction is turned into the nearest float in integer arithmetic
-    sums, products, quotients = ([float(act(x, y)) for x, y in pairs] for act in (operator.add, operator.mul, operator.truediv))
-    roots = [_nearest_root(abs(x)) for x, _ in pairs]
-    expected = tuple(np.array(values).tobytes() for values in (sums, products, quotients, roots))
-    return np.array(left), np.array(right), expected
-
-
-def _nearest_root(x: Fraction) -> float:
-    """Return the float nearest to √x: of 4^600·x an integer root has hundreds of digits, and no root is half-way between two floats."""
-    return float(Fraction(math.isqrt(int(x * 4**1200)), 2**1200))
-
-
-_LEFT, _RIGHT, _EXPECTED = _probe()
-
-
-def check_rounding() -> None:
-    """Refuse arithmetic that is not rounded to nearest as IEEE 754 says, with subnormal numbers. It takes some microseconds, and a thread's
-    rounding can be changed at any time by any library, so that every draw asks. Raises :class:`PDPError`.
-    """
-    with np.errstate(all="ignore"):
-        found = (_LEFT + _RIGHT, _LEFT * _RIGHT, _LEFT / _RIGHT, np.sqrt(np.abs(_LEFT)))
-    if tuple(values.tobytes() for values in found) != _EXPECTED:
-        raise PDPError(
-            "exact noise was to be drawn, but this processor (or a library that changed its state) does not round to nearest with "
-            "subnormal numbers as IEEE 754 says; draw in a process without that library"
-        )
-
-
-__all__ = ["Precision", "check_rounding", "draw_rounded", "draw_rounded_integers"]
+__all__ = ["Precision", "draw_rounded", "draw_rounded_integers"]

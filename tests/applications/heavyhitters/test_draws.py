@@ -1,5 +1,6 @@
 """Exact draws: digits of e^(−λd) against 60 decimal digits of mpmath, the decision at equal digits, runs of failures, frequencies."""
 
+import os
 from fractions import Fraction
 
 import mpmath
@@ -91,3 +92,13 @@ def test_frequencies():
 def test_refuses_rates():
     with pytest.raises(InvalidArgument, match="positive"):
         TailDraws(Fraction(0), open_bits(1))
+
+
+@pytest.mark.parametrize("source", [1, None], ids=["seeded", "secure"])
+def test_what_was_read_ahead_is_not_used_after_a_fork(source, monkeypatch):
+    """Found: a pass looks at its process where its reports begin, and an iterator of them goes on in a child that is forked later."""
+    draws = TailDraws(Fraction(1, 2), open_bits(source))
+    draws.passes_one(3)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(InvalidArgument, match="forked"):
+        draws.passes_one(3)

@@ -80,7 +80,7 @@ def make_blobs(rows=3000, seed=0):
     ids=["weights declared", "without weights"],
 )
 def test_scikit_learn_checks(largest, expected, least):
-    model = DPKMeans(epsilon=10**6, radius=100, outside="project", largest_weight=largest, random_state=0)
+    model = DPKMeans(epsilon=10**4, radius=100, outside="project", largest_weight=largest, random_state=0)
     results = check_estimator(model, expected_failed_checks=expected, on_skip=None)
     failed = {result["check_name"] for result in results if result["status"] == "xfail"}
     assert failed == set(expected)  # what is listed does fail
@@ -89,7 +89,7 @@ def test_scikit_learn_checks(largest, expected, least):
 
 
 @pytest.mark.thorough(quick=9)
-@pytest.mark.parametrize("epsilon", ["0.001", "0.1", 1, 10.3, Fraction(1000, 3), 10**5])
+@pytest.mark.parametrize("epsilon", ["0.001", "0.1", 1, 10.3, Fraction(1000, 3), 2000])
 @pytest.mark.parametrize(("norm", "iterations"), [(2, 10), (1, 1), (math.inf, 3)])
 def test_the_certified_epsilon_keeps_what_was_asked_for(epsilon, norm, iterations):
     model = DPKMeans(3, epsilon=epsilon, radius="1.5", norm=norm, iterations=iterations, random_state=1).fit(make_blobs(50))

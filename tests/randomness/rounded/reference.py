@@ -49,19 +49,18 @@ def structured_words(rng: np.random.Generator, shape: tuple[int, ...], known: in
 
 
 class Played:
-    """A bit source: given words first, then those of a generator, or one word always; it keeps the latter."""
+    """A bit source: given words first, then those of a generator; it keeps the latter."""
 
     name, hypothesis, seed = "played", "none", None
 
-    def __init__(self, words: np.ndarray, seed: int = 0, always: int | None = None) -> None:
-        self.given, self.rng, self.always, self.later = words.reshape(-1), np.random.default_rng(seed), always, []
+    def __init__(self, words: np.ndarray, seed: int = 0) -> None:
+        self.given, self.rng, self.later = words.reshape(-1), np.random.default_rng(seed), []
 
     def words(self, count: int) -> np.ndarray:
         if self.given.size:
             found, self.given = self.given[:count].copy(), self.given[count:]
             assert found.size == count
             return found
-        low, high = (0, 2**64 - 1) if self.always is None else (self.always, self.always)
-        found = self.rng.integers(low, high, size=count, dtype=np.uint64, endpoint=True)
+        found = self.rng.integers(0, 2**64 - 1, size=count, dtype=np.uint64, endpoint=True)
         self.later += found.tolist()
         return found

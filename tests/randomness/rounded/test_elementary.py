@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import mpmath
 import numpy as np
 import pytest
@@ -48,6 +50,9 @@ def test_tables_and_constants_are_the_nearest_floats():
         assert sines[i] == nearest(mpmath.sinpi(mpmath.mpf(2 * i + 1) / 256))
     assert nearest(mpmath.log(2)) == elementary._LN2
     assert nearest(mpmath.pi / 128) == elementary._STEP
+    assert mpmath.pi < elementary._ABOVE_TURN / 2 < mpmath.pi * (1 + 2 * U)
+    parts = {3: elementary._THIRD, 6: elementary._SIXTH, 24: elementary._24TH, 120: elementary._120TH, 720: elementary._720TH}
+    assert all(value == float(Fraction(1, part)) for part, value in parts.items())
     assert not any(table.flags.writeable for table in (log_table(), cosines, sines))
 
 
@@ -66,6 +71,12 @@ def test_logarithms_are_within_their_bound():
         float(abs(mpmath.mpf(x) + mpmath.log(mpmath.mpf(y)))) / (U * (4 * x + 1)) for x, y in zip(found.tolist(), v.tolist(), strict=True)
     ]
     assert 0.4 < max(ratios) < 0.8
+    assert found.min() >= 0.44 * U  # also at the largest V, 1 − u
+
+
+def test_logarithms_are_positive():
+    for known in range(1, 53):
+        assert (negative_log(first_bits(words_at(known, random=0) << np.uint64(64 - known), known)) >= 0.44 * U).all()
 
 
 @pytest.mark.parametrize("known", [52, 12])
@@ -84,9 +95,9 @@ def test_bounds_of_logarithms_hold_for_all_numbers_with_the_same_first_bits(know
     assert 0.5 < worst < 1
 
 
-@pytest.mark.parametrize("known", [52, 12])
-def test_turns_are_within_their_bound(known):
-    k = words_at(known, random=600)
+@pytest.mark.parametrize(("known", "every"), [(52, 4), (12, 4), pytest.param(52, 1, marks=pytest.mark.thorough)])
+def test_turns_are_within_their_bound(known, every):
+    k = words_at(known, random=600)[::every]
     v = first_bits(k << np.uint64(64 - known), known)
     cosines, sines = turn(v)
     at_v = over_k = 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from profiles.errors import InvalidArgument
@@ -13,6 +13,7 @@ from profiles.randomness.rounded import Grid
 from profiles.randomness.rounded.grid import floor_log2
 
 
+@settings(max_examples=40)
 @given(st.fractions(min_value=Fraction(1, 2**900), max_value=2**900).filter(bool), st.integers(0, 30), st.integers(0, 50))
 def test_the_ratio_of_scale_and_grid(scale, output, fine):
     grid = Grid.of(scale, output_bits=output, fine_bits=fine)
@@ -45,3 +46,9 @@ def test_scales_that_are_refused():
         Grid(Fraction(-1), 0, 0)
     assert Grid.of(Fraction(1, 2**1054)).step == 2.0**-1074
     assert Grid.of(Fraction(2) ** 1043).step == 2.0**1023
+
+
+@pytest.mark.parametrize("parts", [(1.5, -20, -40), (2, -20, -40), (Fraction(3, 2), -20.0, -40), (Fraction(3, 2), -20, "-40")])
+def test_grids_of_other_types_are_refused_when_they_are_made(parts):
+    with pytest.raises(InvalidArgument, match=r"Grid\.of"):
+        Grid(*parts)

@@ -29,6 +29,7 @@ def _digits():
         yield
 
 
+@pytest.mark.thorough(quick=5)
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
 @pytest.mark.parametrize("known", [52, 12])
 def test_no_number_with_the_known_bits_is_further_away_than_its_bound(law, known):
@@ -55,6 +56,7 @@ def test_no_number_with_the_known_bits_is_further_away_than_its_bound(law, known
     assert 0.2 < worst < 1
 
 
+@pytest.mark.thorough(quick=5)
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
 @pytest.mark.parametrize("d", [1, 2, 5, 16])
 def test_balls_contain_the_numbers(law, d):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,8 @@ from profiles.composition import compose_adaptively
 from profiles.mechanisms import KNormSum, LaplaceSum, Mechanism, WeightedCount, WeightedLloyd
 from proofs_check.audit import Claim, extreme_records, record_pairs
 from tests.targets.catalogue.case import AuditCase, ClaimKind
-from tests.targets.catalogue.claims import sampled_claim, times_claim, worst_case_claim
-from tests.targets.catalogue.running import PoissonSampled, ShippedSelection, Together, repeat
+from tests.targets.catalogue.claims import base_claim, sampled_claim, times_claim, worst_case_claim
+from tests.targets.catalogue.running import BeforeQuotients, OneColumn, PoissonSampled, ShippedSelection, Together, repeat
 from tests.targets.suite import Sampler, Truth
 from tests.targets.suite.noise import Blocks
 
@@ -100,7 +101,9 @@ def subjects(scale: int) -> tuple[Subject, ...]:
 
 
 def release(mechanism: Sampler) -> Sampler:
-    """Return the mechanism with outputs rounded to multiples of 2⁻³⁰: what floating point gives away is not what is audited here."""
+    """Return the mechanism with outputs rounded to multiples of 2⁻³⁰: what quotients and mistakes in floating point give away is not what
+    is audited here. Exact sums and counts of these scales are multiples of a larger power of two, and stay what they are.
+    """
     return Blocks(mechanism, rounded=True)
 
 
@@ -205,6 +208,64 @@ def worst_record(subject: Subject, at: dict[str, Fraction]) -> Floats:
     return record
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SmallTotal:
+    """A pair of data sets, none against one record (w, x), for which sums are so small that noise in binary64 gives them away."""
+
+    name: str
+    mechanism: Mechanism
+    runner: Sampler
+    record: tuple[float, ...]
+    weight: float
+
+    @property
+    def pair(self) -> tuple[object, object]:
+        """The weighted data sets with and without the record."""
+        d = len(self.record)
+        return (np.array([self.record]), np.array([self.weight])), (np.zeros((0, d)), np.ones(0))
+
+    @property
+    def claim(self) -> Claim:
+        """ε(w, x) of the record."""
+        return base_claim(self.mechanism, np.array(self.record), self.weight)
+
+
+def small_totals(arithmetic: str) -> list[SmallTotal]:
+    """Return pairs for every mechanism of the catalogue: sums and counts themselves, because a quotient hides low bits."""
+    own: dict[str, Any] = {"arithmetic": arithmetic}
+    made = [
+        SmallTotal("laplace", item := LaplaceSum(b=10, **own), item, (1.0,), 4.0),
+        SmallTotal("laplace-w1", item := LaplaceSum(b=10, **own), item, (0.1,), 1.0),
+        SmallTotal("laplace-d3", item := LaplaceSum(b=10, dimension=3, **own), OneColumn(item, 1), (0.0, 1.0, 0.0), 4.0),
+        SmallTotal("count", tally := WeightedCount(beta_count=10, **own), tally, (1.0,), 4.0),
+        SmallTotal("count-7", tally := WeightedCount(beta_count=10, **own), tally, (0.0,), 7.0),
+    ]
+    for p in (1.0, 2.0, math.inf):
+        for d in (1, 2):
+            total = KNormSum(beta_sum=10, p=p, dimension=d, **own)
+            runner = total if d == 1 else OneColumn(total, 0)
+            made.append(SmallTotal(f"k-norm-p{norm_name(p)}-d{d}", total, runner, (1.0, 0.0)[:d], 4.0))
+    line = WeightedLloyd(initial_centres=(0.0,), iterations=1, beta_count=10, beta_sum=10, **own)
+    made.append(SmallTotal("lloyd-counts-and-sums", line, BeforeQuotients(line), (1.0,), 4.0))
+    return made
+
+
+def _bits_cases() -> Iterator[AuditCase]:
+    """Yield the cases whose outputs are audited to their last bit, as they leave the machine."""
+    for item in small_totals("exact"):
+        truth = rounded_truth(item.claim, tight=item.runner is item.mechanism)
+        yield AuditCase(
+            f"{item.name}/bits", item.mechanism.name, ClaimKind.BASE, item.runner, *item.pair, item.claim, truth,
+            "epsilon(w, x) of the record; low bits are looked at", bits=True,
+        )  # fmt: skip
+    lloyd = WeightedLloyd(initial_centres=_CENTRES, iterations=2, beta_count=20, beta_sum=20, radius=RADIUS)
+    pair = SmallTotal("lloyd", lloyd, lloyd, (1.0, 0.0), 4.0)
+    yield AuditCase(
+        "lloyd-T2/bits", lloyd.name, ClaimKind.BASE, lloyd, *pair.pair, pair.claim, rounded_truth(pair.claim, tight=False),
+        "epsilon(w, x) of the record; low bits of the centres are looked at", bits=True,
+    )  # fmt: skip
+
+
 def _joint_case() -> AuditCase:
     count, total = WeightedCount(beta_count=20), KNormSum(beta_sum=20, radius=RADIUS, dimension=2)
     profile = compose_adaptively("count and sum", (count.profile, total.profile))
@@ -227,4 +288,4 @@ def catalogue_cases() -> tuple[AuditCase, ...]:
         if subject.name in {"laplace-d1", "count", "k-norm-p2-d2", "lloyd-T1", "lloyd-T3"}:
             made += _composed_cases(subject)
             made += _worst_cases(subject)
-    return (*made, _joint_case())
+    return (*made, _joint_case(), *_bits_cases())

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -19,8 +20,9 @@ from accountant.selection.select import Selection, Selector, prepare_selection
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidSampling
 from profiles.evaluation import exact_value
-from profiles.mechanisms import Mechanism
+from profiles.mechanisms import Mechanism, WeightedLloyd
 from profiles.mechanisms.datasets import to_points
+from profiles.mechanisms.lloyd import PostProcessing
 from profiles.profile import Profile
 from profiles.randomness.bernoulli import PoissonSampler
 from tests.targets.suite import Sampler
@@ -127,6 +129,41 @@ def repeat(mechanism: Sampler, times: int) -> Together:
     if isinstance(times, bool) or not isinstance(times, int) or times < 1:
         raise InvalidArgument(f"the number of runs must be a positive integer, but {times} was found; give one")
     return Together((mechanism,) * times)
+
+
+@dataclass(frozen=True, slots=True)
+class OneColumn:
+    """One column of a mechanism's outputs, which is post-processing: shape (size,)."""
+
+    mechanism: Sampler
+    column: int
+
+    def __call__(self, dataset: object, rng: np.random.Generator, size: int, /) -> Floats:
+        """Return the column of ``size`` outputs."""
+        return self.mechanism(dataset, rng, size)[:, self.column]
+
+
+@dataclass(frozen=True, slots=True)
+class BeforeQuotients:
+    """The noisy counts and sums of one iteration of DP-Lloyd, as ``mechanism`` hands them to its post-processing: shape (size, k·(d + 1)).
+
+    Its profile covers them; centres are quotients of them, in which low bits do not show.
+    """
+
+    mechanism: WeightedLloyd
+
+    def __call__(self, dataset: object, rng: np.random.Generator, size: int, /) -> Floats:
+        """Return the counts and then the sums of ``size`` runs of T = 1."""
+        found: list[Floats] = []
+        move = PostProcessing.move
+
+        def keep(own: PostProcessing, previous: Floats, counts: Floats, sums: Floats) -> Floats:
+            found.append(np.concatenate((counts, sums.reshape(len(sums), -1)), axis=1))
+            return move(own, previous, counts, sums)
+
+        with mock.patch.object(PostProcessing, "move", keep):
+            self.mechanism.sample(dataset, rng, size)
+        return np.concatenate(found)
 
 
 _SHIPPED = ("profiles.mechanisms", "accountant.applications.repeated", "accountant.selection")

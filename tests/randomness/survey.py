@@ -1,0 +1,232 @@
+"""The survey: every place in what ships that draws random numbers, what it decides, and the theorem that covers it.
+
+The section "Everything that draws" of docs/exact-noise.md is made of it: ``python -m tests.randomness.survey`` writes it anew. A test holds
+the table against the code (:mod:`tests.randomness.drawing`): a place without a line fails, and so does a line without its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from tests.randomness.drawing import ROOT
+
+PAGE = ROOT / "docs" / "exact-noise.md"
+BEGIN, END = "<!-- survey: made by python -m tests.randomness.survey -->", "<!-- end of survey -->"
+
+
+class Kind(Enum):
+    """What a place is to privacy."""
+
+    SOURCE = "source"
+    EXACT = "exact"
+    BINARY64 = "binary64"
+    PUBLIC = "public"
+    NOTHING = "not a release"
+
+
+MEANING = {
+    Kind.SOURCE: "gives bits and decides nothing; what has to be true of the bits is a hypothesis of the guarantee",
+    Kind.EXACT: "decides what is released, with exactly the law of the theorem",
+    Kind.BINARY64: 'runs only where `arithmetic="binary64"` was asked for: the guarantee keeps the hypothesis of exact reals',
+    Kind.PUBLIC: "the law of these draws is no part of the privacy proof, which holds for each of their values",
+    Kind.NOTHING: "draws for a check, a test or a name of a file; nothing of the data is released by it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``names``: functions of ``file`` that draw. ``decides``: what. ``by``: the statement that covers them, or why none is needed."""
+
+    file: str
+    names: tuple[str, ...]
+    kind: Kind
+    decides: str
+    by: str
+
+
+_R, _M, _A = "profiles/randomness", "profiles/mechanisms", "accountant/applications"
+_SUB = f"{_A}/submodular"
+_D = "Theorem D of [repeated mechanisms](repeated-mechanisms.md)"
+_GIVEN = "uniform, independent, secret bits: a hypothesis"
+
+SURVEY: tuple[Line, ...] = (
+    Line(
+        f"{_R}/bits.py", ("SecureBits.block", "SecureBits.digit", "SecureBits.words"), Kind.SOURCE, "the operating system's bits", _GIVEN,
+    ),
+    Line(
+        f"{_R}/bits.py", ("GeneratorBits.block", "GeneratorBits.digit", "GeneratorBits.words", "open_bits", "repeats"), Kind.SOURCE,
+        "bits of a generator with a seed, for tests and studies", "that nobody knows the seed: a hypothesis",
+    ),
+    Line(
+        f"{_R}/system.py", ("_draw_words", "SystemBits.__init__", "system_generator"), Kind.SOURCE,
+        "the operating system's bits as a NumPy generator", _GIVEN,
+    ),
+    Line(f"{_A}/running.py", ("seed_public",), Kind.SOURCE, "a seed for draws that need not be secret", "bits of their own"),
+    Line(
+        "accountant/engines/samples.py", ("spawn_generator",), Kind.SOURCE, "the generator of one partition of Spark",
+        "that nobody knows the seed: a hypothesis",
+    ),
+    Line(
+        f"{_R}/bernoulli.py", ("PoissonSampler._select", "PoissonSampler._select_all"), Kind.EXACT, "which records are in a sample",
+        "Theorem 1 of [the sampler](poisson-sampler.md)",
+    ),
+    Line(
+        f"{_R}/rounded/rounding.py", ("draw_rounded", "draw_rounded_integers", "_draw_units", "_draw", "_decide_row"), Kind.EXACT,
+        "correctly rounded noise: Laplace, K-norm for p = 1, 2 and ∞, normal, one-sided exponential", "Theorems 2 and 3 of this page",
+    ),
+    Line(
+        f"{_M}/exact.py", ("Release.draw", "Release.draw_counts", "Release.draw_sums"), Kind.EXACT, "noisy sums and counts of records",
+        "Theorems 1 to 3 of this page",
+    ),
+    Line(
+        f"{_M}/laplace_sum.py", ("LaplaceSum.sample",), Kind.EXACT, "the Laplace weighted sum; in binary64 on request",
+        "Theorems 1 to 3 of this page",
+    ),
+    Line(
+        f"{_M}/k_norm_sum.py", ("KNormSum.sample",), Kind.EXACT, "the K-norm weighted sum, p = 1, 2 and ∞; in binary64 on request",
+        "Theorems 1 to 3 of this page",
+    ),
+    Line(
+        f"{_M}/weighted_count.py", ("WeightedCount.sample",), Kind.EXACT, "the weighted count; in binary64 on request",
+        "Theorems 1 to 3 of this page",
+    ),
+    Line(
+        f"{_M}/lloyd.py", ("LloydRelease.draw", "WeightedLloyd._sample_exactly"), Kind.EXACT, "counts and sums of DP-Lloyd",
+        "Theorems 1 to 3 of this page, Theorem 1 of [DP k-means](dp-kmeans.md)",
+    ),
+    Line(
+        f"{_M}/lloyd.py", ("WeightedLloyd.draw_noise", "WeightedLloyd.sample"), Kind.BINARY64, "noise of DP-Lloyd in doubles",
+        "exact mode: `WeightedLloyd._sample_exactly`",
+    ),
+    Line(
+        f"{_M}/k_norm_sum.py", ("draw_k_norm", "draw_directions"), Kind.BINARY64,
+        "K-norm noise in doubles, any p; also directions of public initial centres", "exact mode: `Release.draw_sums`",
+    ),
+    Line(f"{_R}/bits.py", ("draw_below",), Kind.EXACT, "a uniform integer, by rejection", "its docstring; equal shares of the words"),
+    Line(
+        f"{_R}/exponentials.py", ("draw_exp", "draw_geometric", "draw_discrete_laplace"), Kind.EXACT,
+        "events of probability e^−x, geometric and discrete Laplace noise", "section 5 of [repeated mechanisms](repeated-mechanisms.md)",
+    ),
+    Line(
+        f"{_R}/choice.py",
+        ("ExponentialChoice.draw", "ExponentialDraws.among", "ExponentialDraws.levels", "ExponentialDraws.uniform", "_draw_enclosed",
+         "_draw_entry"), Kind.EXACT, "the choice of the exponential mechanism", _D,
+    ),
+    Line(f"{_M}/repeated/exponential.py", ("RepeatedExponential.run",), Kind.EXACT, "the selected candidates", _D),
+    Line(
+        f"{_M}/repeated/threshold.py", ("RepeatedThreshold.run", "RepeatedThreshold.sample"), Kind.EXACT,
+        "answers of above-threshold (one-sided exponential noise)", "section 5 of [repeated mechanisms](repeated-mechanisms.md)",
+    ),
+    Line(
+        f"{_M}/repeated/exponential.py", ("RepeatedExponential.sample", "RepeatedExponential._drawer", "draw_gumbel"), Kind.BINARY64,
+        "Gumbel noise in place of an exact choice", f"exact mode: {_D}",
+    ),
+    Line(
+        f"{_M}/repeated/threshold.py", ("_draw_noisy",), Kind.BINARY64, "exponential noise in place of an exact answer",
+        "exact mode: `draw_exp`",
+    ),
+    Line(
+        f"{_A}/clustering/private.py", ("PrivateMetricClustering._select", "PrivateMetricClustering._weigh"), Kind.EXACT,
+        "noisy sizes and histograms, integers", "Theorems 2 and 3 of [metric clustering](metric-clustering.md)",
+    ),
+    Line(
+        f"{_A}/clustering/solver.py", ("solve_weighted", "seed_facilities"), Kind.PUBLIC, "where a search on released weights starts",
+        "post-processing, a fixed seed",
+    ),
+    Line(
+        f"{_A}/heavyhitters/draws.py", ("TailDraws._settle", "TailDraws._take", "TailDraws.failures"), Kind.EXACT,
+        "which items are reported", "Theorem 3 of [heavy hitters](heavy-hitters.md)",
+    ),
+    Line(
+        f"{_A}/heavyhitters/users.py", ("KeyedDecision.__init__",), Kind.EXACT, "the key of a hashed sample of users",
+        "exact where the hash is a random function: a hypothesis of that mode",
+    ),
+    Line(
+        f"{_A}/setcover/private.py", ("_run_group",), Kind.EXACT, "geometric noise of counts, by exact coins",
+        "*Noise without rounding* of [set cover](set-cover.md)",
+    ),
+    Line(f"{_A}/setcover/private.py", ("PrivateSetCover.run",), Kind.PUBLIC, "the order of sets that breaks ties", "no data in it"),
+    Line(f"{_SUB}/greedy.py", ("OneSidedGreedy.select",), Kind.EXACT, "the selected candidate", _D),
+    Line(
+        "accountant/engines/samples.py", ("select_rows",), Kind.EXACT, "which rows of a partition are in a sample",
+        "Theorem 1 of [the sampler](poisson-sampler.md)",
+    ),
+    Line(
+        f"{_SUB}/coverage.py", ("CoverageRounds.draw", "CoverageRounds._draw_member"), Kind.EXACT, "the selected candidate",
+        "Theorems 3 and 4 of [greedy selection](submodular.md)",
+    ),
+    Line(
+        f"{_SUB}/matroids/mechanism.py", ("PrivateMatroidGreedy.run_on_sample", "draw_bins"), Kind.PUBLIC, "the points z of the extension",
+        "Theorem 2 of [matroids](matroids.md) holds for each z; the choices are exact",
+    ),
+    Line(f"{_SUB}/matroids/rounding.py", ("_merge",), Kind.PUBLIC, "swap rounding", "Theorem 3 of [matroids](matroids.md)"),
+    Line(
+        f"{_SUB}/functions.py", ("find_violation", "_find_mixing", "_orders"), Kind.NOTHING, "where a function is checked", "a check",
+    ),
+    Line(f"{_SUB}/matroids/oracle.py", ("probe_axioms",), Kind.NOTHING, "on which sets an oracle is checked", "a check, a fixed seed"),
+    Line(
+        f"{_SUB}/matroids/per_user.py", ("PerUser.evaluate", "PerUser.read", "_choose_parts", "find_mixing", "judge_together"),
+        Kind.NOTHING, "on which parts a function of users is checked", "a check; a failure is an error of the caller's function",
+    ),
+    Line(
+        f"{_A}/kmeans/estimator.py", ("make_generator",), Kind.SOURCE, "bits for scikit-learn's `random_state`",
+        "that nobody knows the seed: a hypothesis; None is the operating system's source",
+    ),
+    Line(f"{_A}/kmeans/estimator.py", ("DPKMeans._prepare",), Kind.PUBLIC, "the seed of the initial centres", "bits of their own"),
+    Line(f"{_A}/kmeans/planning.py", ("pack_centres",), Kind.PUBLIC, "initial centres", "drawn without the data"),
+    Line(
+        "accountant/weights/fast/fingerprint.py", ("fingerprint", "probe_records"), Kind.NOTHING, "where two solvers are compared",
+        "a fixed seed",
+    ),
+    Line("accountant/files.py", ("replace_files",), Kind.NOTHING, "the name of a temporary file", "no data"),
+    Line("accountant/cli/audit.py", ("run",), Kind.NOTHING, "the seed of an audit", "an audit is of a mechanism, not a release"),
+    Line("accountant/cli/report.py", ("run", "_audit"), Kind.NOTHING, "the seed of an audit in a report", "as above"),
+    Line(
+        "proofs_check/exact/sampling.py", ("TableSampler.__call__", "TableSampler._refine", "_draw_words"), Kind.NOTHING,
+        "outputs of a table, for audits with known ε", "exact by its docstring; for tests",
+    ),
+    Line(
+        "proofs_check/exact/repeated/searching.py", ("search_violation", "_follow"), Kind.NOTHING, "where a witness is searched",
+        "a witness is checked exactly",
+    ),
+)  # fmt: skip
+
+#: Uses of a name that is also one of a generator's methods: (file, function) → why it draws nothing.
+INNOCENT = {
+    ("proofs_check/kernel/boxes.py", "_operation"): "`power` of an interval",
+    ("proofs_check/kernel/compositions.py", "compose"): "`power` of a law of losses",
+    ("accountant/applications/kmeans/estimator.py", "<module>"): "a type that may be a generator",
+    ("proofs_check/exact/repeated/searching.py", "<module>"): "a type that may be a generator",
+    ("accountant/presenting.py", "plot_derived"): "draws a picture",
+    ("accountant/presenting.py", "plot_weight"): "draws a picture",
+    ("accountant/report/findings.py", "_trace"): "draws a picture",
+    ("accountant/report/plots.py", "_figure"): "draws a picture",
+    ("accountant/report/plots.py", "_sizes_figure"): "draws a picture",
+}
+
+
+def render() -> str:
+    """Return the section of the page."""
+    lines = ["| kind | what it is to privacy |", "| --- | --- |"]
+    lines += [f"| {kind.value} | {MEANING[kind]} |" for kind in Kind]
+    for kind in Kind:
+        found = [line for line in SURVEY if line.kind is kind]
+        if not found:
+            continue
+        lines += ["", f"**{kind.value[0].upper()}{kind.value[1:]}**", "", "| place | decides | covered by |", "| --- | --- | --- |"]
+        for line in found:
+            names = ", ".join(f"`{name}`" for name in line.names)
+            lines.append(f"| `{line.file}`: {names} | {line.decides} | {line.by} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Write the section."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, after = text.split(BEGIN)[0], text.split(END)[1]
+    PAGE.write_text(f"{before}{BEGIN}\n\n{render()}\n\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
