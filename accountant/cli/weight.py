@@ -90,8 +90,8 @@ def _run_gaussian(declared: Profile, record: Mapping[str, str], options: Options
 
     if options.target_delta is None:
         raise InvalidTarget(
-            f'{declared.name[:60]!r} declares mu in the notion "gaussian", and weights of it need --target-delta beside --target-epsilon: no '
-            "Gaussian mechanism is purely epsilon-private; add for example --target-delta 1e-6"
+            f'{declared.name[:60]!r} declares mu in the notion "gaussian", and weights of it need --target-delta beside --target-epsilon: '
+            "no Gaussian mechanism is purely epsilon-private; add for example --target-delta 1e-6"
         )
     if options.certificate is not None:
         check_writable(options.certificate)
