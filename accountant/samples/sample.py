@@ -16,7 +16,7 @@ from accountant.samples.plan import SamplingPlan
 from accountant.samples.writing import to_matrix
 from accountant.weights.fast.compiled import CompiledTerm
 from profiles import InvalidArgument, InvalidData, Profile, SampleUsed
-from profiles.arrays import Floats
+from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.catalogue import describe_proof
 from profiles.profile import WEIGHT
 from profiles.randomness.bits import BitSource, Uncopied, mark_process, repeats
@@ -87,6 +87,7 @@ class Sample(Uncopied):
             )
         return records
 
+    @ignore_flags
     def release(self, mechanism: object, rng: np.random.Generator | None = None, *, columns: Sequence[str] | None = None) -> Release:
         """Run the planned mechanism (or list of mechanisms, in order) on the sample, once, and return its output with the guarantee.
 

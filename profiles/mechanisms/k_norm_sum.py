@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from profiles.arrays import Floats
+from profiles.arrays import Floats, ignore_flags
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
 from profiles.mechanisms.exact import open_release
@@ -78,6 +78,7 @@ class KNormSum:
             self.name, "w*z/beta_sum", record={"z": (0, self.radius)}, parameters={"beta_sum": self.beta_sum}, source=self.source
         )
 
+    @ignore_flags
     def statistic(self, data: object) -> dict[str, Floats]:
         """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
         return {"z": norms_within(to_points(data, self.dimension), self.p, self.radius)}
@@ -87,6 +88,7 @@ class KNormSum:
         output: Floats = self.sample((data, weights), rng, 1)[0]
         return output
 
+    @ignore_flags
     def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         if self.arithmetic is Arithmetic.EXACT:
@@ -125,7 +127,7 @@ def draw_directions(rng: np.random.Generator, shape: tuple[int, ...], dimension:
     signs = 2.0 * rng.integers(0, 2, size=size) - 1.0
     largest = magnitude.max(axis=-1, keepdims=True)
     ratios = magnitude / largest
-    with np.errstate(under="ignore"):
+    with np.errstate(all="ignore"):
         lengths = 1.0 if np.isinf(p) else (ratios**p).sum(axis=-1, keepdims=True) ** (1.0 / p)
     return np.asarray(signs * ratios / lengths, dtype=np.float64)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from profiles.arrays import Floats
+from profiles.arrays import Floats, ignore_flags
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
 from profiles.mechanisms.exact import open_release
@@ -71,6 +71,7 @@ class LaplaceSum:
         """ε(w, x) = w·z/b for z = ‖x‖₁ in [0, radius]."""
         return declare(self.name, "w*z/b", record={"z": (0, self.radius)}, parameters={"b": self.b}, source=self.source)
 
+    @ignore_flags
     def statistic(self, data: object) -> dict[str, Floats]:
         """Return z = ‖x‖₁ of each record. Raises :class:`InvalidData`."""
         return {"z": norms_within(to_points(data, self.dimension), _P, self.radius)}
@@ -80,6 +81,7 @@ class LaplaceSum:
         output: Floats = self.sample((data, weights), rng, 1)[0]
         return output
 
+    @ignore_flags
     def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         if self.arithmetic is Arithmetic.EXACT:
