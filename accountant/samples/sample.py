@@ -19,7 +19,8 @@ from profiles import InvalidArgument, InvalidData, Profile, SampleUsed
 from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.catalogue import describe_proof
 from profiles.profile import WEIGHT
-from profiles.randomness.bits import BitSource, Uncopied, mark_process, repeats
+from profiles.randomness.bits import BitSource, Uncopied, repeats
+from profiles.randomness.forks import mark_process
 from profiles.randomness.system import open_generator
 
 #: Statistics are sums of squares or sizes over at most some hundred thousand columns, in any order.

@@ -18,6 +18,8 @@ from profiles.errors import InvalidArgument
 from profiles.hypotheses import BALLS_ENCLOSE, EXACT_REALS, IEEE_ROUNDING, Hypothesis
 from profiles.numbers import ExactLike, exact_text, to_exact, to_integer
 from profiles.profile import Profile
+from profiles.randomness.forks import require_home
+from profiles.randomness.system import SystemBits
 
 #: The hypothesis of every guarantee about continuous noise (Mironov 2012 shows what floating point can give away).
 EXACT_ARITHMETIC = EXACT_REALS
@@ -162,12 +164,14 @@ def _given(value: ExactLike, what: str) -> Fraction:
 
 
 def check_call(rng: object, size: object) -> np.random.Generator:
-    """Return the generator, refusing one or a number of outputs that cannot be used."""
+    """Return the generator, refusing one or a number of outputs that cannot be used; in a forked process also one of its parent."""
     if not isinstance(rng, np.random.Generator):
         raise InvalidArgument(
             f"a numpy.random.Generator was expected, but an object of type {type(rng).__name__} was found; pass numpy.random.default_rng()"
         )
     check_size(size)
+    if not isinstance(rng.bit_generator, SystemBits):
+        require_home(rng)
     return rng
 
 

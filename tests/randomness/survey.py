@@ -194,6 +194,7 @@ SURVEY: tuple[Line, ...] = (
 
 #: Uses of a name that is also one of a generator's methods: (file, function) → why it draws nothing.
 INNOCENT = {
+    ("profiles/randomness/forks.py", "require_home"): "makes a generator in its example",
     ("proofs_check/kernel/boxes.py", "_operation"): "`power` of an interval",
     ("accountant/applications/kmeans/estimator.py", "<module>"): "a type that may be a generator",
     ("proofs_check/exact/repeated/searching.py", "<module>"): "a type that may be a generator",
