@@ -19,6 +19,7 @@ from profiles.mechanisms.interface import (
     require_norm,
     require_positive,
     settle_arithmetic,
+    settle_numbers,
     suppose_noise,
     to_arithmetic,
     to_dimension,
@@ -61,10 +62,11 @@ class KNormSum:
 
     def __post_init__(self) -> None:
         settle_arithmetic(self)
+        settle_numbers(self, beta_sum="the noise scale beta_sum", radius="the radius")
         require_positive(self.beta_sum, "the noise scale beta_sum")
         require_norm(self.p)
         check_radius(self.radius)
-        to_dimension(self.dimension)
+        object.__setattr__(self, "dimension", to_dimension(self.dimension))
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:

@@ -16,6 +16,7 @@ from profiles.mechanisms.interface import (
     noise_scale,
     require_positive,
     settle_arithmetic,
+    settle_numbers,
     suppose_noise,
     to_arithmetic,
     to_dimension,
@@ -57,9 +58,10 @@ class LaplaceSum:
 
     def __post_init__(self) -> None:
         settle_arithmetic(self)
+        settle_numbers(self, b="the noise scale b", radius="the radius")
         require_positive(self.b, "the noise scale b")
         check_radius(self.radius)
-        to_dimension(self.dimension)
+        object.__setattr__(self, "dimension", to_dimension(self.dimension))
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:

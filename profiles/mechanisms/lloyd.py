@@ -26,6 +26,7 @@ from profiles.mechanisms.interface import (
     require_norm,
     require_positive,
     settle_arithmetic,
+    settle_numbers,
     suppose_noise,
     to_arithmetic,
     whole_number,
@@ -150,6 +151,14 @@ class WeightedLloyd:
 
     def __post_init__(self) -> None:
         settle_arithmetic(self)
+        settle_numbers(
+            self,
+            iterations="the number of iterations",
+            beta_count="the noise scale beta_count",
+            beta_sum="the noise scale beta_sum",
+            radius="the radius",
+            min_count="min_count",
+        )
         object.__setattr__(self, "initial_centres", _freeze_centres(self.initial_centres))
         if self.iterations != POSITIVE:
             to_integer(self.iterations, "the number of iterations", 1, any_form=True)

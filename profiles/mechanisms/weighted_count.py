@@ -18,6 +18,7 @@ from profiles.mechanisms.interface import (
     noise_scale,
     require_positive,
     settle_arithmetic,
+    settle_numbers,
     suppose_noise,
     to_arithmetic,
 )
@@ -51,6 +52,7 @@ class WeightedCount:
 
     def __post_init__(self) -> None:
         settle_arithmetic(self)
+        settle_numbers(self, beta_count="the noise scale beta_count")
         require_positive(self.beta_count, "the noise scale beta_count")
 
     @property
