@@ -419,3 +419,24 @@ def test_a_sample_that_is_not_refused_holds_no_record_that_exceeds_exact_noise(r
     made = model.fit_sampled(np.full((2_000, 1), 0.999), rule="uniform", constants={"rate": str(rate)}).mechanism_
     heaviest = max(1 / to_exact(made.beta_count), to_exact(made.radius) / to_exact(made.beta_sum)) / rate
     assert heaviest <= MOST_RATIO
+
+
+_HUGE = [[[10**400, 1]], np.array([[-(10**400), 1]], dtype=object), [[Fraction(10**400), 1]]]
+
+
+@pytest.mark.parametrize("data", _HUGE, ids=["integer", "object", "fraction"])
+def test_numbers_beyond_floats_are_a_named_error_without_the_number(data):
+    model = DPKMeans(1, epsilon=1, radius=1, iterations=1, largest_weight=2, random_state=1)
+    fitted = clone(model).fit([[0.0, 1.0]])
+    sampled = clone(model).set_params(largest_weight=None)
+    for attempt in (
+        lambda: model.fit(data),
+        lambda: model.fit([[0.0, 1.0]], sample_weight=[10**400]),
+        lambda: sampled.fit_sampled(data, target_epsilon=2),
+        lambda: fitted.predict(data),
+        lambda: fitted.transform(data),
+    ):
+        with pytest.raises(InvalidData, match="within the range of floats") as caught:
+            attempt()
+        assert "00000" not in str(caught.value)
+        assert caught.value.__cause__ is None
