@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from profiles.arrays import Floats
+from profiles.arrays import Floats, ignore_flags
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
 from profiles.mechanisms.exact import open_release
@@ -19,6 +19,7 @@ from profiles.mechanisms.interface import (
     require_norm,
     require_positive,
     settle_arithmetic,
+    settle_numbers,
     suppose_noise,
     to_arithmetic,
     to_dimension,
@@ -61,10 +62,11 @@ class KNormSum:
 
     def __post_init__(self) -> None:
         settle_arithmetic(self)
+        settle_numbers(self, beta_sum="the noise scale beta_sum", radius="the radius")
         require_positive(self.beta_sum, "the noise scale beta_sum")
         require_norm(self.p)
         check_radius(self.radius)
-        to_dimension(self.dimension)
+        object.__setattr__(self, "dimension", to_dimension(self.dimension))
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -78,6 +80,7 @@ class KNormSum:
             self.name, "w*z/beta_sum", record={"z": (0, self.radius)}, parameters={"beta_sum": self.beta_sum}, source=self.source
         )
 
+    @ignore_flags
     def statistic(self, data: object) -> dict[str, Floats]:
         """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
         return {"z": norms_within(to_points(data, self.dimension), self.p, self.radius)}
@@ -87,6 +90,7 @@ class KNormSum:
         output: Floats = self.sample((data, weights), rng, 1)[0]
         return output
 
+    @ignore_flags
     def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         if self.arithmetic is Arithmetic.EXACT:
@@ -125,7 +129,7 @@ def draw_directions(rng: np.random.Generator, shape: tuple[int, ...], dimension:
     signs = 2.0 * rng.integers(0, 2, size=size) - 1.0
     largest = magnitude.max(axis=-1, keepdims=True)
     ratios = magnitude / largest
-    with np.errstate(under="ignore"):
+    with np.errstate(all="ignore"):
         lengths = 1.0 if np.isinf(p) else (ratios**p).sum(axis=-1, keepdims=True) ** (1.0 / p)
     return np.asarray(signs * ratios / lengths, dtype=np.float64)
 

@@ -19,10 +19,10 @@ from profiles.randomness.bits import (
     Digits,
     SecureBits,
     Uncopied,
-    mark_process,
     open_bits,
     refuse_repeats,
 )
+from profiles.randomness.forks import mark_process
 
 
 def subtract_digits(q: Floats, digits: NDArray[Any], bits: int = FIRST_BITS) -> Floats:

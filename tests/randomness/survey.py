@@ -194,6 +194,7 @@ SURVEY: tuple[Line, ...] = (
 
 #: Uses of a name that is also one of a generator's methods: (file, function) → why it draws nothing.
 INNOCENT = {
+    ("profiles/randomness/forks.py", "require_home"): "makes a generator in its example",
     ("proofs_check/kernel/boxes.py", "_operation"): "`power` of an interval",
     ("proofs_check/kernel/compositions.py", "compose"): "`power` of a law of losses",
     ("accountant/applications/kmeans/estimator.py", "<module>"): "a type that may be a generator",

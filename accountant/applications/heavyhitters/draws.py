@@ -15,7 +15,8 @@ from flint import arb, fmpz
 from profiles import InvalidArgument
 from profiles.arrays import Booleans, Integers
 from profiles.randomness import enclose_exp
-from profiles.randomness.bits import FIRST_BITS, NEXT_BITS, BitSource, Digits, mark_process
+from profiles.randomness.bits import FIRST_BITS, NEXT_BITS, BitSource, Digits
+from profiles.randomness.forks import mark_process
 from proofs_check.enclosures import ball, working_precision
 
 _UNKNOWN = -1
