@@ -116,13 +116,17 @@ class Discharged:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """One application of a rule: its name, the statement it rests on, what it concluded, the certificate claims, and its premises."""
+    """One application of a rule: its name, the statement it rests on, what it concluded, the certificate claims, and its premises.
+
+    ``profile``: the whole profile that a promise is about, where a rule made it here; of what a file states it is not known.
+    """
 
     rule: str
     statement: str
     conclusion: str
     claims: tuple[str, ...] = ()
     children: tuple[Derivation, ...] = ()
+    profile: Profile | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -248,6 +252,7 @@ def conclude(
     unit: Unit | None = None,
     stated: Sequence[Derivation] | None = None,
     call: Call | None = None,
+    profile: Profile | None = None,
 ) -> AnyGuarantee:
     """Return what the rule named ``rule`` concludes from ``parents``. For the rules of this package; not exported.
 
@@ -257,7 +262,8 @@ def conclude(
     another parent discharged it. Where a premise of the rule is a family, ``supposes`` has a member of it.
 
     ``source``: where the statement of the rule is proved; ``unit``: of the leaves, all other rules keep that of their parents;
-    ``stated``: the derivations below it where they are not those of parents (a file's); ``call``: the call, without its premises.
+    ``stated``: the derivations below it where they are not those of parents (a file's); ``call``: the call, without its premises;
+    ``profile``: the one that the rule's promise is about.
     Raises :class:`InvalidArgument` for a subject or hypothesis that is no line of text, for parents about different units, and where
     the caller left out a premise of the rule.
     """
@@ -286,9 +292,8 @@ def conclude(
     remaining = tuple({**own, **inherited})
     closed = [item for parent in parents for item in parent.discharged]
     closed += [Discharged(item, reason, subject) for item, reason in found.items() if item not in inherited]
-    derivation = Derivation(
-        rule, source, conclusion, tuple(claims), tuple(parent.derivation for parent in parents) if stated is None else tuple(stated)
-    )
+    below = tuple(parent.derivation for parent in parents) if stated is None else tuple(stated)
+    derivation = Derivation(rule, source, conclusion, tuple(claims), below, profile)
     made = None if call is None else replace(call, premises=tuple(parent.call for parent in parents))
     return _make(subject, _notion_of(bound) if notion is None else notion, bound, remaining, closed, derivation, whole, made)
 
