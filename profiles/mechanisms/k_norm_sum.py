@@ -15,6 +15,7 @@ from profiles.mechanisms.interface import (
     POSITIVE,
     Arithmetic,
     check_call,
+    is_exact,
     noise_scale,
     require_norm,
     require_positive,
@@ -89,7 +90,7 @@ class KNormSum:
 
     def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        if self.arithmetic is Arithmetic.EXACT:
+        if is_exact(self):
             release = open_release(self.beta_sum, "the noise scale beta_sum", k_norm_law(self.p), rng, size)
             return release.draw_sums(to_dataset(dataset, self.dimension, self.radius, self.p), size)
         generator = check_call(rng, size)
