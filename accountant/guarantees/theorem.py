@@ -12,7 +12,7 @@ from accountant.guarantees.statements import RULES, Basis
 from accountant.rules import SamplingRule
 from profiles import InvalidArgument, Profile
 from profiles.hypotheses import ONE_RECORD_EACH, ONE_USER, Hypothesis, as_hypothesis
-from profiles.mechanisms.catalogue import says_exact
+from profiles.mechanisms.catalogue import resembles_exact
 from proofs_check.suprema.bound import EpsilonBound
 
 #: Known to the rules alone. Whoever digs it out proves nothing to anybody else: a derivation can be replayed by calling the rules again.
@@ -315,7 +315,9 @@ def settle(
     found = {item: reason.strip() for item, reason in (discharges or {}).items() if item in guarantee.hypotheses}
     if not all(found.values()):
         raise InvalidArgument("discharging a hypothesis needs evidence in words; say why it holds")
-    if by is None and any(map(says_exact, found.values())):  # the words of a theorem with premises of its own, which would be left out here
+    if by is None and any(
+        map(resembles_exact, found.values())
+    ):  # the words of a theorem with premises of its own, which would be left out here
         raise InvalidArgument("what is said of the catalogue in exact mode was given as evidence; pass the mechanism to prove_run instead")
     call = guarantee.call
     for item, reason in found.items():
