@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from profiles.arrays import Floats
+from profiles.errors import InvalidArgument
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
 from profiles.mechanisms.exact import open_release
@@ -70,7 +71,7 @@ class KNormSum:
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the profile takes for granted of the arithmetic that draws the noise."""
-        return suppose_noise(to_arithmetic(self.arithmetic))
+        return suppose_k_norm(to_arithmetic(self.arithmetic), self.p)
 
     @property
     def profile(self) -> Profile:
@@ -102,6 +103,20 @@ class KNormSum:
     def __call__(self, dataset: object, rng: object, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
+
+
+def suppose_k_norm(arithmetic: Arithmetic, p: float) -> tuple[Hypothesis, ...]:
+    """Return what :func:`suppose_noise` does; for a norm without an exact sampler, which is refused when run, nothing is known of a run:
+    exact real arithmetic is supposed.
+
+    >>> [item.id for item in suppose_k_norm(Arithmetic.EXACT, 3)]
+    ['exact-reals']
+    """
+    try:
+        k_norm_law(p)
+    except InvalidArgument:
+        return suppose_noise(Arithmetic.BINARY64)
+    return suppose_noise(arithmetic)
 
 
 #: Euclidean geometry in the plane, β_sum = 1, records of norm at most 4.

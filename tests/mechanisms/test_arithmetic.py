@@ -13,6 +13,7 @@ from accountant.guarantees import derive_mechanism
 from profiles import InvalidArgument
 from profiles.hypotheses import EXACT_REALS, SECURE_BITS, SEEDED_BITS
 from profiles.mechanisms import Arithmetic, KNormSum, LaplaceSum, WeightedCount
+from profiles.mechanisms.interface import EXACT_MODE
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
 from profiles.randomness.system import system_generator
 
@@ -91,6 +92,14 @@ def test_the_secure_source_is_called_so_as_a_generator(kind: object) -> None:
         assert SECURE_BITS in found
         assert SEEDED_BITS not in found
         assert SEEDED_BITS in whole.run(["a"], np.random.default_rng(3)).guarantee.hypotheses
+
+
+def test_what_never_runs_supposes_nothing_of_a_run() -> None:
+    """There is no exact sampler for p = 3."""
+    for kind in Arithmetic:
+        mechanism = KNormSum(beta_sum=1, p=3, arithmetic=kind)
+        assert mechanism.hypotheses == (EXACT_REALS,)
+        assert set(EXACT_MODE).isdisjoint(derive_mechanism(mechanism).hypotheses)
 
 
 def test_a_tampered_arithmetic_discharges_nothing() -> None:
