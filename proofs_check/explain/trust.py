@@ -26,7 +26,8 @@ command line. The kernel is {lines:,} lines of code ({texts} more are docstrings
 certificate's text and derives every goal by itself. `pdp check --axioms` prints which of the axioms below a certificate used.
 
 What a certificate does **not** say: that a mechanism has the declared profile, that a sampler selects with the declared probabilities, that
-records lie in the declared ranges, or that noise is drawn in exact real arithmetic. Those are hypotheses that every guarantee carries.
+records lie in the declared ranges, or that noise is drawn in exact real arithmetic. Every guarantee carries those that it rests on as hypotheses; a run of ours may discharge
+some, each with the reason on record (for mechanisms of the catalogue in exact mode also the last one: [exact-noise.md](exact-noise.md)).
 
 ## The interpreter and its standard library
 
