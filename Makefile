@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test test-all properties range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers study study-onesided bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
+.PHONY: run test test-all properties range soundness mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -92,6 +92,7 @@ range: $(STAMP)
 MUTANTS ?= 10
 mutants: $(STAMP)
 	MUTANTS=$(MUTANTS) $(BIN)/python -m pytest -n 2 -q -s -m "slow or not slow" tests/mutants
+	$(BIN)/python -m pytest -q -m slow tests/kernel/test_compositions.py
 
 guards: $(STAMP)
 	$(BIN)/python -m tests.mutants.remove_guards
@@ -157,6 +158,19 @@ audit-calibration: $(STAMP)
 bench-peers: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
 	$(BIN)/python -m benchmarks.deciders
+
+# Accountants of other libraries beside ours, each in an environment of its own (Opacus' accountants need no PyTorch): about a quarter of an hour.
+ACCOUNTANTS := $(VENV)/accountants
+$(ACCOUNTANTS)/.installed: $(STAMP)
+	for name in dp-accounting prv-accountant opendp autodp opacus; do $(PYTHON) -m venv $(ACCOUNTANTS)/$$name; done
+	for name in dp-accounting prv-accountant opendp; do $(ACCOUNTANTS)/$$name/bin/pip install --quiet --disable-pip-version-check $$name; done
+	$(ACCOUNTANTS)/autodp/bin/pip install --quiet --disable-pip-version-check autodp 'scipy<1.14' 'numpy<2'
+	$(ACCOUNTANTS)/opacus/bin/pip install --quiet --disable-pip-version-check numpy scipy opt_einsum
+	$(ACCOUNTANTS)/opacus/bin/pip install --quiet --disable-pip-version-check --no-deps opacus
+	touch $@
+
+bench-accountants: $(ACCOUNTANTS)/.installed
+	$(BIN)/python -m benchmarks.accountants --peers $(ACCOUNTANTS)
 
 # The experiments of the paper again (docs/study.md): about half an hour on 2 cores; FULL=1 takes a day or more. It resumes where it stopped.
 # Compares with the authors' code where AUTHORS=DIR (and AUTHORS_PYTHON=FILE) name a checkout of it that runs.

@@ -184,6 +184,20 @@ DECLARED_LOSSES = Hypothesis(
     "A source is an attribution, not a proof that this code does what was proved there. An audit can only refute it.",
     "an algorithm of this project, with the theorem that is named",
 )
+DECLARED_EVENTS = Hypothesis(
+    "declared-events",
+    "{name!r} runs these mechanisms, and nothing else on the data, each with noise of exactly the law that is named: {what}",
+    Head.CODE,
+    "What is declared is believed. A step more, less noise in one layer, or a sample of fixed size where a Poisson sample is declared "
+    "costs more than is printed; an audit can only refute it.",
+)
+SENSITIVITY_ONE = Hypothesis(
+    "sensitivity-one",
+    "one record more or less changes what each noise is added to by at most 1: {what}",
+    Head.CODE,
+    "The noise is counted in units of the sensitivity: clip each record to the norm 1, or divide by the norm that it is clipped to. A mean "
+    "over the sample, or batch normalisation, does not have it.",
+)
 PARTS_RUN = Hypothesis(
     "parts-run",
     "{name!r} runs the parts that it was composed from, each as often as declared, and nothing else on the data",

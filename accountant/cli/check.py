@@ -30,6 +30,8 @@ _LONG = 2_000  # of an expression that is printed
 def _find_statement(text: str) -> dict[str, Any]:
     """Return what an accepted certificate is about: profile, sampling and target ε*; for a bound also what is not checked."""
     whole = json_text.loads(text, parse_int=str, parse_float=str)  # as they are written
+    if "composition" in whole:
+        return _find_composition(json_text.loads(text))
     proof = whole.get("proof", whole)
     about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
     about |= {name: whole[name] for name in ("epsilon", "rule") if name in whole}
@@ -44,6 +46,21 @@ def _find_statement(text: str) -> dict[str, Any]:
     return about | {"hypotheses": [item.sentence for item in found], "premises": premises_json(found)} if found else about
 
 
+def _find_composition(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the events and the bounds of an accepted certificate of a composition, and what is not checked."""
+    from accountant.curves.stored import composition_from_object
+    from accountant.guarantees import declare_events, premises_json
+
+    found = declare_events(composition_from_object(whole["composition"])).hypotheses
+    bounds = [{name: claim[name] for name in ("claim", "direction", "epsilon", "bound")} for claim in whole["claims"]]
+    return {
+        "composition": whole["composition"],
+        "bounds": bounds,
+        "hypotheses": [item.sentence for item in found],
+        "premises": premises_json(found),
+    }
+
+
 def _shorten(text: str) -> str:
     """Return an expression as it is, or the beginning of one that is very long, such as one with a table spelled out."""
     return text if len(text) <= _LONG else f"{text[:_LONG]} ... ({len(text)} characters, see the file)"
@@ -52,6 +69,30 @@ def _shorten(text: str) -> str:
 def _describe(about: Mapping[str, Any]) -> Iterator[str]:
     from profiles.hypotheses import Head
 
+    if "composition" in about:
+        yield from _describe_composition(about)
+    else:
+        yield from _describe_profile(about)
+    if "premises" not in about:
+        yield "    not checked here: that your mechanism has this epsilon(w, x)"
+        return
+    yield "    not checked here, and needed for every use of this epsilon:"
+    for head in sorted({item["head"] for item in about["premises"]}, key=[item.value for item in Head].index):
+        yield f"      {head}"
+        yield from (f"        - {item['sentence']}" for item in about["premises"] if item["head"] == head)
+
+
+def _describe_composition(about: Mapping[str, Any]) -> Iterator[str]:
+    from accountant.curves.stored import composition_from_object
+
+    yield f"about: {about['composition']['name']}"
+    yield from (f"    {event.describe()}" for event in composition_from_object(about["composition"]).events)
+    for bound in about["bounds"]:
+        sign = "<=" if bound["claim"] == "delta-upper" else ">="
+        yield f"    {bound['direction']}: delta({bound['epsilon']}) {sign} {bound['bound']}"
+
+
+def _describe_profile(about: Mapping[str, Any]) -> Iterator[str]:
     profile = about["profile"]
     yield f"about: epsilon(w, x) = {_shorten(profile['epsilon'])}"
     ranges = [f"{name} in [{lo}, {hi}]" for name, (lo, hi) in profile["record"].items()]
@@ -64,13 +105,6 @@ def _describe(about: Mapping[str, Any]) -> Iterator[str]:
         yield f"    q(x) = {about['sampling']['q']}"
     if "epsilon" in about:
         yield f"    one analysis of the sample: epsilon <= {about['epsilon']['upper']}"
-    if "premises" not in about:
-        yield "    not checked here: that your mechanism has this epsilon(w, x)"
-        return
-    yield "    not checked here, and needed for every use of this epsilon:"
-    for head in sorted({item["head"] for item in about["premises"]}, key=[item.value for item in Head].index):
-        yield f"      {head}"
-        yield from (f"        - {item['sentence']}" for item in about["premises"] if item["head"] == head)
 
 
 def _show(value: object) -> str:

@@ -40,7 +40,21 @@ Every command has --help with examples of its own, and --json.
 """
 
 #: The commands as ``pdp --help`` lists them. Each is the module of its name: ``HELP``, ``EXAMPLE``, ``Options`` and ``run``.
-COMMANDS = ("verify", "weight", "weights", "sample", "epsilon", "calibrate", "compose", "report", "check", "audit", "claims", "mechanisms")
+COMMANDS = (
+    "verify",
+    "weight",
+    "weights",
+    "sample",
+    "epsilon",
+    "account",
+    "calibrate",
+    "compose",
+    "report",
+    "check",
+    "audit",
+    "claims",
+    "mechanisms",
+)
 
 
 def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
@@ -50,7 +64,8 @@ def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
         add_completion=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
-        help=f"Formal privacy accounting for personalized differential privacy: {PURE_ONLY}. Units of privacy loss are nats.",
+        help=f"Formal privacy accounting for personalized differential privacy. Profiles: {PURE_ONLY}; many steps with a delta: "
+        "pdp account. Units of privacy loss are nats.",
         epilog=EXAMPLE,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -148,7 +163,7 @@ def _describe(error: Exception, text: str) -> str:
     if wrong is None or not hasattr(error, "possibilities"):
         return text
     if str(wrong) == "--delta":
-        return f"no such option: --delta; this is {PURE_ONLY}, which has no delta"
+        return f"no such option: --delta; this is {PURE_ONLY}, which has no delta (pdp account has one)"
     bare = {option.lstrip("-"): option for option in possible or ()}
     near = find_nearest(str(wrong).lstrip("-"), bare)
     return f"no such option: {wrong}" + ("" if near is None else f" (did you mean {bare[near]!r}?)")

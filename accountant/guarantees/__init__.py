@@ -1,6 +1,7 @@
 """Guarantees: bounds with their notion, derivation and open hypotheses, made only by the rules of this package."""
 
 from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
+from accountant.guarantees.curves import compose_curves, curve_of_guarantee, declare_events, point_of_curve, subsample_curve
 from accountant.guarantees.directions import (
     both_directions,
     compose,
@@ -27,6 +28,7 @@ from accountant.guarantees.rules import (
 from accountant.guarantees.theorem import (
     AnyGuarantee,
     ConditionalGuarantee,
+    CurveBound,
     Derivation,
     Discharged,
     EpsilonDP,
@@ -51,6 +53,7 @@ __all__ = [
     "STATISTICS",
     "AnyGuarantee",
     "ConditionalGuarantee",
+    "CurveBound",
     "Derivation",
     "Discharged",
     "EpsilonBound",
@@ -71,13 +74,17 @@ __all__ = [
     "both_directions",
     "bound_epsilon",
     "compose",
+    "compose_curves",
     "compose_directions",
     "conclude_run",
+    "curve_of_guarantee",
     "declare_add_dp",
     "declare_directions",
+    "declare_events",
     "derive_mechanism",
     "derive_profile",
     "discharge",
+    "point_of_curve",
     "post_processing",
     "premises_json",
     "prove_losses",
@@ -92,6 +99,7 @@ __all__ = [
     "settle",
     "ships",
     "subsample",
+    "subsample_curve",
     "to_json",
     "worst_case",
     "worst_case_directions",

@@ -101,7 +101,7 @@ def declare_directions(
         subject,
         bound,
         source=source.strip() or "declared without a source",
-        conclusion=_describe(bound),
+        conclusion=describe_losses(bound),
         supposes=(DECLARED_LOSSES.about(name=subject, source=attribute(source)), *given),
         unit=unit,
         call=_DECLARED.record(subject=subject, bound=bound, source=source, hypotheses=given, unit=unit),
@@ -147,7 +147,7 @@ def both_directions(guarantee: AnyGuarantee) -> AnyGuarantee:
         guarantee.subject,
         bound,
         source="definition of add/remove privacy",
-        conclusion=_describe(bound),
+        conclusion=describe_losses(bound),
         parents=(guarantee,),
         call=_BOTH.record(),
     )
@@ -204,15 +204,15 @@ def compose_directions(subject: str, parts: Sequence[AnyGuarantee]) -> AnyGuaran
         subject,
         bound,
         source=f"{_PAGE}, Theorem 2",
-        conclusion=_describe(bound),
+        conclusion=describe_losses(bound),
         parents=parts,
         supposes=(FRESH_SAMPLES,),
-        discharges={} if _share_samples(parts) else {FRESH_SAMPLES: _NO_SECOND},
+        discharges={} if share_samples(parts) else {FRESH_SAMPLES: _NO_SECOND},
         call=_COMPOSED.record(subject=subject),
     )
 
 
-def _share_samples(parts: Sequence[AnyGuarantee]) -> bool:
+def share_samples(parts: Sequence[AnyGuarantee]) -> bool:
     """Whether two parts may have used one sample, or a part is itself a composition in which that is open."""
     alone = sum(ONE_ANALYSIS in part.hypotheses for part in parts)
     return alone > 1 or any(FRESH_SAMPLES in part.hypotheses for part in parts)
@@ -243,7 +243,7 @@ def subsample(guarantee: AnyGuarantee, p: object) -> AnyGuarantee:
         f"{guarantee.subject} on a Poisson sample",
         bound,
         source=f"{_PAGE}, Theorem 1",
-        conclusion=f"p = {decimal_text(rate, 17, round_up=True)}: {_describe(bound)}",
+        conclusion=f"p = {decimal_text(rate, 17, round_up=True)}: {describe_losses(bound)}",
         parents=(guarantee,),
         call=_SUBSAMPLED.record(p=rate),
     )
@@ -373,7 +373,7 @@ def _read_delta(value: object) -> Fraction:
     return exact
 
 
-def _describe(bound: TwoSidedDP) -> str:
+def describe_losses(bound: TwoSidedDP) -> str:
     ends = {"epsilon_plus": bound.plus, "epsilon_minus": bound.minus}
     shown = [f"{name} {'unbounded' if value is None else '<= ' + decimal_text(value, 12, round_up=True)}" for name, value in ends.items()]
     deltas = {"delta_plus": bound.delta_plus, "delta_minus": bound.delta_minus}

@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any, Protocol
 
+from accountant.curves.stored import composition_object
 from accountant.guarantees.theorem import (
     AnyGuarantee,
     Bound,
+    CurveBound,
     Derivation,
     Discharged,
     EpsilonDP,
@@ -113,6 +115,8 @@ def to_json(guarantee: AnyGuarantee) -> dict[str, Any]:
         epsilon = {"upper": _end(bound.epsilon), "plus": _end(bound.plus), "minus": _end(bound.minus), "delta": _end(bound.delta)}
     elif isinstance(bound, ProfileBound):
         epsilon = {"profile": bound.profile.text}
+    elif isinstance(bound, CurveBound):
+        epsilon = {"events": composition_object(bound.composition)["events"]}
     else:
         epsilon = {"profile": bound.profile.text, "q": None if bound.rule.q is None else to_text(bound.rule.q)}
     return {
@@ -152,6 +156,8 @@ def describe_bound(guarantee: Stated) -> str:
         return shown if not bound.delta else f"{shown}, delta <= {_end(bound.delta)}"
     if isinstance(bound, ProfileBound):
         return f"epsilon(w, x) = {bound.profile.text}"
+    if isinstance(bound, CurveBound):
+        return f"delta(epsilon) of {'; '.join(event.describe() for event in bound.composition.events)}"
     return "psi(x) = log(1 + q(x)*(exp(epsilon(1/q(x), x)) - 1))"
 
 

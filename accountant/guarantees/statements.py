@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from profiles.hypotheses import (
     ARITHMETIC,
+    DECLARED_EVENTS,
     DECLARED_LOSSES,
     DECLARED_PROFILE,
     DEFINED,
@@ -86,6 +87,18 @@ RULES: dict[str, Basis] = {
     "Poisson importance sampling in each direction, worst case over records": Basis(
         _TWO_SIDED, "docs/one-sided.md, Corollary 1", premises=(DECLARED_LOSSES, *OF_MECHANISMS, *_WEIGHTED)
     ),
+    "declared events": Basis(
+        besides="docs/composition-bounds.md: each kind of event has a dominating pair; a hypothesis says that it is what is declared",
+        premises=(DECLARED_EVENTS, *OF_MECHANISMS),
+    ),
+    "privacy curve of a guarantee": Basis(besides="docs/interoperability.md: the pair of laws that dominates all with these losses"),
+    "adaptive composition of privacy curves": Basis(
+        besides="dominating pairs compose: Zhu, Dong, Wang 2022, Theorem 10; docs/composition-bounds.md", premises=(FRESH_SAMPLES,)
+    ),
+    "Poisson sampling of a privacy curve": Basis(
+        besides="Zhu, Dong, Wang 2022, Theorem 11; docs/composition-bounds.md", premises=OF_SAMPLES
+    ),
+    "point of a privacy curve": Basis(besides="the definition of the curve; each end has a certificate that the kernel computes again"),
     "as a file states": Basis(
         besides="an open hypothesis says that the file is right; nothing below it was replayed", premises=(FILE_IS_RIGHT,)
     ),

@@ -9,8 +9,9 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from accountant.curves.stored import composition_from_object, composition_object
 from accountant.guarantees.render import premises_json
-from accountant.guarantees.theorem import Bound, Derivation, Discharged, EpsilonDP, ProfileBound, SampledBound, TwoSidedDP, Unit
+from accountant.guarantees.theorem import Bound, CurveBound, Derivation, Discharged, EpsilonDP, ProfileBound, SampledBound, TwoSidedDP, Unit
 from accountant.rules import SamplingRule
 from profiles import InvalidArgument, UnreadableFile
 from profiles.hypotheses import Hypothesis, as_hypothesis, restore
@@ -156,6 +157,8 @@ def write_bound(bound: Bound, proofs: Proofs) -> dict[str, Any]:
     if isinstance(bound, EpsilonDP):
         ends = {"lower": write_exact(bound.lower), "upper": write_exact(bound.upper)}
         return {"type": "epsilon", **ends, "evidence": proofs.place(bound.evidence)}
+    if isinstance(bound, CurveBound):
+        return {"type": "curve", "composition": composition_object(bound.composition)}
     return {
         "type": "two-sided",
         "plus": write_exact(bound.plus),
@@ -174,6 +177,7 @@ def read_bound(value: object, proofs: Proofs) -> Bound:
         "sampled": {"profile", "rule"},
         "epsilon": {"lower", "upper", "evidence"},
         "two-sided": {"plus", "minus", "delta_plus", "delta_minus", "evidence"},
+        "curve": {"composition"},
     }
     if not isinstance(kind, str) or kind not in keys:
         raise UnreadableFile(f"a bound of the type {', '.join(keys)} was expected, but {str(kind)[:40]!r} was found; correct the file")
@@ -185,6 +189,8 @@ def read_bound(value: object, proofs: Proofs) -> Bound:
     if kind == "epsilon":
         lower, upper = read_exact(found["lower"], "the lower bound"), read_exact(found["upper"], "the upper bound")
         return EpsilonDP(lower, upper, proofs.at(found["evidence"]))
+    if kind == "curve":
+        return CurveBound(composition_from_object(found["composition"]))
     return TwoSidedDP(
         read_exact(found["plus"], "plus"),
         None if found["minus"] is None else read_exact(found["minus"], "minus"),
@@ -266,6 +272,17 @@ def _read_proofs(value: object, proofs: Proofs) -> EpsilonBound | tuple[EpsilonB
     return tuple(proofs.at(place) for place in value) if isinstance(value, list) else proofs.at(value)
 
 
+def _write_claims(value: tuple[Mapping[str, Any], ...], _: Proofs) -> list[dict[str, Any]]:
+    return [json.loads(json.dumps(item)) for item in value]
+
+
+def _read_claims(value: object, _: Proofs) -> tuple[Mapping[str, Any], ...]:
+    found = read_list(value, "the claims of a point")
+    if not all(isinstance(item, dict) for item in found):
+        raise UnreadableFile("the claims of a point of a curve are objects, but others were found; correct the file")
+    return tuple(found)
+
+
 @dataclass(frozen=True, slots=True)
 class ArgumentKind:
     """How an argument of a recorded call stands in a file: what writes it, and what reads it. Proofs stand there once, by their place."""
@@ -276,6 +293,10 @@ class ArgumentKind:
 
 TEXT = ArgumentKind(lambda value, _: value, lambda value, _: read_string(value, "an argument of a call"))
 RATE = ArgumentKind(lambda value, _: write_exact(value), lambda value, _: read_exact(value, "the probability"))
+NUMBER = ArgumentKind(
+    lambda value, _: None if value is None else write_exact(value),
+    lambda value, _: None if value is None else read_exact(value, "a number of a call"),
+)
 UNIT = ArgumentKind(lambda value, _: write_name(value), lambda value, _: read_name(value, "unit", Unit))
 PROFILE = ArgumentKind(lambda value, _: profile_object(value), lambda value, _: profile_from_object(value, "the profile of a call"))
 LOSS = ArgumentKind(
@@ -288,3 +309,5 @@ HYPOTHESES = ArgumentKind(lambda value, _: premises_json(value), lambda value, _
 BOUND = ArgumentKind(write_bound, read_bound)
 PROOFS = ArgumentKind(_write_proofs, _read_proofs)
 OPTIONS = ArgumentKind(_write_options, _read_options)
+COMPOSITION = ArgumentKind(lambda value, _: composition_object(value), lambda value, _: composition_from_object(value))
+CURVE_CLAIMS = ArgumentKind(_write_claims, _read_claims)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from accountant.guarantees.statements import RULES, Basis
 from accountant.rules import SamplingRule
@@ -14,6 +14,9 @@ from profiles import InvalidArgument, Profile
 from profiles.hypotheses import ONE_RECORD_EACH, ONE_USER, Hypothesis, as_hypothesis
 from profiles.mechanisms.catalogue import resembles_exact
 from proofs_check.suprema.bound import EpsilonBound
+
+if TYPE_CHECKING:
+    from accountant.curves.events import Composition
 
 #: Known to the rules alone. Whoever digs it out proves nothing to anybody else: a derivation can be replayed by calling the rules again.
 _SEAL = object()
@@ -29,6 +32,7 @@ class Notion(Enum):
     APPROXIMATE_ADD_DP = (
         "(epsilon, delta)-add-DP (one-sided): P[M(D) in S] <= e^epsilon P[M(D') in S] + delta where D is D' with one record more"
     )
+    PRIVACY_CURVE = "privacy curve: (epsilon, delta(epsilon))-differential privacy at every epsilon, add/remove of one record"
 
 
 class Unit(Enum):
@@ -102,7 +106,17 @@ class TwoSidedDP:
         return Notion.APPROXIMATE_DP if self.delta else Notion.ADD_REMOVE_DP
 
 
-Bound = ProfileBound | SampledBound | EpsilonDP | TwoSidedDP
+@dataclass(frozen=True, slots=True)
+class CurveBound:
+    """At every ε, δ(ε) is at most that of the pair of laws which ``composition`` stands for, in each direction.
+
+    Source: docs/composition-bounds.md. What is read off it at one ε or δ is a :class:`TwoSidedDP`.
+    """
+
+    composition: Composition
+
+
+Bound = ProfileBound | SampledBound | EpsilonDP | TwoSidedDP | CurveBound
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,6 +369,8 @@ def _make(
 def _notion_of(bound: Bound) -> Notion:
     if isinstance(bound, TwoSidedDP):
         return bound.notion
+    if isinstance(bound, CurveBound):
+        return Notion.PRIVACY_CURVE
     return Notion.ADD_REMOVE_DP if isinstance(bound, EpsilonDP) else Notion.PDP
 
 

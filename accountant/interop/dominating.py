@@ -53,7 +53,9 @@ def spend(guarantee: AnyGuarantee, library: str, *, accept_hypotheses: bool) -> 
     elif isinstance(bound, TwoSidedDP):
         found = Spending(bound.plus, bound.minus, bound.delta_plus, bound.delta_minus)
     else:
-        raise InvalidArgument(f"{library} needs an epsilon, but the guarantee of {guarantee.subject!r} has none; take its worst case")
+        raise InvalidArgument(
+            f"{library} needs an epsilon, but the guarantee of {guarantee.subject!r} has none; take its worst case, or a point of its curve"
+        )
     if guarantee.hypotheses and not accept_hypotheses:
         listed = "; ".join(item.sentence for item in guarantee.hypotheses)
         raise OpenHypotheses(
@@ -168,7 +170,7 @@ def _without_low(spent: Spending, gone: arb) -> DominatingPair:
 
 
 @dataclass(frozen=True, slots=True)
-class PrivacyCurve:
+class AtomCurve:
     """δ(ε) = infinite + max over j of (upper[j] − e^ε lower[j]): P and Q masses of the losses above each place, as balls.
 
     ``top``: the largest finite loss; ε(δ) is never above it, where it is finite.
@@ -180,7 +182,7 @@ class PrivacyCurve:
     top: Fraction
 
     @classmethod
-    def of(cls, atoms: Atoms) -> PrivacyCurve:
+    def of(cls, atoms: Atoms) -> AtomCurve:
         """Return the curve of a law of losses."""
         upper, lower, tops, bottoms = arb(0), arb(0), [], []
         losses = sorted((loss for loss, mass in atoms.finite.items() if mass != 0), reverse=True)
@@ -208,7 +210,7 @@ class PrivacyCurve:
         return min(found, self.top)
 
 
-def compose(spent: Iterable[tuple[Spending, int]], *, replacing: bool = False) -> tuple[PrivacyCurve, PrivacyCurve] | None:
+def compose(spent: Iterable[tuple[Spending, int]], *, replacing: bool = False) -> tuple[AtomCurve, AtomCurve] | None:
     """Return the curves of both directions for an adaptive composition, each with its number of uses; None where that takes too many terms.
 
     ``replacing``: a record is replaced by another, not added or removed. Source: dominating pairs compose (docs/interoperability.md). The
@@ -229,7 +231,7 @@ def compose(spent: Iterable[tuple[Spending, int]], *, replacing: bool = False) -
                 continue
             sides = dominating_atoms(item)
             going, coming = _join(going, _power(sides[0], count)), _join(coming, _power(sides[1], count))
-        return PrivacyCurve.of(going), PrivacyCurve.of(going if replacing else coming)
+        return AtomCurve.of(going), AtomCurve.of(going if replacing else coming)
 
 
 def _power(atoms: Atoms, count: int) -> Atoms:
@@ -285,4 +287,4 @@ def _upper(value: arb) -> Fraction:
     return end
 
 
-__all__ = ["BITS", "MOST_TERMS", "Atoms", "PrivacyCurve", "Spending", "compose", "dominating_atoms", "replacing_atoms", "spend"]
+__all__ = ["BITS", "MOST_TERMS", "AtomCurve", "Atoms", "Spending", "compose", "dominating_atoms", "replacing_atoms", "spend"]

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from accountant.guarantees import AnyGuarantee
-from accountant.interop.dominating import BITS, Atoms, PrivacyCurve, Spending, compose, dominating_atoms, replacing_atoms, spend
+from accountant.interop.dominating import BITS, AtomCurve, Atoms, Spending, compose, dominating_atoms, replacing_atoms, spend
 from profiles import InvalidArgument, InvalidNumber, MissingExtra, to_exact
 from profiles.hypotheses import FRESH_SAMPLES, ONE_ANALYSIS
 from profiles.numbers import round_down, round_up_finite
@@ -110,7 +110,7 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
         self._hypotheses: dict[str, None] = {}
         self._has_others = False
         self._units: set[str] = set()
-        self._curves: tuple[PrivacyCurve, ...] | None = None
+        self._curves: tuple[AtomCurve, ...] | None = None
         self._mixture: Any = None
 
     @property
@@ -176,13 +176,13 @@ class CertifiedAccountant(PLDAccountant):  # type: ignore[misc]
         mixture = self._mix()
         return 1.0 if mixture is None else max(certified, float(mixture.get_delta_for_epsilon(round_down(epsilon))))
 
-    def _find_curves(self) -> tuple[PrivacyCurve, ...]:
+    def _find_curves(self) -> tuple[AtomCurve, ...]:
         """Return the exact curves of the certified events, which the whole is never below; none where they have too many terms."""
         if self._curves is None:
             self._curves = compose(self._certified.items(), replacing=self._replacing) or ()
         return self._curves
 
-    def _needs_grid(self, curves: tuple[PrivacyCurve, ...]) -> bool:
+    def _needs_grid(self, curves: tuple[AtomCurve, ...]) -> bool:
         return self._has_others or not curves
 
     def _mix(self) -> Any:

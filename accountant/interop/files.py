@@ -27,6 +27,7 @@ from accountant.guarantees.theorem import (
     AnyGuarantee,
     Bound,
     Call,
+    CurveBound,
     Derivation,
     Discharged,
     EpsilonDP,
@@ -228,6 +229,8 @@ def _refuse_contradictions(stated: StatedGuarantee) -> None:
     if isinstance(bound, EpsilonDP):
         fits = stated.notion is Notion.ADD_REMOVE_DP and 0 <= bound.lower <= bound.upper
         fits = fits and (bound.lower, bound.upper) == (bound.evidence.lower, bound.evidence.upper)
+    elif isinstance(bound, CurveBound):
+        fits = stated.notion is Notion.PRIVACY_CURVE
     elif isinstance(bound, TwoSidedDP):
         ends = [bound.plus, bound.plus if bound.minus is None else bound.minus, bound.delta_plus, bound.delta_minus]
         fits = stated.notion is bound.notion and min(ends) >= 0 and bound.delta <= 1

@@ -19,6 +19,7 @@ PACKAGES = (
     "accountant.data",
     "accountant.engines",
     "accountant.calibration",
+    "accountant.curves",
     "accountant.amplification",
     "accountant.weights.fast",
     "accountant.onesided",

@@ -21,9 +21,10 @@ _HEAD = """# What you have to believe
 *This page is generated: `python -m proofs_check.explain.trust > docs/trust.md`.*
 
 When `pdp check`, or `python -m proofs_check.kernel FILE`, accepts a certificate, its claims are theorems about the function ε that is
-written in it. For that you have to believe what stands on this page and nothing else: not the prover, not SymPy, not python-flint, not the
-command line. The kernel is {lines:,} lines of code ({texts} more are docstrings) in {modules} modules; it reads the profile from the
-certificate's text and derives every goal by itself. `pdp check --axioms` prints which of the axioms below a certificate used.
+written in it, or about δ of the events that are listed in it. For that you have to believe what stands on this page and nothing else: not
+the prover, not SymPy, not python-flint, not the command line. The kernel is {lines:,} lines of code ({texts} more are docstrings) in
+{modules} modules; it reads the profile, or the events, from the certificate's text and derives every goal by itself. `pdp check --axioms`
+prints which of the axioms below a certificate used.
 
 What a certificate does **not** say: that a mechanism has the declared profile, that a sampler selects with the declared probabilities, that
 records lie in the declared ranges, or that noise is drawn in exact real arithmetic. Every guarantee carries those that it rests on as hypotheses; a run of ours may discharge
@@ -34,7 +35,8 @@ some, each with the reason on record (for mechanisms of the catalogue in exact m
 Python 3.11 or newer, and from its standard library {library}.
 
 Of `decimal` it is believed that sums, products, quotients and roots are rounded as documented, and that `exp` and `ln` are off by at most
-one unit in the last place; of `fractions` and integers, that they are exact; of `ast` and `json`, that they read what the text says.
+one unit in the last place, and that a product for all of whose digits there is room is exact; of `fractions` and integers, that they are
+exact; of `ast` and `json`, that they read what the text says.
 Nothing is evaluated or executed: expressions are read by a parser of their own over the syntax tree.
 
 ## The kernel's modules
@@ -69,6 +71,29 @@ variable. E is exp(target) − 1, K is
 ε″ + ε′², the second derivative of exp∘ε divided by exp∘ε.
 """
 
+_COMPOSITIONS = """
+## Claims about compositions
+
+A certificate with a `composition` in place of a profile lists events: a mechanism, its noise, the probability of Poisson sampling, a count.
+Its claims bring no proofs: the kernel computes δ from the events, on the `grid` that the claim names, with every rounding to the claim's
+side. What makes that a bound are the theorems of [composition-bounds.md](composition-bounds.md): dominating pairs compose (Theorem 2) and
+are sampled (Theorem 6), and each step from a law of losses to the next one is to one side (Theorems 4, 5, 7, 8, section 12), with the error
+of every number bounded (section 11).
+"""
+
+_COMPOSED = (
+    (
+        "`delta-upper proved`",
+        "`direction`, `epsilon`, `bound`, [`grid`], [`order`]",
+        "In this direction, delta at epsilon is at most the bound.",
+    ),
+    (
+        "`delta-lower proved`",
+        "`direction`, `epsilon`, `bound`, [`grid`]",
+        "In this direction, some mechanism that is what the events say has a delta at epsilon of at least the bound.",
+    ),
+)
+
 
 def axioms_behind(claims: Iterable[CheckedClaim]) -> dict[str, str]:
     """Return the rules and kinds of side conditions that accepted claims used, with the axiom behind each."""
@@ -98,6 +123,8 @@ def trust_text() -> str:
             _table(("side condition", "axiom"), SIDE_CONDITIONS.items()),
             _CLAIMS,
             _table(("claim", "fields of its proof", "states"), claims),
+            _COMPOSITIONS,
+            _table(("claim", "fields", "states"), _COMPOSED),
         )
     )
 

@@ -1,12 +1,16 @@
 """The entry point: ``check`` reads a certificate and accepts it, or rejects it with the step that failed."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from .claims import check_claim, read_statement
+from .compositions import check_composition, read_events
 from .rules import Session
 from .syntax import read_fields, read_integer, read_json, read_list
 from .terms import Rejected, forget, require
+
+_MOST_COMPOSED = 8  # claims about one composition, each of which is computed anew
 
 
 class CheckedClaim(NamedTuple):
@@ -31,15 +35,33 @@ class Report:
 
 def _check(session: Session, document: str) -> tuple[CheckedClaim, ...]:
     with session.at("certificate"):
+        value = read_json(document)
+        composed = isinstance(value, dict) and "composition" in value
         required, optional = {"format", "version", "profile", "claims"}, frozenset({"target_epsilon", "sampling"})
-        whole = read_fields(read_json(document), required, optional)
+        whole = read_fields(value, {"format", "version", "composition", "claims"}) if composed else read_fields(value, required, optional)
         require(whole["format"] == "pdp-certificate" and read_integer(whole["version"], 1, 1), "not a pdp-certificate of version 1")
+    if composed:
+        return _check_composition(session, whole)
     statement, accepted = read_statement(session, whole), list[CheckedClaim]()
     for i, claim in enumerate(read_list(whole["claims"])):
         with session.at(f"claims[{i}]"):
             session.rules, session.relied = {}, {}
             accepted.append(CheckedClaim(*check_claim(session, statement, claim), tuple(session.rules), tuple(session.relied)))
             require(accepted[0].claim == "well-defined", "the first claim must be well-defined")
+    require(accepted, "there are no claims")
+    return tuple(accepted)
+
+
+def _check_composition(session: Session, whole: Mapping[str, object]) -> tuple[CheckedClaim, ...]:
+    accepted = list[CheckedClaim]()
+    with session.at("composition"):
+        about = read_fields(whole["composition"], {"name", "events"})
+        require(isinstance(about["name"], str) and len(about["name"]) <= 1000, "the name must be a string of moderate length")
+        events = read_events(about["events"])
+    for i, claim in enumerate(read_list(whole["claims"])):
+        with session.at(f"claims[{i}]"):
+            require(i < _MOST_COMPOSED, "there are more claims than one certificate may have")
+            accepted.append(CheckedClaim(*check_composition(events, claim, session.meter), (), ()))
     require(accepted, "there are no claims")
     return tuple(accepted)
 

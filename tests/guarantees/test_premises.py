@@ -32,6 +32,7 @@ from accountant.applications.setcover import FreshSampleScaling, NoisyGreedy, On
 from accountant.applications.submodular import CoverageInstance, OneSidedGreedy, PrivateGreedy
 from accountant.applications.submodular.matroids import PrivateMatroidGreedy, UniformMatroid
 from accountant.calibration import constrained_rule_for_size
+from accountant.curves import Composition, make_event
 from accountant.guarantees import (
     EXACT_REALS,
     AnyGuarantee,
@@ -42,12 +43,17 @@ from accountant.guarantees import (
     amplify_by_importance_sampling,
     assume,
     base_profile,
+    compose_curves,
+    curve_of_guarantee,
+    declare_events,
     derive_mechanism,
     derive_profile,
     discharge,
+    point_of_curve,
     post_processing,
     realise_draws,
     render,
+    subsample_curve,
     to_json,
     worst_case,
 )
@@ -75,6 +81,9 @@ SUM = declare("noisy sum", "w*z/3", record={"z": ["0.5", 2]}, source="Dwork et a
 COUNT = declare("noisy count", "w/2")
 BOTH = compose_adaptively("both", [COUNT, SUM], times=2)
 SCALED = declare("scaled", "w*z/b", record={"z": [0, 2]}, parameters={"b": "positive"})
+SUMS = Composition("sums", (make_event("gaussian", {"noise_multiplier": 6}, count=4),))
+STEPS = Composition("steps", (make_event("gaussian", {"noise_multiplier": 1}, sampling_probability="1/100", count=10),))
+WHOLE = Composition("counts", (make_event("discrete-laplace", {"scale": 3}), make_event("zcdp", {"rho": "0.1"})))
 POINTS = np.random.default_rng(0).uniform(-0.5, 0.5, (60, 2))
 TABLE = pa.table({"z": np.linspace(0, 4, 50)})
 SETS = CoverageInstance.from_sets([[x % 3] for x in range(30)], candidates=4)
@@ -172,6 +181,16 @@ PATHS: dict[str, Callable[[], AnyGuarantee]] = {
     "a target from the data": lambda: derive_epsilon(
         SUM, rule=constrained_rule_for_size(SUM, 15, lambda: [{"z": np.linspace(0.5, 2, 50)}])
     ).guarantee,
+    "declare_events": lambda: declare_events(SUMS),
+    "declare_events, sampled": lambda: declare_events(STEPS),
+    "declare_events, discrete": lambda: declare_events(WHOLE, ["the counts are of users"]),
+    "curve_of_guarantee": lambda: curve_of_guarantee(_directions()),
+    "curve_of_guarantee, worst case": lambda: curve_of_guarantee(_by_rule("uniform")),
+    "compose_curves": lambda: compose_curves("all", [declare_events(STEPS), curve_of_guarantee(_by_rule("uniform"))]),
+    "subsample_curve": lambda: subsample_curve(declare_events(SUMS), "1/10"),
+    "point_of_curve": lambda: point_of_curve(declare_events(SUMS), at_delta="1e-6"),
+    "point_of_curve at an epsilon": lambda: point_of_curve(declare_events(SUMS), at_epsilon=2),
+    "replay of a point": lambda: replay(read_guarantee(write_guarantee(point_of_curve(declare_events(SUMS), at_delta="1e-6")))),
     "post_processing": lambda: post_processing(_by_rule("uniform"), "rounding"),
     "discharged": lambda: discharge(_by_rule("uniform"), EXACT_REALS, "integers"),
     "assumed": lambda: assume(_by_rule("uniform"), ["the clock is right"]),

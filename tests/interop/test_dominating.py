@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from accountant.guarantees import EXACT_REALS, base_profile, discharge
-from accountant.interop.dominating import BITS, PrivacyCurve, Spending, compose, spend
+from accountant.interop.dominating import BITS, AtomCurve, Spending, compose, spend
 from accountant.onesided import declare_add_dp, declare_directions
 from profiles import InvalidArgument, OpenHypotheses, declare
 from proofs_check.enclosures import working_precision
@@ -41,7 +41,7 @@ def _times(laws: list[dict[Any, Any]]) -> dict[Any, Any]:
 
 
 def _require_not_below(
-    curves: tuple[PrivacyCurve, ...] | None, p: dict[Any, Any], q: dict[Any, Any], uses: int, epsilons: list[Fraction]
+    curves: tuple[AtomCurve, ...] | None, p: dict[Any, Any], q: dict[Any, Any], uses: int, epsilons: list[Fraction]
 ) -> None:
     """So many uses of the laws p and q have no delta above the curves at any of the epsilons."""
     assert curves is not None

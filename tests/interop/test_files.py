@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 import accountant
 from accountant import derive_epsilon
 from accountant.applications.setcover.program import CoverProgram, GreedyStage, cover_once, make_group
+from accountant.curves import Composition, make_event
 from accountant.guarantees import (
     EXACT_REALS,
     AnyGuarantee,
@@ -29,12 +30,17 @@ from accountant.guarantees import (
     amplify_by_importance_sampling,
     assume,
     base_profile,
+    compose_curves,
+    curve_of_guarantee,
+    declare_events,
     derive_profile,
     discharge,
+    point_of_curve,
     post_processing,
     premises_json,
     realise_sampling,
     render,
+    subsample_curve,
     worst_case,
 )
 from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
@@ -96,6 +102,16 @@ def guarantee(name: str) -> AnyGuarantee:
             "both",
             [both_directions(guarantee("epsilon")), subsample(declare_directions("svt", "1.5", 2, source="me", delta_plus="1e-9"), "0.3")],
         ),
+        "curves": lambda: point_of_curve(
+            compose_curves(
+                "both",
+                [
+                    subsample_curve(declare_events(Composition("one", (make_event("gaussian", {"noise_multiplier": 2}),))), "1/2"),
+                    curve_of_guarantee(declare_directions("svt", "1/10", "1/20", source="me")),
+                ],
+            ),
+            at_delta="1e-3",
+        ),
         "one-sided": lambda: declare_add_dp("svt", "1.5", source=""),
         "discharged": lambda: post_processing(discharge(guarantee("epsilon"), EXACT_REALS, "noise on the integers"), "rounding"),
         "assumed": lambda: assume(guarantee("epsilon"), ["the clock is right"]),
@@ -104,7 +120,8 @@ def guarantee(name: str) -> AnyGuarantee:
 
 
 NAMES = [
-    "profile", "sampled", "epsilon", "constrained", "file", "expression", "directions", "composed", "one-sided", "discharged", "assumed",
+    "profile", "sampled", "epsilon", "constrained", "file", "expression", "directions", "composed", "curves", "one-sided", "discharged",
+    "assumed",
 ]  # fmt: skip
 
 
@@ -731,7 +748,7 @@ def test_a_rule_that_concludes_from_nothing_says_what_a_file_asks_to_be_believed
     with pytest.raises(InvalidArgument, match="concludes from no guarantee"):
         Signature("trust_me", premises=0)
     assert {call for call, (signature, _) in CALLS.items() if signature.word} == {
-        "base_profile", "declare_directions", "worst_case_directions",
+        "base_profile", "declare_directions", "declare_events", "worst_case_directions",
     }  # fmt: skip
 
 

@@ -25,6 +25,9 @@ from profiles.hypotheses import (
 from tests.interop.test_files import MUTANTS, NAMES, SUM, text
 
 FOLDER = Path(__file__).parent / "version1"
+#: What version 1 has no rule for.
+LATER = {"curves"}
+OLD = [name for name in NAMES if name not in LATER]
 UNREPLAYED = ("ran", "once", "supposed")
 
 
@@ -33,10 +36,10 @@ def _old(name: str) -> str:
 
 
 def test_there_is_a_file_of_every_kind() -> None:
-    assert {path.stem for path in FOLDER.glob("*.json")} == {*NAMES, *UNREPLAYED}
+    assert {path.stem for path in FOLDER.glob("*.json")} == {*OLD, *UNREPLAYED}
 
 
-@pytest.mark.parametrize("name", [*NAMES, *UNREPLAYED])
+@pytest.mark.parametrize("name", [*OLD, *UNREPLAYED])
 def test_files_of_version_1_are_read_and_supposed(name: str) -> None:
     whole, read = json.loads(_old(name)), read_guarantee(_old(name))
     assert (whole["version"], read.version) == (1, 1)
@@ -66,7 +69,7 @@ def test_what_cannot_be_replayed_still_has_the_premises_of_its_rules() -> None:
 
 
 @pytest.mark.thorough(quick=4)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", OLD)
 def test_replaying_a_file_of_version_1_gives_what_a_file_of_now_gives(name: str) -> None:
     old, new = read_guarantee(_old(name)), read_guarantee(text(name))
     for accept in (False, True):

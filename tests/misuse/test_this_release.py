@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from accountant import amplify_once, compose, derive_epsilon, draw_sample, write_guarantee
+from accountant.curves import curve_of, make_event
 from accountant.data import parse_statistic
 from accountant.guarantees import amplify_by_importance_sampling, base_profile
 from accountant.interop import read_guarantee, replay
@@ -18,6 +20,7 @@ from accountant.onesided import declare_directions
 from profiles import InvalidArgument, NotReplayed, OpenHypotheses, SampleUsed, UnreadableFile, declare
 from profiles.mechanisms import LaplaceSum
 from tests.misuse.reading import ids
+from tests.targets.suite import gaussian
 
 SPEC = [parse_statistic("z=l1")]
 DATA = np.linspace(0.1, 1, 40).reshape(-1, 1)
@@ -33,6 +36,34 @@ def test_one_sample_is_used_twice(premises, profile):
     assert "fresh-samples" in ids(both)
     assert amplify_once([answer, answer], q="1/2").bound.upper > both.bound.epsilon
     assert "one-analysis" in premises("epsilon", profile(), "--q", "1/2")
+
+
+def test_shuffled_batches_are_counted_as_poisson_samples(premises):
+    """A sample of one record in two, counted as Poisson: what is true is far above, and the premise is told."""
+    case = {item.name: item for item in gaussian.CASES}["fixed-size-gaussian"]
+    assert case.truth.lower > 3 * case.claimed
+    assert "independent-draws" in premises("account", "--gaussian", "1", "--sampling", "1/2", "--delta", "0.01")
+
+
+def test_one_sample_serves_all_steps(premises):
+    """100 steps on one sample of rate 0.1: ε = 7.70, and the premise is told where 0.876 is printed."""
+    shared = curve_of(make_event("gaussian", {"noise_multiplier": 5}, count=100)).subsample("1/10")
+    assert shared.epsilon("1e-6").lower > Fraction("7.69")
+    assert "fresh-samples" in ids(
+        curve_of(make_event("gaussian", {"noise_multiplier": 5}, count=100, sampling_probability="1/10")).guarantee
+    )
+    assert "fresh-samples" in premises(
+        "account", "--gaussian", "5", "--sampling", "1/10", "--count", "2", "--delta", "1e-6", "--gap", "0.1"
+    )
+    with pytest.raises(InvalidArgument, match="one use of a mechanism"):
+        curve_of(make_event("laplace", {"scale": 5}, count=100)).subsample("1/10")
+
+
+def test_the_noise_is_counted_in_another_unit(premises):
+    """A record of norm 2 with the noise multiplier of norm 1."""
+    case = {item.name: item for item in gaussian.CASES}["gaussian-sum-twice-the-sensitivity"]
+    assert case.truth.lower > 2 * case.claimed
+    assert "sensitivity-one" in premises("account", "--gaussian", "2", "--delta", "0.01")
 
 
 def test_a_sample_gives_its_records_away_once():

@@ -195,6 +195,7 @@ SURVEY: tuple[Line, ...] = (
 #: Uses of a name that is also one of a generator's methods: (file, function) → why it draws nothing.
 INNOCENT = {
     ("proofs_check/kernel/boxes.py", "_operation"): "`power` of an interval",
+    ("proofs_check/kernel/compositions.py", "compose"): "`power` of a law of losses",
     ("accountant/applications/kmeans/estimator.py", "<module>"): "a type that may be a generator",
     ("proofs_check/exact/repeated/searching.py", "<module>"): "a type that may be a generator",
     ("accountant/presenting.py", "plot_derived"): "draws a picture",

@@ -33,6 +33,8 @@ EXPECTED = {
     "lloyd-one-iteration": (2, 2), "lloyd-ten-iterations": (1, 2), "lloyd-two-clusters": (2, 2), "bad-lloyd": (1, 5),
     "same-sample-twice": (2,), "fresh-samples": (2,),
     "exponential-up": (), "exponential-down": (), "subsampled-exponential": (), "subsampled-exponential-one-way": (),
+    "gaussian-sum": (1,), "gaussian-sum-twice-the-sensitivity": (1,), "gaussian-sums-composed": (4,), "sampled-gaussian": (1,),
+    "fixed-size-gaussian": (1,), "same-sample-gaussian": (100,),
 }  # fmt: skip
 
 BROKEN = {
@@ -40,6 +42,7 @@ BROKEN = {
     "svt-3", "svt-4", "svt-5", "svt-6", "parallel-svt",
     "bad-gap-svt", "bad-adaptive-svt", "bad-partial-sum", "bad-smart-sum", "floating-point-laplace", "bad-lloyd", "same-sample-twice",
     "exponential-down", "subsampled-exponential-one-way",
+    "gaussian-sum-twice-the-sensitivity", "fixed-size-gaussian", "same-sample-gaussian",
     *(f"k-norm-exponential-{d}" for d in DIMENSIONS if d > 1),
 }  # fmt: skip
 

@@ -437,3 +437,29 @@ def test_sampled_counts_with_exponential_noise():
     for dataset, chance in ((case.dataset, 0.75 * below), (case.neighbor, below)):
         hits = int((case.mechanism(dataset, np.random.default_rng(4), 100_000) < 1).sum())
         assert stats.binomtest(hits, 100_000, chance).pvalue > 1e-6
+
+
+def test_gaussian_releases_have_the_laws_that_their_truths_are_computed_from():
+    """The mean of all releases of a row, in standard deviations, under the mixture of the sampled record and none."""
+    for name in (
+        "gaussian-sum",
+        "gaussian-sum-twice-the-sensitivity",
+        "gaussian-sums-composed",
+        "sampled-gaussian",
+        "same-sample-gaussian",
+    ):
+        mechanism = CASES[name].mechanism
+        deviation, record = float(mechanism.noise) / math.sqrt(mechanism.count), float(CASES[name].dataset[0])
+        for neighbor, rate, shift in ((False, float(mechanism.rate), record), (True, 1.0, 0.0)):
+            means = draw(name, neighbor=neighbor, size=4_000).mean(axis=1)
+
+            def law(x, rate=rate, shift=shift, deviation=deviation):
+                return rate * stats.norm.cdf(x, shift, deviation) + (1 - rate) * stats.norm.cdf(x, 0, deviation)
+
+            assert stats.kstest(means, law).pvalue > ALARM, name
+
+
+def test_a_sample_of_fixed_size_takes_another_record_out():
+    outputs = draw("fixed-size-gaussian", size=8_000)[:, 0]
+    assert stats.kstest(outputs, lambda x: (stats.norm.cdf(x, 1) + stats.norm.cdf(x, -1)) / 2).pvalue > ALARM
+    assert stats.kstest(draw("fixed-size-gaussian", neighbor=True, size=8_000)[:, 0], stats.norm(-1).cdf).pvalue > ALARM

@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from accountant.curves import curve_of, make_event
 from profiles.errors import InvalidArgument
 from profiles.mechanisms import WeightedCount
 from proofs_check.exact import epsilon_of_tables
@@ -101,6 +102,9 @@ def test_rappor_against_the_table_of_all_reports_on_the_bits_that_differ(name):
         ("lloyd-ten-iterations", {"neighbor": np.zeros((0, 2))}),
         ("exponential-up", {"dataset": np.ones(2)}),
         ("laplace", {"mechanism": WeightedCount(beta_count=1)}),
+        ("gaussian-sum", {"dataset": np.ones(2)}),
+        ("fixed-size-gaussian", {"neighbor": np.ones(1)}),
+        ("laplace", {"delta": Fraction(1, 100)}),
     ],
 )
 def test_nothing_is_said_of_pairs_and_mechanisms_without_a_derivation(name, changes):
@@ -136,3 +140,17 @@ def test_sides_add_up_and_the_largest_is_at_least_nothing():
     assert one + two == Side(Fraction(-2), Fraction(1))
     assert largest([two]) == Side(0, 0)
     assert (Directions(one, two) + Directions.symmetric(one)).epsilon == Side(Fraction(2), Fraction(4))
+
+
+@pytest.mark.thorough
+def test_gaussian_truths_lie_in_the_enclosures_of_the_accountant():
+    """The one sample that is used 100 times has 7.70, and 100 fresh ones the 0.876 that is claimed."""
+    shared, fresh = curve_of(make_event("gaussian", {"noise_multiplier": 5}, count=100)).subsample("1/10"), Fraction("0.876")
+    found = shared.epsilon("1e-6")
+    truth = CASES["same-sample-gaussian"].truth
+    assert found.lower <= truth.upper
+    assert truth.lower <= found.upper
+    claimed = curve_of(make_event("gaussian", {"noise_multiplier": 5}, count=100, sampling_probability="1/10")).epsilon("1e-6", gap="1e-2")
+    assert claimed.lower <= fresh <= claimed.upper + Fraction(1, 100)
+    single = curve_of(make_event("gaussian", {"noise_multiplier": 1}, sampling_probability="1/2")).epsilon("1/100")
+    assert single.lower <= CASES["sampled-gaussian"].truth.upper <= single.upper + Fraction(1, 10**8)

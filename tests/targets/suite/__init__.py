@@ -9,6 +9,7 @@ from __future__ import annotations
 from tests.targets.suite import (
     amplification,
     floating_point,
+    gaussian,
     geometric,
     histogram,
     k_norm,
@@ -42,4 +43,5 @@ def standard_suite() -> tuple[SuiteCase, ...]:
         *lloyd.CASES,
         *amplification.CASES,
         *one_sided.CASES,
+        *gaussian.CASES,
     )

@@ -33,7 +33,8 @@ class Truth:
 
         ε(D, D′) = sup over events S of |log P(M(D) ∈ S)/P(M(D′) ∈ S)|   (nats)
 
-    is taken over both directions and M computes in exact real arithmetic (unless the case is about floating point).
+    is taken over both directions and M computes in exact real arithmetic (unless the case is about floating point). Where the case has
+    a δ > 0, ε(D, D′) is the smallest ε ≥ 0 with P(M(D) ∈ S) ≤ e^ε P(M(D′) ∈ S) + δ for all S, in both directions.
 
     ``lower`` and ``upper`` are exact numbers that are rounded outward, or ``math.inf``; they are equal where ε is known exactly.
     ``derivation`` proves the claim in words. Raises :class:`InvalidArgument` where lower > upper.
@@ -75,7 +76,8 @@ class SuiteCase:
     about adding a record (``dataset`` is the larger one). ``statistic``, where given, maps outputs to what an audit may look at
     instead. ``neighboring`` says what the claim calls neighbors: ``"stated"`` where the data sets are answers of queries, or one value,
     of which the publication says how far those of neighbors are apart. ``bits``: also look at what floating point gives away. ``note`` says
-    what is wrong with the mechanism or peculiar about the pair, ``source`` where the algorithm is published.
+    what is wrong with the mechanism or peculiar about the pair, ``source`` where the algorithm is published. ``delta``: of an
+    (ε, δ) claim, and the truth is then about the smallest ε with P(S) ≤ e^ε P'(S) + δ for all S, in both directions.
     """
 
     name: str
@@ -91,11 +93,12 @@ class SuiteCase:
     source: str = ""
     neighboring: str = "add-remove"
     bits: bool = False
+    delta: Fraction = Fraction(0)
 
     @property
     def claim(self) -> Claim:
         """What is claimed, as an audit takes it."""
-        return Claim(self.claimed, one_sided=self.one_sided)
+        return Claim(self.claimed, self.delta, one_sided=self.one_sided)
 
     def run(self, rng: np.random.Generator, **options: Any) -> AuditResult:
         """Return the audit of the case; ``options`` go to :func:`proofs_check.audit.audit`, and come before what the case says."""

@@ -44,6 +44,7 @@ assert result.epsilon_lower <= case.truth.upper
 * Both ends are rounded outward. `python -m tests.targets.suite.truths` computes them again from the mechanisms' parameters, in both
   directions: by formulas, by integrals of sums of exponentials in closed form, by finite tables, and where numbers are released by a
   branch-and-bound search that uses log-concavity; all in ball arithmetic.
+* Where δ stands beside the claim, the truth is the smallest ε with P(S) ≤ e^ε P′(S) + δ for all events, in both directions.
 * `statistic`, where a case has one, is the event that an expert would look at.
 
 Where the data sets are answers of queries or single values, neighbors are what the publication says they are (`neighboring="stated"`): an
@@ -84,7 +85,7 @@ def _number(value: Nats, *, round_up: bool) -> str:
 def _row(case: SuiteCase) -> str:
     ends = [_number(case.truth.lower, round_up=False), _number(case.truth.upper, round_up=True)]
     truth = ends[0] if ends[0] == ends[1] else f"[{ends[0]}, {ends[1]}]"
-    claimed = _number(Fraction(case.claimed), round_up=True)
+    claimed = _number(Fraction(case.claimed), round_up=True) + (f", δ = {_number(case.delta, round_up=True)}" if case.delta else "")
     remarks = "; ".join(text for text in (case.note, case.source) if text)
     cells = (f"`{case.name}`", claimed, truth, "yes" if case.correct else "**no**", case.truth.derivation, remarks)
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"

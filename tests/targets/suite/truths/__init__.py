@@ -31,6 +31,7 @@ from tests.targets.suite.sparse_vector import Answer, SparseVector
 from tests.targets.suite.sums import PartialSum, PrefixSum, SmartSum
 from tests.targets.suite.svt import Parallel
 from tests.targets.suite.truths import closed, sparse_vector
+from tests.targets.suite.truths.gaussian import at_delta
 from tests.targets.suite.truths.sides import Directions, Side, largest
 
 __all__ = ["Directions", "Side", "compute_directions", "compute_epsilon"]
@@ -44,6 +45,8 @@ def compute_directions(case: SuiteCase) -> Directions:
     Raises :class:`InvalidArgument` for a mechanism or a pair about which nothing is known.
     """
     with working_precision(_BITS):
+        if case.delta:
+            return at_delta(case.mechanism, _exact(case.dataset), _exact(case.neighbor), case.delta)
         return _directions(case.mechanism, case.dataset, case.neighbor)
 
 

@@ -1,0 +1,224 @@
+"""The least noise, the most uses or the largest sampling probability of one event for a target (ε, δ): searched, then certified.
+
+Claim: at the returned value δ(ε) ≤ δ is proved in both directions, so that the target is met. Nothing about the search is trusted: not
+even that δ(ε) falls with the noise. ``beyond`` is a value next to it at which δ(ε) > δ is proved, so that no use can come so far.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from accountant.curves.accounting import Account, account
+from accountant.curves.events import MOST_USES, Composition, Event, parameter_names
+from accountant.curves.points import point_at_epsilon, to_delta, to_epsilon, to_gap
+from profiles import Infeasible, InvalidArgument, decimal_text, exact_text, to_exact
+from profiles.numbers import bisect
+
+_TOLERANCE = "1e-3"
+_GAP = "1e-2"
+#: The parameters that are noise: more of them is more private.
+_NOISE = ("noise_multiplier", "scale")
+_DOUBLINGS = 45
+_LEAST_RATE = Fraction(1, 10**15)
+
+
+@dataclass(frozen=True, slots=True)
+class CalibratedEvents:
+    """A composition whose one event was calibrated: ``name`` (of a parameter, or ``count``) has the exact ``value``.
+
+    ``account``: at the target ε, with δ ≤ the target δ. ``beyond``: the value next to it, on the other side, where δ(ε) is proved to be
+    above the target δ; None where that is not proved, or no such value is allowed.
+    """
+
+    name: str
+    value: Fraction
+    beyond: Fraction | None
+    account: Account
+    target_epsilon: Fraction
+    target_delta: Fraction
+
+    def describe(self) -> str:
+        """Return what was found in one sentence."""
+        target = f"({_short(self.target_epsilon)}, {_short(self.target_delta)})"
+        found = f"{self.name} = {exact_text(self.value)} meets the target {target}"
+        if self.beyond is None:
+            return f"{found}; that nothing beyond it does is not proved"
+        return f"{found}, and {exact_text(self.beyond)} does not"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was found as JSON types, exactly."""
+        beyond = None if self.beyond is None else exact_text(self.beyond)
+        target = {"epsilon": exact_text(self.target_epsilon), "delta": exact_text(self.target_delta)}
+        return {"name": self.name, "value": exact_text(self.value), "beyond": beyond, "target": target}
+
+
+def find_least_noise(
+    composition: Composition, epsilon: object, delta: object, *, tolerance: object = _TOLERANCE, gap: object = _GAP
+) -> CalibratedEvents:
+    """Return the least noise of the one event of ``composition`` for the target, rounded up, within the relative ``tolerance``.
+
+    ``gap``: how far apart the ends of each δ may be, relatively. Raises :class:`InvalidArgument` (several events, or one without a noise
+    parameter; a bad target), :class:`Infeasible` where no noise meets the target, and what the engine raises.
+
+    >>> from accountant.curves import make_event
+    >>> sums = Composition("sums", (make_event("gaussian", {"noise_multiplier": 1}, count=16),))
+    >>> exact_text(find_least_noise(sums, 1, "1e-6").value)
+    '16.91'
+    """
+    event, search = _one(composition), _Search.of(composition, epsilon, delta, gap)
+    names = [name for name in parameter_names(event.mechanism) if name in _NOISE]
+    if not names:
+        raise InvalidArgument(
+            f"the least noise of {event.mechanism.value!r} was asked for, but it has no noise parameter; calibrate count or sampling"
+        )
+    wanted = _to_tolerance(tolerance)
+
+    def build(value: Fraction) -> Event:
+        return replace(event, parameters=tuple((name, value if name in names else kept) for name, kept in event.parameters))
+
+    def enough(value: Fraction) -> bool:
+        return search.meets(build(value))
+
+    guess = _guess_noise(event, search)
+    low, high = _bracket(enough, guess, Fraction(2), f"noise of {composition.name[:60]!r}")
+    step = _decimal_step(low, wanted)
+    low_steps, high_steps = bisect(lambda n: enough(n * step), low // step, -(-high // step), lambda a, b: b - a <= a * wanted)
+    return search.conclude(names[0], high_steps * step, low_steps * step, build)
+
+
+def find_most_uses(composition: Composition, epsilon: object, delta: object, *, gap: object = _GAP) -> CalibratedEvents:
+    """Return how often the one event of ``composition`` can be used for the target.
+
+    Raises :class:`Infeasible` where one use is too many, and as :func:`find_least_noise`.
+    """
+    event, search = _one(composition), _Search.of(composition, epsilon, delta, gap)
+
+    def build(value: Fraction) -> Event:
+        return replace(event, count=int(value))
+
+    def fails(count: int) -> bool:
+        return not search.meets(build(Fraction(count)))
+
+    if fails(1):
+        raise Infeasible(f"uses of {composition.name[:60]!r} for {search.target} were asked for, but one is too many; add noise")
+    low, high = 1, 2
+    while high < MOST_USES and not fails(high):
+        low, high = high, min(2 * high, MOST_USES)
+    if not fails(high):
+        return search.conclude("count", Fraction(high), None, build)
+    low, high = bisect(fails, low, high)
+    return search.conclude("count", Fraction(low), Fraction(high), build)
+
+
+def find_largest_rate(
+    composition: Composition, epsilon: object, delta: object, *, tolerance: object = _TOLERANCE, gap: object = _GAP
+) -> CalibratedEvents:
+    """Return the largest sampling probability of the one event for the target, rounded down, within the relative ``tolerance``.
+
+    Raises :class:`Infeasible` where even 1e-15 is too much, and as :func:`find_least_noise`.
+    """
+    event, search, wanted = _one(composition), _Search.of(composition, epsilon, delta, gap), _to_tolerance(tolerance)
+
+    def build(value: Fraction) -> Event:
+        return replace(event, sampling_probability=value)
+
+    def fails(rate: Fraction) -> bool:
+        return not search.meets(build(rate))
+
+    high = Fraction(1)
+    if not fails(high):
+        return search.conclude("sampling_probability", high, None, build)
+    low = high / 2
+    while fails(low):
+        low, high = max(low / 4, _LEAST_RATE), low
+        if high == _LEAST_RATE:
+            raise Infeasible(
+                f"a sampling probability of {composition.name[:60]!r} for {search.target} was asked for, but none is; add noise"
+            )
+    step = _decimal_step(low, wanted)
+    low_steps, high_steps = bisect(lambda n: fails(n * step), -(-low // step), high // step, lambda a, b: b - a <= a * wanted)
+    return search.conclude("sampling_probability", low_steps * step, high_steps * step, build)
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What is searched for: δ(``epsilon``) ≤ ``delta`` in both directions."""
+
+    composition: Composition
+    epsilon: Fraction
+    delta: Fraction
+    gap: Fraction
+
+    @classmethod
+    def of(cls, composition: Composition, epsilon: object, delta: object, gap: object) -> _Search:
+        return cls(composition, to_epsilon(epsilon), to_delta(delta), to_gap(gap))
+
+    @property
+    def target(self) -> str:
+        return f"epsilon = {_short(self.epsilon)} and delta = {_short(self.delta)}"
+
+    def meets(self, event: Event) -> bool:
+        upper = point_at_epsilon(Composition(self.composition.name, (event,)), self.epsilon, self.gap).upper
+        return upper is not None and upper <= self.delta
+
+    def conclude(self, name: str, value: Fraction, beyond: Fraction | None, build: Callable[[Fraction], Event]) -> CalibratedEvents:
+        made = account(Composition(self.composition.name, (build(value),)), epsilon=self.epsilon, gap=self.gap)
+        if made.point.upper is None or made.point.upper > self.delta:
+            raise Infeasible(
+                f"{name} of {self.composition.name[:60]!r} for {self.target} was asked for, but none could be certified; add noise"
+            )
+        if beyond is not None:
+            other = point_at_epsilon(Composition(self.composition.name, (build(beyond),)), self.epsilon, self.gap)
+            beyond = beyond if other.lower is not None and other.lower > self.delta else None
+        return CalibratedEvents(name, value, beyond, made, self.epsilon, self.delta)
+
+
+def _one(composition: Composition) -> Event:
+    if len(composition.events) != 1:
+        raise InvalidArgument(
+            f"{composition.name[:60]!r} was to be calibrated, but it has {len(composition.events)} different events; calibrate one event"
+        )
+    return composition.events[0]
+
+
+def _bracket(enough: Callable[[Fraction], bool], guess: Fraction, factor: Fraction, what: str) -> tuple[Fraction, Fraction]:
+    """Return low < high, a factor apart, where the first is not enough and the second is. Raises :class:`Infeasible`."""
+    value, found = guess, enough(guess)
+    for _ in range(_DOUBLINGS):
+        other = value / factor if found else value * factor
+        if enough(other) != found:
+            return (other, value) if found else (value, other)
+        value = other
+    raise Infeasible(
+        f"the {what} was asked for, but {'any' if found else 'no'} noise that was tried is enough; change epsilon, delta or the count"
+    )
+
+
+def _guess_noise(event: Event, search: _Search) -> Fraction:
+    """Return a first guess: the noise at which sampled sums look like one Gaussian sum (Dong, Roth, Su 2022), as a power of two."""
+    tail = math.sqrt(2 * math.log(1 / max(float(search.delta), 1e-300)))
+    rough = float(event.sampling_probability) * math.sqrt(event.count) * (1 + tail) / max(float(search.epsilon), 1e-3)
+    return Fraction(2) ** round(math.log2(min(max(rough, 2.0**-3), 2.0**30)))
+
+
+def _decimal_step(value: Fraction, tolerance: Fraction) -> Fraction:
+    """Return a power of ten that is at most a quarter of ``tolerance`` of the value: values are short decimals."""
+    return Fraction(10) ** math.floor(math.log10(value * tolerance / 4))
+
+
+def _to_tolerance(value: object) -> Fraction:
+    exact = to_exact(value, "the tolerance")
+    if not Fraction(1, 10**9) <= exact <= Fraction(1, 2):
+        raise InvalidArgument(f"the tolerance must lie in [1e-9, 0.5], but {exact_text(exact)[:40]} was found; give for example 1e-3")
+    return exact
+
+
+def _short(value: Fraction) -> str:
+    return decimal_text(value, 6, round_up=False)
+
+
+__all__ = ["CalibratedEvents", "find_largest_rate", "find_least_noise", "find_most_uses"]

@@ -1,0 +1,177 @@
+"""``pdp account``: ε at a δ, or δ at an ε, of a composition of mechanisms, from both sides, in both directions, with a certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from accountant.cli.options import AllOption, CertificateOption, JsonOption
+from accountant.cli.output import print_as_it_is, print_json, print_line
+from accountant.cli.progress import show_progress
+from accountant.files import check_not_input, check_writable, write_whole
+from profiles.errors import InvalidArgument
+
+if TYPE_CHECKING:
+    from accountant.calibration.events import CalibratedEvents
+    from accountant.curves import Account, Composition
+    from profiles.presenting.pictures import Picture
+
+HELP = (
+    "Bound epsilon at a delta, or delta at an epsilon, from above and below, for mechanisms that are run one after the other: Gaussian and "
+    "Laplace noise (discrete, too), randomised response, Poisson samples, any number of steps. The kernel checks the upper bounds."
+)
+EXAMPLE = """\b
+Examples:
+  pdp account --gaussian 4 --count 100 --delta 1e-6
+  pdp account --gaussian 1.1 --sampling 256/60000 --count 100 --delta 1e-5
+  pdp account examples/release.toml --epsilon 3 --json
+  pdp account --count 16 --calibrate noise --epsilon 1 --delta 1e-6
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the command line says."""
+
+    file: Annotated[Path | None, typer.Argument(metavar="FILE", help="a composition: TOML with name and [[event]] tables")] = None
+    delta: Annotated[str | None, typer.Option("--delta", "-d", metavar="D", help="bound epsilon at this delta, such as 1e-5")] = None
+    epsilon: Annotated[str | None, typer.Option("--epsilon", metavar="E", help="bound delta at this epsilon, in nats")] = None
+    gaussian: Annotated[
+        str | None, typer.Option("--gaussian", metavar="S", help="without a file: Gaussian noise, standard deviation over sensitivity")
+    ] = None
+    sampling: Annotated[
+        str | None, typer.Option("--sampling", metavar="Q", help="with --gaussian: each record is in each sample with probability Q")
+    ] = None
+    count: Annotated[str | None, typer.Option("--count", metavar="T", help="with --gaussian: number of steps")] = None
+    calibrate: Annotated[
+        str | None,
+        typer.Option(
+            "--calibrate", metavar="WHAT", help="find the least noise, or the largest count or sampling, for --epsilon and --delta"
+        ),
+    ] = None
+    gap: Annotated[
+        str | None, typer.Option("--gap", metavar="G", help="how far apart the ends may be, relatively: 1e-3, or 1e-2 with --calibrate")
+    ] = None
+    plot: Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="draw delta against epsilon (.png, .svg, .pdf)")] = None
+    certificate: CertificateOption = None
+    guarantee: Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")] = None
+    everything: AllOption = False
+    json: JsonOption = False
+
+
+def run(options: Options) -> int:
+    """Run the command."""
+    _check_outputs(options)
+    found, calibrated = _calibrate(options) if options.calibrate is not None else (_account(options), None)
+    texts = {}
+    if options.certificate is not None:
+        from proofs_check.certificates import to_file_text
+
+        texts[options.certificate] = to_file_text(found.certificate())
+    if options.guarantee is not None:
+        from accountant.interop.files import write_guarantee
+
+        texts[options.guarantee] = write_guarantee(found.guarantee)
+    if options.plot is not None:
+        with show_progress("drawing"):
+            picture = found.plot()
+        _write_picture(options.plot, picture)
+    for path, text in texts.items():
+        write_whole(path, text)
+    if options.json:
+        print_json(found.to_json() | ({} if calibrated is None else {"calibrated": calibrated.to_json()}))
+    else:
+        _print(options, found, calibrated)
+    return 0
+
+
+def _account(options: Options) -> Account:
+    from accountant.curves.accounting import account
+
+    if (options.delta is None) == (options.epsilon is None):
+        found = "neither" if options.delta is None else "both"
+        raise InvalidArgument(
+            f"pdp account needs --delta D (bounds epsilon) or --epsilon E (bounds delta), but {found} was given; give one"
+        )
+    composition = _read(options)
+    with show_progress("composing"):
+        return account(composition, delta=options.delta, epsilon=options.epsilon, gap=options.gap or "1e-3")
+
+
+def _calibrate(options: Options) -> tuple[Account, CalibratedEvents]:
+    from accountant.calibration.events import find_largest_rate, find_least_noise, find_most_uses
+
+    ways = {"noise": find_least_noise, "count": find_most_uses, "sampling": find_largest_rate}
+    if options.calibrate not in ways:
+        raise InvalidArgument(f"--calibrate finds {', '.join(ways)}, but {str(options.calibrate)[:40]!r} was found; name one of them")
+    if options.delta is None or options.epsilon is None:
+        raise InvalidArgument("a target has an epsilon and a delta, but one is missing; give --epsilon E and --delta D with --calibrate")
+    composition = _read(options)
+    with show_progress("calibrating"):
+        found = ways[options.calibrate](composition, options.epsilon, options.delta, gap=options.gap or "1e-2")
+    return found.account, found
+
+
+def _print(options: Options, found: Account, calibrated: CalibratedEvents | None) -> None:
+    if calibrated is not None:
+        print_line(calibrated.describe())
+        print_line("")
+    print_as_it_is(found.render(everything=options.everything).rstrip())
+    if options.certificate is not None:
+        print_line(f"certificate written to {options.certificate}; check it with: pdp check {options.certificate}")
+    if options.guarantee is not None:
+        print_line(f"guarantee written to {options.guarantee}; add it to others with: pdp compose {options.guarantee} OTHER...")
+    if options.plot is not None:
+        print_line(f"curve drawn in {options.plot}")
+
+
+def _read(options: Options) -> Composition:
+    """Return the composition of the file, or of the options without one."""
+    from accountant.curves import Composition, make_event, read_composition_file
+
+    single = {"--gaussian": options.gaussian, "--sampling": options.sampling, "--count": options.count}
+    given = [name for name, value in single.items() if value is not None]
+    if options.file is not None:
+        if given:
+            raise InvalidArgument(f"a file and {given[0]} were given, but a file says all of its events; give one of the two")
+        return read_composition_file(options.file)
+    noise = options.gaussian or ("1" if options.calibrate == "noise" else None)
+    if noise is None:
+        found = f"only {given[0]} was found" if given else "nothing was found"
+        raise InvalidArgument(f"a composition is needed, but {found}; give a file, or --gaussian S with --sampling Q and --count T")
+    event = make_event(
+        "gaussian",
+        {"noise_multiplier": noise},
+        sampling_probability=options.sampling or 1,
+        count=options.count or 1,
+    )
+    return Composition("sampled Gaussian sums" if event.sampling_probability != 1 else "Gaussian sums", (event,))
+
+
+def _check_outputs(options: Options) -> None:
+    """Refuse outputs that cannot be written, that are the input, or of which two are one file, before any work is done."""
+    targets = {"certificate": options.certificate, "guarantee": options.guarantee, "plot": options.plot}
+    seen: dict[Path, str] = {}
+    for name, path in targets.items():
+        if path is None:
+            continue
+        check_writable(path)
+        check_not_input(path, None if options.file is None else str(options.file), "composition")
+        if (other := seen.setdefault(path.absolute(), name)) != name:
+            raise InvalidArgument(f"{other} and {name} are both to be {path}; name two files")
+    if options.plot is not None:
+        from profiles.presenting.pictures import find_format, load_figure
+
+        find_format(options.plot.name)
+        load_figure()
+
+
+def _write_picture(path: Path, picture: Picture) -> None:
+    from accountant.files import replace_file
+    from profiles.presenting.pictures import find_format
+
+    with replace_file(path) as stream:
+        picture.figure.savefig(stream, format=find_format(path.name), dpi=150)

@@ -1,0 +1,125 @@
+"""Privacy curves as values: what is declared, what rules proved, and what they make together, read at an ε or a δ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from accountant.curves.events import Composition, Event
+from accountant.curves.points import CurvePoint, point_at_delta, point_at_epsilon, require_bounded, to_delta, to_epsilon, to_gap
+from accountant.guarantees import AnyGuarantee, CurveBound
+from accountant.guarantees.curves import compose_curves, curve_of_guarantee, declare_events, point_of_curve, subsample_curve
+from accountant.guarantees.theorem import require_guarantee
+from profiles import InvalidArgument
+from profiles.hypotheses import Hypothesis
+
+_GAP = "1e-3"
+
+
+@dataclass(frozen=True, slots=True)
+class PrivacyCurve:
+    """A privacy curve δ(ε), in both directions, with the hypotheses that it rests on. Make one with :func:`curve_of`.
+
+    ``guarantee``: what the rules of :mod:`accountant.guarantees` concluded. Every number is an enclosure: the true value of the pair of
+    laws that the events stand for lies between ``lower`` and ``upper``, and ``upper`` bounds every mechanism that is what was declared.
+    """
+
+    guarantee: AnyGuarantee
+
+    def __post_init__(self) -> None:
+        require_guarantee(self.guarantee)
+        if not isinstance(self.guarantee.bound, CurveBound):
+            raise InvalidArgument(
+                f"a guarantee with a privacy curve was expected, but that of {self.guarantee.subject!r} has none; use curve_of"
+            )
+
+    @property
+    def composition(self) -> Composition:
+        """The events whose pairs of laws the curve belongs to."""
+        bound = self.guarantee.bound
+        if not isinstance(bound, CurveBound):
+            raise InvalidArgument("a privacy curve has lost its events; make it with curve_of")
+        return bound.composition
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What the curve rests on and nobody has discharged."""
+        return self.guarantee.hypotheses
+
+    def epsilon(self, delta: object, *, gap: object = _GAP) -> CurvePoint:
+        """Return bounds of the least ε ≥ 0 with δ(ε) ≤ ``delta``, in each direction; together the larger one.
+
+        ``gap``: upper − lower to reach, in units of max(1, upper). Raises :class:`profiles.Infeasible` where no ε is enough if a record
+        goes, :class:`InvalidArgument`, :class:`profiles.InvalidNumber`, and what the engine raises.
+
+        >>> from accountant.curves import curve_of, make_event
+        >>> found = curve_of(make_event("gaussian", {"noise_multiplier": 100}, count=10**4)).epsilon("1e-13", gap="1e-9")
+        >>> found.lower_text(6), found.upper_text(6)
+        ('7.56019', '7.5602')
+        """
+        exact = to_delta(delta)
+        found = point_at_delta(self.composition, exact, to_gap(gap))
+        require_bounded(found.remove.upper, self.composition, exact)
+        return found
+
+    def delta(self, epsilon: object, *, gap: object = _GAP) -> CurvePoint:
+        """Return bounds of δ(``epsilon``), the supremum over events S of P(S) − e^ε Q(S), in each direction; together the larger one."""
+        return point_at_epsilon(self.composition, to_epsilon(epsilon), to_gap(gap))
+
+    def at_delta(self, delta: object, *, gap: object = _GAP) -> AnyGuarantee:
+        """Return the (ε, δ) guarantee at ``delta``, with all hypotheses of the curve. Raises as :meth:`epsilon`."""
+        return point_of_curve(self.guarantee, at_delta=delta, gap=gap)
+
+    def at_epsilon(self, epsilon: object, *, gap: object = _GAP) -> AnyGuarantee:
+        """Return the (ε, δ) guarantee at ``epsilon``, with all hypotheses of the curve."""
+        return point_of_curve(self.guarantee, at_epsilon=epsilon, gap=gap)
+
+    def compose(self, *others: PrivacyCurve, name: str | None = None) -> PrivacyCurve:
+        """Return the curve of this and other mechanisms on the same records, each of which may see what the earlier ones gave out."""
+        return compose(self, *others, name=name)
+
+    def subsample(self, probability: object) -> PrivacyCurve:
+        """Return the curve on a fresh Poisson sample that holds each record with exactly this probability.
+
+        Raises :class:`InvalidArgument` for a composition that is not known to be one use of a mechanism: sample before composing.
+        """
+        return PrivacyCurve(subsample_curve(self.guarantee, probability))
+
+    def __repr__(self) -> str:
+        events = "; ".join(event.describe() for event in self.composition.events)
+        return f"PrivacyCurve({events}; {len(self.hypotheses)} open hypotheses)"
+
+
+def curve_of(source: PrivacyCurve | Composition | Event | AnyGuarantee, *, hypotheses: Iterable[Hypothesis | str] = ()) -> PrivacyCurve:
+    """Return the privacy curve of a composition, of an event, or of a guarantee of this project (an ε, one in each direction, with δ).
+
+    ``hypotheses``: what else declared events rest on. A guarantee brings its own. Raises :class:`InvalidArgument`.
+
+    >>> from accountant.curves import make_event
+    >>> step = curve_of(make_event("laplace", {"scale": 2}))
+    >>> step.compose(step).composition.events[0].count
+    2
+    """
+    if isinstance(source, PrivacyCurve):
+        return source
+    given = tuple(hypotheses) if not isinstance(hypotheses, str) else (hypotheses,)
+    if isinstance(source, Event):
+        return PrivacyCurve(declare_events(Composition(source.mechanism.value, (source,)), given))
+    if isinstance(source, Composition):
+        return PrivacyCurve(declare_events(source, given))
+    if given:
+        raise InvalidArgument("hypotheses were given for a guarantee, which brings its own; add others with assume")
+    return PrivacyCurve(curve_of_guarantee(source))
+
+
+def compose(*curves: PrivacyCurve | Composition | Event | AnyGuarantee, name: str | None = None) -> PrivacyCurve:
+    """Return the curve of several mechanisms on the same records, with the hypotheses of all of them. Raises :class:`InvalidArgument`."""
+    parts = [curve_of(item).guarantee for item in curves]
+    names = " and ".join(dict.fromkeys(part.subject for part in parts))
+    short = names if names and len(names) <= 100 else f"{len(parts)} mechanisms"
+    return PrivacyCurve(compose_curves(name or short, parts))
+
+
+def subsample(curve: PrivacyCurve | Composition | Event | AnyGuarantee, probability: object) -> PrivacyCurve:
+    """Return the curve on a fresh Poisson sample: :meth:`PrivacyCurve.subsample`."""
+    return curve_of(curve).subsample(probability)

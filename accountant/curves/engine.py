@@ -1,0 +1,274 @@
+"""The engine: finds how to show a bound on δ at ε, or on ε at δ, and has it shown by the kernel, which computes it from the events alone.
+
+Every number that leaves it was found by :mod:`proofs_check.kernel.compositions`; what is guessed here only decides how sharp it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import localcontext
+from fractions import Fraction
+from math import ceil, floor
+
+import numpy as np
+
+from profiles import InvalidArgument, Undecided, exact_text
+from proofs_check.kernel import compositions, curves
+from proofs_check.kernel.compositions import Event as KernelEvent
+from proofs_check.kernel.terms import Rejected
+
+from .events import Composition, Direction
+from .grids import Side, find_order, find_parts, is_full, plan
+
+_ROUNDS, _FINEST = 5, 1e6
+_MOST_EPSILON = 10**10
+#: Smaller deltas are only told to be below this.
+_LEAST = Fraction(1, 10**100)
+
+
+@dataclass(frozen=True, slots=True)
+class EpsilonBound:
+    """The least ε at which δ(ε) is at most a given δ, from both sides, each with the claim of a certificate that says so.
+
+    ``lower`` is ``None`` if no ε up to 10^10 is enough, ``upper`` if none was found to be.
+    """
+
+    lower: Fraction | None
+    upper: Fraction | None
+    claims: tuple[Mapping[str, object], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaBound:
+    """δ at a given ε, from both sides, each with the claim of a certificate that says so."""
+
+    lower: Fraction
+    upper: Fraction
+    claims: tuple[Mapping[str, object], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    """A proved curve of one side: the bound on δ at ε, about where it passes a δ, and how a certificate says how it was found."""
+
+    delta: Callable[[Fraction], Fraction]
+    guess: Callable[[Fraction], float | None]
+    fields: Mapping[str, object]
+
+
+def write_events(composition: Composition) -> list[dict[str, object]]:
+    """Return the events in the words of a certificate."""
+    return [
+        {
+            "mechanism": event.mechanism.value,
+            **{name: exact_text(value) for name, value in event.parameters},
+            "sampling_probability": exact_text(event.sampling_probability),
+            "count": event.count,
+        }
+        for event in composition.events
+    ]
+
+
+def bound_epsilon(composition: Composition, delta: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> EpsilonBound:
+    """Return the least ε >= 0 at which δ(ε) is at most ``delta``, from both sides, about ``gap`` max(1, ε) apart.
+
+    Raises :class:`profiles.InvalidArgument` for a δ outside [0, 1), and for mechanisms whose curve the kernel does not compute.
+    """
+    if not 0 <= delta < 1:
+        raise InvalidArgument(f"a delta in [0, 1) was expected, but {exact_text(delta)[:40]} was found; correct it")
+
+    def miss(lower: _Curve, upper: _Curve) -> float:
+        high, low = upper.guess(delta), lower.guess(delta)
+        if low is None:
+            return 0.0  # no epsilon is enough, which is proved
+        return 16.0 if high is None else (high - low) / (float(gap) * max(1.0, high))
+
+    lower, upper = _find_curves(composition, direction, delta or _LEAST, gap, miss)
+    high, low = _epsilon_above(upper, delta), _epsilon_below(lower, delta)
+    made = [] if high is None else [_claim(direction, high, delta, upper, up=True)]
+    if low != 0:
+        made.append(_claim(direction, Fraction(_MOST_EPSILON) if low is None else low, delta, lower, up=False))
+    return EpsilonBound(low, high, tuple(made))
+
+
+def bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> DeltaBound:
+    """Return δ(ε) for ε = ``epsilon`` >= 0 from both sides, about ``gap`` δ apart where δ is at least 10^-100.
+
+    Raises :class:`profiles.InvalidArgument` for an ε below 0 or above 10^10, and for mechanisms whose curve the kernel does not compute.
+    """
+    if not 0 <= epsilon <= _MOST_EPSILON:
+        raise InvalidArgument(f"an epsilon in [0, 10^10] was expected, but {exact_text(epsilon)[:40]} was found; correct it")
+
+    def miss(lower: _Curve, upper: _Curve) -> float:
+        high = upper.delta(epsilon)
+        return float((high - lower.delta(epsilon)) / (gap * high)) if high > size else 0.0
+
+    size = Fraction(1, 10**6)
+    for _ in range(_ROUNDS):
+        lower, upper = _find_curves(composition, direction, size, gap, miss)
+        high, low = _round(upper.delta(epsilon), up=True), _round(lower.delta(epsilon), up=False)
+        if size <= high <= 100 * size or high - low <= gap * high or (high < size == _LEAST):
+            break
+        size = max(min(high, Fraction(1, 10)), size**3, _LEAST)
+    made = [_claim(direction, epsilon, high, upper, up=True)]
+    if low:
+        made.append(_claim(direction, epsilon, low, lower, up=False))
+    return DeltaBound(low, high, tuple(made))
+
+
+def bound_deltas(
+    composition: Composition, epsilons: Sequence[Fraction], direction: Direction, *, least: Fraction, gap: Fraction = Fraction(1, 100)
+) -> list[tuple[Fraction, Fraction]]:
+    """Return (lower, upper) bounds on δ at many ε from one grid, which is made for a δ of ``least``; they may be wider apart than ``gap``.
+
+    Raises as :func:`bound_delta`.
+    """
+    lower, upper = _find_curves(composition, direction, max(least, _LEAST), gap, lambda *_: 0.0)
+    return [(_round(lower.delta(epsilon), up=False), _round(upper.delta(epsilon), up=True)) for epsilon in epsilons]
+
+
+def make_certificate(composition: Composition, claims: tuple[Mapping[str, object], ...]) -> dict[str, object]:
+    """Return the certificate of some claims about one composition, as a JSON object."""
+    about = {"name": composition.name, "events": write_events(composition)}
+    return {"format": "pdp-certificate", "version": 1, "composition": about, "claims": [dict(claim) for claim in claims]}
+
+
+def _claim(direction: Direction, epsilon: Fraction, delta: Fraction, curve: _Curve, *, up: bool) -> dict[str, object]:
+    stated = {"direction": direction.value, "epsilon": exact_text(epsilon), "bound": exact_text(delta)}
+    return {"claim": "delta-upper" if up else "delta-lower", "verdict": "proved", **stated, **curve.fields}
+
+
+def _find_curves(
+    composition: Composition, direction: Direction, delta: Fraction, gap: Fraction, miss: Callable[[_Curve, _Curve], float]
+) -> tuple[_Curve, _Curve]:
+    """Return a lower and an upper curve that are sharp around ``delta``; ``miss``: how many times farther apart than wanted they are."""
+    try:
+        events = compositions.read_events(write_events(composition))
+        sides = [Side(direction, up, delta, (gap / 100, delta * gap / 100)) for up in (False, True)]
+        if len(events) == 1 and events[0].count == 1:
+            return _closed(events[0], sides[0]), _closed(events[0], sides[1])
+        parts = [find_parts(composition, events, side) for side in sides]
+    except Rejected as problem:
+        raise InvalidArgument(
+            f"the privacy curve of {composition.name[:80]!r} was asked for, but the kernel does not compute it: {problem}; "
+            "account for other numbers"
+        ) from problem
+    grids = [plan(found, side, gap=gap, fineness=1.0) for found, side in zip(parts, sides, strict=True)]
+    try:
+        upper = _composed(events, sides[1], grids[1])
+    except Rejected as problem:
+        raise Undecided(
+            f"the privacy curve of {composition.name[:80]!r} was asked for, but it could not be computed ({problem}); lower the counts, or "
+            "ask for a larger delta or gap"
+        ) from problem
+    try:
+        lower = _composed(events, sides[0], grids[0])
+    except Rejected:
+        lower = _NOTHING
+    fineness, far = 1.0, miss(lower, upper)
+    for _ in range(_ROUNDS):
+        if far <= 1 or any(map(is_full, grids)):
+            break
+        while grids == (finer := [plan(part, side, gap=gap, fineness=fineness) for part, side in zip(parts, sides, strict=True)]):
+            fineness *= max(1.5, min(1.2 * far**0.42, 50.0))
+            if fineness > _FINEST:
+                return lower, upper
+        grids = finer
+        try:
+            found = [_composed(events, side, grid) for side, grid in zip(sides, grids, strict=True)]
+        except Rejected:
+            break  # a finer grid is larger than what the kernel works with: what there is has to do
+        before, far = far, miss(found[0], found[1])
+        if far < before:
+            lower, upper = found
+        if far > 0.9 * before:
+            break  # only bounds on some mechanism are known, or a law has atoms off the grid
+    return lower, upper
+
+
+#: What is known from below where no lower curve was found.
+_NOTHING = _Curve(lambda _: Fraction(0), lambda _: 0.0, {})
+
+
+def _closed(event: KernelEvent, side: Side) -> _Curve:
+    digits, order, remove = len(str(side.delta.denominator)) + 20, find_order(event, side), side.direction is Direction.REMOVE
+    with localcontext(curves.context(digits + curves.GUARD)):
+        curve = event.curve(remove=remove, up=side.up, order=order)
+
+    def about(epsilon: Fraction) -> Fraction:
+        with localcontext(curves.context(digits + curves.GUARD)):
+            a, v, s = curve(epsilon)
+            return Fraction(int((v - a * s).scaleb(digits)), 10**digits)
+
+    def guess(target: Fraction) -> float | None:
+        low, high = 0.0, 1.0
+        while about(Fraction(high)) > target and high < _MOST_EPSILON:
+            low, high = high, high * 2
+        if about(Fraction(high)) > target:
+            return None
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if about(Fraction(middle)) > target else (low, middle)
+        return high if about(Fraction(low)) > target else low
+
+    error = Fraction(2 if side.up else -2, 10**digits)
+    return _Curve(lambda epsilon: max(about(epsilon) + error, Fraction(0)), guess, {} if order is None else {"order": exact_text(order)})
+
+
+def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object]) -> _Curve:
+    made = compositions.compose(events, grid, remove=side.direction is Direction.REMOVE, up=side.up)
+    scale, law = 10.0**made.lattice.digits, made.law
+    mass = np.array([cell / scale for cell in law.cells])
+    loss = float(made.offset) + (law.low + np.arange(len(mass))) * float(made.lattice.width(law.level))
+    beyond = law.beyond / scale
+
+    def about(epsilon: float) -> float:
+        return float(beyond - np.sum(mass * np.expm1(np.minimum(epsilon - loss, 0.0))))
+
+    def guess(target: Fraction) -> float | None:
+        if about(0.0) <= target:
+            return 0.0
+        low, high = 0.0, max(float(loss[-1]), 0.0) + 1
+        if beyond >= target:
+            return None
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if about(middle) > target else (low, middle)
+        return high
+
+    return _Curve(made.delta, guess, {"grid": grid})
+
+
+def _epsilon_above(curve: _Curve, delta: Fraction) -> Fraction | None:
+    """Return an ε at which the curve is at most δ, close to the least one."""
+    if curve.delta(Fraction(0)) <= delta:
+        return Fraction(0)
+    guess, step = curve.guess(delta), 1e-13
+    while guess is not None and step < 1:
+        epsilon = _round(Fraction(guess) * (1 + Fraction(step)) + Fraction(step) / 1000, up=True)
+        if curve.delta(epsilon) <= delta:
+            return epsilon
+        step *= 8
+    return None
+
+
+def _epsilon_below(curve: _Curve, delta: Fraction) -> Fraction | None:
+    """Return an ε at which the curve is above δ, close to the largest one; 0 if there is none; None if there is no end of them."""
+    guess, step = curve.guess(delta), 1e-13
+    if guess is None and curve.delta(Fraction(_MOST_EPSILON)) > delta:
+        return None
+    while guess and step < 1:
+        epsilon = _round(Fraction(guess) * (1 - Fraction(step)), up=False)
+        if epsilon > 0 and curve.delta(epsilon) > delta:
+            return epsilon
+        step *= 8
+    return Fraction(0)
+
+
+def _round(x: Fraction, *, up: bool) -> Fraction:
+    """Return a number of 14 to 16 digits on one side of x >= 0."""
+    if not x:
+        return x
+    scale = Fraction(10) ** (14 - floor((x.numerator.bit_length() - x.denominator.bit_length()) * 0.30103))
+    return (ceil(x * scale) if up else floor(x * scale)) / scale

@@ -1,0 +1,51 @@
+"""A picture of a privacy curve: enclosed points of δ(ε) in both directions, between which nothing is claimed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from accountant.curves.engine import bound_deltas
+from accountant.curves.events import Direction
+from profiles import decimal_text, exact_text
+from profiles.presenting.pictures import COLOURS, DASHES, FAINT, Picture, new_figure
+
+if TYPE_CHECKING:
+    from accountant.curves.accounting import Account
+
+#: Points of a curve, from ε = 0 to a half more than the ε of the account.
+_POINTS = 60
+#: How much smaller a δ than that of the account is drawn.
+_BELOW = Fraction(1, 100)
+_LEAST = Fraction(1, 10**90)
+
+
+def plot_account(found: Account) -> Picture:
+    """Return δ(ε) of both directions around the point that was asked for, drawn at the upper ends, with the band down to the lower ends.
+
+    Raises :class:`profiles.MissingExtra` without Matplotlib, and what the engine raises.
+    """
+    figure, (axes,) = new_figure()
+    middle, at = (found.epsilon, found.point.upper) if found.delta is None else (found.point.upper, found.delta)
+    bottom = max((at or Fraction(1, 10**6)) * _BELOW, _LEAST)
+    places = _places(middle or Fraction(1))
+    xs, told = [float(place) for place in places], []
+    for index, direction in enumerate(Direction):
+        points = bound_deltas(found.curve.composition, places, direction, least=bottom)
+        lowers, uppers = ([float(max(end, bottom / 10)) for end in ends] for ends in zip(*points, strict=True))
+        axes.plot(xs, uppers, color=COLOURS[index], linestyle=DASHES[index], linewidth=1.8, label=f"{direction.value} (upper ends)")
+        axes.fill_between(xs, lowers, uppers, color=COLOURS[index], alpha=0.25)
+        (lower, upper), place = points[0], places[0]
+        ends = f"{decimal_text(lower, 3, round_up=False)} <= delta <= {decimal_text(upper, 3, round_up=True)}"
+        told.append(f"{direction.value}: {ends} at epsilon = {exact_text(place)}")
+    if middle is not None and at is not None and at > 0:
+        axes.plot([float(middle)], [float(at)], "o", color=FAINT)
+    axes.set(xlabel="ε in nats", ylabel="δ(ε)", yscale="log", ylim=(float(bottom), 2.0), title=found.curve.composition.name[:60])
+    axes.legend(frameon=False)
+    return Picture(figure, f"Delta against epsilon of {found.curve.composition.name}; {'; '.join(told)}, falling from there")
+
+
+def _places(middle: Fraction) -> list[Fraction]:
+    """Return points from 0 to 3/2 of the middle."""
+    step = Fraction(round(middle * 1000), 1000) or middle
+    return [step * Fraction(3, 2) * index / (_POINTS - 1) for index in range(_POINTS)]

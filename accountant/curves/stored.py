@@ -1,0 +1,52 @@
+"""Compositions as JSON types and back, exactly: in guarantee files and in certificates. The keys are those of the TOML file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accountant.curves.events import Composition, Event, make_event, parameter_names, to_kind
+from profiles import InvalidArgument, InvalidNumber, UnreadableFile
+from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string, write_exact
+
+
+def composition_object(composition: Composition) -> dict[str, Any]:
+    """Return a composition as an object of JSON types; numbers are exact texts.
+
+    >>> from accountant.curves.events import make_event
+    >>> composition_object(Composition("one", (make_event("pure", {"epsilon": "0.5"}),)))["events"]
+    [{'mechanism': 'pure', 'epsilon': '0.5', 'sampling_probability': '1', 'count': 1}]
+    """
+    return {"name": composition.name, "events": [_event_object(event) for event in composition.events]}
+
+
+def composition_from_object(value: object, where: str = "a composition") -> Composition:
+    """Return the composition of an object. Raises :class:`UnreadableFile`."""
+    found = read_fields(value, where, {"name", "events"})
+    events = [_event_from_object(item, f"an event of {where}") for item in read_list(found["events"], f"the events of {where}")]
+    try:
+        return Composition(read_string(found["name"], f"the name of {where}"), tuple(events))
+    except InvalidArgument as error:
+        raise UnreadableFile(f"{where} cannot be read: {error}") from None
+
+
+def _event_object(event: Event) -> dict[str, Any]:
+    return {
+        "mechanism": event.mechanism.value,
+        **{name: write_exact(value) for name, value in event.parameters},
+        "sampling_probability": write_exact(event.sampling_probability),
+        "count": event.count,
+    }
+
+
+def _event_from_object(value: object, where: str) -> Event:
+    if not isinstance(value, dict) or "mechanism" not in value:
+        raise UnreadableFile(f"{where} needs a mechanism, but none was found; correct the file")
+    try:
+        kind = to_kind(value["mechanism"])
+        names = parameter_names(kind)
+        found = read_fields(value, where, {"mechanism", "sampling_probability", "count"}, frozenset(names))
+        numbers = {name: read_exact(found[name], f"{name} of {where}") for name in names if name in found}
+        rate = read_exact(found["sampling_probability"], f"sampling_probability of {where}")
+        return make_event(kind, numbers, sampling_probability=rate, count=read_count(found["count"], f"count of {where}"))
+    except (InvalidArgument, InvalidNumber) as error:
+        raise UnreadableFile(f"{where} cannot be read: {error}") from None

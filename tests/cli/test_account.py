@@ -1,0 +1,182 @@
+"""``pdp account``: both sides in each direction, certificates that the kernel accepts, and one sentence for what cannot be used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SUMS = ("--gaussian", "100", "--count", "10000")
+TRUTH = Fraction("7.56019846308")  # the closed form at delta = 1e-13
+EVENT = 'name = "n"\n[[event]]\n'
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_epsilon_at_a_delta_from_both_sides_in_each_direction(pdp):
+    result = pdp("account", *SUMS, "--delta", "1e-13", "--json")
+    found = result.json()
+    assert result.code == 0
+    assert found["delta"] == "1e-13"
+    assert found["checked_by_kernel"] is True
+    assert found["gap_reached"] is True
+    ends = [found["epsilon"], *found["directions"].values()]
+    assert list(found["directions"]) == ["remove", "add"]
+    for end in ends:
+        assert Fraction(end["lower"]) <= TRUTH <= Fraction(end["upper"])
+    assert all(item["checked_by_kernel"] for item in found["directions"].values())
+    assert {"declared-events", "sensitivity-one", "exact-reals"} <= {item["id"] for item in found["premises"]}
+    assert found["composition"]["events"][0]["count"] == 10000
+    assert found["notion"] == "approximate-dp"
+
+
+def test_delta_at_an_epsilon(pdp):
+    found = pdp("account", *SUMS, "--epsilon", "7.56019846308", "--json").json()
+    assert found["epsilon"] == "7.56019846308"
+    assert Fraction(found["delta"]["lower"]) <= Fraction(1, 10**13) * Fraction("1.0000000001")
+    assert Fraction(found["delta"]["upper"]) >= Fraction(1, 10**13) * Fraction("0.9999999999")
+
+
+def test_people_read_both_ends_the_hypotheses_and_the_derivation(pdp):
+    text = pdp("account", "--gaussian", "2", "--sampling", "0.1", "--delta", "1e-3").out
+    assert "epsilon <= " in text
+    assert "remove (a record goes): " in text
+    assert "add (a record comes): " in text
+    assert "checked by kernel: yes" in text
+    assert "It holds only if all of this is true, which nobody has discharged:" in text
+    assert "the sampler selects each record independently with probability exactly q(x)" in " ".join(text.split())
+    assert "Poisson sampling with q = 0.1" in " ".join(text.split())
+    assert "point of a privacy curve" in text
+    assert "+- declared events" in text
+
+
+def test_a_certificate_is_accepted_by_a_kernel_alone_and_a_forged_one_is_not(pdp, place):
+    assert pdp("account", *SUMS, "--delta", "1e-13", "--certificate", "c.json").code == 0
+    shown = pdp("check", "c.json")
+    assert shown.code == 0
+    assert "gaussian (noise_multiplier 100), 10000 times" in " ".join(shown.out.split())
+    assert "remove: delta(" in shown.out
+    told = pdp("check", "c.json", "--json").json()
+    assert told["accepted"] is True
+    assert {item["direction"] for item in told["about"]["bounds"]} == {"remove", "add"}
+    assert "sensitivity-one" in {item["id"] for item in told["about"]["premises"]}
+    whole = json.loads((place / "c.json").read_text())
+    for claim in whole["claims"]:
+        if claim["claim"] == "delta-upper":
+            claim["epsilon"] = "7.56"
+    (place / "forged.json").write_text(json.dumps(whole))
+    assert pdp("check", "forged.json").code == 1
+    run = "import sys; sys.path.insert(0, sys.argv[1]); from proofs_check.kernel.__main__ import main; sys.exit(main(sys.argv[2:]))"
+    for name, code in (("c.json", 0), ("forged.json", 1)):
+        done = subprocess.run([sys.executable, "-I", "-O", "-c", run, str(ROOT), name], capture_output=True, check=False)
+        assert done.returncode == code
+
+
+def test_a_guarantee_is_composed_with_others(pdp, place):
+    assert pdp("account", "--gaussian", "4", "--count", "16", "--delta", "1e-6", "--guarantee", "g.json").code == 0
+    one = json.loads((place / "g.json").read_text())["bound"]
+    both = pdp("compose", "g.json", "g.json", "--json").json()["epsilon"]
+    assert Fraction(both["upper"]) >= 2 * Fraction(one["plus"])
+    assert Fraction(both["delta"]) == Fraction(2, 10**6)
+
+
+def test_a_file_with_several_events(pdp, place):
+    text = EVENT + 'mechanism = "gaussian"\nnoise_multiplier = 8\ncount = 4\n[[event]]\nmechanism = "pure"\nepsilon = "1/10"\n'
+    (place / "c.toml").write_text(text)
+    found = pdp("account", "c.toml", "--delta", "1e-6", "--json").json()
+    alone = pdp("account", "--gaussian", "8", "--count", "4", "--delta", "1e-6", "--json").json()
+    assert Fraction(alone["epsilon"]["upper"]) < Fraction(found["epsilon"]["lower"])
+    assert Fraction(found["epsilon"]["upper"]) < Fraction(alone["epsilon"]["lower"]) + Fraction("0.11")
+    assert found["subject"] == "n"
+
+
+@pytest.mark.thorough
+def test_calibration_meets_the_target_and_the_value_beyond_does_not(pdp):
+    found = pdp("account", "--count", "16", "--calibrate", "noise", "--epsilon", "1", "--delta", "1e-6", "--json").json()
+    value, beyond = (found["calibrated"][name] for name in ("value", "beyond"))
+    assert found["calibrated"]["name"] == "noise_multiplier"
+    assert Fraction(beyond) < Fraction(value) < Fraction(beyond) * Fraction("1.002")
+    assert Fraction(found["delta"]["upper"]) <= Fraction(1, 10**6)
+    for noise, meets in ((value, True), (beyond, False)):
+        again = pdp("account", "--gaussian", noise, "--count", "16", "--epsilon", "1", "--json").json()
+        assert (Fraction(again["delta"]["upper"]) <= Fraction(1, 10**6)) is meets
+        assert (Fraction(again["delta"]["lower"]) > Fraction(1, 10**6)) is not meets
+    said = pdp("account", "--gaussian", "20", "--calibrate", "count", "--epsilon", "1", "--delta", "1e-6").out
+    assert said.startswith("count = 22 meets the target (1, 0.000001), and 23 does not")
+
+
+def test_a_picture_is_written_whole(pdp, place):
+    pytest.importorskip("matplotlib")
+    assert pdp("account", "--gaussian", "4", "--count", "16", "--delta", "1e-6", "--plot", "c.svg").code == 0
+    assert "<svg" in (place / "c.svg").read_text()
+    assert pdp("account", "--gaussian", "4", "--delta", "1e-6", "--plot", "c.txt").refused()
+    assert not (place / "c.txt").exists()
+
+
+def test_no_epsilon_at_this_delta(pdp, place):
+    (place / "c.toml").write_text(EVENT + 'mechanism = "approximate"\nepsilon = 1\ndelta = 1e-3\n')
+    result = pdp("account", "c.toml", "--delta", "1e-4", "--json")
+    assert result.code == 1
+    assert result.json()["verdict"] == "refuted"
+    assert "no epsilon is enough" in result.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("--delta", "1e-5"),
+        ("--gaussian", "1"),
+        ("--gaussian", "1", "--delta", "1e-5", "--epsilon", "1"),
+        ("--count", "3", "--delta", "1e-5"),
+        ("--gaussian", "0", "--delta", "1e-5"),
+        ("--gaussian", "-1", "--delta", "1e-5"),
+        ("--gaussian", "nan", "--delta", "1e-5"),
+        ("--gaussian", "inf", "--delta", "1e-5"),
+        ("--gaussian", "1e400", "--delta", "1e-5"),
+        ("--gaussian", "1", "--sampling", "0", "--delta", "1e-5"),
+        ("--gaussian", "1", "--sampling", "1.5", "--delta", "1e-5"),
+        ("--gaussian", "1", "--sampling", "1/0", "--delta", "1e-5"),
+        ("--gaussian", "1", "--count", "1.5", "--delta", "1e-5"),
+        ("--gaussian", "1", "--count", "0", "--delta", "1e-5"),
+        ("--gaussian", "1", "--count", "1e10", "--delta", "1e-5"),
+        ("--gaussian", "1", "--delta", "1"),
+        ("--gaussian", "1", "--delta", "-1e-5"),
+        ("--gaussian", "1", "--delta", "nan"),
+        ("--gaussian", "1", "--delta", "small"),
+        ("--gaussian", "1", "--epsilon", "-1"),
+        ("--gaussian", "1", "--epsilon", "inf"),
+        ("--gaussian", "1", "--delta", "1e-5", "--gap", "0"),
+        ("--gaussian", "1", "--delta", "1e-5", "--gap", "2"),
+        ("--gaussian", "1", "--calibrate", "noise", "--delta", "1e-5"),
+        ("--gaussian", "1", "--calibrate", "luck", "--delta", "1e-5", "--epsilon", "1"),
+        ("missing.toml", "--delta", "1e-5"),
+        ("c.toml", "--delta", "1e-5", "--gaussian", "1"),
+        ("c.toml", "--delta", "1e-5", "--certificate", "c.toml"),
+        ("c.toml", "--delta", "1e-5", "--certificate", "a", "--guarantee", "a"),
+        ("several.toml", "--calibrate", "count", "--delta", "1e-5", "--epsilon", "1"),
+        ("pure.toml", "--calibrate", "noise", "--delta", "1e-5", "--epsilon", "1"),
+        ("different.toml", "--delta", "1e-5"),
+        ("unknown.toml", "--delta", "1e-5"),
+    ],
+)
+def test_bad_input_is_one_sentence(pdp, place, words):
+    gaussian = 'mechanism = "gaussian"\nnoise_multiplier = 4\n'
+    (place / "c.toml").write_text(EVENT + gaussian)
+    (place / "pure.toml").write_text(EVENT + 'mechanism = "pure"\nepsilon = 1\n')
+    (place / "several.toml").write_text(EVENT + gaussian + '[[event]]\nmechanism = "pure"\nepsilon = 1\n')
+    (place / "unknown.toml").write_text(EVENT + gaussian + "steps = 3\n")
+    many = "".join(f'[[event]]\nmechanism = "gaussian"\nnoise_multiplier = {k}\ncount = 10000000\n' for k in range(1, 101))
+    (place / "different.toml").write_text(f'name = "n"\n{many}')
+    result = pdp("account", *words)
+    assert result.refused(), result
+    assert (place / "c.toml").read_text() == EVENT + gaussian
