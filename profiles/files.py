@@ -12,9 +12,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from profiles.errors import PURE_ONLY, InvalidArgument, InvalidProfile, PDPError, UnreadableFile
+from profiles.errors import InvalidArgument, InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import is_name, parse_expression
 from profiles.hypotheses import Hypothesis, as_hypotheses
+from profiles.notions import NUMBERS, ProfileNotion, to_notion
 from profiles.numbers import exact_text, to_exact
 from profiles.profile import Profile, declare
 from profiles.stored import read_profile
@@ -23,7 +24,7 @@ from profiles.tables import Table, make_table, read_points
 from profiles.terms import RESERVED, Term, to_text
 
 MAX_FILE_BYTES = 100_000  # an expression has at most 20,000 characters; TOML parsing takes quadratic time on hostile text
-_KEYS = {"name", "epsilon", "record", "parameters", "sampling", "source", "table"}
+_KEYS = {"name", "notion", *NUMBERS, "record", "parameters", "sampling", "source", "table"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +110,14 @@ def parse_file(text: str, where: str = "the profile", folder: Path | None = None
     for key in table:
         if key == "delta":
             raise InvalidProfile(
-                f"{where} has the key 'delta', but a profile is about {PURE_ONLY}, which has no delta; leave it out and declare a "
-                "mechanism that needs none (Laplace noise, say, not Gaussian)"
+                f"{where} has the key 'delta', but no notion of a profile has a delta; leave it out, and declare Gaussian noise as "
+                'notion = "gaussian" with mu'
             )
         if key not in _KEYS:
             raise InvalidProfile(f"{where} has the unknown key {key[:60]!r}; known are {', '.join(sorted(_KEYS))}{suggest(key, _KEYS)}")
-    for key in ("name", "epsilon"):
+    notion = to_notion(table.get("notion", ProfileNotion.PURE))
+    given = {name: table[name] for name in NUMBERS if name in table}
+    for key in ("name", *(given or {notion.number})):
         if not isinstance(table.get(key), str):
             raise InvalidProfile(f'{where} needs {key} = "...", but found {_shown(table.get(key))}; add it as text')
     source = table.get("source", "")
@@ -122,7 +125,8 @@ def parse_file(text: str, where: str = "the profile", folder: Path | None = None
         raise InvalidProfile(f"{where} has a source that is not text; write it in quotes")
     profile = declare(
         table["name"],
-        table["epsilon"],
+        **given,
+        notion=notion,
         record=table.get("record"),
         parameters=table.get("parameters"),
         source=source,
@@ -256,7 +260,8 @@ def write_toml(declaration: Declaration) -> str:
     except PDPError as error:
         raise InvalidProfile(f"the profile {declaration.profile.name[:60]!r} cannot be written to a file: {error}") from None
     mine = declaration.profile
-    same = (found.profile.epsilon, found.profile.record, found.profile.parameters) == (mine.epsilon, mine.record, mine.parameters)
+    theirs = found.profile
+    same = (theirs.notion, theirs.promise, theirs.record, theirs.parameters) == (mine.notion, mine.promise, mine.record, mine.parameters)
     if not same or (found.sampling is None) != (declaration.sampling is None):
         raise InvalidProfile(f"the profile {mine.name[:60]!r} would not come back from a file as it is; declare it from its text")
     return text
@@ -265,7 +270,9 @@ def write_toml(declaration: Declaration) -> str:
 def _lines(declaration: Declaration) -> Iterator[str]:
     profile = declaration.profile
     yield f"name = {_quote(profile.name)}"
-    yield f"epsilon = {_quote(profile.text)}"
+    if profile.notion is not ProfileNotion.PURE:
+        yield f"notion = {_quote(profile.notion.value)}"
+    yield f"{profile.notion.number} = {_quote(to_text(profile.promise))}"
     if profile.source:
         yield f"source = {_quote(profile.source)}"
     yield "[record]"

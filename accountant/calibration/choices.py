@@ -165,7 +165,7 @@ def calibrate(
     """
     target = to_target(target_epsilon)
     declaration = to_declaration(reference)
-    template = _make_template(declaration.profile, parameters)
+    template = _make_template(declaration.profile.require_pure(), parameters)
     read = tuple(parse_statistic(spec) if isinstance(spec, str) else spec for spec in specs)
     if read and data is None:
         raise InvalidArgument("it was said how statistics are read, but no data set was given; add --data FILE, or leave it out")

@@ -199,6 +199,7 @@ def derive_epsilon(
     ('4.37547018475', True)
     """
     declaration = to_declaration(reference)
+    declaration.profile.require_pure()
     profile = declaration.profile
     chosen = _choose_rule(declaration, rule, q, constants or {}, target_epsilon)
     hypotheses = dict.fromkeys((EXACT_REALS, *declaration.hypotheses))

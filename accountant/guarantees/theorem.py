@@ -50,17 +50,23 @@ class Unit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProfileBound:
-    """Adding or removing (w, x) gives ε(w, x)-indistinguishable outputs, for the ε of ``profile``."""
+    """Adding or removing (w, x) gives ε(w, x)-indistinguishable outputs, for the ε of ``profile``, which must be a pure one."""
 
     profile: Profile
+
+    def __post_init__(self) -> None:
+        self.profile.require_pure()
 
 
 @dataclass(frozen=True, slots=True)
 class SampledBound:
-    """Adding or removing x gives ψ(x)-indistinguishable outputs: the profile after Poisson importance sampling with ``rule``."""
+    """Adding or removing x gives ψ(x)-indistinguishable outputs: the pure profile after Poisson importance sampling with ``rule``."""
 
     profile: Profile
     rule: SamplingRule
+
+    def __post_init__(self) -> None:
+        self.profile.require_pure()
 
 
 @dataclass(frozen=True, slots=True)

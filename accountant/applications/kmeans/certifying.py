@@ -120,7 +120,7 @@ def let_records_weigh(profile: Profile, largest: Fraction) -> Profile:
     """
     return replace(
         profile,
-        epsilon=substitute(profile.epsilon, {WEIGHT: ("mul", symbol(WEIGHT), symbol(OWN_WEIGHT))}),
+        promise=substitute(profile.epsilon, {WEIGHT: ("mul", symbol(WEIGHT), symbol(OWN_WEIGHT))}),
         record=(*profile.record, Statistic(OWN_WEIGHT, Fraction(1), largest)),
         source=f"{profile.source}; docs/dp-kmeans.md, Theorem 3",
         parts=tuple(Part(let_records_weigh(part.profile, largest), part.times) for part in profile.parts),
