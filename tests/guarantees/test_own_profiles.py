@@ -46,7 +46,7 @@ MECHANISMS: dict[str, Any] = {
 def stretch(profile: Profile, factor: Fraction) -> Profile:
     """The formula times a factor, in every part: the name and source of a mechanism, and another promise."""
     parts = tuple(Part(stretch(part.profile, factor), part.times) for part in profile.parts)
-    return replace(profile, epsilon=("mul", number(factor), profile.epsilon), parts=parts)
+    return replace(profile, promise=("mul", number(factor), profile.epsilon), parts=parts)
 
 
 def narrow(profile: Profile, factor: Fraction) -> Profile:
@@ -73,7 +73,7 @@ def run_once(profile: Profile, _: Fraction) -> Profile:
     total = ("num", "0")
     for part in profile.parts:
         total = part.profile.epsilon if total == ("num", "0") else ("add", total, part.profile.epsilon)
-    return replace(profile, epsilon=total, parts=tuple(Part(part.profile, number(1)) for part in profile.parts))
+    return replace(profile, promise=total, parts=tuple(Part(part.profile, number(1)) for part in profile.parts))
 
 
 FORGERIES: dict[str, Callable[[Profile, Fraction], Profile]] = {
@@ -164,7 +164,7 @@ def test_the_cases_of_the_attack() -> None:
     runs, other = LaplaceSum(b=1, radius=1), LaplaceSum(b=1000, radius=1)
     found = prove_run(derive_epsilon(other.profile, rule="uniform", constants={"rate": 1}).guarantee, runs)
     require_open(found)
-    forged = replace(runs.profile, epsilon=substitute(runs.profile.epsilon, {"b": number(1000)}), parameters=())
+    forged = replace(runs.profile, promise=substitute(runs.profile.epsilon, {"b": number(1000)}), parameters=())
     require_open(prove_run(derive_profile(forged), runs))
     require_open(derived(forged, runs))
 
@@ -196,7 +196,7 @@ def test_a_promise_beside_its_own_keeps_both_open() -> None:
     """Two promises have one sentence: it is discharged where both are the mechanism's."""
     runs = MECHANISMS["sum"]
     forged = stretch(runs.profile, Fraction(1, 1000))
-    whole = replace(runs.profile, name="both", epsilon=("add", runs.profile.epsilon, forged.epsilon))
+    whole = replace(runs.profile, name="both", promise=("add", runs.profile.epsilon, forged.epsilon))
     whole = replace(whole, parts=(Part(runs.profile, number(1)), Part(forged, number(1))))
     found = adaptive_composition(whole, [base_profile(runs.profile), base_profile(forged)])
     require_open(prove_run(found, runs, runs))
@@ -205,5 +205,5 @@ def test_a_promise_beside_its_own_keeps_both_open() -> None:
 def test_records_of_other_statistics_are_another_promise() -> None:
     runs = MECHANISMS["count"]
     record = (Statistic("z", Fraction(0), Fraction(1)),)
-    forged = replace(runs.profile, epsilon=("mul", symbol("z"), runs.profile.epsilon), record=record)
+    forged = replace(runs.profile, promise=("mul", symbol("z"), runs.profile.epsilon), record=record)
     require_open(prove_run(sampled(derive_profile(forged)), runs))
