@@ -12,7 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from profiles.errors import InvalidProfile, PDPError, UnreadableFile
+from profiles.errors import InvalidArgument, InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import is_name, parse_expression
 from profiles.hypotheses import Hypothesis, as_hypotheses
 from profiles.notions import NUMBERS, ProfileNotion, to_notion
@@ -198,6 +198,35 @@ def _load_object(reference: str) -> Declaration:
         ) from None
 
 
+def to_declaration(given: object) -> Declaration:
+    """Return the declaration of a path or reference (:func:`load`), a :class:`Profile`, a mechanism with a profile, or one as it is.
+
+    Raises :class:`InvalidArgument` for anything else, and what loading raises.
+
+    >>> from profiles.mechanisms import LaplaceSum
+    >>> [item.id for item in to_declaration(LaplaceSum(b=1)).hypotheses]
+    ['ieee-rounding', 'balls-enclose']
+    """
+    declared = load(given) if isinstance(given, str) else _declare_object(given)
+    if declared is None:
+        raise InvalidArgument(
+            "a profile, a declaration, a mechanism with a profile, a path or package.module:object was expected, but "
+            f"{type(given).__name__} was found; give one"
+        )
+    return declared
+
+
+def _declare_object(found: Any) -> Declaration | None:
+    if isinstance(found, Declaration):
+        return found
+    profile = found if isinstance(found, Profile) else getattr(found, "profile", None)
+    if not isinstance(profile, Profile):
+        return None
+    hypotheses = getattr(found, "hypotheses", ())
+    given = as_hypotheses(hypotheses, repr(profile.name)) if isinstance(hypotheses, (tuple, list)) else ()
+    return Declaration(profile, hypotheses=given, mechanism=None if found is profile else found)
+
+
 def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:100]
 
@@ -205,13 +234,9 @@ def _one_line(error: BaseException) -> str:
 def _as_declaration(found: Any, reference: str) -> Declaration:
     if callable(found) and not hasattr(found, "profile"):
         found = found()
-    if isinstance(found, Declaration):
-        return found
-    profile = found if isinstance(found, Profile) else getattr(found, "profile", None)
-    if isinstance(profile, Profile):
-        hypotheses = getattr(found, "hypotheses", ())
-        given = as_hypotheses(hypotheses, repr(profile.name)) if isinstance(hypotheses, (tuple, list)) else ()
-        return Declaration(profile, hypotheses=given, mechanism=None if found is profile else found)
+    declared = _declare_object(found)
+    if declared is not None:
+        return declared
     raise UnreadableFile(
         f"a Profile was expected behind {reference[:80]!r}, but an object of type {type(found).__name__} was found; name a profile"
     )

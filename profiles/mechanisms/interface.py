@@ -111,6 +111,14 @@ def settle_numbers(mechanism: Any, **fields: str) -> None:
             object.__setattr__(mechanism, name, str(value) if isinstance(value, str) else to_exact(value, what))
 
 
+def is_exact(mechanism: Any) -> bool:
+    """Tell whether a mechanism computes exactly: the one place that decides what runs, as :func:`to_arithmetic` decides what is supposed.
+
+    Raises :class:`InvalidArgument` where its ``arithmetic`` is neither kind.
+    """
+    return to_arithmetic(mechanism.arithmetic) is Arithmetic.EXACT
+
+
 def suppose_noise(arithmetic: Arithmetic) -> tuple[Hypothesis, ...]:
     """Return what a mechanism with continuous noise supposes of the arithmetic of the machine.
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from profiles.arrays import Floats, ignore_flags
+from profiles.errors import InvalidArgument
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
 from profiles.mechanisms.exact import open_release
@@ -15,6 +16,7 @@ from profiles.mechanisms.interface import (
     POSITIVE,
     Arithmetic,
     check_call,
+    is_exact,
     noise_scale,
     require_norm,
     require_positive,
@@ -71,7 +73,7 @@ class KNormSum:
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the profile takes for granted of the arithmetic that draws the noise."""
-        return suppose_noise(to_arithmetic(self.arithmetic))
+        return suppose_k_norm(to_arithmetic(self.arithmetic), self.p)
 
     @property
     def profile(self) -> Profile:
@@ -93,7 +95,7 @@ class KNormSum:
     @ignore_flags
     def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        if self.arithmetic is Arithmetic.EXACT:
+        if is_exact(self):
             release = open_release(self.beta_sum, "the noise scale beta_sum", k_norm_law(self.p), rng, size)
             return release.draw_sums(to_dataset(dataset, self.dimension, self.radius, self.p), size)
         generator = check_call(rng, size)
@@ -105,6 +107,20 @@ class KNormSum:
     def __call__(self, dataset: object, rng: object, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
+
+
+def suppose_k_norm(arithmetic: Arithmetic, p: float) -> tuple[Hypothesis, ...]:
+    """Return what :func:`suppose_noise` does; for a norm without an exact sampler, which is refused when run, nothing is known of a run:
+    exact real arithmetic is supposed.
+
+    >>> [item.id for item in suppose_k_norm(Arithmetic.EXACT, 3)]
+    ['exact-reals']
+    """
+    try:
+        k_norm_law(p)
+    except InvalidArgument:
+        return suppose_noise(Arithmetic.BINARY64)
+    return suppose_noise(arithmetic)
 
 
 #: Euclidean geometry in the plane, β_sum = 1, records of norm at most 4.

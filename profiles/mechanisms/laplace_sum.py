@@ -13,6 +13,7 @@ from profiles.mechanisms.interface import (
     POSITIVE,
     Arithmetic,
     check_call,
+    is_exact,
     noise_scale,
     require_positive,
     settle_arithmetic,
@@ -86,7 +87,7 @@ class LaplaceSum:
     @ignore_flags
     def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        if self.arithmetic is Arithmetic.EXACT:
+        if is_exact(self):
             release = open_release(self.b, "the noise scale b", LAPLACE, rng, size)
             return release.draw_sums(to_dataset(dataset, self.dimension, self.radius, _P), size)
         generator = check_call(rng, size)

@@ -22,16 +22,16 @@ from profiles.mechanisms.interface import (
     POSITIVE,
     Arithmetic,
     check_call,
+    is_exact,
     noise_scale,
     require_norm,
     require_positive,
     settle_arithmetic,
     settle_numbers,
-    suppose_noise,
     to_arithmetic,
     whole_number,
 )
-from profiles.mechanisms.k_norm_sum import KNormSum, draw_k_norm
+from profiles.mechanisms.k_norm_sum import KNormSum, draw_k_norm, suppose_k_norm
 from profiles.mechanisms.quantised import Totals, Unit, add_exactly, prepare_units
 from profiles.mechanisms.weighted_count import WeightedCount
 from profiles.numbers import ExactLike, to_exact, to_integer
@@ -173,7 +173,7 @@ class WeightedLloyd:
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the profile takes for granted of the centres and of the arithmetic that draws the noise."""
-        return (*suppose_noise(to_arithmetic(self.arithmetic)), PUBLIC_CENTRES)
+        return (*suppose_k_norm(to_arithmetic(self.arithmetic), self.p), PUBLIC_CENTRES)
 
     @property
     def centres(self) -> Floats:
@@ -219,7 +219,7 @@ class WeightedLloyd:
 
         Raises :class:`InvalidData`, :class:`InvalidArgument`.
         """
-        if self.arithmetic is Arithmetic.EXACT:
+        if is_exact(self):
             return self._sample_exactly(dataset, rng, size)
         generator = check_call(rng, size)
         centres, rounds = self.centres, self._count_rounds()

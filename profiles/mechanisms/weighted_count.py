@@ -15,6 +15,7 @@ from profiles.mechanisms.interface import (
     POSITIVE,
     Arithmetic,
     check_call,
+    is_exact,
     noise_scale,
     require_positive,
     settle_arithmetic,
@@ -78,7 +79,7 @@ class WeightedCount:
     @ignore_flags
     def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy counts, shape (size,). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        if self.arithmetic is Arithmetic.EXACT:
+        if is_exact(self):
             release = open_release(self.beta_count, "the noise scale beta_count", LAPLACE, rng, size)
             return release.draw_counts(to_dataset(dataset, None), size)
         generator = check_call(rng, size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,6 +188,26 @@ def open_bits(source: object = None) -> BitSource:
     raise InvalidArgument(
         f"a source of random bits must be None (secure), a seed or a numpy.random.Generator, but {type(source).__name__} was found; "
         "give one of them"
+    )
+
+
+def read_words(source: BitSource, count: int) -> Words:
+    """Return ``count`` words of ``source``. Raises :class:`InvalidArgument` where it gives anything else, of which nothing is used."""
+    return _require(source, source.words(count), np.dtype(np.uint64), count, "words")
+
+
+def read_block(source: BitSource) -> Digits:
+    """Return the next block of ``source``. Raises :class:`InvalidArgument` where it gives anything else."""
+    return _require(source, source.block(), np.dtype(np.uint16), BLOCK, "block")
+
+
+def _require(source: BitSource, found: Any, kind: np.dtype[Any], count: int, method: str) -> NDArray[Any]:
+    if isinstance(found, np.ndarray) and found.dtype == kind and found.shape == (count,):
+        return found
+    shape = f"{found.dtype} of shape {found.shape}" if isinstance(found, np.ndarray) else type(found).__name__
+    raise InvalidArgument(
+        f"the method {method!r} of a source of random bits returns an array of {count} numbers of type {kind}, but {type(source).__name__} "
+        f"returned {shape}; correct the source"
     )
 
 

@@ -230,7 +230,7 @@ class Lattice:
         cells, low = ([0] if law.low % 2 else []) + law.cells, law.low - law.low % 2
         cells += [0] * (1 + len(cells) % 2)  # even places first and last
         even, odd, scale = cells[::2], cells[1::2], 10 ** (self.digits + 6)
-        require(self.width(law.level) <= _WIDEST, "a cell is too wide to be merged with its neighbour")
+        require(self.width(law.level) <= _WIDEST, "a cell is too wide to be merged with its neighbor")
         r = curves.decimal(self.width(law.level)).exp()
         left = int((1 / (1 + r)).scaleb(self.digits + 6)) + 1  # of an odd cell's mass, what goes to the place below, rounded up
         if self.up:

@@ -55,7 +55,9 @@ SURVEY: tuple[Line, ...] = (
         f"{_R}/bits.py", ("SecureBits.block", "SecureBits.digit", "SecureBits.words"), Kind.SOURCE, "the operating system's bits", _GIVEN,
     ),
     Line(
-        f"{_R}/bits.py", ("GeneratorBits.block", "GeneratorBits.digit", "GeneratorBits.words", "open_bits", "repeats"), Kind.SOURCE,
+        f"{_R}/bits.py",
+        ("GeneratorBits.block", "GeneratorBits.digit", "GeneratorBits.words", "open_bits", "read_block", "read_words", "repeats"),
+        Kind.SOURCE,
         "bits of a generator with a seed, for tests and studies", "that nobody knows the seed: a hypothesis",
     ),
     Line(

@@ -147,3 +147,49 @@ def test_the_process_of_a_generator_is_forgotten_with_it():
     del made, rng
     gc.collect()
     assert len(_homes) <= before
+
+
+class Own:
+    """A source of one's own with a mistake in what it returns."""
+
+    name, hypothesis, seed = "own", "my bits are uniform", None
+
+    def __init__(self, mistake):
+        self.mistake, self.inner = mistake, open_bits(1)
+
+    def block(self):
+        return self.mistake(self.inner.block())
+
+    def digit(self):
+        return self.inner.digit()
+
+    def words(self, count):
+        return self.mistake(self.inner.words(count))
+
+
+MISTAKES = {
+    "a list": lambda found: found.tolist(),
+    "signed": lambda found: found.astype(np.int64),
+    "floats": lambda found: found.astype(float),
+    "too few": lambda found: found[:-1],
+    "too many": lambda found: np.concatenate([found, found[:1]]),
+    "no array at all": lambda _: None,
+    "another shape": lambda found: found.reshape(-1, 1),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_source_of_ones_own_that_returns_something_else_is_refused_by_name(mistake):
+    total = np.array([[0], [0]], dtype=np.int64)
+    source = Own(MISTAKES[mistake])
+    with pytest.raises(InvalidArgument, match=r"'words' of a source of random bits .* Own returned"):
+        draw_rounded(total, LAPLACE, Grid.of(Fraction(1)), source)
+    with pytest.raises(InvalidArgument, match=r"'block' of a source of random bits .* Own returned"):
+        PoissonSampler(source).select(np.full(3, 0.5))
+
+
+def test_a_source_of_ones_own_without_a_mistake_serves():
+    total = np.array([[0], [0]], dtype=np.int64)
+    drawn = draw_rounded(total, LAPLACE, Grid.of(Fraction(1)), Own(lambda found: found))
+    assert drawn.tolist() == draw_rounded(total, LAPLACE, Grid.of(Fraction(1)), open_bits(1)).tolist()
+    assert PoissonSampler(Own(lambda found: found)).select(np.full(9, 0.5)).tolist() == PoissonSampler(1).select(np.full(9, 0.5)).tolist()

@@ -39,10 +39,10 @@ from profiles.hypotheses import (
     Hypothesis,
     name_statistics,
 )
-from profiles.mechanisms import Arithmetic, WeightedLloyd
+from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.catalogue import describe_proof
 from profiles.mechanisms.datasets import float_at_most
-from profiles.mechanisms.interface import whole_number
+from profiles.mechanisms.interface import is_exact, whole_number
 from profiles.mechanisms.quantised import MOST_RATIO
 from profiles.private import list_values
 from profiles.profile import WEIGHT
@@ -103,7 +103,7 @@ def _require_light(mechanism: WeightedLloyd, bound: Fraction) -> None:
     ``bound``: a certified ε of the sampled run. What is not refused holds no such record: docs/dp-kmeans.md, Theorem 4. The logarithm is
     that of binary64, and 1 more than enough for its error. Raises :class:`InvalidArgument`.
     """
-    if mechanism.arithmetic is not Arithmetic.EXACT:
+    if not is_exact(mechanism):
         return
     most = 2 * MOST_RATIO * to_exact(mechanism.beta_count)
     if whole_number(mechanism.iterations, "the number of iterations") * MOST_RATIO <= bound + Fraction(

@@ -26,7 +26,7 @@ from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis, name_range
 from profiles.mechanisms import Arithmetic, WeightedLloyd
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
 from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_most, require_norms
-from profiles.mechanisms.interface import require_norm, to_arithmetic
+from profiles.mechanisms.interface import is_exact, require_norm, to_arithmetic
 from profiles.mechanisms.lloyd import MOST_ROUNDS, require_feasible_run
 from profiles.mechanisms.nearest import find_nearest
 from profiles.mechanisms.quantised import MOST_RATIO
@@ -306,7 +306,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             arithmetic=self.arithmetic,
         )
         heaviest = largest * max(1 / scales.beta_count, radius / scales.beta_sum)
-        if mechanism.arithmetic is Arithmetic.EXACT and heaviest > MOST_RATIO:  # the run would tell whether there is such a record
+        if is_exact(mechanism) and heaviest > MOST_RATIO:  # the run would tell whether there is such a record
             raise InvalidArgument(
                 f"exact noise was asked for that one record may exceed {MOST_RATIO} times, which protects nobody; ask for a smaller "
                 'epsilon or larger noise scales, or take arithmetic="binary64" for a study'
