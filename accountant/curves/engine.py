@@ -118,7 +118,7 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
     size = Fraction(1, 10**6)
     for _ in range(_ROUNDS):
         lower, upper = _find_curves(composition, direction, size, gap, miss)
-        high, low = _round(upper.delta(epsilon), up=True), _round(lower.delta(epsilon), up=False)
+        high, low = min(_round(upper.delta(epsilon), up=True), Fraction(1)), _round(lower.delta(epsilon), up=False)
         if size <= high <= 100 * size or high - low <= gap * high or (high < size == _LEAST):
             break
         size = max(min(high, Fraction(1, 10)), size**3, _LEAST)
@@ -138,7 +138,7 @@ def bound_deltas(
     Raises as :func:`bound_delta`.
     """
     lower, upper = _find_curves(composition, direction, max(least, _LEAST), gap, lambda *_: 0.0)
-    return [(_round(lower.delta(epsilon), up=False), _round(upper.delta(epsilon), up=True)) for epsilon in epsilons]
+    return [(_round(lower.delta(e), up=False), min(_round(upper.delta(e), up=True), Fraction(1))) for e in epsilons]
 
 
 def share_work() -> Meter:

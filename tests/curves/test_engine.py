@@ -159,6 +159,14 @@ def test_at_delta_zero_gaussians_have_no_epsilon_but_on_a_sample_that_gains_a_re
     assert (found.lower, found.upper, holds(found, nothing)) == (0, 0, ["delta-upper"])
 
 
+@pytest.mark.parametrize("whole", [composed(gaussian("1e-3")), composed(gaussian("1/2", 30, "9/10")), composed(gaussian("1/100", 10))])
+def test_no_delta_is_above_one(whole):
+    for direction in Direction:
+        found = bound_delta(whole, Fraction(1), direction)
+        assert Fraction(999, 1000) < found.lower <= found.upper <= 1
+        holds(found, whole)
+
+
 def test_at_the_mass_that_is_lost_wholly_the_end_is_exact():
     once = composed(make_event("approximate", {"epsilon": "1/3", "delta": "1e-5"}))
     found = bound_epsilon(once, Fraction("1e-5"), REMOVE)

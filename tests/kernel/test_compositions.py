@@ -526,3 +526,15 @@ def test_zcdp_events_that_others_lie_between():
         for epsilon in ("0", "1/2", "1", "2"):
             a = mpmath.exp(to_mp(Fraction(epsilon)))
             assert mpmath.fsum(max(p - a * q, 0) for p, q in rows) <= to_mp(mixed.delta(Fraction(epsilon)))
+
+
+def test_no_delta_is_above_one():
+    events = [event("gaussian", noise_multiplier="1/1000")]
+    assert about(events, "delta-upper", "remove", "1", "1").accepted
+    assert not about(events, "delta-upper", "remove", "1", "0.999999").accepted
+    for mechanism in ("laplace", "gaussian"):  # rounded up, there is more than 1 of it
+        name = {"laplace": "scale", "gaussian": "noise_multiplier"}[mechanism]
+        listed = [event(mechanism, 4, "1/2", **{name: "1/20"})]
+        value = certificate("laplace", bound="1", epsilon="0", grid=grid("1", entry(-90, 900, count=4), digits=5))
+        value["composition"]["events"] = listed
+        assert check(json.dumps(value)).accepted
