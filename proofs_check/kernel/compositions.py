@@ -16,7 +16,9 @@ _MOST_CELLS, _MOST_DIGITS, _MOST_EVENTS = 1 << 19, 2 * 10**7, 64
 _MOST_PLACES = 320  # of a number that stands for a mass
 _WORK = 300  # so many digits of a product are one unit of the meter; a point of a curve costs the square of its digits
 _SLACK = 2  # units by which a mass is moved to its side: more than its error (section 11)
-Curve = Callable[[Fraction], tuple[Decimal, Decimal, Decimal]]
+_EDGE, _HALVINGS, _BEGUN = 64, 12, Decimal("1e-9")  # how the first tangents are found: how many, how exactly, which mass is small
+Line = tuple[Decimal, Decimal, Decimal]  # a, V, S: touches a curve at a, and has the value V - S x at x
+Curve = Callable[[Fraction], Line]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,8 @@ class Lattice:
             Fraction(points[-1]),
             points[-1] + half,
         ]
-        lines = [curve(offset + x * h) for x in between]
+        lines = self._edge(curve, h, offset, points, between)
+        lines += [curve(offset + x * h) for x in between[len(lines) :]]
         _, v_end, s_end = lines[-1]
         lines = [(a, v - v_end, s - s_end) for a, v, s in lines]
         hull, start = [(-1, Decimal(0), lines[0][1] - 8 * error)], lines[0][1] - 8 * error
@@ -180,6 +183,28 @@ class Lattice:
             if last:
                 break
         return [points[k] for k, _, _ in hull[1:]], [value for _, _, value in hull[1:]], start, Decimal(0) if s_end else v_end
+
+    def _edge(self, curve: Curve, h: Fraction, offset: Fraction, points: list[int], between: list[Fraction]) -> list[Line]:
+        # the first tangents. Where a law begins steeply, those at the middle lie below the first one at the point before them, and the
+        # whole polygon would have to begin lower: they are moved back towards that point until they do not (section 5)
+        lines = [curve(offset + between[0] * h)]
+        for k in range(1, min(len(points) - 1, _EDGE)):
+            (a, v, s), i = lines[-1], points[k - 1]
+            place = a * curves.decimal((i - between[k - 1]) * h).exp()
+            _, v_next, s_next = line = curve(offset + between[k] * h)
+            least = v - place * s - _BEGUN * curves.decimal(h) * place * abs(s - s_next)  # an atom just above a point is at it
+            if v_next - place * s_next < least:
+                self.meter.spend(_HALVINGS * getcontext().prec ** 2 // _WORK)
+                low, high, line = Fraction(i), between[k], curve(offset + i * h)
+                for _ in range(_HALVINGS):
+                    middle = (low + high) / 2
+                    found = curve(offset + middle * h)
+                    low, high, line = (low, middle, line) if found[1] - place * found[2] < least else (middle, high, found)
+                between[k] = low
+            elif s - s_next > _BEGUN:
+                return [*lines, line]
+            lines.append(line)
+        return lines
 
     @staticmethod
     def _append(hull: list[tuple[int, Decimal, Decimal]], new: tuple[int, Decimal, Decimal], margin: Decimal) -> None:
@@ -258,15 +283,15 @@ class Lattice:
     def power(self, law: Law, count: int, doublings: list[int]) -> Law:
         """Return the law of a sum of independent losses with this law, by squaring; after each, the level rises as it is told."""
         require(len(doublings) == count.bit_length() - 1, "the doublings are not as many as the squarings")
-        once, result, done = law, law, 1
-        for bit, double in zip(bin(count)[3:], doublings, strict=True):
-            result, done = self.multiply(result, result), 2 * done
-            result = self.lift(result, result.level + double)
-            once = self.lift(once, result.level)
-            if bit == "1":
-                result, done = self.multiply(result, once), done + 1
-            result = self.trim(result, Fraction(done, count))
-        return result
+        # the powers with an exponent 2^k, and the product of those that the count has: what comes late is used once, on its coarse cells
+        square, result, done = law, law if count % 2 else None, count % 2
+        for k, double in enumerate(doublings, 1):
+            square = self.multiply(square, square)
+            square = self.trim(self.lift(square, square.level + double), Fraction(1 << k, count))
+            if count >> k & 1:
+                done += 1 << k
+                result = square if result is None else self.trim(self.multiply(result, square), Fraction(done, count))
+        return law if result is None else result
 
     def delta(self, law: Law, offset: Fraction, epsilon: Fraction) -> Fraction:
         """Return a bound on delta at epsilon: the sum of mass (1 - exp(epsilon - loss)) where that is positive, and what is beyond."""

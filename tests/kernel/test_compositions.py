@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import random
 from decimal import localcontext
 from fractions import Fraction
@@ -447,3 +448,27 @@ def test_forged_certificates_are_rejected():
 @pytest.mark.slow
 def test_five_thousand_forged_certificates_are_rejected():
     attack(range(1000, 6000))
+
+
+def test_a_law_that_begins_within_a_few_cells_keeps_the_mass_of_q():
+    # sampled Gaussians begin at log(1 - q): what P and Q have there in one use counts as often as it is used
+    with localcontext(curves.context(60)):
+        base = curves.gaussian(Fraction(1))
+        for rate, width in ((1000, "5.64e-5"), (1000, "2.2e-4"), (10_000, "1e-5")):
+            curve = curves.sampled(base, Fraction(1, rate), remove=True)
+            law = Lattice(False, 30, Fraction(width)).discretise(curve, 0, Fraction(0), list(range(-20, 400)))
+            losses = [(law.low + i) * to_mp(Fraction(width)) for i in range(len(law.cells))]
+            mass = mpmath.fsum(m * mpmath.exp(-loss) for m, loss in zip(law.cells, losses, strict=True)) / mpmath.mpf(10) ** 30
+            assert mass <= 1 + mpmath.mpf("1e-12")
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 12, 21, 31])
+def test_powers_of_a_finite_law(count):
+    lattice = Lattice(True, 20, Fraction(1, 8))
+    law = Law(0, -1, [3 * 10**19, 0, 7 * 10**19])
+    found = lattice.power(law, count, [0] * (count.bit_length() - 1))
+    p = Fraction(7, 10)
+    exact = [math.comb(count, k) * p**k * (1 - p) ** (count - k) for k in range(count + 1)]
+    assert (found.level, found.low, len(found.cells)) == (0, -count, 2 * count + 1)
+    for k, mass in enumerate(exact):
+        assert 0 <= Fraction(found.cells[2 * k], 10**20) - mass <= Fraction(10**5, 10**20)
