@@ -19,9 +19,11 @@ from proofs_check.kernel.compositions import Event as KernelEvent
 from proofs_check.kernel.terms import Rejected
 
 from .events import Composition, Direction
-from .grids import Side, find_order, find_parts, is_full, plan
+from .grids import MOST_DIGITS, Side, find_order, find_parts, find_work, is_full, plan
 
 _ROUNDS, _FINEST = 5, 1e6
+#: Below this ε the two sides are as far apart as they are at it.
+LEAST_EPSILON = Fraction(1, 1000)
 _MOST_EPSILON = 10**10
 #: Smaller deltas are only told to be below this.
 _LEAST = Fraction(1, 10**100)
@@ -71,7 +73,9 @@ def write_events(composition: Composition) -> list[dict[str, object]]:
 
 
 def bound_epsilon(composition: Composition, delta: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> EpsilonBound:
-    """Return the least ε >= 0 at which δ(ε) is at most ``delta``, from both sides, about ``gap`` max(1, ε) apart.
+    """Return the least ε >= 0 at which δ(ε) is at most ``delta``, from both sides, about ``gap`` max(ε, 1/1000) apart.
+
+    Where that would take a grid of too many cells they are farther apart; what is returned holds all the same.
 
     Raises :class:`profiles.InvalidArgument` for a δ outside [0, 1), and for mechanisms whose curve the kernel does not compute.
     """
@@ -82,7 +86,7 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
         high, low = upper.guess(delta), lower.guess(delta)
         if low is None:
             return 0.0  # no epsilon is enough, which is proved
-        return 16.0 if high is None else (high - low) / (float(gap) * max(1.0, high))
+        return 16.0 if high is None else (high - low) / (float(gap) * max(float(LEAST_EPSILON), high))
 
     lower, upper = _find_curves(composition, direction, delta or _LEAST, gap, miss)
     high, low = _epsilon_above(upper, delta), _epsilon_below(lower, delta)
@@ -154,7 +158,12 @@ def _find_curves(
             f"the privacy curve of {composition.name[:80]!r} was asked for, but the kernel does not compute it: {problem}; "
             "account for other numbers"
         ) from problem
-    grids = [plan(found, side, gap=gap, fineness=1.0) for found, side in zip(parts, sides, strict=True)]
+    work = find_work(gap)
+
+    def make(fineness: float) -> list[dict[str, object]]:
+        return [plan(found, side, gap=gap, fineness=fineness, work=work) for found, side in zip(parts, sides, strict=True)]
+
+    grids = make(1.0)
     try:
         upper = _composed(events, sides[1], grids[1])
     except Rejected as problem:
@@ -168,12 +177,18 @@ def _find_curves(
         lower = _NOTHING
     fineness, far = 1.0, miss(lower, upper)
     for _ in range(_ROUNDS):
-        if far <= 1 or any(map(is_full, grids)):
+        if far <= 1:
             break
-        while grids == (finer := [plan(part, side, gap=gap, fineness=fineness) for part, side in zip(parts, sides, strict=True)]):
-            fineness *= max(1.5, min(1.2 * far**0.42, 50.0))
-            if fineness > _FINEST:
-                return lower, upper
+        if is_full(grids[1], work):
+            if far <= 10 or work >= MOST_DIGITS:
+                break
+            work = MOST_DIGITS  # a gap of more than ten times that asked for is worth seconds more
+        nothing = far * float(gap) >= 0.99  # is known from below
+        fineness *= 10.0 if nothing else min(max(1.15 * far**0.5, 1.2), 30.0)  # errors fall like the square of a cell
+        while grids == (finer := make(fineness)) and fineness < _FINEST:
+            fineness *= 1.5
+        if grids == finer:
+            break
         grids = finer
         try:
             found = [_composed(events, side, grid) for side, grid in zip(sides, grids, strict=True)]
@@ -182,7 +197,7 @@ def _find_curves(
         before, far = far, miss(found[0], found[1])
         if far < before:
             lower, upper = found
-        if far > 0.9 * before:
+        if far > 0.9 * before and not nothing:
             break  # only bounds on some mechanism are known, or a law has atoms off the grid
     return lower, upper
 

@@ -18,7 +18,9 @@ from .events import Composition, Direction, Event, MechanismKind
 #: Most cells of a law on the grids that are planned.
 MOST_CELLS = 1 << 17
 _MOST_LOSS = 10**7
-_MOST_DIGITS = 5 * 10**6  # of all masses of one event; the kernel takes products of four times as many
+#: Most digits of all masses of one event; the kernel takes products of four times as many.
+MOST_DIGITS = 5 * 10**6
+_FEW_DIGITS = 16 * 10**5  # so many take about two seconds for each side, whatever the count
 _NEAR = 100  # points on either side of the centre that are neighbors, at least
 _SETTLED = 4  # squarings after which the cells grow with the standard deviation
 
@@ -142,27 +144,28 @@ def _find_ends(event: Event, direction: Direction) -> tuple[Fraction, Fraction] 
     return (low, high) if remove else (-high, -low)
 
 
-def plan(parts: Sequence[Part], side: Side, *, gap: Fraction, fineness: float) -> dict[str, object]:
-    """Return a grid in the words of a certificate, with cells of about sqrt(12 gap/(count events))/fineness."""
+def plan(parts: Sequence[Part], side: Side, *, gap: Fraction, fineness: float, work: int) -> dict[str, object]:
+    """Return a grid in the words of a certificate, with cells of about sqrt(12 gap/(count events))/fineness and at most ``work`` digits."""
     size = max(1.0, sum(float(p.event.count * max(p.centre, Fraction(0))) + 3 * float(p.middle) * sqrt(p.event.count) for p in parts))
     shares = [sqrt(12 * gap * size / (part.event.count * len(parts))) for part in parts]
     aligned = next((part.ends for part in sorted(parts, key=lambda p: -p.event.count) if part.ends is not None), None)
+    digits = len(str(int(1 / side.delta))) + len(str(max(part.event.count for part in parts))) + 8
     widths = [
         (share if part.ends is not None else min(share, max(float(part.middle) / 4, share / 2**6))) / fineness
         for share, part in zip(shares, parts, strict=True)
     ]
     if aligned is None:
-        unit = _three_digits(min(widths))
+        finest = (float(part.high - part.low) * 1.01 / _most_cells(digits, work) for part in parts)
+        unit = _three_digits(min(map(max, widths, finest)))
     else:
         unit = aligned[1] - aligned[0]
         unit = unit if unit.denominator < 10**40 else Fraction(floor(unit * 10**40), 10**40)
         unit /= 2 ** max(0, ceil(log2(float(unit) / min(widths))))  # so that atoms stay on the grid when the cells double
-    digits = len(str(int(1 / side.delta))) + len(str(max(part.event.count for part in parts))) + 8
     step = Fraction(1, 10 ** (digits - 4))  # atoms lie just above points of the grid
     entries = list[dict[str, object]]()
     for part, width in zip(parts, widths, strict=True):
         level = max(0, floor(log2(width / float(unit))))
-        while (part.high - part.low) / (unit * 2**level) > _most_cells(digits):
+        while (part.high - part.low) / (unit * 2**level) > _most_cells(digits, work):
             level += 1
         h, offset = unit * 2**level, Fraction(0)
         if part.ends is not None:
@@ -181,13 +184,18 @@ def plan(parts: Sequence[Part], side: Side, *, gap: Fraction, fineness: float) -
     return {"digits": digits, "unit": exact_text(unit), "tails": [exact_text(tail) for tail in side.tails], "events": entries}
 
 
-def is_full(grid: Mapping[str, Any]) -> bool:
+def find_work(gap: Fraction) -> int:
+    """Return how many digits the masses of one event may have: more for a smaller gap than that of the default."""
+    return _FEW_DIGITS if gap >= Fraction(1, 1000) else MOST_DIGITS
+
+
+def is_full(grid: Mapping[str, Any], work: int) -> bool:
     """Whether a law has so many cells on a grid that a finer one would be too large."""
-    return any(3 * (entry["high"] - entry["low"]) > 2 * _most_cells(grid["digits"]) for entry in grid["events"])
+    return any(3 * (entry["high"] - entry["low"]) > 2 * _most_cells(grid["digits"], work) for entry in grid["events"])
 
 
-def _most_cells(digits: int) -> int:
-    return min(MOST_CELLS, _MOST_DIGITS // (2 * digits + 1))
+def _most_cells(digits: int, work: int) -> int:
+    return min(MOST_CELLS, work // (2 * digits + 1))
 
 
 def _three_digits(x: float) -> Fraction:
