@@ -200,6 +200,9 @@ class Lattice:
                     middle = (low + high) / 2
                     found = curve(offset + middle * h)
                     low, high, line = (low, middle, line) if found[1] - place * found[2] < least else (middle, high, found)
+                after = place * curves.decimal((points[k] - i) * h).exp()
+                if 2 * (line[1] - after * line[2]) < v_next - after * s_next:
+                    return lines  # little would be left of the curve at the next point: an atom, and a density after it
                 between[k] = low
             elif s - s_next > _BEGUN:
                 return [*lines, line]
