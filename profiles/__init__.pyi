@@ -15,6 +15,7 @@ from profiles.errors import NotOffered as NotOffered
 from profiles.errors import NotPrivate as NotPrivate
 from profiles.errors import NotReplayed as NotReplayed
 from profiles.errors import OpenHypotheses as OpenHypotheses
+from profiles.errors import OtherNotion as OtherNotion
 from profiles.errors import PDPError as PDPError
 from profiles.errors import SampleUsed as SampleUsed
 from profiles.errors import Undecided as Undecided
@@ -26,6 +27,7 @@ from profiles.files import load as load
 from profiles.files import load_file as load_file
 from profiles.files import parse_file as parse_file
 from profiles.grammar import parse_expression as parse_expression
+from profiles.notions import ProfileNotion as ProfileNotion
 from profiles.numbers import decimal_text as decimal_text
 from profiles.numbers import exact_text as exact_text
 from profiles.numbers import to_exact as to_exact

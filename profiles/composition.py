@@ -57,7 +57,7 @@ def compose_adaptively(name: str, parts: Sequence[Profile], *, times: object = 1
     epsilon = compose(profile.epsilon for profile in parts)
     written = None
     if any(profile.written is not None for profile in parts):
-        whole = compose(profile.epsilon if profile.written is None else profile.written.epsilon for profile in parts)
+        whole = compose(profile.epsilon if profile.written is None else profile.written.promise for profile in parts)
         written = Written(whole, _written_ranges(parts))
     return Profile(name, epsilon, tuple(statistics.values()), tuple(parameters.values()), source, composed, written)
 

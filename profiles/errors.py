@@ -38,6 +38,10 @@ class InvalidProfile(PDPError):
     """A declaration is unusable: unknown symbol, empty range, w missing, or ε undefined or negative (with the witness)."""
 
 
+class OtherNotion(InvalidProfile):
+    """A profile in another notion than the one that is needed: its number means something else, and must not be taken for it."""
+
+
 class UnreadableFile(PDPError):
     """A file is missing, too large, malformed, or not of the expected format."""
 

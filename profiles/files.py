@@ -12,9 +12,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from profiles.errors import PURE_ONLY, InvalidProfile, PDPError, UnreadableFile
+from profiles.errors import InvalidArgument, InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import is_name, parse_expression
 from profiles.hypotheses import Hypothesis, as_hypotheses
+from profiles.notions import NUMBERS, ProfileNotion, to_notion
 from profiles.numbers import exact_text, to_exact
 from profiles.profile import Profile, declare
 from profiles.stored import read_profile
@@ -23,7 +24,7 @@ from profiles.tables import Table, make_table, read_points
 from profiles.terms import RESERVED, Term, to_text
 
 MAX_FILE_BYTES = 100_000  # an expression has at most 20,000 characters; TOML parsing takes quadratic time on hostile text
-_KEYS = {"name", "epsilon", "record", "parameters", "sampling", "source", "table"}
+_KEYS = {"name", "notion", *NUMBERS, "record", "parameters", "sampling", "source", "table"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +110,14 @@ def parse_file(text: str, where: str = "the profile", folder: Path | None = None
     for key in table:
         if key == "delta":
             raise InvalidProfile(
-                f"{where} has the key 'delta', but a profile is about {PURE_ONLY}, which has no delta; leave it out and declare a "
-                "mechanism that needs none (Laplace noise, say, not Gaussian)"
+                f"{where} has the key 'delta', but no notion of a profile has a delta; leave it out, and declare Gaussian noise as "
+                'notion = "gaussian" with mu'
             )
         if key not in _KEYS:
             raise InvalidProfile(f"{where} has the unknown key {key[:60]!r}; known are {', '.join(sorted(_KEYS))}{suggest(key, _KEYS)}")
-    for key in ("name", "epsilon"):
+    notion = to_notion(table.get("notion", ProfileNotion.PURE))
+    given = {name: table[name] for name in NUMBERS if name in table}
+    for key in ("name", *(given or {notion.number})):
         if not isinstance(table.get(key), str):
             raise InvalidProfile(f'{where} needs {key} = "...", but found {_shown(table.get(key))}; add it as text')
     source = table.get("source", "")
@@ -122,7 +125,8 @@ def parse_file(text: str, where: str = "the profile", folder: Path | None = None
         raise InvalidProfile(f"{where} has a source that is not text; write it in quotes")
     profile = declare(
         table["name"],
-        table["epsilon"],
+        **given,
+        notion=notion,
         record=table.get("record"),
         parameters=table.get("parameters"),
         source=source,
@@ -194,6 +198,35 @@ def _load_object(reference: str) -> Declaration:
         ) from None
 
 
+def to_declaration(given: object) -> Declaration:
+    """Return the declaration of a path or reference (:func:`load`), a :class:`Profile`, a mechanism with a profile, or one as it is.
+
+    Raises :class:`InvalidArgument` for anything else, and what loading raises.
+
+    >>> from profiles.mechanisms import LaplaceSum
+    >>> [item.id for item in to_declaration(LaplaceSum(b=1)).hypotheses]
+    ['ieee-rounding', 'balls-enclose']
+    """
+    declared = load(given) if isinstance(given, str) else _declare_object(given)
+    if declared is None:
+        raise InvalidArgument(
+            "a profile, a declaration, a mechanism with a profile, a path or package.module:object was expected, but "
+            f"{type(given).__name__} was found; give one"
+        )
+    return declared
+
+
+def _declare_object(found: Any) -> Declaration | None:
+    if isinstance(found, Declaration):
+        return found
+    profile = found if isinstance(found, Profile) else getattr(found, "profile", None)
+    if not isinstance(profile, Profile):
+        return None
+    hypotheses = getattr(found, "hypotheses", ())
+    given = as_hypotheses(hypotheses, repr(profile.name)) if isinstance(hypotheses, (tuple, list)) else ()
+    return Declaration(profile, hypotheses=given, mechanism=None if found is profile else found)
+
+
 def _one_line(error: BaseException) -> str:
     return " ".join(str(error).split())[:100]
 
@@ -201,13 +234,9 @@ def _one_line(error: BaseException) -> str:
 def _as_declaration(found: Any, reference: str) -> Declaration:
     if callable(found) and not hasattr(found, "profile"):
         found = found()
-    if isinstance(found, Declaration):
-        return found
-    profile = found if isinstance(found, Profile) else getattr(found, "profile", None)
-    if isinstance(profile, Profile):
-        hypotheses = getattr(found, "hypotheses", ())
-        given = as_hypotheses(hypotheses, repr(profile.name)) if isinstance(hypotheses, (tuple, list)) else ()
-        return Declaration(profile, hypotheses=given, mechanism=None if found is profile else found)
+    declared = _declare_object(found)
+    if declared is not None:
+        return declared
     raise UnreadableFile(
         f"a Profile was expected behind {reference[:80]!r}, but an object of type {type(found).__name__} was found; name a profile"
     )
@@ -231,7 +260,8 @@ def write_toml(declaration: Declaration) -> str:
     except PDPError as error:
         raise InvalidProfile(f"the profile {declaration.profile.name[:60]!r} cannot be written to a file: {error}") from None
     mine = declaration.profile
-    same = (found.profile.epsilon, found.profile.record, found.profile.parameters) == (mine.epsilon, mine.record, mine.parameters)
+    theirs = found.profile
+    same = (theirs.notion, theirs.promise, theirs.record, theirs.parameters) == (mine.notion, mine.promise, mine.record, mine.parameters)
     if not same or (found.sampling is None) != (declaration.sampling is None):
         raise InvalidProfile(f"the profile {mine.name[:60]!r} would not come back from a file as it is; declare it from its text")
     return text
@@ -240,7 +270,9 @@ def write_toml(declaration: Declaration) -> str:
 def _lines(declaration: Declaration) -> Iterator[str]:
     profile = declaration.profile
     yield f"name = {_quote(profile.name)}"
-    yield f"epsilon = {_quote(profile.text)}"
+    if profile.notion is not ProfileNotion.PURE:
+        yield f"notion = {_quote(profile.notion.value)}"
+    yield f"{profile.notion.number} = {_quote(to_text(profile.promise))}"
     if profile.source:
         yield f"source = {_quote(profile.source)}"
     yield "[record]"

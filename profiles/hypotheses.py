@@ -188,8 +188,8 @@ DECLARED_EVENTS = Hypothesis(
     "declared-events",
     "{name!r} runs these mechanisms, and nothing else on the data, each with noise of exactly the law that is named: {what}",
     Head.CODE,
-    "What is declared is believed. A step more, less noise in one layer, or a sample of fixed size where a Poisson sample is declared costs "
-    "more than is printed; an audit can only refute it.",
+    "What is declared is believed. A step more, less noise in one layer, or a sample of fixed size where a Poisson sample is declared "
+    "costs more than is printed; an audit can only refute it.",
 )
 SENSITIVITY_ONE = Hypothesis(
     "sensitivity-one",

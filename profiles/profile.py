@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import sympy
 
-from profiles.errors import PURE_ONLY, InvalidExpression, InvalidProfile
+from profiles.errors import InvalidExpression, InvalidProfile, OtherNotion
 from profiles.evaluation import constant_value
 from profiles.grammar import is_name, parse_expression
+from profiles.notions import ABOVE_ONE, NUMBERS, ORDER, ProfileNotion, to_notion
 from profiles.numbers import exact_text, to_exact
 from profiles.presenting.describing import describe, to_html, to_latex
 from profiles.ranges import Ends, Written, WrittenRange, read_ends, require_parameters, share_name
@@ -20,7 +21,7 @@ from profiles.suggestions import suggest
 from profiles.symbolic import from_sympy, to_rational, to_sympy
 from profiles.sympy_spelling import index_symbols, read_constant, read_name, read_range, require_assumptions
 from profiles.tables import Table, make_table
-from profiles.terms import RESERVED, Term, applications, count_nodes, free_symbols, number, substitute, to_text
+from profiles.terms import RESERVED, Term, applications, count_nodes, free_symbols, number, substitute, symbol, to_text
 
 if TYPE_CHECKING:
     from profiles.presenting.pictures import Picture
@@ -78,20 +79,40 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Profile:
     """A PDP profile ε(w, x) in nats: for all data sets, adding or removing the weighted record (w, x) gives ε(w, x)-indistinguishable
-    outputs (Fay et al. 2024, Definition 4 on weighted data sets).
+    outputs (Fay et al. 2024, Definition 4 on weighted data sets). Or, where ``notion`` says so, the same in another notion.
 
-    Build one with :func:`declare` or from a profile file. ``epsilon`` is the term as it was written, ``record`` the statistics with
-    closed ranges, ``parameters`` the constants; ``source`` says where the promise is proved; ``parts`` says from what it was composed.
-    ``written`` is there where a range has expressions as ends (:mod:`profiles.ranges`); ``epsilon`` and ``record`` are then resolved.
+    Build one with :func:`declare` or from a profile file. ``promise`` is the term as it was written, whose meaning is that of ``notion``
+    (:mod:`profiles.notions`), ``record`` the statistics with closed ranges, ``parameters`` the constants; ``source`` says where the
+    promise is proved; ``parts`` says from what it was composed. ``written`` is there where a range has expressions as ends
+    (:mod:`profiles.ranges`); ``promise`` and ``record`` are then resolved.
+
+    Whoever needs ε reads ``epsilon``, or what is made of it (``text``, ``numeric_epsilon``, ``expression``): in any notion but the pure
+    one, these raise :class:`profiles.errors.OtherNotion`, so that no μ is ever taken for an ε.
     """
 
     name: str
-    epsilon: Term
+    promise: Term
     record: tuple[Statistic, ...]
     parameters: tuple[Parameter, ...]
     source: str = ""
     parts: tuple[Part, ...] = field(default=(), compare=False)
     written: Written | None = None
+    notion: ProfileNotion = ProfileNotion.PURE
+
+    @property
+    def epsilon(self) -> Term:
+        """The term of ε(w, x). Raises :class:`OtherNotion` where the profile promises something else."""
+        return self.require_pure().promise
+
+    def require_pure(self) -> Profile:
+        """Return this profile, whose promise is an ε. Raises :class:`OtherNotion` where it is something else."""
+        if self.notion is not ProfileNotion.PURE:
+            weight = ", or pdp weight with --target-delta" if self.notion is ProfileNotion.GAUSSIAN else ""
+            raise OtherNotion(
+                f"a profile of pure epsilon-differential privacy is needed, but {self.name[:60]!r} declares {self.notion.number} in "
+                f'the notion "{self.notion.value}", which is no epsilon; declare epsilon, or use what takes it (pdp verify{weight})'
+            )
+        return self
 
     @property
     def shares(self) -> tuple[WrittenRange, ...]:
@@ -145,6 +166,19 @@ class Profile:
     def numeric_epsilon(self) -> Term:
         """Return ε(w, x) as it was written, with the exact number in place of every parameter that has one."""
         return substitute(self.epsilon, self.numbers())
+
+    def stand_in(self) -> Profile:
+        """Return a pure profile whose ε is the promise of this one, for provers of inequalities between terms; it promises nothing.
+
+        The order α of a Rényi divergence becomes 1 + a parameter that is any positive number.
+        """
+        pure = replace(self, notion=ProfileNotion.PURE, parts=())
+        if self.notion is not ProfileNotion.RENYI:
+            return pure
+        changes = {ORDER: ("add", number(1), symbol(ABOVE_ONE))}
+        written = None if self.written is None else replace(self.written, promise=substitute(self.written.promise, changes))
+        parameters = (*self.parameters, Parameter(ABOVE_ONE))
+        return replace(pure, promise=substitute(self.promise, changes), written=written, parameters=parameters)
 
     def record_variables(self) -> tuple[Variable, ...]:
         """The variables a record-wise statement is quantified over: statistics, then parameters without a number."""
@@ -224,11 +258,11 @@ class Profile:
         """Give numbers to ranges with expressions as ends: back to what was written, without these."""
         if self.parts:
             raise InvalidProfile(f"{self.name!r} is composed of parts whose ranges depend on parameters; change the ranges of the parts")
-        written = Written(self.epsilon, ()) if self.written is None else self.written
+        written = Written(self.promise, ()) if self.written is None else self.written
         kept = tuple(item for item in written.ranges if item.name not in ranges)
         names = {item.share: item.name for item in written.ranges}
         record = tuple(replace(s, name=names.get(s.name, s.name)) for s in self.record)
-        plain = replace(self, epsilon=written.epsilon, record=record, written=None).with_record(**ranges)
+        plain = replace(self, promise=written.promise, record=record, written=None).with_record(**ranges)
         return _resolve(plain, replace(written, ranges=kept) if kept else None)
 
 
@@ -256,7 +290,7 @@ def _resolve(profile: Profile, written: Written | None) -> Profile:
         record.append(Statistic(item.share, Fraction(0), Fraction(1)) if ends is None else Statistic(item.name, *ends))
         if ends is None:
             values[item.name] = item.value
-    return replace(profile, epsilon=substitute(written.epsilon, values), record=tuple(record), written=written)
+    return replace(profile, promise=substitute(written.promise, values), record=tuple(record), written=written)
 
 
 def _sign(lo: Fraction, *, open_below: bool) -> dict[str, bool]:
@@ -273,15 +307,19 @@ def require_name(name: object, what: str) -> None:
 
 def declare(
     name: str,
-    epsilon: str | sympy.Expr,
+    epsilon: str | sympy.Expr | None = None,
     *,
     record: Mapping[Any, object] | None = None,
     parameters: Mapping[Any, object] | None = None,
     source: str = "",
     ignores_weights: bool = False,
     tables: Mapping[str, object] | None = None,
+    notion: str | ProfileNotion = ProfileNotion.PURE,
+    mu: str | sympy.Expr | None = None,
+    rdp: str | sympy.Expr | None = None,
+    rho: str | sympy.Expr | None = None,
 ) -> Profile:
-    """Declare a PDP profile ε(w, x).
+    """Declare a PDP profile ε(w, x), or one in another notion.
 
     ``epsilon`` is an expression in ``w``, the statistics and the parameters, as SymPy or in the text grammar. ``record`` maps each
     statistic to its closed range, whose ends are numbers or expressions in the parameters (``["0", "2*R"]``); ``parameters`` maps each
@@ -290,12 +328,16 @@ def declare(
     says that the mechanism does not look at weights (in text, ``+ 0*w`` says the same). ``tables`` maps names of piecewise-linear
     functions, which ``epsilon`` then calls as ``f(z)``, to lists of points [x, y] or to :class:`profiles.tables.Table` objects.
 
+    ``notion`` says what is promised (:mod:`profiles.notions`): ``"pure"``, ``"gaussian"`` with ``mu`` in place of ``epsilon``,
+    ``"renyi"`` with ``rdp``, which may use the order ``alpha``, ``"zcdp"`` with ``rho``. What holds of ``epsilon`` above holds of these.
+
     SymPy's floats stand for their exact binary value, as Python's do: prefer ``Rational(1, 10)`` to ``0.1``. SymPy simplifies with the
     assumptions of a symbol, so they must hold for every declared value of it (of ``w``: for all w ≥ 1). A symbol that is not declared is
     refused, whatever it assumes.
 
-    Raises :class:`InvalidProfile` (unknown symbol, empty range, w missing, reserved name, assumptions that contradict a range),
-    :class:`InvalidExpression`, :class:`InvalidNumber`. That ε is real, finite and not negative is decided by ``proofs_check.admit``.
+    Raises :class:`InvalidProfile` (unknown symbol, empty range, w missing, reserved name, assumptions that contradict a range, a number
+    of another notion), :class:`InvalidExpression`, :class:`InvalidNumber`. That ε is real, finite and not negative is decided by
+    ``proofs_check.admit``.
 
     >>> declare("sum", "w*z/b", record={"z": [0, 4]}, parameters={"b": "positive"}).text
     'w*z/b'
@@ -303,9 +345,14 @@ def declare(
     >>> w, z, b = symbols("w z b")
     >>> declare("sum", w * z / b, record={z: Interval(0, 4)}, parameters={b: 3}).text
     'w*z/b'
+    >>> declare("noisy sum", notion="gaussian", mu="w*z/sigma", record={"z": [0, 4]}, parameters={"sigma": 3})
+    Profile("noisy sum": mu = w*z/sigma (gaussian), z in [0, 4], sigma = 3)
     """
     require_name(name, "a profile")
-    symbols = index_symbols(epsilon, *_pieces(record), *_pieces(parameters))
+    notion = to_notion(notion)
+    given = _choose_number(notion, dict(zip(NUMBERS, (epsilon, mu, rdp, rho), strict=True)))
+    word = notion.number
+    symbols = index_symbols(given, *_pieces(record), *_pieces(parameters))
     constants = tuple(make_parameter(key, value) for key, value in _pairs(parameters, "parameters"))
     statistics, ends = _statistics(_pairs(record, "record"), constants)
     _require_once(statistics, "statistics")
@@ -313,31 +360,50 @@ def declare(
     names = [*(item.name for item in statistics), *(item.name for item in constants)]
     for duplicate in sorted({item for item in names if names.count(item) > 1}):
         raise InvalidProfile(f"the name {duplicate!r} is declared both as a statistic and as a parameter; rename one of them")
+    for taken in sorted(notion.reserved & {*names, *(tables or ())}):
+        raise InvalidProfile(f'the name {taken!r} is declared, but in the notion "{notion.value}" it belongs to the order; rename it')
     known_tables = _tables(tables, names)
-    term = parse_expression(epsilon, "epsilon", known_tables) if isinstance(epsilon, str) else from_sympy(epsilon)
+    term = parse_expression(given, word, known_tables) if isinstance(given, str) else from_sympy(given)
     count_nodes(term, 5_000)
-    _limit_tables(term)
-    if not isinstance(epsilon, str):
-        parse_expression(to_text(term), "epsilon")  # the same limits as in a file, so that a certificate's text can be read again
+    _limit_tables(term, word)
+    if not isinstance(given, str):
+        parse_expression(to_text(term), word)  # the same limits as in a file, so that a certificate's text can be read again
     used = free_symbols(term)
-    for unknown in sorted(used - {WEIGHT, *names}):
+    known = {WEIGHT, *names, *({ORDER} if notion is ProfileNotion.RENYI else ())}
+    for unknown in sorted(used - known):
         if unknown == "delta":
             _check_name(unknown, "the symbol")
-        known = {WEIGHT, *names}
         raise InvalidProfile(
-            f"epsilon uses the symbol {unknown!r}, but only {_listed(known)} are declared; declare it as a statistic or a "
+            f"{word} uses the symbol {unknown!r}, but only {_listed(known)} are declared; declare it as a statistic or a "
             f"parameter{suggest(unknown, known)}{_as_positive(symbols.get(unknown))}"
         )
     if WEIGHT not in used and not ignores_weights:
         raise InvalidProfile(
-            "epsilon does not contain the weight w; write it in w (or add '+ 0*w' if the mechanism really ignores weights)"
+            f"{word} does not contain the weight w; write it in w (or add '+ 0*w' if the mechanism really ignores weights)"
         )
-    plain = Profile(name.strip(), term, statistics, constants, source)
+    plain = Profile(name.strip(), term, statistics, constants, source, notion=notion)
     _require_assumptions(plain if not ends else replace(plain, record=tuple(s for s in statistics if s.name not in ends)), symbols)
     if not ends:
         return plain
-    ranges = tuple(WrittenRange(key, *pair, share_name(key, {*names, *used})) for key, pair in ends.items())
+    ranges = tuple(WrittenRange(key, *pair, share_name(key, {*names, *used, *notion.reserved})) for key, pair in ends.items())
     return _resolve(plain, Written(term, ranges))
+
+
+def _choose_number(notion: ProfileNotion, given: Mapping[str, str | sympy.Expr | None]) -> str | sympy.Expr:
+    """Return the number that a declaration gives. Raises :class:`InvalidProfile` for that of another notion, :class:`InvalidExpression`
+    where there is none.
+    """
+    found = {name: value for name, value in given.items() if value is not None}
+    wanted = found.pop(notion.number, None)
+    for other in found:
+        meant = next(item.value for item in ProfileNotion if item.number == other)
+        raise InvalidProfile(
+            f'{other} was given in the notion "{notion.value}", whose number is {notion.number}; give {notion.number} alone, or declare '
+            f'notion = "{meant}"'
+        )
+    if wanted is None:
+        raise InvalidExpression(f'a profile in the notion "{notion.value}" needs {notion.number}, but it was not given; add it')
+    return wanted
 
 
 def _tables(tables: Mapping[str, object] | None, names: Sequence[str]) -> dict[str, Table]:
@@ -350,16 +416,16 @@ def _tables(tables: Mapping[str, object] | None, names: Sequence[str]) -> dict[s
     return made
 
 
-def _limit_tables(term: Term) -> None:
+def _limit_tables(term: Term, word: str) -> None:
     """Raise :class:`InvalidProfile` where the tables of a term are longer than an expression may be: certificates have them spelled out."""
     pieces = sum(len(table.slopes) for table, _ in applications(term))
     if not pieces:
         return
     try:
-        parse_expression(to_text(term), "epsilon")
+        parse_expression(to_text(term), word)
     except InvalidExpression:
         raise InvalidProfile(
-            f"the tables of epsilon have {pieces} pieces, and spelled out as Piecewise, as a certificate has them, they are longer than an "
+            f"the tables of {word} have {pieces} pieces, and spelled out as Piecewise, as a certificate has them, they are longer than an "
             "expression may be (20,000 characters, 5,000 operations); use fewer points (about 400), or fewer digits"
         ) from None
 
@@ -381,12 +447,14 @@ def _require_assumptions(profile: Profile, symbols: Mapping[str, sympy.Symbol]) 
     """Refuse symbols that assume what is not true of all values; of one whose values are not known, what is not true of all numbers."""
     fixed = (Variable(p.name, p.value, p.value) for p in profile.parameters if p.value is not None)
     known = {variable.name: variable for variable in (*profile.variables(), *fixed)}
-    for name, symbol in symbols.items():
+    if profile.notion is ProfileNotion.RENYI:
+        known[ORDER] = Variable(ORDER, Fraction(1), None, open_below=True)
+    for name, used in symbols.items():
         variable = known.get(name)
         if variable is None:
-            require_assumptions(symbol, None, None)
+            require_assumptions(used, None, None)
         else:
-            require_assumptions(symbol, variable.lo, variable.hi, open_below=variable.open_below)
+            require_assumptions(used, variable.lo, variable.hi, open_below=variable.open_below)
 
 
 def _pieces(table: object) -> Iterable[object]:
@@ -421,8 +489,8 @@ def _check_name(given: object, kind: str) -> str:
         raise InvalidProfile(f"{kind} {name!r} is a keyword that expressions cannot use; rename it (lam for lambda)")
     if name == "delta":
         raise InvalidProfile(
-            f"{kind} 'delta' was found, but a profile is about {PURE_ONLY}, which has no delta; leave it out and declare a mechanism "
-            "that needs none (Laplace noise, say, not Gaussian), or rename it if it is no failure probability"
+            f"{kind} 'delta' was found, but no notion of a profile has a delta; leave it out, declare Gaussian noise as notion = "
+            '"gaussian" with mu, or rename it if it is no failure probability'
         )
     if name in RESERVED:
         raise InvalidProfile(f"{kind} {name!r} is a reserved name (w is the weight, pi a constant, the others functions); rename it")

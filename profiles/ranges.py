@@ -72,9 +72,9 @@ class WrittenRange:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A profile's ε and its ranges with expressions as ends, as they were declared."""
+    """What a profile promises and its ranges with expressions as ends, as they were declared."""
 
-    epsilon: Term
+    promise: Term
     ranges: tuple[WrittenRange, ...]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from profiles.errors import InvalidProfile, PDPError, UnreadableFile
 from profiles.grammar import MAX_NESTING, MAX_NODES, is_name, parse_expression
+from profiles.notions import ProfileNotion, to_notion
 from profiles.profile import Parameter, Part, Profile, declare, require_name
 from profiles.ranges import Written, WrittenRange, require_parameters
 from profiles.strict_json import read_document, read_exact, read_fields, read_list, read_string, write_document, write_exact
@@ -59,13 +60,14 @@ def profile_object(profile: Profile) -> dict[str, Any]:
     """Return a profile as an object of JSON types, without format and version."""
     made: dict[str, Any] = {
         "name": profile.name,
-        **term_object(profile.epsilon, "epsilon"),
+        **({} if profile.notion is ProfileNotion.PURE else {"notion": profile.notion.value}),
+        **term_object(profile.promise, profile.notion.number),
         "record": [{"name": s.name, "range": [write_exact(s.lo), write_exact(s.hi)]} for s in profile.record],
         "parameters": [{"name": p.name, **_parameter_object(p)} for p in profile.parameters],
         "source": profile.source,
     }
     if profile.written is not None:
-        made["written"] = _written_object(profile.written)
+        made["written"] = _written_object(profile.written, profile.notion.number)
     if profile.parts:
         made["parts"] = [{**term_object(part.times, "times"), "profile": profile_object(part.profile)} for part in profile.parts]
     return made
@@ -75,17 +77,21 @@ def profile_from_object(value: object, where: str, depth: int = 0) -> Profile:
     """Return the profile behind an object of :func:`profile_object`. Raises like :func:`read_profile`."""
     if depth > MAX_DEPTH:
         raise UnreadableFile(f"{where} has parts of parts more than {MAX_DEPTH} deep; compose fewer at a time")
+    notion = to_notion(value.get("notion", ProfileNotion.PURE.value) if isinstance(value, Mapping) else ProfileNotion.PURE)
+    word = notion.number
     found = read_fields(
-        value, where, {"name", "epsilon", "record", "parameters", "source"}, frozenset({"epsilon_term", "parts", "written"})
+        value, where, {"name", word, "record", "parameters", "source"}, frozenset({f"{word}_term", "parts", "written", "notion"})
     )
     name = read_string(found["name"], f"the name of {where}")
     require_name(name, where)
     record = _unique_names(found["record"], f"the record of {where}")
     parameters = _unique_names(found["parameters"], f"the parameters of {where}")
-    epsilon = term_from_object(found, "epsilon", where)
+    promise = term_from_object(found, word, where)
+    spelled_out: dict[str, Any] = {word: to_text(promise)}  # with its tables
     checked = declare(
         name,
-        to_text(epsilon),  # with its tables spelled out
+        **spelled_out,
+        notion=notion,
         record={key: _range(entry, key, {"name", "range"}) for key, entry in record.items()},
         parameters={key: _parameter(entry, key) for key, entry in parameters.items()},
         ignores_weights=True,
@@ -98,20 +104,21 @@ def profile_from_object(value: object, where: str, depth: int = 0) -> Profile:
         )
     )
     source = read_string(found["source"], f"the source of {where}")
-    plain = Profile(name, epsilon, checked.record, checked.parameters, source, parts)
+    plain = Profile(name, promise, checked.record, checked.parameters, source, parts, notion=notion)
     return plain if "written" not in found else _with_written(plain, found["written"], f"the ranges of {where} as they were written")
 
 
-def _written_object(written: Written) -> dict[str, Any]:
+def _written_object(written: Written, word: str) -> dict[str, Any]:
     ranges = [
         {"name": item.name, "share": item.share, **term_object(item.lo, "lo"), **term_object(item.hi, "hi")} for item in written.ranges
     ]
-    return {**term_object(written.epsilon, "epsilon"), "ranges": ranges}
+    return {**term_object(written.promise, word), "ranges": ranges}
 
 
 def _with_written(profile: Profile, value: object, where: str) -> Profile:
     """Return the profile that remembers how its ranges were written. Raises :class:`UnreadableFile` where it does not follow from that."""
-    found = read_fields(value, where, {"epsilon", "ranges"}, frozenset({"epsilon_term"}))
+    word = profile.notion.number
+    found = read_fields(value, where, {word, "ranges"}, frozenset({f"{word}_term"}))
     ranges = []
     for item in read_list(found["ranges"], where):
         entry = read_fields(item, where, {"name", "share", "lo", "hi"}, frozenset({"lo_term", "hi_term"}))
@@ -121,9 +128,9 @@ def _with_written(profile: Profile, value: object, where: str) -> Profile:
             raise UnreadableFile(f"{where} have a name that is not an identifier; correct the file")
         require_parameters(name, (ends[0], ends[1]), (parameter.name for parameter in profile.parameters))
         ranges.append(WrittenRange(name, ends[0], ends[1], share))
-    written = Written(term_from_object(found, "epsilon", where), tuple(ranges))
+    written = Written(term_from_object(found, word, where), tuple(ranges))
     again = replace(profile, written=written).with_parameters()
-    if (again.epsilon, again.record) != (profile.epsilon, profile.record):
+    if (again.promise, again.record) != (profile.promise, profile.record):
         raise UnreadableFile(f"{where} give another profile than the one beside them; one of the two was changed")
     return again
 

@@ -1,4 +1,4 @@
-"""Admission: a profile is used only after ε is proved real, finite and not negative on its whole domain.
+"""Admission: a profile is used only after ε is proved real, finite and not negative on its whole domain; so are μ, rdp and ρ.
 
 Statement: for all records, all values of the unspecified parameters and all w ≥ 1, every operation of ε as it was written is
 defined, and ε ≥ 0. It is proved by the kernel, or refused with a witness; where neither succeeds the profile is undecided and
@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from profiles.errors import InvalidExpression, InvalidProfile, Undecided
+from profiles.notions import ABOVE_ONE, ORDER, ProfileNotion
 from profiles.numbers import exact_text
 from profiles.profile import Profile, Variable
 from profiles.terms import Term, applications, free_symbols, number, to_text
@@ -29,28 +30,41 @@ from proofs_check.results import Tree
 
 #: Work, in nominal seconds; a profile that is not proved well-defined with it is undecided.
 SECONDS = 8.0
+EPSILON = ProfileNotion.PURE.number
 
 
 @lru_cache(maxsize=256)
 def well_defined_claim(profile: Profile) -> Tree:
-    """Return the kernel's claim that ε is defined and ε ≥ 0 on the domain, with its proof.
+    """Return the kernel's claim that ε is defined and ε ≥ 0 on the domain, with its proof; or so μ, rdp, ρ in their notions.
 
     Raises :class:`InvalidProfile` with a witness where that is false, :class:`Undecided` where it could be neither proved nor refuted.
     """
+    if profile.notion is ProfileNotion.PURE:
+        return _prove_admissible(profile, profile.notion.number)
+    claim = _prove_admissible(profile.stand_in(), profile.notion.number)
+    if not check_text(json.dumps(make_certificate(profile, [claim]))).accepted:
+        raise _undecided(profile, profile.notion.number, "")
+    return claim
+
+
+def _prove_admissible(profile: Profile, word: str) -> Tree:
     term = profile.numeric_epsilon()
     variables = profile.variables()
     _check_requirements(profile)
     for point in _points(term, variables):
-        _refuse_bad_point(term, point)
-    _refuse_vanishing(term, variables)
+        _refuse_bad_point(term, point, word)
+    _refuse_vanishing(term, variables, word)
     reasons: list[str] = []
-    claim = apart(SECONDS, lambda: _find_claim(profile, term, reasons))
-    if claim is not None:
-        return claim
-    reason = reasons[-1] if reasons else ""
-    raise Undecided(
+    claim = apart(SECONDS, lambda: _find_claim(profile, term, reasons, word))
+    if claim is None:
+        raise _undecided(profile, word, reasons[-1] if reasons else "")
+    return claim
+
+
+def _undecided(profile: Profile, word: str, reason: str) -> Undecided:
+    return Undecided(
         f"the profile {profile.name!r} was to be proved real, finite and non-negative, but neither a proof nor a witness was found"
-        f"{f' ({reason})' if reason else ''}; simplify epsilon, or narrow its ranges and clip each record to them"
+        f"{f' ({reason})' if reason else ''}; simplify {word}, or narrow its ranges and clip each record to them"
     )
 
 
@@ -70,7 +84,7 @@ def _check_requirements(profile: Profile) -> None:
 
 def _require_nonnegative(profile: Profile, term: Term, what: str) -> None:
     """Refuse a profile for which a term is negative somewhere on the domain: what the kernel proves is that of the term as a profile."""
-    of_term = replace(profile, epsilon=term, parts=(), written=None)
+    of_term = replace(profile, promise=term, parts=(), written=None)
     numeric, variables = of_term.numeric_epsilon(), of_term.variables()
     for point in _points(numeric, variables):
         try:
@@ -80,13 +94,13 @@ def _require_nonnegative(profile: Profile, term: Term, what: str) -> None:
         if negative:
             used = {name: value for name, value in point.items() if name in free_symbols(numeric)}
             raise InvalidProfile(f"{what}, but it is{f' at {_where(used)}' if used else ''}; correct it or restrict the ranges")
-    if apart(SECONDS, lambda: _find_claim(of_term, numeric, [])) is None:
+    if apart(SECONDS, lambda: _find_claim(of_term, numeric, [], EPSILON)) is None:
         raise Undecided(f"{what}, but that could be neither proved nor refuted; write it more simply")
 
 
-def _find_claim(profile: Profile, term: Term, reasons: list[str]) -> Tree | None:
+def _find_claim(profile: Profile, term: Term, reasons: list[str], word: str) -> Tree | None:
     """Return the claim that the kernel accepts, and note why it rejected others."""
-    for proof in until_failure(_proofs(profile, term)):
+    for proof in until_failure(_proofs(profile, term, word)):
         claim: Tree = {"claim": "well-defined", "verdict": "proved", "proof": proof}
         report = check_text(json.dumps(make_certificate(profile, [claim])))
         if report.accepted:
@@ -108,38 +122,39 @@ def _points(term: Term, variables: tuple[Variable, ...]) -> Iterator[dict[str, F
 
 
 def _where(point: Mapping[str, Fraction]) -> str:
-    return ", ".join(f"{name} = {exact_text(value)}" for name, value in point.items())
+    shown = {ORDER if name == ABOVE_ONE else name: value + 1 if name == ABOVE_ONE else value for name, value in point.items()}
+    return ", ".join(f"{name} = {exact_text(value)}" for name, value in shown.items())
 
 
-def _refuse_vanishing(term: Term, variables: tuple[Variable, ...]) -> None:
+def _refuse_vanishing(term: Term, variables: tuple[Variable, ...], word: str) -> None:
     for part in obligations(term):
         ends = part.sign_change(variables)
         if ends is not None:
             raise InvalidProfile(
-                f"epsilon divides by {to_text(part.term)}, which changes its sign between {_where(ends[0])} and {_where(ends[1])}; "
-                "restrict the range or change epsilon"
+                f"{word} divides by {to_text(part.term)}, which changes its sign between {_where(ends[0])} and {_where(ends[1])}; "
+                f"restrict the range or change {word}"
             )
 
 
-def _refuse_bad_point(term: Term, point: Mapping[str, Fraction]) -> None:
+def _refuse_bad_point(term: Term, point: Mapping[str, Fraction], word: str) -> None:
     where = _where(point)
     try:
         value = value_at(term, point)
     except UndefinedAtPoint as error:
         raise InvalidProfile(
-            f"epsilon must be a finite real number for all records and all w >= 1, but {error} at {where}; "
-            "restrict the range or change epsilon"
+            f"{word} must be a finite real number for all records and all w >= 1, but {error} at {where}; "
+            f"restrict the range or change {word}"
         ) from None
     if as_ball(value) < 0:
-        raise InvalidProfile(f"epsilon must not be negative, but it is at {where}; restrict the range or change epsilon")
+        raise InvalidProfile(f"{word} must not be negative, but it is at {where}; restrict the range or change {word}")
 
 
-def _proofs(profile: Profile, term: Term) -> Iterator[Tree]:
+def _proofs(profile: Profile, term: Term, word: str) -> Iterator[Tree]:
     domain = profile.variables()
     try:
         goal = Goal(profile.expression(), domain)
     except InvalidExpression as error:
-        raise InvalidProfile(f"epsilon of {profile.name!r} is undefined: {error}") from None
+        raise InvalidProfile(f"{word} of {profile.name!r} is undefined: {error}") from None
     hints = {
         to_text(part.term): tree for part in obligations(term) if free_symbols(part.term) and (tree := part.prove(profile)) is not None
     }
@@ -149,7 +164,7 @@ def _proofs(profile: Profile, term: Term) -> Iterator[Tree]:
     nonnegative = prove(goal)
     witness = explore(goal).witness if nonnegative is None else None
     if witness is not None:
-        _refuse_bad_point(term, witness)
+        _refuse_bad_point(term, witness, word)
     stated = None if nonnegative is None else trees.restated(goal, nonnegative)
     for tree in (nonnegative, stated, trees.MANIFEST, trees.boxes(2000), *(trees.boxes(500, centred=True),)):
         if tree is not None:

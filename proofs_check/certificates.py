@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from profiles.notions import ProfileNotion
 from profiles.numbers import exact_text
 from profiles.profile import Parameter, Profile
 from profiles.terms import Term, to_text
@@ -36,7 +37,8 @@ def profile_json(profile: Profile) -> dict[str, Any]:
     """Return the part of a certificate that says which profile it is about."""
     return {
         "name": profile.name,
-        "epsilon": profile.text,
+        **({} if profile.notion is ProfileNotion.PURE else {"notion": profile.notion.value}),
+        profile.notion.number: to_text(profile.promise),
         "record": {s.name: [number_json(s.lo), number_json(s.hi)] for s in profile.record},
         "parameters": {p.name: _parameter_json(p) for p in profile.parameters},
     }

@@ -211,7 +211,8 @@ def verify(
     ``progress`` is called before each one with the number of conditions that are decided, the number of all, and the name of the next.
 
     Raises :class:`profiles.InvalidProfile` (ε undefined or negative, with the witness), :class:`profiles.Undecided` (that could not be
-    decided), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidArgument` (unknown condition or consequence).
+    decided), :class:`profiles.InvalidTarget`, :class:`profiles.InvalidArgument` (unknown condition or consequence),
+    :class:`profiles.OtherNotion` (what another notion needs is decided by :func:`proofs_check.verify_notion.verify_notion`).
 
     >>> from profiles import declare
     >>> found = verify(declare("sum", "w*z/3", record={"z": ["1/2", 2]}), 2, ["assumption-8", "proposition-16"])
@@ -226,7 +227,7 @@ def verify(
     below = dict.fromkeys((*(conditions or ()), *(name for consequence in consequences or () for name in NEEDS[consequence])))
     names = list(below) if conditions else list(CONDITIONS)
     target = to_target(target_epsilon)
-    context = Context(admit(profile), target)
+    context = Context(admit(profile.require_pure()), target)
     convexity = None
     decisions: dict[str, Decision] = {}
     for name in names:

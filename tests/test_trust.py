@@ -11,6 +11,15 @@ from proofs_check.kernel.rules import RULES
 PAGE = Path(__file__).parents[1] / "docs" / "trust.md"
 
 
+def test_the_pages_say_what_exact_mode_changed() -> None:
+    """Exact real arithmetic is a hypothesis of most guarantees, and no longer of every one; low bits are audited there, too."""
+    howto = (PAGE.parent / "audit-howto.md").read_text(encoding="utf-8")
+    assert "hypotheses that every guarantee carries" not in PAGE.read_text(encoding="utf-8")
+    assert "use it for discrete or snapped noise" not in howto
+    for text in (howto, PAGE.read_text(encoding="utf-8")):
+        assert "catalogue in exact mode" in " ".join(text.split())
+
+
 def test_the_page_is_current():
     assert PAGE.read_text(encoding="utf-8") == trust_text(), "run: python -m proofs_check.explain.trust > docs/trust.md"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,9 +14,9 @@ from accountant.calibration.rounds import RoundsCalibration, calibrate_rounds
 from accountant.guarantees import AnyGuarantee, Hypothesis, Run, TwoSidedDP, assume, conclude_run, discharge, prove_losses, ships, subsample
 from profiles import InvalidArgument, InvalidData, to_exact
 from profiles.arrays import Booleans, Integers
-from profiles.hypotheses import CHECKED_FORM, DATA_SETS, SEEDED_BITS, UNIVERSE_ORDER
+from profiles.hypotheses import CHECKED_FORM, DATA_SETS, UNIVERSE_ORDER
 from profiles.mechanisms import Arithmetic
-from profiles.mechanisms.interface import check_call
+from profiles.mechanisms.interface import check_call, is_exact
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import BitSource, open_bits, refuse_repeats
@@ -124,11 +124,17 @@ class SubsampledRepeated:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base", declare_repeated(self.mechanism, check=self.check, domain=self.domain))
-        bound = subsample(self.base, self.plan.p).bound
+        self._cover(self.base)
+
+    def _cover(self, base: AnyGuarantee) -> AnyGuarantee:
+        """Return the guarantee of ``base`` on a sample. Raises :class:`InvalidArgument` where it is more than the plan's target."""
+        found = subsample(base, self.plan.p)
+        bound = found.bound
         if not isinstance(bound, TwoSidedDP) or bound.epsilon is None or bound.epsilon > self.plan.target:
             raise InvalidArgument(
                 "the plan is not about this mechanism (its epsilon0, its rounds); make it by subsampled_exponential or _threshold"
             )
+        return found
 
     @property
     def guarantee(self) -> AnyGuarantee:
@@ -142,13 +148,14 @@ class SubsampledRepeated:
         system, a seed, a :class:`numpy.random.Generator`, or a bit source. Floating-point noise needs a generator.
         Raises :class:`InvalidData` for what is no sequence of records, :class:`InvalidArgument` for generators that repeat each other.
         """
+        _require_mechanism(self.mechanism)
+        runs = replace(self.mechanism)  # the guarantee is that of what runs, whatever the mechanism was when it was declared
+        found = self._cover(declare_repeated(runs, check=self.check, domain=self.domain))
         sampler = PoissonSampler(bits)
-        noise, hypothesis = self._open_noise(rng, sampler.source)
+        noise, hypothesis = _open_noise(runs, rng, sampler.source)
         kept = sampler.select(np.full(_count(data), self.plan.p))
-        outputs = self.mechanism.run(_restrict(data, kept), noise)
-        return RepeatedAnswer(
-            outputs, conclude_run(self.guarantee, Run(noise=hypothesis, draws=sampler.source.hypothesis, known=ships(self)))
-        )
+        outputs = runs.run(_restrict(data, kept), noise)
+        return RepeatedAnswer(outputs, conclude_run(found, Run(noise=hypothesis, draws=sampler.source.hypothesis, known=ships(self))))
 
     def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Return ``size`` independent outputs, each on a sample of its own, as ``mechanism.sample`` does: what audits judge."""
@@ -166,16 +173,15 @@ class SubsampledRepeated:
         """Same as :meth:`sample`."""
         return self.sample(dataset, rng, size)
 
-    def _open_noise(self, rng: object, source: BitSource) -> tuple[object, Hypothesis | str]:
-        """Return what the choices are drawn with, and what has to be true of it."""
-        if self.mechanism.arithmetic is Arithmetic.EXACT and not isinstance(rng, np.random.Generator):
-            noise = open_bits(rng)
-            hypothesis: Hypothesis | str = noise.hypothesis
-        else:
-            check_call(rng, 1)
-            noise, hypothesis = rng, SEEDED_BITS  # type: ignore[assignment]
-        refuse_repeats(source, noise)
-        return noise, hypothesis
+
+def _open_noise(mechanism: RepeatedMechanism, rng: object, source: BitSource) -> tuple[object, Hypothesis | str]:
+    """Return what the choices are drawn with, and what has to be true of it."""
+    exact = is_exact(mechanism)
+    if not exact:
+        check_call(rng, 1)
+    noise = open_bits(rng)
+    refuse_repeats(source, noise)
+    return noise if exact else rng, noise.hypothesis
 
 
 def subsampled_exponential(

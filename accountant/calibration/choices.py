@@ -24,9 +24,9 @@ from profiles import (
     Undecided,
     decimal_text,
     exact_text,
-    load,
     parse_expression,
 )
+from profiles.files import to_declaration
 from profiles.hypotheses import NOISE_FROM_DATA, PUBLIC_CENTRE, PUBLIC_CONSTANTS, TARGET_FROM_DATA, Hypothesis
 from profiles.terms import free_symbols, to_text
 
@@ -164,8 +164,8 @@ def calibrate(
     30.19
     """
     target = to_target(target_epsilon)
-    declaration = Declaration(reference) if isinstance(reference, Profile) else load(reference) if isinstance(reference, str) else reference
-    template = _make_template(declaration.profile, parameters)
+    declaration = to_declaration(reference)
+    template = _make_template(declaration.profile.require_pure(), parameters)
     read = tuple(parse_statistic(spec) if isinstance(spec, str) else spec for spec in specs)
     if read and data is None:
         raise InvalidArgument("it was said how statistics are read, but no data set was given; add --data FILE, or leave it out")

@@ -49,7 +49,7 @@ class Template:
         terms: dict[str, Term] = {key: ("mul", number(factor), symbol(name)) for key, factor in self.proportions.items()}
         kept = tuple(parameter for parameter in self.profile.parameters if parameter.name not in self.proportions)
         joint = replace(
-            self.profile, epsilon=substitute(self.profile.epsilon, terms), parameters=(*kept, Parameter(name)), parts=(), written=None
+            self.profile, promise=substitute(self.profile.epsilon, terms), parameters=(*kept, Parameter(name)), parts=(), written=None
         )
         try:
             context = Context(admit(joint))

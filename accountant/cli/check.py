@@ -74,7 +74,7 @@ def _describe(about: Mapping[str, Any]) -> Iterator[str]:
     else:
         yield from _describe_profile(about)
     if "premises" not in about:
-        yield "    not checked here: that your mechanism has this epsilon(w, x)"
+        yield f"    not checked here: that your mechanism {_say_promise(about)}"
         return
     yield "    not checked here, and needed for every use of this epsilon:"
     for head in sorted({item["head"] for item in about["premises"]}, key=[item.value for item in Head].index):
@@ -92,9 +92,21 @@ def _describe_composition(about: Mapping[str, Any]) -> Iterator[str]:
         yield f"    {bound['direction']}: delta({bound['epsilon']}) {sign} {bound['bound']}"
 
 
+def _say_promise(about: Mapping[str, Any]) -> str:
+    from profiles.notions import ProfileNotion, to_notion
+
+    if "composition" in about:
+        return "does what these events say"
+    return f"has this {to_notion(about['profile'].get('notion', ProfileNotion.PURE)).number}(w, x)"
+
+
 def _describe_profile(about: Mapping[str, Any]) -> Iterator[str]:
+    from profiles.notions import ProfileNotion, to_notion
+
     profile = about["profile"]
-    yield f"about: epsilon(w, x) = {_shorten(profile['epsilon'])}"
+    notion = to_notion(profile.get("notion", ProfileNotion.PURE))
+    named = "" if notion is ProfileNotion.PURE else f'   (notion "{notion.value}": this is no epsilon)'
+    yield f"about: {notion.number}(w, x) = {_shorten(profile[notion.number])}{named}"
     ranges = [f"{name} in [{lo}, {hi}]" for name, (lo, hi) in profile["record"].items()]
     yield f"    for all {', '.join([*ranges, 'w >= 1'])}"
     for name, value in profile["parameters"].items():

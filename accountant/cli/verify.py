@@ -10,20 +10,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from accountant.cli.completion import complete_condition
-from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument, TargetOption
+from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument
 from accountant.cli.output import console, print_as_it_is, print_json, print_line, print_table
 from accountant.cli.progress import show_progress
 from accountant.cli.streams import load_quietly
 from accountant.files import check_not_input, check_writable, write_whole
-from profiles.errors import PURE_ONLY, InvalidArgument
+from profiles.errors import InvalidArgument
+from profiles.notions import ProfileNotion
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from profiles.profile import Profile
     from proofs_check.explain import Explanation
     from proofs_check.verify import Verification
 
 HELP = (
     "Decide the conditions of the theory for a profile: proved, refuted with a witness, or unknown with the reason. "
-    f"The exit code answers what is asked: Theorem 10, or the conditions and consequences that are named. This is {PURE_ONLY}."
+    "The exit code answers what is asked: Theorem 10, or the conditions and consequences that are named; in another notion than the pure "
+    "one, its own conditions, which need no target."
 )
 EXAMPLE = """\b
 Examples:
@@ -43,7 +48,10 @@ class Options:
     """What the command line says."""
 
     profile: ProfileArgument
-    target_epsilon: TargetOption
+    target_epsilon: Annotated[
+        str | None,
+        typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats, such as 3 or 0.1; needed by pure profiles only"),
+    ] = None
     condition: Annotated[
         list[str] | None,
         typer.Option("--condition", "-c", metavar="NAME", help="decide only this one (repeatable)", autocompletion=complete_condition),
@@ -71,6 +79,12 @@ def run(options: Options) -> int:
         check_writable(options.certificate)
         check_not_input(options.certificate, options.profile, "profile")
     declared = load_quietly(options.profile).profile
+    if declared.notion is not ProfileNotion.PURE:
+        return _run_notion(declared, options)
+    if options.target_epsilon is None:
+        raise InvalidArgument(
+            f"the conditions on {declared.name[:60]!r} need --target-epsilon, but it was not given; add it, for example --target-epsilon 3"
+        )
     with show_progress("deciding", "conditions") as tell:
         verification = verify(
             declared,
@@ -93,9 +107,36 @@ def run(options: Options) -> int:
         _print(report, _say_what_was_asked(verification), lines)
         for explanation in explain_all(verification).values() if options.explain else ():
             print_as_it_is("\n" + to_paragraphs(explanation, min(console().width, 120)))
-        if options.certificate is not None:
-            print_line(f"certificate written to {options.certificate}; check it with: pdp check {options.certificate}")
+        _say_where(options.certificate)
     return EXIT[verification.verdict.value]
+
+
+def _run_notion(declared: Profile, options: Options) -> int:
+    """Decide the conditions of another notion."""
+    from proofs_check.certificates import to_file_text
+    from proofs_check.verify_notion import verify_notion
+
+    name = f'the notion "{declared.notion.value}"'
+    if options.explain:
+        raise InvalidArgument(f"--explain was given, but explanations are written for pure profiles, not for {name}; leave it out")
+    if options.consequence:
+        raise InvalidArgument(f"--consequence was given, but consequences are those of pure profiles, not of {name}; leave it out")
+    verification = verify_notion(declared, options.condition)
+    if options.certificate is not None:
+        write_whole(options.certificate, to_file_text(verification.certificate()))
+    report = verification.to_json()
+    if options.json:
+        print_json(report)
+    else:
+        _print_conditions(report, f"{report['profile']}, {name}")
+        print_line(f"asked: {', '.join(report['asked'])}: {report['verdict']}")
+        _say_where(options.certificate)
+    return EXIT[report["verdict"]]
+
+
+def _say_where(certificate: Path | None) -> None:
+    if certificate is not None:
+        print_line(f"certificate written to {certificate}; check it with: pdp check {certificate}")
 
 
 def _add_explanations(report: dict[str, Any], verification: Verification, to_text: Callable[[Explanation], list[str]]) -> None:
@@ -114,7 +155,7 @@ def _say_what_was_asked(verification: Verification) -> str:
     return f"asked: {asked}: {verification.verdict.value}{informs}"
 
 
-def _print(report: dict[str, Any], answer: str, lines: list[str]) -> None:
+def _print_conditions(report: dict[str, Any], title: str) -> None:
     rows = []
     for name, decision in report["conditions"].items():
         why = decision["reason"] or decision["method"]
@@ -123,8 +164,11 @@ def _print(report: dict[str, Any], answer: str, lines: list[str]) -> None:
             why = f"{why}: {shown}" if why.startswith("witness") else f"{why}; witness: {shown}"
         meaning = textwrap.wrap(decision["meaning"], _MEANING, initial_indent="  ", subsequent_indent="  ")
         rows.append(("\n".join((name, *meaning)), decision["verdict"], "yes" if decision["checked_by_kernel"] else "no", why))
-    title = f"{report['profile']}, target epsilon {report['target_epsilon']}"
     print_table(title, ("condition", "verdict", "checked by\nkernel", "method, witness or reason"), rows)
+
+
+def _print(report: dict[str, Any], answer: str, lines: list[str]) -> None:
+    _print_conditions(report, f"{report['profile']}, target epsilon {report['target_epsilon']}")
     print_line(answer)
     _print_region(report["conditions"].get("proposition-16"))
     _print_convexity(report["strong_convexity"])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,12 +13,22 @@ from accountant.cli.options import JsonOption, ProfileArgument, TargetOption, pa
 from accountant.cli.output import print_json, print_line
 from accountant.cli.progress import show_progress
 from accountant.cli.streams import load_quietly
+from accountant.files import check_not_input, check_writable, write_whole
+from profiles.errors import InvalidArgument, InvalidTarget
+from profiles.notions import ProfileNotion
 
-HELP = "Compute the largest weight w with psi <= target for one record, rounded to the feasible side, with a certified enclosure."
+if TYPE_CHECKING:
+    from profiles.profile import Profile
+
+HELP = (
+    "Compute the largest weight w with psi <= target for one record, rounded to the feasible side, with a certified enclosure; or, of a "
+    "profile in the notion gaussian, with delta at epsilon <= target after some steps on fresh samples."
+)
 EXAMPLE = """\b
 Examples:
   pdp weight profiles.mechanisms.lloyd:default -e 10 --at z=1.5
   pdp weight examples/lloyd.toml -e 20 --at z=1.5 --digits 50
+  pdp weight examples/gaussian.toml -e 1 --target-delta 1e-5 --at z=1.5 --steps 10
 """
 
 
@@ -28,6 +40,16 @@ class Options:
     target_epsilon: TargetOption
     at: Annotated[list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="a statistic of the record (repeatable)")] = None
     digits: Annotated[int, typer.Option("--digits", min=1, help="significant digits")] = 30
+    target_delta: Annotated[
+        str | None, typer.Option("--target-delta", metavar="D", help="target delta* in (0, 1), of a profile in the notion gaussian")
+    ] = None
+    steps: Annotated[
+        int | None, typer.Option("--steps", metavar="T", help="with --target-delta: steps, each on a fresh sample; 1 by default")
+    ] = None
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--certificate", metavar="FILE", help="with --target-delta: write the bounds on delta to a certificate file"),
+    ] = None
     json: JsonOption = False
 
 
@@ -36,6 +58,11 @@ def run(options: Options) -> int:
     from accountant.weights.precise import optimal_weight
 
     declared, record = load_quietly(options.profile).profile, parse_assignments(options.at, "--at")
+    if options.target_delta is not None or declared.notion is ProfileNotion.GAUSSIAN:
+        return _run_gaussian(declared, record, options)
+    for name, given in (("--steps", options.steps), ("--certificate", options.certificate)):
+        if given is not None:
+            raise InvalidArgument(f"{name} was given, but it belongs to a target delta; add --target-delta, or leave it out")
     with show_progress("searching the optimal weight"):
         found = optimal_weight(declared, options.target_epsilon, record, options.digits).to_json()
     if options.json:
@@ -53,4 +80,42 @@ def run(options: Options) -> int:
         print_line(f"bracket  [{found['bracket'][0]}, {found['bracket'][1]}]")
     bound = "" if found["evaluation_bound"] is None else f" (at most {found['evaluation_bound']} by Proposition 12, corrected)"
     print_line(f"method   {found['method']}; {found['evaluations']} evaluations of epsilon{bound}")
+    return 0
+
+
+def _run_gaussian(declared: Profile, record: Mapping[str, str], options: Options) -> int:
+    """Print the weight of a record under Gaussian noise."""
+    from accountant.weights.gaussian import gaussian_weight
+    from proofs_check.certificates import to_file_text
+
+    if options.target_delta is None:
+        raise InvalidTarget(
+            f'{declared.name[:60]!r} declares mu in the notion "gaussian", and weights of it need --target-delta beside --target-epsilon: '
+            "no Gaussian mechanism is purely epsilon-private; add for example --target-delta 1e-6"
+        )
+    if options.certificate is not None:
+        check_writable(options.certificate)
+        check_not_input(options.certificate, options.profile, "profile")
+    with show_progress("searching the weight"):
+        steps = 1 if options.steps is None else options.steps
+        found = gaussian_weight(declared, options.target_epsilon, options.target_delta, record, steps=steps, digits=options.digits)
+    if options.certificate is not None:
+        write_whole(options.certificate, to_file_text(found.certificate()))
+    told = found.to_json()
+    if options.json:
+        print_json(told)
+        return 0
+    if found.infinite:
+        print_line("weight   infinite: the record may be dropped (q = 0)")
+    else:
+        print_line(f"weight   {told['weight']}   (feasible: rounded down)")
+    if found.upper is not None:
+        print_line(f"optimum in [{told['enclosure'][0]}, {told['enclosure'][1]}]")
+    print_line(f"target   delta({told['target_epsilon']}) <= {told['target_delta']} after {told['steps']} step(s), each on a fresh sample")
+    for direction, delta in told["delta"].items():
+        print_line(f"{direction:8} delta <= {delta}")
+    print_line(f"zeta     <= {told['zeta']}   (mu at w = 1)")
+    print_line(f"method   {told['method']}; {told['evaluations']} evaluations of delta")
+    if options.certificate is not None:
+        print_line(f"certificate written to {options.certificate}; check it with: pdp check {options.certificate}")
     return 0

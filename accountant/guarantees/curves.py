@@ -58,8 +58,10 @@ def declare_events(composition: Composition, hypotheses: Sequence[Hypothesis | s
 
     That the mechanism is what is declared is a hypothesis, as are sensitivity 1, exact reals for continuous noise, and fresh Poisson
     samples with exactly the probability that is named. ``hypotheses``: what else is supposed.
-    Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`.
+    Source: docs/composition-bounds.md. Raises :class:`InvalidArgument`, also for a ``unit`` other than the record, of which sensitivity 1
+    and the samples speak.
     """
+    _require_records(unit, repr(composition.name))
     given = as_hypotheses(hypotheses, repr(composition.name))
     kinds = dict.fromkeys(event.mechanism for event in composition.events)
     sampled = [event for event in composition.events if event.sampling_probability != 1]
@@ -156,6 +158,7 @@ def subsample_curve(guarantee: AnyGuarantee, p: object) -> AnyGuarantee:
     composing, where each use has a sample of its own. Source: Zhu, Dong, Wang 2022, Theorem 11; docs/composition-bounds.md.
     Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`.
     """
+    _require_records(guarantee.unit, repr(guarantee.subject))
     composition, rate = _composition(guarantee), to_exact(p, "the probability")
     if not 0 < rate <= 1:
         raise InvalidArgument(f"a sampling probability must lie in (0, 1], but {shorten(rate)} was found; correct it")
@@ -222,6 +225,15 @@ def point_of_curve(
         claims=tuple(_name_claim(item, direction) for direction, item in uppers.items()),
         call=_POINT.record(at_delta=delta, at_epsilon=epsilon, gap=exact, curve_claims=claims),
     )
+
+
+def _require_records(unit: Unit, subject: str) -> None:
+    """Refuse sensitivities and samples of records where another unit is protected: k records of one user are drawn by k coins."""
+    if unit is not Unit.RECORD:
+        raise InvalidArgument(
+            f"declared events and samples are about single records, but {subject} protects another unit ({unit.value}); sample records "
+            "under a guarantee for records"
+        )
 
 
 def describe_events(composition: Composition) -> str:

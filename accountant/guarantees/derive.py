@@ -25,7 +25,8 @@ from accountant.guarantees import (
 from accountant.guarantees.bounds import bound_epsilon
 from accountant.guarantees.render import guarantee_html, guarantee_text
 from accountant.rules import SamplingRule, make_rule, refuse_oracle, rule_from_declaration, rule_from_expression
-from profiles import Declaration, InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, exact_text, load, to_exact
+from profiles import Declaration, InvalidArgument, InvalidSampling, Profile, Undecided, decimal_text, exact_text, to_exact
+from profiles.files import to_declaration
 from profiles.hypotheses import EXACT_REALS
 from profiles.terms import free_symbols, number
 from proofs_check.conditions.consequences import NEEDS, THEOREM_10
@@ -34,6 +35,7 @@ from proofs_check.suprema.bound import DEFAULT_BUDGET, DEFAULT_GAP, EpsilonBound
 from proofs_check.verify import Verification, verify
 
 if TYPE_CHECKING:
+    from profiles.mechanisms import Mechanism
     from profiles.presenting.pictures import Picture
 
 CONSTRAINED = NEEDS[THEOREM_10]
@@ -174,7 +176,7 @@ class DerivedEpsilon:
 
 
 def derive_epsilon(
-    reference: str | Profile | Declaration,
+    reference: str | Profile | Declaration | Mechanism,
     *,
     rule: str | SamplingRule | None = None,
     q: str | None = None,
@@ -196,7 +198,8 @@ def derive_epsilon(
     >>> found.to_json()["epsilon"]["upper"], "weight-as-given" in [item.id for item in found.guarantee.hypotheses]
     ('4.37547018475', True)
     """
-    declaration = Declaration(reference) if isinstance(reference, Profile) else load(reference) if isinstance(reference, str) else reference
+    declaration = to_declaration(reference)
+    declaration.profile.require_pure()
     profile = declaration.profile
     chosen = _choose_rule(declaration, rule, q, constants or {}, target_epsilon)
     hypotheses = dict.fromkeys((EXACT_REALS, *declaration.hypotheses))

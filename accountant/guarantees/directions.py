@@ -289,6 +289,8 @@ def worst_case_directions(
     >>> round(float(found.plus), 6), round(float(found.minus), 6)  # log(1 + (e^2 - 1)/2), log 2
     (1.433781, 0.693147)
     """
+    for declared in (plus, plus if minus is None else minus):
+        declared.require_pure()
     chosen = rule_from_expression(rule, plus) if isinstance(rule, str) else rule
     refuse_oracle(chosen)
     if chosen.q is None:
@@ -346,7 +348,7 @@ def _bound_coming(plus: Profile, minus: Profile | None, q: Term, gap: object, ce
     """ψ⁻ is the sampled profile of the profile ψ⁻ + 0·w under the rule 1, so that the same search, certificate and kernel serve it."""
     ignored: Term = ("mul", number(0), symbol(WEIGHT))
     profile = replace(
-        plus, name=f"{_TEXT}: {plus.name}"[:100], epsilon=("add", _coming_term(minus, q), ignored), parameters=(), parts=(), source=""
+        plus, name=f"{_TEXT}: {plus.name}"[:100], promise=("add", _coming_term(minus, q), ignored), parameters=(), parts=(), source=""
     )
     try:
         return _bound(profile, rule_from_expression("1", profile), gap, certificate)

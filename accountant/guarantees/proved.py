@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from accountant.guarantees.calls import Signature
@@ -44,6 +45,8 @@ def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] =
 def prove_run(guarantee: AnyGuarantee, *mechanisms: object) -> AnyGuarantee:
     """Discharge that ``mechanisms`` have their declared profiles, where they are of the catalogue and declare these profiles.
 
+    Names decide nothing: each promise of the derivation is compared with the whole profile of a mechanism, its formula, ranges,
+    parameters and parts, also where a worst case has left nothing of it but a number.
     Of several that say the same of themselves (one of the catalogue, and a class that borrows its profile) each must be of the catalogue.
     What those of the catalogue suppose is supposed. That they compute in exact real arithmetic is discharged as well, where they release
     correctly rounded values: that hypothesis has no subject, so that it is discharged only where the guarantee is about these mechanisms
@@ -56,13 +59,20 @@ def prove_promises(guarantee: AnyGuarantee, mechanisms: Sequence[Any], others: M
     """Do the same where ``others`` are promises that hold because these mechanisms run, as those of a mechanism after a map of its records,
     each with the reason. For algorithms of this project, each with its theorem; not exported.
     """
+    promises = _name_promises(guarantee.derivation, [mechanism.profile for mechanism in mechanisms if _declares(mechanism)], others)
+    if promises is None:
+        return guarantee
     proofs: dict[Hypothesis, list[str | None]] = {}
     for mechanism in mechanisms:
-        profile = getattr(mechanism, "profile", None)
-        if isinstance(profile, Profile):
-            for item in _say_of_itself(profile):
+        if _declares(mechanism):
+            for item in _say_of_itself(mechanism.profile):
                 proofs.setdefault(item, []).append(describe_proof(mechanism))
-    closes = {item: "; ".join(dict.fromkeys(map(str, found))) for item, found in proofs.items() if None not in found}
+    unproved = {item for promise in promises if not promise.own for item in promise.says}
+    closes = {
+        item: "; ".join(dict.fromkeys(map(str, proofs[item])))
+        for item in dict.fromkeys(item for promise in promises for item in promise.says)
+        if item not in unproved and item in proofs and None not in proofs[item]
+    }
     closes.update(others)
     if not any(item in guarantee.hypotheses for item in closes):
         return guarantee
@@ -70,33 +80,82 @@ def prove_promises(guarantee: AnyGuarantee, mechanisms: Sequence[Any], others: M
     supposed = as_hypotheses([item for mechanism in known for item in getattr(mechanism, "hypotheses", ())], "a mechanism")
     made = settle(guarantee, closes, supposed)
     exact = [describe_exactness(mechanism) for mechanism in mechanisms]
-    if EXACT_REALS not in made.hypotheses or None in exact or not _is_about(guarantee, made, mechanisms):
+    if EXACT_REALS not in made.hypotheses or None in exact or not _is_about(guarantee, made, promises, mechanisms):
         return made
     return _round_noise(made, "; ".join(dict.fromkeys(map(str, exact))))
 
 
 #: A promise that nobody has proved, or a file that was believed: what runs is unknown.
 _PROMISES = frozenset({DECLARED_PROFILE.id, DECLARED_LOSSES.id, FILE_IS_RIGHT.id, WORD_OF_FILE.id})
+#: What these rules promise says a profile that the derivation has; one without it is a file's, and says nothing that could be compared.
+_OF_PROFILES = frozenset({"declared profile", "adaptive composition"})
 
 
-def _is_about(before: AnyGuarantee, after: AnyGuarantee, mechanisms: Sequence[Any]) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Promise:
+    """One promise of a derivation: the whole profile of one of the mechanisms (``own``), or what none of them has.
+
+    ``says``: the hypotheses that name it. ``profile`` None: it is about no profile. ``ends``: no promise stands below it.
+    """
+
+    profile: Profile | None
+    says: tuple[Hypothesis, ...]
+    own: bool
+    ends: bool = True
+
+
+def _declares(mechanism: object) -> bool:
+    return isinstance(getattr(mechanism, "profile", None), Profile)
+
+
+def _name_promises(derivation: Derivation, profiles: Sequence[Profile], others: Iterable[Hypothesis]) -> list[_Promise] | None:
+    """Return the promises that a guarantee was made of; None where one is of a file, of which nobody knows what it was about.
+
+    A hypothesis names a mechanism, and no formula: whose promise it is decides the profile, with its ranges, parameters and parts. The
+    sums of ``profiles`` are theirs as a whole; of other sums each part is a promise by itself, and so is that they are run together.
+    """
+    profile = derivation.profile
+    if derivation.rule == "as a file states" or (derivation.rule in _OF_PROFILES and profile is None):
+        return None
+    if profile is not None:
+        says = tuple(_say_of_itself(profile))
+        if any(_is_same(profile, own) for own in profiles) or set(says) <= set(others):
+            return [_Promise(profile, says, own=True)]
+        if not profile.parts:
+            return [_Promise(profile, says, own=False)]
+    below = [_name_promises(child, profiles, others) for child in derivation.children]
+    if not below and profile is None:
+        return [_Promise(None, (), own=False)]
+    found = [] if profile is None else [_Promise(profile, (PARTS_RUN.about(name=profile.name),), own=False, ends=False)]
+    for items in below:
+        if items is None:
+            return None
+        found += items
+    return found
+
+
+def _is_same(one: Profile, other: Profile) -> bool:
+    """Equality of profiles that goes down to their parts, which ``==`` leaves out."""
+    parts = [(mine.times == its.times and _is_same(mine.profile, its.profile)) for mine, its in zip(one.parts, other.parts, strict=False)]
+    return one == other and len(one.parts) == len(other.parts) and all(parts)
+
+
+def _is_about(before: AnyGuarantee, after: AnyGuarantee, promises: Sequence[_Promise], mechanisms: Sequence[Any]) -> bool:
     """Tell whether the promises that a guarantee was made of are those of ``mechanisms``, one for one, and all were proved just now.
 
     A promise that was discharged before is one of another mechanism, which may draw its noise otherwise; so is one too many.
     """
     if any(item.hypothesis.id in _PROMISES for item in before.discharged) or any(item.id in _PROMISES for item in after.hypotheses):
         return False
-    profile = getattr(before.bound, "profile", None)  # of a worst case nothing but a number is left
-    if len(mechanisms) == 1 and profile not in (None, mechanisms[0].profile):
+    leaves = [item for item in promises if item.ends]
+    if not all(item.own for item in leaves) or len(leaves) != len(mechanisms):
         return False
-    found = list(_promises(before.derivation))
-    return set(found) == {"declared profile"} and len(found) == sum(len(list(_leaves(mechanism.profile))) for mechanism in mechanisms)
-
-
-def _promises(derivation: Derivation) -> Iterable[str]:
-    """The rules at the leaves of a derivation: each made a guarantee of a promise."""
-    below = derivation.children
-    return [rule for child in below for rule in _promises(child)] if below else [derivation.rule]
+    left = [item.profile for item in leaves]
+    for mechanism in mechanisms:  # what others prove is about the one mechanism that they are given with
+        same = [place for place, profile in enumerate(left) if profile is not None and _is_same(profile, mechanism.profile)]
+        if same:
+            left.pop(same[0])
+    return not left or len(mechanisms) == 1
 
 
 _ROUNDED = Signature("round_noise", {"evidence_text": TEXT})

@@ -72,6 +72,7 @@ def base_profile(profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXA
         conclusion=_profile_text(profile),
         supposes=(name_declaration(profile), *given),
         call=_DECLARED.record(profile=profile, hypotheses=given),
+        profile=profile,
     )
 
 
@@ -119,6 +120,7 @@ def adaptive_composition(profile: Profile, parts: Sequence[AnyGuarantee]) -> Any
         claims=("sum of the parts: difference simplifies to 0",),
         supposes=supposed,
         call=_COMPOSED.record(profile=profile),
+        profile=profile,
     )
 
 

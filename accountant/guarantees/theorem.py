@@ -12,7 +12,7 @@ from accountant.guarantees.statements import RULES, Basis
 from accountant.rules import SamplingRule
 from profiles import InvalidArgument, Profile
 from profiles.hypotheses import ONE_RECORD_EACH, ONE_USER, Hypothesis, as_hypothesis
-from profiles.mechanisms.catalogue import says_exact
+from profiles.mechanisms.catalogue import resembles_exact
 from proofs_check.suprema.bound import EpsilonBound
 
 if TYPE_CHECKING:
@@ -50,17 +50,23 @@ class Unit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProfileBound:
-    """Adding or removing (w, x) gives ε(w, x)-indistinguishable outputs, for the ε of ``profile``."""
+    """Adding or removing (w, x) gives ε(w, x)-indistinguishable outputs, for the ε of ``profile``, which must be a pure one."""
 
     profile: Profile
+
+    def __post_init__(self) -> None:
+        self.profile.require_pure()
 
 
 @dataclass(frozen=True, slots=True)
 class SampledBound:
-    """Adding or removing x gives ψ(x)-indistinguishable outputs: the profile after Poisson importance sampling with ``rule``."""
+    """Adding or removing x gives ψ(x)-indistinguishable outputs: the pure profile after Poisson importance sampling with ``rule``."""
 
     profile: Profile
     rule: SamplingRule
+
+    def __post_init__(self) -> None:
+        self.profile.require_pure()
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +136,17 @@ class Discharged:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """One application of a rule: its name, the statement it rests on, what it concluded, the certificate claims, and its premises."""
+    """One application of a rule: its name, the statement it rests on, what it concluded, the certificate claims, and its premises.
+
+    ``profile``: the whole profile that a promise is about, where a rule made it here; of what a file states it is not known.
+    """
 
     rule: str
     statement: str
     conclusion: str
     claims: tuple[str, ...] = ()
     children: tuple[Derivation, ...] = ()
+    profile: Profile | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
@@ -262,6 +272,7 @@ def conclude(
     unit: Unit | None = None,
     stated: Sequence[Derivation] | None = None,
     call: Call | None = None,
+    profile: Profile | None = None,
 ) -> AnyGuarantee:
     """Return what the rule named ``rule`` concludes from ``parents``. For the rules of this package; not exported.
 
@@ -271,7 +282,8 @@ def conclude(
     another parent discharged it. Where a premise of the rule is a family, ``supposes`` has a member of it.
 
     ``source``: where the statement of the rule is proved; ``unit``: of the leaves, all other rules keep that of their parents;
-    ``stated``: the derivations below it where they are not those of parents (a file's); ``call``: the call, without its premises.
+    ``stated``: the derivations below it where they are not those of parents (a file's); ``call``: the call, without its premises;
+    ``profile``: the one that the rule's promise is about.
     Raises :class:`InvalidArgument` for a subject or hypothesis that is no line of text, for parents about different units, and where
     the caller left out a premise of the rule.
     """
@@ -300,9 +312,8 @@ def conclude(
     remaining = tuple({**own, **inherited})
     closed = [item for parent in parents for item in parent.discharged]
     closed += [Discharged(item, reason, subject) for item, reason in found.items() if item not in inherited]
-    derivation = Derivation(
-        rule, source, conclusion, tuple(claims), tuple(parent.derivation for parent in parents) if stated is None else tuple(stated)
-    )
+    below = tuple(parent.derivation for parent in parents) if stated is None else tuple(stated)
+    derivation = Derivation(rule, source, conclusion, tuple(claims), below, profile)
     made = None if call is None else replace(call, premises=tuple(parent.call for parent in parents))
     return _make(subject, _notion_of(bound) if notion is None else notion, bound, remaining, closed, derivation, whole, made)
 
@@ -324,7 +335,9 @@ def settle(
     found = {item: reason.strip() for item, reason in (discharges or {}).items() if item in guarantee.hypotheses}
     if not all(found.values()):
         raise InvalidArgument("discharging a hypothesis needs evidence in words; say why it holds")
-    if by is None and any(map(says_exact, found.values())):  # the words of a theorem with premises of its own, which would be left out here
+    if by is None and any(
+        map(resembles_exact, found.values())
+    ):  # the words of a theorem with premises of its own, which would be left out here
         raise InvalidArgument("what is said of the catalogue in exact mode was given as evidence; pass the mechanism to prove_run instead")
     call = guarantee.call
     for item, reason in found.items():

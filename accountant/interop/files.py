@@ -39,7 +39,7 @@ from accountant.guarantees.theorem import (
 )
 from profiles import InvalidArgument, UnreadableFile
 from profiles.hypotheses import FILE_IS_RIGHT, ONE_USER, Hypothesis, fill_in
-from profiles.mechanisms.catalogue import says_exact
+from profiles.mechanisms.catalogue import resembles_exact
 from profiles.mechanisms.interface import EXACT_MODE
 from profiles.strict_json import read_document, read_fields, read_list, read_string, write_document
 from proofs_check.suprema.bound import EpsilonBound
@@ -92,7 +92,7 @@ class ReadGuarantee:
         """The open hypotheses: that the file is right, those that it states, and premises of the rules it names that it says nothing of."""
         stated = self.stated
         told = {item.id for item in (*stated.hypotheses, *(closed.hypothesis for closed in stated.discharged))}
-        rounded = EXACT_MODE if any(says_exact(closed.evidence) for closed in stated.discharged) else ()
+        rounded = EXACT_MODE if any(resembles_exact(closed.evidence) for closed in stated.discharged) else ()
         needed = (*rounded, *(item for rule in _rules(stated.derivation) for item in RULES[rule].premises), *stated.unit.hypotheses)
         more = (fill_in(item, stated.subject) for item in dict.fromkeys(needed) if item.id not in told)
         return (FILE_IS_RIGHT.about(digest=self.digest), *stated.hypotheses, *more)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
-from profiles import Declaration, Infeasible, Profile, Undecided, load, parse_expression
+from profiles import Declaration, Infeasible, Profile, Undecided, parse_expression
+from profiles.files import to_declaration
 from profiles.hypotheses import CONDITION
 from profiles.terms import Term
 from proofs_check.audit.results import AuditResult, Finding
@@ -121,7 +122,7 @@ def gather(
     The rule is ``rule``, ``q``, the declaration's own, or else privacy-constrained sampling for the target. That an ε is infeasible or
     undecided is evidence as well. Raises what loading, verification and :func:`accountant.derive_epsilon` raise for unusable input.
     """
-    declaration = Declaration(reference) if isinstance(reference, Profile) else load(reference) if isinstance(reference, str) else reference
+    declaration = to_declaration(reference)
     verification = verify(declaration.profile, target_epsilon)
     chosen = rule if rule is not None or q is not None or declaration.sampling is not None else CONSTRAINED
     derived, obstacle, refuted = None, "", False

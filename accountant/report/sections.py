@@ -201,7 +201,7 @@ def _hypothesis(item: Hypothesis) -> Element:
 
 def promise(evidence: Evidence) -> Element:
     """Return the profile: formula, statistics, parameters, where it is proved."""
-    profile = evidence.profile
+    profile = evidence.profile.require_pure()
     epsilon, ranges = as_declared(profile)
     statistics = [(make("code", name), _end(lo), _end(hi), "yes" if name in free_symbols(epsilon) else "no") for name, lo, hi in ranges]
     parameters = [(make("code", item.name), _parameter(item)) for item in profile.parameters]

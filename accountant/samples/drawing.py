@@ -27,7 +27,7 @@ from accountant.samples.sample import Records, Sample
 from accountant.samples.writing import open_sample_writer
 from accountant.weights.premise import prove_premise
 from profiles import Declaration, InvalidArgument, InvalidData, Profile, load
-from profiles.arrays import Floats
+from profiles.arrays import Floats, ignore_flags
 from profiles.hypotheses import RECORD_STATISTICS, TARGET_FROM_DATA
 from profiles.randomness.bernoulli import PoissonSampler
 
@@ -57,6 +57,7 @@ class Drawn:
     statistics: dict[str, Floats] = field(repr=False)
 
 
+@ignore_flags
 def draw_sample(
     profiles: object,
     data: Any,
@@ -90,6 +91,7 @@ def draw_sample(
     return Sample(plan, records, statistics, sampler.source)
 
 
+@ignore_flags
 def sample_file(
     profiles: object,
     data: str | os.PathLike[str] | Any,
@@ -152,6 +154,7 @@ def draw_batches(
         yield drawn
 
 
+@ignore_flags
 def draw_batch(plan: SamplingPlan, batch: Batch, sampler: PoissonSampler, figures: Figures | None = None) -> Drawn:
     """Return the selected rows of one batch."""
     selection = plan.selector.select(batch.statistics, first_row=batch.first_row)

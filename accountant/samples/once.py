@@ -107,7 +107,7 @@ def _find_name(parameter: Parameter, used: Mapping[str, Parameter], taken: froze
 
 def _rename_written(written: Written, changes: Mapping[str, Term]) -> Written:
     ranges = tuple(replace(item, lo=substitute(item.lo, changes), hi=substitute(item.hi, changes)) for item in written.ranges)
-    return Written(substitute(written.epsilon, changes), ranges)
+    return Written(substitute(written.promise, changes), ranges)
 
 
 def _rename(profile: Profile, names: Mapping[str, str]) -> Profile:
@@ -116,7 +116,7 @@ def _rename(profile: Profile, names: Mapping[str, str]) -> Profile:
         return profile
     return replace(
         profile,
-        epsilon=substitute(profile.epsilon, changes),
+        promise=substitute(profile.epsilon, changes),
         written=None if profile.written is None else _rename_written(profile.written, changes),
         parameters=tuple(replace(parameter, name=names.get(parameter.name, parameter.name)) for parameter in profile.parameters),
         parts=tuple(Part(_rename(part.profile, names), substitute(part.times, changes)) for part in profile.parts),

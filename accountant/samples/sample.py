@@ -16,10 +16,11 @@ from accountant.samples.plan import SamplingPlan
 from accountant.samples.writing import to_matrix
 from accountant.weights.fast.compiled import CompiledTerm
 from profiles import InvalidArgument, InvalidData, Profile, SampleUsed
-from profiles.arrays import Floats
+from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.catalogue import describe_proof
 from profiles.profile import WEIGHT
-from profiles.randomness.bits import BitSource, Uncopied, mark_process, repeats
+from profiles.randomness.bits import BitSource, Uncopied, repeats
+from profiles.randomness.forks import mark_process
 from profiles.randomness.system import open_generator
 
 #: Statistics are sums of squares or sizes over at most some hundred thousand columns, in any order.
@@ -87,6 +88,7 @@ class Sample(Uncopied):
             )
         return records
 
+    @ignore_flags
     def release(self, mechanism: object, rng: np.random.Generator | None = None, *, columns: Sequence[str] | None = None) -> Release:
         """Run the planned mechanism (or list of mechanisms, in order) on the sample, once, and return its output with the guarantee.
 

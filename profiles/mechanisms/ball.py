@@ -20,7 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from profiles.arrays import Floats
+from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.datasets import find_reach, float_at_most
 
 _ROWS = 2**12
@@ -32,6 +32,7 @@ def widen(radius: Fraction) -> Fraction:
     return radius * (1 + SLACK)
 
 
+@ignore_flags
 def measure_records(points: Floats, p: float) -> tuple[Floats, Floats, Floats]:
     """Return x/m, s^(1/p) and m of each row, by elementwise operations: the norm is their product m·s^(1/p).
 
@@ -45,23 +46,25 @@ def measure_records(points: Floats, p: float) -> tuple[Floats, Floats, Floats]:
     if math.isinf(p):
         return ratios, np.ones_like(largest), largest
     total = np.zeros_like(largest)
-    with np.errstate(under="ignore"):
+    with np.errstate(all="ignore"):
         for ratio in np.abs(ratios):
             total += ratio if p == 1 else ratio * ratio if p == 2 else ratio**p
     total = np.maximum(total, 1.0)  # it is at least 1, or the record is 0
     return ratios, total if p == 1 else np.sqrt(total) if p == 2 else total ** (1 / p), largest
 
 
+@ignore_flags
 def record_norms(points: Floats, p: float) -> Floats:
     """Return ‖x‖_p of each row as this page defines it in floating point."""
     norms = np.empty(len(points))
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(all="ignore"):
         for start in range(0, len(points), _ROWS):
             _, lengths, largest = measure_records(points[start : start + _ROWS], p)
             norms[start : start + _ROWS] = largest * lengths
     return norms
 
 
+@ignore_flags
 def project_records(points: Floats, p: float, radius: Fraction) -> Floats:
     """Return the records with those outside the l_p ball of ``radius`` moved onto it along the ray to 0; see the claim above.
 
@@ -72,7 +75,7 @@ def project_records(points: Floats, p: float, radius: Fraction) -> Floats:
     """
     bound = float_at_most(radius)
     result = points
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(all="ignore"):
         for start in range(0, len(points), _ROWS):
             block = points[start : start + _ROWS]
             if _clearly_inside(block, p, bound):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from dataclasses import dataclass
 
 from profiles.errors import InvalidArgument
@@ -87,3 +89,20 @@ def describe_exactness(mechanism: object) -> str | None:
 def says_exact(evidence: str) -> bool:
     """Tell whether a text is what :func:`describe_exactness` says, of one mechanism or of several."""
     return _EXACT_NOISE.issuperset(evidence.strip().split("; "))
+
+
+_READ_ALIKE = tuple("".join(text.casefold().split()) for text in _EXACT_NOISE)
+
+
+def resembles_exact(evidence: str) -> bool:
+    """Tell whether a reader could take a part of a text for what :func:`describe_exactness` says: the same but for white space, case,
+    compatible forms, and letters of other alphabets or signs without a shape, which may stand for anything short.
+
+    >>> resembles_exact("laplacesum releases correctly rounded values: docs/exact-noise.md, theorems 1 to 3; checked")
+    True
+    >>> resembles_exact("LaplaceSum was read by me: docs/exact-noise.md")
+    False
+    """
+    words = "".join(unicodedata.normalize("NFKC", evidence).casefold().split())
+    patterns = (".{0,9}".join(map(re.escape, re.split("[^!-~]+", part))) for part in words.split(";"))
+    return any(re.fullmatch(pattern, text) for pattern in patterns for text in _READ_ALIKE)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from profiles.arrays import Floats
+from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.datasets import WeightedData, find_reach, require_finite
 from profiles.mechanisms.nearest import CentreSearch, Labels, prepare_search
 from profiles.mechanisms.quantised import QuantisedData, Totals, add_exactly, count_exact_terms, hold
@@ -47,7 +47,7 @@ class ClusterPasses:
         """
         search = prepare_search(centres, self.reach)
         totals = np.zeros((len(centres), centres.shape[1] + 1))
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             for share in self._share(search, lambda members, span: _total_span(self.data, search, members, span)):
                 totals[search.kept] += share
         return require_finite(totals[:, -1], "the sum of the weights"), require_finite(totals[:, :-1], "the weighted sum")
@@ -65,6 +65,7 @@ class ClusterPasses:
         """Return what ``total`` makes of each span, in their order, by all threads."""
         spans = _cut(len(self.data.points))
 
+        @ignore_flags
         def work(first: int) -> list[NDArray[Any]]:
             members = _Membership(len(search.kept))
             return [total(members, span) for span in spans[first :: self.threads]]
@@ -107,7 +108,7 @@ def _total_span(data: WeightedData, search: CentreSearch, members: _Membership, 
     totals = np.zeros((len(search.kept), data.points.shape[1] + 1))
     blocks = _cut_equally(span, search.block)
     ones = np.ones(_length(blocks))
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         for rows in blocks:
             points = data.points[rows]
             matrix = members.fill(search.label(points), data.weights[rows])

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from profiles.arrays import Floats
+from profiles.arrays import Floats, ignore_flags
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.numbers import ExactLike, exact_text, to_exact
 from profiles.private import hide_length, list_values, name_type
@@ -31,6 +31,7 @@ class WeightedData:
     weights: Floats = field(repr=False)
 
 
+@ignore_flags
 def to_dataset(dataset: object, dimension: int | None, radius: ExactLike | None = None, p: float = 2) -> WeightedData:
     """Return a data set as a checked pair: ``dataset`` is an array of records (weights 1) or a tuple ``(data, weights)``.
 
@@ -44,6 +45,7 @@ def to_dataset(dataset: object, dimension: int | None, radius: ExactLike | None 
     return checked
 
 
+@ignore_flags
 def to_points(data: object, dimension: int | None, what: str = "the data set") -> Floats:
     """Return records as an array of shape (n, d), n ≥ 0; ``dimension`` None accepts any d.
 
@@ -63,6 +65,7 @@ def to_points(data: object, dimension: int | None, what: str = "the data set") -
     return points
 
 
+@ignore_flags
 def to_weights(weights: object, count: int) -> Floats:
     """Return the weights of ``count`` records as an array of shape (count,); None stands for weights 1.
 
@@ -103,7 +106,7 @@ def _as_floats(values: object, what: str) -> Floats:
         raise InvalidData(
             f"{what} must hold real numbers, but entries of type {name_type(found.dtype)} were found; convert them to numbers"
         )
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         return np.asarray(found, dtype=np.float64)
 
 
@@ -121,7 +124,7 @@ def compute_norms(points: Floats, p: float) -> Floats:
     rows: Floats = np.require(points, requirements=["C", "A"])
     if p != 2:
         return _scaled_norms(rows, p)
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(all="ignore"):
         parts = [rows[:, start : start + _COLUMNS] for start in range(0, rows.shape[1], _COLUMNS)]
         squares: Floats = sum(np.einsum("ij,ij->i", part, part) for part in parts)
         norms = np.sqrt(squares)
@@ -136,7 +139,7 @@ def _scaled_norms(points: Floats, p: float) -> Floats:
     largest: Floats = magnitudes.max(axis=1)
     if math.isinf(p):
         return largest
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(all="ignore"):
         if p == 1:
             return np.asarray(magnitudes.sum(axis=1))
         ratios = magnitudes / np.where(largest > 0, largest, 1.0)[:, np.newaxis]
@@ -148,13 +151,14 @@ def _scaled_norms(points: Floats, p: float) -> Floats:
 def find_reach(points: Floats) -> float:
     """Return an upper bound of ‖x‖₂ over the rows, tight up to a relative 2⁻¹⁹ for norms above 2⁻⁴⁸⁰; inf where a square overflows."""
     largest = 0.0
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(all="ignore"):
         for start in range(0, len(points), _ROWS):
             rows = points[start : start + _ROWS]
             largest = max(largest, float(np.einsum("ij,ij->i", rows, rows).max()))
     return math.sqrt(largest) * _WIDER + 2.0**-500
 
 
+@ignore_flags
 def require_norms(points: Floats, p: float, radius: ExactLike) -> None:
     """Refuse records outside the declared domain like :func:`norms_within`, without keeping their norms."""
     bound = float_at_most(to_exact(radius, "the radius"))
@@ -164,6 +168,7 @@ def require_norms(points: Floats, p: float, radius: ExactLike) -> None:
             norms_within(rows, p, radius, first_row=start)
 
 
+@ignore_flags
 def norms_within(points: Floats, p: float, radius: ExactLike, *, first_row: int = 0) -> Floats:
     """Return ‖x‖_p of each row where all of them are at most ``radius``; ``first_row`` is added to the row number of an error.
 
@@ -202,7 +207,7 @@ def require_finite(values: Floats, what: str) -> Floats:
 
 def add_up(compute: Callable[[], Floats], what: str) -> Floats:
     """Return a computed sum, refusing overflow by name instead of by a warning."""
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         return require_finite(compute(), what)
 
 

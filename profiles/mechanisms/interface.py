@@ -7,6 +7,7 @@ it, which an audit tries to catch out.
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
@@ -18,6 +19,8 @@ from profiles.errors import InvalidArgument
 from profiles.hypotheses import BALLS_ENCLOSE, EXACT_REALS, IEEE_ROUNDING, Hypothesis
 from profiles.numbers import ExactLike, exact_text, to_exact, to_integer
 from profiles.profile import Profile
+from profiles.randomness.forks import require_home
+from profiles.randomness.system import SystemBits
 
 #: The hypothesis of every guarantee about continuous noise (Mironov 2012 shows what floating point can give away).
 EXACT_ARITHMETIC = EXACT_REALS
@@ -30,6 +33,9 @@ POSITIVE = "positive"
 
 #: The largest noise scale that can be run: below it noise stays finite for every dimension up to 2²⁰.
 MOST_NOISE = 2**1000
+
+#: Types whose values do not change.
+_UNCHANGING = (int, float, str, Fraction, Decimal, type(None))
 
 
 class Arithmetic(Enum):
@@ -91,6 +97,26 @@ def to_arithmetic(value: object) -> Arithmetic:
 def settle_arithmetic(mechanism: Any) -> None:
     """Put the kind of arithmetic in place of what a mechanism was made with. Raises :class:`InvalidArgument`."""
     object.__setattr__(mechanism, "arithmetic", to_arithmetic(mechanism.arithmetic))
+
+
+def settle_numbers(mechanism: Any, **fields: str) -> None:
+    """Put exact numbers in place of what could still change after a mechanism was made, such as an array without dimensions.
+
+    ``fields``: name of a field → what messages call it. Texts, and Python's own numbers, are kept as they were given; None, too.
+    Raises :class:`InvalidNumber`.
+    """
+    for name, what in fields.items():
+        value = getattr(mechanism, name)
+        if type(value) not in _UNCHANGING:
+            object.__setattr__(mechanism, name, str(value) if isinstance(value, str) else to_exact(value, what))
+
+
+def is_exact(mechanism: Any) -> bool:
+    """Tell whether a mechanism computes exactly: the one place that decides what runs, as :func:`to_arithmetic` decides what is supposed.
+
+    Raises :class:`InvalidArgument` where its ``arithmetic`` is neither kind.
+    """
+    return to_arithmetic(mechanism.arithmetic) is Arithmetic.EXACT
 
 
 def suppose_noise(arithmetic: Arithmetic) -> tuple[Hypothesis, ...]:
@@ -162,12 +188,14 @@ def _given(value: ExactLike, what: str) -> Fraction:
 
 
 def check_call(rng: object, size: object) -> np.random.Generator:
-    """Return the generator, refusing one or a number of outputs that cannot be used."""
+    """Return the generator, refusing one or a number of outputs that cannot be used; in a forked process also one of its parent."""
     if not isinstance(rng, np.random.Generator):
         raise InvalidArgument(
             f"a numpy.random.Generator was expected, but an object of type {type(rng).__name__} was found; pass numpy.random.default_rng()"
         )
     check_size(size)
+    if not isinstance(rng.bit_generator, SystemBits):
+        require_home(rng)
     return rng
 
 

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from profiles.arrays import Floats
+from profiles.arrays import Floats, ignore_flags
+from profiles.errors import InvalidArgument
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
 from profiles.mechanisms.exact import open_release
@@ -15,10 +16,12 @@ from profiles.mechanisms.interface import (
     POSITIVE,
     Arithmetic,
     check_call,
+    is_exact,
     noise_scale,
     require_norm,
     require_positive,
     settle_arithmetic,
+    settle_numbers,
     suppose_noise,
     to_arithmetic,
     to_dimension,
@@ -61,15 +64,16 @@ class KNormSum:
 
     def __post_init__(self) -> None:
         settle_arithmetic(self)
+        settle_numbers(self, beta_sum="the noise scale beta_sum", radius="the radius")
         require_positive(self.beta_sum, "the noise scale beta_sum")
         require_norm(self.p)
         check_radius(self.radius)
-        to_dimension(self.dimension)
+        object.__setattr__(self, "dimension", to_dimension(self.dimension))
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the profile takes for granted of the arithmetic that draws the noise."""
-        return suppose_noise(to_arithmetic(self.arithmetic))
+        return suppose_k_norm(to_arithmetic(self.arithmetic), self.p)
 
     @property
     def profile(self) -> Profile:
@@ -78,6 +82,7 @@ class KNormSum:
             self.name, "w*z/beta_sum", record={"z": (0, self.radius)}, parameters={"beta_sum": self.beta_sum}, source=self.source
         )
 
+    @ignore_flags
     def statistic(self, data: object) -> dict[str, Floats]:
         """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
         return {"z": norms_within(to_points(data, self.dimension), self.p, self.radius)}
@@ -87,9 +92,10 @@ class KNormSum:
         output: Floats = self.sample((data, weights), rng, 1)[0]
         return output
 
+    @ignore_flags
     def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        if self.arithmetic is Arithmetic.EXACT:
+        if is_exact(self):
             release = open_release(self.beta_sum, "the noise scale beta_sum", k_norm_law(self.p), rng, size)
             return release.draw_sums(to_dataset(dataset, self.dimension, self.radius, self.p), size)
         generator = check_call(rng, size)
@@ -101,6 +107,20 @@ class KNormSum:
     def __call__(self, dataset: object, rng: object, size: int) -> Floats:
         """Same as :meth:`sample`: the interface that audits judge."""
         return self.sample(dataset, rng, size)
+
+
+def suppose_k_norm(arithmetic: Arithmetic, p: float) -> tuple[Hypothesis, ...]:
+    """Return what :func:`suppose_noise` does; for a norm without an exact sampler, which is refused when run, nothing is known of a run:
+    exact real arithmetic is supposed.
+
+    >>> [item.id for item in suppose_k_norm(Arithmetic.EXACT, 3)]
+    ['exact-reals']
+    """
+    try:
+        k_norm_law(p)
+    except InvalidArgument:
+        return suppose_noise(Arithmetic.BINARY64)
+    return suppose_noise(arithmetic)
 
 
 #: Euclidean geometry in the plane, β_sum = 1, records of norm at most 4.
@@ -125,7 +145,7 @@ def draw_directions(rng: np.random.Generator, shape: tuple[int, ...], dimension:
     signs = 2.0 * rng.integers(0, 2, size=size) - 1.0
     largest = magnitude.max(axis=-1, keepdims=True)
     ratios = magnitude / largest
-    with np.errstate(under="ignore"):
+    with np.errstate(all="ignore"):
         lengths = 1.0 if np.isinf(p) else (ratios**p).sum(axis=-1, keepdims=True) ** (1.0 / p)
     return np.asarray(signs * ratios / lengths, dtype=np.float64)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from profiles.arrays import Floats
+from profiles.arrays import Floats, ignore_flags
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, check_radius, norms_within, to_dataset, to_points
 from profiles.mechanisms.exact import open_release
@@ -13,9 +13,11 @@ from profiles.mechanisms.interface import (
     POSITIVE,
     Arithmetic,
     check_call,
+    is_exact,
     noise_scale,
     require_positive,
     settle_arithmetic,
+    settle_numbers,
     suppose_noise,
     to_arithmetic,
     to_dimension,
@@ -57,9 +59,10 @@ class LaplaceSum:
 
     def __post_init__(self) -> None:
         settle_arithmetic(self)
+        settle_numbers(self, b="the noise scale b", radius="the radius")
         require_positive(self.b, "the noise scale b")
         check_radius(self.radius)
-        to_dimension(self.dimension)
+        object.__setattr__(self, "dimension", to_dimension(self.dimension))
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -71,6 +74,7 @@ class LaplaceSum:
         """ε(w, x) = w·z/b for z = ‖x‖₁ in [0, radius]."""
         return declare(self.name, "w*z/b", record={"z": (0, self.radius)}, parameters={"b": self.b}, source=self.source)
 
+    @ignore_flags
     def statistic(self, data: object) -> dict[str, Floats]:
         """Return z = ‖x‖₁ of each record. Raises :class:`InvalidData`."""
         return {"z": norms_within(to_points(data, self.dimension), _P, self.radius)}
@@ -80,9 +84,10 @@ class LaplaceSum:
         output: Floats = self.sample((data, weights), rng, 1)[0]
         return output
 
+    @ignore_flags
     def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy sums, shape (size, d). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        if self.arithmetic is Arithmetic.EXACT:
+        if is_exact(self):
             release = open_release(self.b, "the noise scale b", LAPLACE, rng, size)
             return release.draw_sums(to_dataset(dataset, self.dimension, self.radius, _P), size)
         generator = check_call(rng, size)

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from profiles.arrays import Floats, Positions
+from profiles.arrays import Floats, Positions, ignore_flags
 from profiles.composition import compose_adaptively
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis
@@ -22,15 +22,16 @@ from profiles.mechanisms.interface import (
     POSITIVE,
     Arithmetic,
     check_call,
+    is_exact,
     noise_scale,
     require_norm,
     require_positive,
     settle_arithmetic,
-    suppose_noise,
+    settle_numbers,
     to_arithmetic,
     whole_number,
 )
-from profiles.mechanisms.k_norm_sum import KNormSum, draw_k_norm
+from profiles.mechanisms.k_norm_sum import KNormSum, draw_k_norm, suppose_k_norm
 from profiles.mechanisms.quantised import Totals, Unit, add_exactly, prepare_units
 from profiles.mechanisms.weighted_count import WeightedCount
 from profiles.numbers import ExactLike, to_exact, to_integer
@@ -78,7 +79,7 @@ class PostProcessing:
 
     def move(self, previous: Floats, counts: Floats, sums: Floats) -> Floats:
         """Return sums / counts where the noisy count is large enough and the quotient finite, else the previous centre: (..., k, d)."""
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             quotients = sums / counts[..., np.newaxis]
         usable = np.isfinite(quotients).all(axis=-1, keepdims=True)
         if self.min_count is not None:
@@ -150,6 +151,14 @@ class WeightedLloyd:
 
     def __post_init__(self) -> None:
         settle_arithmetic(self)
+        settle_numbers(
+            self,
+            iterations="the number of iterations",
+            beta_count="the noise scale beta_count",
+            beta_sum="the noise scale beta_sum",
+            radius="the radius",
+            min_count="min_count",
+        )
         object.__setattr__(self, "initial_centres", _freeze_centres(self.initial_centres))
         if self.iterations != POSITIVE:
             to_integer(self.iterations, "the number of iterations", 1, any_form=True)
@@ -164,7 +173,7 @@ class WeightedLloyd:
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
         """What the profile takes for granted of the centres and of the arithmetic that draws the noise."""
-        return (*suppose_noise(to_arithmetic(self.arithmetic)), PUBLIC_CENTRES)
+        return (*suppose_k_norm(to_arithmetic(self.arithmetic), self.p), PUBLIC_CENTRES)
 
     @property
     def centres(self) -> Floats:
@@ -194,6 +203,7 @@ class WeightedLloyd:
         parts = (self.count.profile, self.sum.profile)
         return compose_adaptively(self.name, parts, times="T", times_value=self.iterations, source=self.source)
 
+    @ignore_flags
     def statistic(self, data: object) -> dict[str, Floats]:
         """Return z = ‖x‖_p of each record. Raises :class:`InvalidData`."""
         return {"z": norms_within(to_points(data, self.centres.shape[1]), self.p, self.radius)}
@@ -203,12 +213,13 @@ class WeightedLloyd:
         output: Floats = self.sample((data, weights), rng, 1)[0]
         return output
 
+    @ignore_flags
     def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return the final centres of ``size`` independent runs, shape (size, k, d).
 
         Raises :class:`InvalidData`, :class:`InvalidArgument`.
         """
-        if self.arithmetic is Arithmetic.EXACT:
+        if is_exact(self):
             return self._sample_exactly(dataset, rng, size)
         generator = check_call(rng, size)
         centres, rounds = self.centres, self._count_rounds()
@@ -324,7 +335,7 @@ def assign_nearest(points: Floats, centres: Floats) -> Positions:
     runs, clusters, dimension = centres.shape
     nearest = np.full((runs, len(points)), np.inf)
     labels = np.zeros((runs, len(points)), dtype=np.intp)
-    with np.errstate(over="ignore"):
+    with np.errstate(all="ignore"):
         for j in range(clusters):
             distances = np.zeros((runs, len(points)))
             for column in range(dimension):
@@ -339,7 +350,7 @@ def assign_nearest(points: Floats, centres: Floats) -> Positions:
 def total_clusters(data: WeightedData, labels: Positions, clusters: int) -> tuple[Floats, Floats]:
     """Return the weighted counts Σ w, shape (s, k), and the weighted sums Σ w x, shape (s, k, d), of labelled clusters, in binary64."""
     add = _sort(labels, clusters)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         weighted = data.points * data.weights[:, np.newaxis]
     counts = add_up(lambda: add(data.weights[:, np.newaxis]), "the sum of the weights")[..., 0]
     return counts, add_up(lambda: add(weighted), "the weighted sum")

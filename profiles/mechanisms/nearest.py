@@ -41,7 +41,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.arrays import Floats, Positions
+from profiles.arrays import Floats, Positions, ignore_flags
 from profiles.mechanisms.datasets import find_reach
 
 Labels = NDArray[np.int32]
@@ -131,7 +131,7 @@ def prepare_search(centres: Floats, reach: float) -> CentreSearch:
     this is above 2⁻²⁰ (R + ‖c_j‖)², which is more than all roundings here and in the definition, δ_b < δ_j for every record.
     (Underflow is out of the question for R + ‖c_j‖ ≥ 2⁻⁴⁰⁰.)
     """
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         norms = np.sqrt((centres * centres).sum(axis=1))
         least = int(norms.argmin())
         distances = np.sqrt(((centres - centres[least]) ** 2).sum(axis=1))
@@ -154,7 +154,7 @@ def label_by_definition(points: Floats, centres: Floats) -> Labels:
     """Return label(x, c) of each row, by the definition on this page: (n, d) and (k, d) → (n,)."""
     labels = np.empty(len(points), dtype=np.int32)
     block = max(1, _ENTRIES // centres.size)
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(all="ignore"):
         for start in range(0, len(points), block):
             gaps = points[start : start + block, np.newaxis, :] - centres
             gaps *= gaps
@@ -164,6 +164,7 @@ def label_by_definition(points: Floats, centres: Floats) -> Labels:
     return labels
 
 
+@ignore_flags
 def find_nearest(points: Floats, centres: Floats) -> Labels:
     """Return label(x, c) of each row, fast and in bounded extra memory: (n, d) and (k, d) → (n,).
 

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from profiles.arrays import Booleans, Floats
+from profiles.arrays import Booleans, Floats, ignore_flags
 from profiles.errors import InvalidData
 from profiles.mechanisms.datasets import WeightedData
 from profiles.private import list_values
@@ -75,6 +75,7 @@ class Unit:
         return cls(grid.fine, nearest if nearest >= limit else math.nextafter(nearest, math.inf))
 
 
+@ignore_flags
 def quantise(points: Floats, weights: Floats | None, unit: Unit) -> Floats:
     """Return u = trunc(w x/h) of each entry as doubles: ``points`` of shape (n, d), ``weights`` of shape (n,) or None for weights 1.
 
@@ -83,7 +84,7 @@ def quantise(points: Floats, weights: Floats | None, unit: Unit) -> Floats:
     >>> quantise(np.array([[1.0, -0.3]]), np.array([3.0]), Unit(-2, 2.0**40)).tolist()
     [[12.0, -3.0]]
     """
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(all="ignore"):
         if weights is None:
             found: Floats = _scale(points, -unit.exponent)
             return np.trunc(found, out=found)
@@ -164,6 +165,7 @@ def weigh(data: WeightedData) -> Floats | None:
     return data.weights if (data.weights != 1).any() else None
 
 
+@ignore_flags
 def total_units(points: Floats, weights: Floats | None, unit: Unit) -> Totals:
     """Return Σ u of the records, exactly, shape (d,); see :func:`quantise`. Raises :class:`InvalidData` where one is beyond ``unit.most``.
 
@@ -239,6 +241,7 @@ class QuantisedData:
             self.known.add(rows.start)
 
 
+@ignore_flags
 def prepare_units(data: WeightedData, reach: float, sums: Unit, counts: Unit) -> QuantisedData:
     """Return the units of ``data``, none of which is computed if ‖x‖₂ ≤ ``reach`` shows that all are small enough.
 

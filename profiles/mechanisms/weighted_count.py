@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from profiles.arrays import Floats
+from profiles.arrays import Floats, ignore_flags
 from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.datasets import add_up, to_dataset, to_points
 from profiles.mechanisms.exact import open_release
@@ -15,9 +15,11 @@ from profiles.mechanisms.interface import (
     POSITIVE,
     Arithmetic,
     check_call,
+    is_exact,
     noise_scale,
     require_positive,
     settle_arithmetic,
+    settle_numbers,
     suppose_noise,
     to_arithmetic,
 )
@@ -51,6 +53,7 @@ class WeightedCount:
 
     def __post_init__(self) -> None:
         settle_arithmetic(self)
+        settle_numbers(self, beta_count="the noise scale beta_count")
         require_positive(self.beta_count, "the noise scale beta_count")
 
     @property
@@ -63,6 +66,7 @@ class WeightedCount:
         """ε(w, x) = w/β_count; there is no record statistic."""
         return declare(self.name, "w/beta_count", parameters={"beta_count": self.beta_count}, source=self.source)
 
+    @ignore_flags
     def statistic(self, data: object) -> dict[str, Floats]:
         """Return no statistic, after checking the records. Raises :class:`InvalidData`."""
         to_points(data, None)
@@ -72,9 +76,10 @@ class WeightedCount:
         """Return one noisy count; ``weights`` None means 1. Raises :class:`InvalidData`, :class:`InvalidArgument`."""
         return float(self.sample((data, weights), rng, 1)[0])
 
+    @ignore_flags
     def sample(self, dataset: object, rng: object, size: int) -> Floats:
         """Return ``size`` independent noisy counts, shape (size,). Raises :class:`InvalidData`, :class:`InvalidArgument`."""
-        if self.arithmetic is Arithmetic.EXACT:
+        if is_exact(self):
             release = open_release(self.beta_count, "the noise scale beta_count", LAPLACE, rng, size)
             return release.draw_counts(to_dataset(dataset, None), size)
         generator = check_call(rng, size)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from profiles.notions import ORDER, ProfileNotion
 from profiles.numbers import exact_text
 from profiles.presenting import cards
 from profiles.presenting.elements import Child, Element, make
@@ -19,12 +20,12 @@ _LONGEST = 400
 
 
 def as_declared(profile: Profile) -> tuple[Term, tuple[tuple[str, Term, Term], ...]]:
-    """Return ε and the statistics (name, lower end, upper end) as they were declared, also where the ends of a range are expressions in
-    the parameters, for which the profile itself has shares of [0, 1] (:mod:`profiles.ranges`).
+    """Return what is promised (ε in pure profiles) and the statistics (name, lower end, upper end) as they were declared, also where the
+    ends of a range are expressions in the parameters, for which the profile itself has shares of [0, 1] (:mod:`profiles.ranges`).
     """
     written = {item.share: (item.name, item.lo, item.hi) for item in profile.shares}
     ranges = tuple(written.get(s.name, (s.name, number(s.lo), number(s.hi))) for s in profile.record)
-    return profile.written.epsilon if written and profile.written is not None else profile.epsilon, ranges
+    return profile.written.promise if written and profile.written is not None else profile.promise, ranges
 
 
 def describe_shares(profile: Profile) -> list[str]:
@@ -45,7 +46,9 @@ def describe(profile: Profile) -> str:
     epsilon, ranges = as_declared(profile)
     shown = _cut(to_text(epsilon))
     told = [f"{name} in [{_end(lo)}, {_end(hi)}]" for name, lo, hi in ranges]
-    return ", ".join([f"{json.dumps(profile.name, ensure_ascii=False)}: epsilon = {shown}", *told, *map(_text_of, profile.parameters)])
+    notion = "" if profile.notion is ProfileNotion.PURE else f" ({profile.notion.value})"
+    promise = f"{profile.notion.number} = {shown}{notion}"
+    return ", ".join([f"{json.dumps(profile.name, ensure_ascii=False)}: {promise}", *told, *map(_text_of, profile.parameters)])
 
 
 def describe_wholly(profile: Profile) -> str:
@@ -75,6 +78,14 @@ def _text_of(parameter: Parameter) -> str:
     return f"{parameter.name} > 0" if parameter.value is None else f"{parameter.name} = {exact_text(parameter.value)}"
 
 
+_SIGNS = {
+    ProfileNotion.PURE: r"\varepsilon",
+    ProfileNotion.GAUSSIAN: r"\mu",
+    ProfileNotion.RENYI: r"\mathrm{rdp}",
+    ProfileNotion.ZCDP: r"\rho",
+}
+
+
 def to_latex(profile: Profile) -> str:
     r"""Return a profile in LaTeX's display mathematics: ε as it was written, and what it is quantified over.
 
@@ -83,7 +94,8 @@ def to_latex(profile: Profile) -> str:
     $\displaystyle \varepsilon(w, z) = \frac{w\,z}{b}, \quad w \geq 1, \; z \in [0, 2], \; b = 3$
     """
     epsilon, ranges = as_declared(profile)
-    arguments = ", ".join(["w", *(term_latex(symbol(name)) for name, _, _ in ranges)])
+    order = [term_latex(symbol(ORDER))] if profile.notion is ProfileNotion.RENYI else []
+    arguments = ", ".join([*order, "w", *(term_latex(symbol(name)) for name, _, _ in ranges)])
     told = [rf"{term_latex(symbol(name))} \in [{term_latex(lo)}, {term_latex(hi)}]" for name, lo, hi in ranges]
     for parameter in profile.parameters:
         shown = term_latex(symbol(parameter.name))
@@ -91,25 +103,36 @@ def to_latex(profile: Profile) -> str:
             told.append(rf"{shown} \in [{', '.join(term_latex(number(end)) for end in parameter.bounds)}]")
         else:
             told.append(f"{shown} > 0" if parameter.value is None else f"{shown} = {term_latex(number(parameter.value))}")
-    over = r", \; ".join([r"w \geq 1", *told])
-    return rf"$\displaystyle \varepsilon({arguments}) = {term_latex(epsilon)}, \quad {over}$"
+    over = r", \; ".join([*(rf"{name} > 1" for name in order), r"w \geq 1", *told])
+    return rf"$\displaystyle {_SIGNS[profile.notion]}({arguments}) = {term_latex(epsilon)}, \quad {over}$"
 
 
 def to_html(profile: Profile) -> str:
     """Return a profile as a card."""
-    return cards.card(describe_in_html(profile), cards.line(make("small", _PROMISE)))
+    return cards.card(describe_in_html(profile), cards.line(make("small", f"{_PROMISE} {_MEANINGS[profile.notion]}")))
 
 
-_PROMISE = (
-    "A promise of the mechanism, which nothing here proves: adding or removing such a record changes the probability of no output by more "
-    "than the factor exp(ε)."
-)
+_PROMISE = "A promise of the mechanism, which nothing here proves: adding or removing such a record"
+_MEANINGS = {
+    ProfileNotion.PURE: "changes the probability of no output by more than the factor exp(ε).",
+    ProfileNotion.GAUSSIAN: "is no easier to detect than whether one draw is of N(0, 1) or of N(μ, 1). This μ is no ε.",
+    ProfileNotion.RENYI: "gives a Rényi divergence of order α of at most rdp, in either direction. This rdp is no ε.",
+    ProfileNotion.ZCDP: "gives a Rényi divergence of at most α ρ, for all orders α > 1 and in either direction. This ρ is no ε.",
+}
+
+
+_UNITS = {
+    ProfileNotion.PURE: "in nats",
+    ProfileNotion.GAUSSIAN: "Gaussian",
+    ProfileNotion.RENYI: "Rényi, in nats",
+    ProfileNotion.ZCDP: "zCDP, in nats",
+}
 
 
 def describe_in_html(profile: Profile) -> list[Child]:
     """Return the lines that a card tells of a profile."""
     made: list[Child] = [
-        cards.line(cards.name(profile.name), " – PDP profile, in nats"),
+        cards.line(cards.name(profile.name), f" – PDP profile, {_UNITS[profile.notion]}"),
         make("div", make("p", equation(profile)), class_="pdp-scroll", tabindex="0", role="group", aria_label="formula"),
         cards.line("for all ", _over(profile)),
     ]
@@ -121,17 +144,19 @@ def describe_in_html(profile: Profile) -> list[Child]:
 
 
 def equation(profile: Profile) -> Element:
-    """Return ε(w, x) = ..., as it was declared, as one ``math`` element."""
+    """Return ε(w, x) = ..., or what else is promised, as it was declared, as one ``math`` element."""
     epsilon, ranges = as_declared(profile)
-    arguments: list[Element] = [make("mi", "w")]
+    order = [*lay_out(symbol(ORDER))[0], make("mo", ",", separator="true")] if profile.notion is ProfileNotion.RENYI else []
+    arguments: list[Element] = [*order, make("mi", "w")]
     for name, _, _ in ranges:
         arguments += [make("mo", ",", separator="true"), *lay_out(symbol(name))[0]]
     left = make("mrow", make("mo", "("), arguments, make("mo", ")"))
-    return make("math", make("mi", "ε"), left, operator("="), lay_out(epsilon)[0], display="block")
+    return make("math", make("mi", profile.notion.sign), left, operator("="), lay_out(epsilon)[0], display="block")
 
 
 def _over(profile: Profile) -> list[Child]:
-    told: list[Child] = [make("code", "w ≥ 1")]
+    told: list[Child] = [make("code", "α > 1"), ", "] if profile.notion is ProfileNotion.RENYI else []
+    told.append(make("code", "w ≥ 1"))
     for name, lo, hi in as_declared(profile)[1]:
         told += [", ", term_math(symbol(name)), " in [", _end_in_html(lo), ", ", _end_in_html(hi), "]"]
     for parameter in profile.parameters:

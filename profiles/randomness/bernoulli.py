@@ -19,10 +19,11 @@ from profiles.randomness.bits import (
     Digits,
     SecureBits,
     Uncopied,
-    mark_process,
     open_bits,
+    read_block,
     refuse_repeats,
 )
+from profiles.randomness.forks import mark_process
 
 
 def subtract_digits(q: Floats, digits: NDArray[Any], bits: int = FIRST_BITS) -> Floats:
@@ -94,7 +95,7 @@ class PoissonSampler(Uncopied):
         start = 0
         while start < asked.size:
             if self._next >= self._digits.size:
-                self._digits, self._next = self.source.block(), 0
+                self._digits, self._next = read_block(self.source), 0
             stop = min(asked.size, start + self._digits.size - self._next)
             digits = self._digits[self._next : self._next + stop - start]
             selected[start:stop] = self._select(asked[start:stop], digits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import SECURE_BITS, SEEDED_BITS, Hypothesis
 from profiles.numbers import to_integer
+from profiles.randomness.forks import require_home
 from profiles.randomness.system import SystemBits
 
 Digits = NDArray[np.uint16]
@@ -19,26 +20,6 @@ Words = NDArray[np.uint64]
 #: First digits are drawn in blocks of this length, so that a seed gives the same sample however the data is cut into batches.
 BLOCK = 32_768
 FIRST_BITS, NEXT_BITS = 16, 32
-
-_forks = 0  # between the first process that loaded this module and this one
-
-
-def _count_fork() -> None:
-    global _forks  # noqa: PLW0603 - what a fork changes is the process
-    _forks += 1
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_count_fork)
-
-
-def mark_process() -> tuple[int, int]:
-    """Return what a forked process has another value of: the process id, and how many forks led here.
-
-    Each alone is not enough: a fork into a new process namespace (a container) may have its parent's id, and a fork by a C library is not
-    counted.
-    """
-    return os.getpid(), _forks
 
 
 class Uncopied:
@@ -123,15 +104,17 @@ class GeneratorBits(Uncopied):
     """A NumPy generator: for tests and repeatable studies. The guarantee then supposes that nobody knows the seed.
 
     Its bits are used once: it cannot be copied or pickled, and gives none in a forked process, which would draw what its parent draws.
+    The process of a generator is the one where it was first used here: see :func:`~profiles.randomness.forks.require_home`.
     """
 
-    __slots__ = ("_process", "rng", "seed")
+    __slots__ = ("rng", "seed")
 
     name = "seeded generator"
     hypothesis = SEEDED_BITS
 
     def __init__(self, rng: np.random.Generator, seed: int | None = None) -> None:
-        self.rng, self.seed, self._process = rng, seed, mark_process()
+        self.rng, self.seed = rng, seed
+        require_home(rng)
 
     def block(self) -> Digits:
         """Return the next block. Raises :class:`InvalidArgument` in a forked process."""
@@ -139,20 +122,13 @@ class GeneratorBits(Uncopied):
 
     def words(self, count: int) -> Words:
         """Return the next words; a sequence of calls gives what one call gives. Raises :class:`InvalidArgument` in a forked process."""
-        self._refuse_forks()
+        require_home(self.rng)
         return self.rng.integers(0, 2**64 - 1, size=count, dtype=np.uint64, endpoint=True)
 
     def digit(self) -> int:
         """Return the next single digit. Raises :class:`InvalidArgument` in a forked process."""
-        self._refuse_forks()
+        require_home(self.rng)
         return int(self.rng.integers(0, 2**NEXT_BITS - 1, dtype=np.uint64, endpoint=True))
-
-    def _refuse_forks(self) -> None:
-        if self._process != mark_process():
-            raise InvalidArgument(
-                "a seeded generator was used in a forked process, where it would draw what its parent draws; make one there, with a seed "
-                "of its own, or none for the secure source"
-            )
 
     def _refuse_copy(self) -> NoReturn:
         raise InvalidArgument("a source of bits cannot be copied or pickled, because both would give the same bits; make another one")
@@ -193,7 +169,7 @@ def open_bits(source: object = None) -> BitSource:
     """Return the secure source (None), a source seeded with an integer, or that of a :class:`numpy.random.Generator`; pass on any other
     object that has the methods of :class:`BitSource`.
 
-    Raises :class:`InvalidArgument`.
+    Raises :class:`InvalidArgument`, also for a generator that was used before this process was forked.
 
     >>> open_bits().name, open_bits(7).seed
     ('secure source of the operating system', 7)
@@ -205,11 +181,33 @@ def open_bits(source: object = None) -> BitSource:
     if isinstance(source, (int, np.integer)) and not isinstance(source, bool):
         seed = to_integer(source, "a seed", 0, hint="give one, or none for a secure source")
         return GeneratorBits(np.random.default_rng(seed), seed)
+    if isinstance(source, GeneratorBits):
+        require_home(source.rng)
     if all(hasattr(source, name) for name in ("name", "hypothesis", "seed", "block", "digit", "words")):
         return source  # type: ignore[return-value]
     raise InvalidArgument(
         f"a source of random bits must be None (secure), a seed or a numpy.random.Generator, but {type(source).__name__} was found; "
         "give one of them"
+    )
+
+
+def read_words(source: BitSource, count: int) -> Words:
+    """Return ``count`` words of ``source``. Raises :class:`InvalidArgument` where it gives anything else, of which nothing is used."""
+    return _require(source, source.words(count), np.dtype(np.uint64), count, "words")
+
+
+def read_block(source: BitSource) -> Digits:
+    """Return the next block of ``source``. Raises :class:`InvalidArgument` where it gives anything else."""
+    return _require(source, source.block(), np.dtype(np.uint16), BLOCK, "block")
+
+
+def _require(source: BitSource, found: Any, kind: np.dtype[Any], count: int, method: str) -> NDArray[Any]:
+    if isinstance(found, np.ndarray) and found.dtype == kind and found.shape == (count,):
+        return found
+    shape = f"{found.dtype} of shape {found.shape}" if isinstance(found, np.ndarray) else type(found).__name__
+    raise InvalidArgument(
+        f"the method {method!r} of a source of random bits returns an array of {count} numbers of type {kind}, but {type(source).__name__} "
+        f"returned {shape}; correct the source"
     )
 
 

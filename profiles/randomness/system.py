@@ -15,6 +15,7 @@ import numpy as np
 
 from profiles import InvalidArgument
 from profiles.hypotheses import SECURE_BITS, SEEDED_BITS, Hypothesis
+from profiles.randomness.forks import require_home
 
 
 class _Functions(ctypes.Structure):
@@ -73,7 +74,7 @@ def system_generator() -> np.random.Generator:
 def open_generator(rng: object = None) -> tuple[np.random.Generator, Hypothesis]:
     """Return the generator that draws noise, and what has to be true of it: None is the secure source of the operating system.
 
-    Raises :class:`InvalidArgument` for what is no generator.
+    Raises :class:`InvalidArgument` for what is no generator, and for one that was used before this process was forked.
     """
     if rng is None:
         return system_generator(), SECURE_BITS
@@ -82,4 +83,7 @@ def open_generator(rng: object = None) -> tuple[np.random.Generator, Hypothesis]
             f"a numpy.random.Generator was expected, but an object of type {type(rng).__name__} was found; leave it out for the "
             "secure source of the operating system, or pass numpy.random.default_rng() in tests"
         )
-    return rng, SECURE_BITS if isinstance(rng.bit_generator, SystemBits) else SEEDED_BITS
+    if isinstance(rng.bit_generator, SystemBits):
+        return rng, SECURE_BITS
+    require_home(rng)
+    return rng, SEEDED_BITS

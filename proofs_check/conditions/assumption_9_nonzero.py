@@ -289,4 +289,4 @@ def _moved(context: Context, variable: Variable, value: Term, distance: Variable
         bounds = None if distance.hi is None else (distance.lo, distance.hi)
         parameters, box = (*parameters, Parameter(variable.name, bounds=bounds)), (*box, distance)
     epsilon = substitute(profile.epsilon, {variable.name: value})
-    return replace(context, profile=replace(profile, epsilon=epsilon, record=record, parameters=parameters, parts=()), box=box)
+    return replace(context, profile=replace(profile, promise=epsilon, record=record, parameters=parameters, parts=()), box=box)

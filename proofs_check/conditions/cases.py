@@ -79,4 +79,4 @@ def _half(profile: Profile, name: str, at: Fraction, *, below: bool) -> Profile:
     narrowed = replace(profile, record=record, parameters=parameters, parts=())
     expression, weight = narrowed.expression(), narrowed.symbols()["w"]
     resolved, _ = resolve_inside(expression, narrowed.variables(), weight)
-    return replace(narrowed, epsilon=from_sympy(resolved))
+    return replace(narrowed, promise=from_sympy(resolved))

@@ -16,6 +16,7 @@ from proofs_check.explain.kernel_rules import explain_tree
 from proofs_check.explain.proved import explain_floor, explain_inequality, explain_threshold, explain_vanishing, explain_well_defined
 from proofs_check.explain.refuted import explain_kink, explain_limit, explain_loss_and_tail, explain_tail, explain_witness
 from proofs_check.explain.sampled import explain_lower, explain_upper
+from proofs_check.explain.scaling import explain_homogeneous, explain_not_homogeneous
 from proofs_check.explain.setting import definition, for_all
 from proofs_check.explain.statements import AT_ONE, LEFT, STATEMENTS, STRICT, Case, gap, goal_formula, profile_step
 from proofs_check.kernel.claims import CLAIMS
@@ -51,6 +52,8 @@ EXPLAINERS: dict[str, Explain] = {
     "proposition-17 proved": explain_inequality,
     "proposition-17 refuted at a point": explain_witness,
     "proposition-17 refuted at a kink": explain_kink,
+    "homogeneous proved": explain_homogeneous,
+    "homogeneous refuted": explain_not_homogeneous,
     "strong-convexity proved": explain_floor,
     "epsilon-upper proved": explain_upper,
     "epsilon-lower proved": explain_lower,

@@ -64,6 +64,9 @@ STATEMENTS: dict[str, Prose] = {
         "for all records x, ", Formula((ZERO, "<", RATE, "<=", ONE)), ", and ", Formula((PSI,)), " is at most the given number.",
     ),
     "epsilon-lower": ("there is a record x at which ", Formula((PSI,)), " is at least the given number."),
+    "homogeneous": (
+        "for all records x and all ", Formula((W, ">=", ONE)), ", ", Formula((EPSILON, "=", ("mul", W, EPSILON_AT_ONE))), ".",
+    ),
     "proposition-17": ("for all records x and all ", Formula((W, ">=", ONE)), ", ", Formula((EPSILON, "<=", ("mul", W, SLOPE))), "."),
 }  # fmt: skip
 

@@ -27,7 +27,9 @@ the prover, not SymPy, not python-flint, not the command line. The kernel is {li
 prints which of the axioms below a certificate used.
 
 What a certificate does **not** say: that a mechanism has the declared profile, that a sampler selects with the declared probabilities, that
-records lie in the declared ranges, or that noise is drawn in exact real arithmetic. Those are hypotheses that every guarantee carries.
+records lie in the declared ranges, or that noise is drawn in exact real arithmetic. Every guarantee carries those that it rests on
+as hypotheses; some are discharged, each with the reason on record (for mechanisms of the catalogue in exact mode also the last one:
+[exact-noise.md](exact-noise.md)).
 
 ## The interpreter and its standard library
 

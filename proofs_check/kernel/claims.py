@@ -12,16 +12,18 @@ from .syntax import read_choice, read_fields, read_list, read_name, read_number,
 from .terms import Rejected, Term, differentiate, exp, log, make, num, postorder, power, require, smoothness, substitute, var
 
 _ONE, _WEIGHTS = num(1), Range(Fraction(1))
+_NUMBERS = {"pure": "epsilon", "gaussian": "mu", "renyi": "rdp", "zcdp": "rho"}
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
     """What the claims are about: the profile, its records, and the target and sampling rule if there are any."""
 
-    epsilon: Term
+    epsilon: Term  # what is promised: in another notion than the pure one it is no epsilon, and few claims may be made of it
     records: Box
     target: Term | None
     q: Term | None
+    notion: str
 
     @property
     def domain(self) -> Box:
@@ -47,7 +49,9 @@ def _given(term: Term | None) -> Term:
 def read_statement(session: Session, whole: Mapping[str, object]) -> Statement:
     """Read the statement of a certificate; numeric parameters go to the session, to be substituted everywhere."""
     with session.at("profile"):
-        profile = read_fields(whole["profile"], {"name", "epsilon", "record", "parameters"})
+        notion = str(read_fields(whole["profile"]).get("notion", "pure"))
+        require(notion in _NUMBERS, "unknown notion")
+        profile = read_fields(whole["profile"], {"name", _NUMBERS[notion], "record", "parameters"}, frozenset({"notion"}))
         require(isinstance(profile["name"], str) and len(profile["name"]) <= 1000, "the name must be a string of moderate length")
         records = {read_name(v): _read_range(ends) for v, ends in read_fields(profile["record"]).items()}
         for name, value in read_fields(profile["parameters"]).items():
@@ -58,13 +62,18 @@ def read_statement(session: Session, whole: Mapping[str, object]) -> Statement:
             else:
                 session.constants[name] = num(read_number(value))
         names = {**session.constants, **variables(records)}
-        epsilon = read_term(profile["epsilon"], {**names, "w": var("w")})
+        if notion == "renyi":  # the order alpha is 1 + a, for all a > 0
+            require(not names.keys() & {"alpha", "alpha_above_one"}, "the order is declared as something else")
+            records["alpha_above_one"] = Range(Fraction(0), open=True)
+            names |= {"alpha": _ONE + var("alpha_above_one"), "alpha_above_one": var("alpha_above_one")}
+        epsilon = read_term(profile[_NUMBERS[notion]], {**names, "w": var("w")})
+        require(notion == "pure" or not whole.keys() & {"target_epsilon", "sampling"}, "these are for a pure epsilon only")
     with session.at("target_epsilon"):
         target = read_number(whole["target_epsilon"]) if "target_epsilon" in whole else None
         require(target is None or target > 0, "the target epsilon must be positive")
     with session.at("sampling"):
         q = read_term(read_fields(whole["sampling"], {"q"})["q"], names) if "sampling" in whole else None
-    return Statement(epsilon, records, None if target is None else num(target), q)
+    return Statement(epsilon, records, None if target is None else num(target), q, notion)
 
 
 def _read_range(ends: object) -> Range:
@@ -248,6 +257,22 @@ def not_proposition_17(session: Session, s: Statement, *, at: Json, bound: Json)
     show(session, ".bound", Goal(-_at_weight(session, s, w, _gap_17), {}, strict=True), bound)
 
 
+def homogeneous(session: Session, s: Statement) -> None:
+    """For all records and weights, epsilon = w^d epsilon(1), with d = 1 for epsilon and mu, and d = 2 for rdp and rho."""
+    require(session.is_zero(_excess(s), s.domain), "epsilon is not shown to be a power of w times its value at w = 1")
+
+
+def not_homogeneous(session: Session, s: Statement, *, at: Json, bound: Json) -> None:
+    """At a record and weight, (epsilon - w^d epsilon(1))^2 > 0."""
+    s, w = _at(session, s, at, s.domain)
+    show(session, ".bound", Goal(power(substitute(_excess(s), {"w": w}), 2), {}, strict=True), bound)
+
+
+def _excess(s: Statement) -> Term:
+    degree = 2 if s.notion in {"renyi", "zcdp"} else 1
+    return s.epsilon - power(var("w"), degree) * substitute(s.epsilon, {"w": _ONE})
+
+
 def _sampled(session: Session, s: Statement, bound: Term, form: Json, proofs: tuple[object, ...]) -> Term:
     # a term that is >= 0 if and only if psi <= bound, after showing 0 < q <= 1 by the proofs or, without any, by the usual ones
     q = _given(s.q)
@@ -416,6 +441,8 @@ CLAIMS: dict[str, Callable[..., None]] = {  # by claim and verdict; the words af
     "proposition-17 proved": proposition_17,
     "proposition-17 refuted at a point": not_proposition_17,
     "proposition-17 refuted at a kink": kink,
+    "homogeneous proved": homogeneous,
+    "homogeneous refuted": not_homogeneous,
     "strong-convexity proved": strong_convexity,
     "epsilon-upper proved": epsilon_upper,
     "epsilon-lower proved": epsilon_lower,
@@ -498,6 +525,7 @@ def _cut(s: Statement, fields: Mapping[str, object]) -> tuple[str, Range, Fracti
     return v, s.records[v], c
 
 
+_OF_ALL_NOTIONS = {"well-defined", "homogeneous"}  # all others are about an epsilon
 _OWN_FIELDS = {
     "epsilon-upper": {"bound": "claimed"},
     "epsilon-lower": {"bound": "claimed", "at": "at"},
@@ -510,6 +538,7 @@ def check_claim(session: Session, s: Statement, value: object) -> tuple[str, str
     name, verdict = str(claim.get("claim")), str(claim.get("verdict"))
     choices = [function for key, function in CLAIMS.items() if key.split(" ")[:2] == [name, verdict]]
     require(choices, "unknown claim or verdict")
+    require(s.notion == "pure" or name in _OF_ALL_NOTIONS, "this claim is about a pure epsilon, which is not what the profile declares")
     own = _OWN_FIELDS.get(name, {})
     fields = read_fields(claim, {"claim", "verdict", "proof", *own})
     with session.at(".proof"):

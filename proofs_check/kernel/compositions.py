@@ -4,15 +4,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, Inexact, getcontext, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal, Inexact, getcontext, localcontext
 from fractions import Fraction
 from itertools import pairwise
 
 from . import curves
-from .syntax import read_choice, read_fields, read_integer, read_list, read_number
+from .syntax import read_choice, read_fields, read_integer, read_list
+from .syntax import read_number as read_any_number
 from .terms import Meter, require
 
 _MOST_CELLS, _MOST_DIGITS, _MOST_EVENTS = 1 << 19, 2 * 10**7, 64
+_MOST_BITS, _WIDEST = 640, 1000  # of a numerator or denominator; nats in a cell whose exponential becomes an integer
 _MOST_PLACES = 320  # of a number that stands for a mass
 _WORK = 300  # so many digits of a product are one unit of the meter; a point of a curve costs the square of its digits
 _SLACK = 2  # units by which a mass is moved to its side: more than its error (section 11)
@@ -53,6 +55,13 @@ _PARAMETERS = {
     "zcdp": {"rho"},
     "two-sided": {"epsilon_remove", "delta_remove", "delta_add"},
 }
+
+
+def read_number(word: object) -> Fraction:
+    """Read a number whose arithmetic takes a moderate time."""
+    number = read_any_number(word)
+    require(max(number.numerator.bit_length(), number.denominator.bit_length()) <= _MOST_BITS, "a number has too many digits")
+    return number
 
 
 def read_events(value: object) -> list[Event]:
@@ -227,7 +236,9 @@ class Lattice:
         require(n <= _MOST_CELLS and n * width <= _MOST_DIGITS, "the grid is too large")
         self.meter.spend(n * width // _WORK)
         require(max(totals) + x.beyond + y.beyond <= 2 * scale, "a law has too much mass")
-        exact = Context(prec=n * width + 1, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[Inexact])
+        exact = Context(
+            prec=n * width + 1, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN, capitals=1, clamp=0, flags=[], traps=[Inexact]
+        )
         # integers are packed into the digits of one number, whose product has all the sums of products in its digits
         packed = Decimal("".join([f"{c:0{width}d}" for c in x.cells]))
         other = packed if y.cells is x.cells else Decimal("".join([f"{c:0{width}d}" for c in y.cells]))
@@ -247,6 +258,7 @@ class Lattice:
         cells, low = ([0] if law.low % 2 else []) + law.cells, law.low - law.low % 2
         cells += [0] * (1 + len(cells) % 2)  # even places first and last
         even, odd, scale = cells[::2], cells[1::2], 10 ** (self.digits + 6)
+        require(self.width(law.level) <= _WIDEST, "a cell is too wide to be merged with its neighbor")
         r = curves.decimal(self.width(law.level)).exp()
         left = int((1 / (1 + r)).scaleb(self.digits + 6)) + 1  # of an odd cell's mass, what goes to the place below, rounded up
         if self.up:
@@ -373,7 +385,7 @@ def closed_form(
     require(event.count == 1 and digits <= _MOST_PLACES + 20, "only one use has a closed form, to a moderate number of places")
     with localcontext(curves.context(digits + curves.GUARD)):
         a, v, s = event.curve(remove=remove, up=up, order=order, meter=meter)(epsilon)
-        units = int((v - a * s).scaleb(digits))
+        units = int(min(max(v - a * s, Decimal(0)), Decimal(1)).scaleb(digits))
         return Fraction(max(units + (_SLACK if up else -_SLACK), 0), 10**digits)
 
 
@@ -383,7 +395,7 @@ def check_composition(events: list[Event], value: object, meter: Meter | None = 
     name = str(claim["claim"])
     up, remove = read_choice(name, "delta-upper", "delta-lower"), read_choice(claim["direction"], "remove", "add")
     require(claim["verdict"] == "proved", "unknown claim or verdict")
-    epsilon, bound = read_number(claim["epsilon"]), read_number(claim["bound"])
+    epsilon, bound = read_any_number(claim["epsilon"]), read_any_number(claim["bound"])
     require(0 <= epsilon <= 10**10 and 0 <= bound <= 1, "a number of the claim is out of range")
     if "grid" in claim:
         require("order" not in claim, "the order of an event belongs to its grid")

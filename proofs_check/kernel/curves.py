@@ -4,7 +4,7 @@
 # that touches the curve at b. The arithmetic is in the current decimal context, which rounds to nearest; u is 10^(1 - its precision).
 
 from collections.abc import Callable
-from decimal import Context, Decimal, getcontext, localcontext
+from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow, getcontext, localcontext
 from fractions import Fraction
 from math import ceil, floor, isqrt
 
@@ -18,7 +18,8 @@ _NODES, _FAR = 8, 64  # Mills' ratio: Taylor polynomials around the multiples of
 
 def context(digits: int) -> Context:
     """Return a context that rounds to nearest, with exponents that no number here leaves."""
-    return Context(prec=digits, Emin=-(10**15), Emax=10**15)
+    traps = [InvalidOperation, DivisionByZero, Overflow]
+    return Context(prec=digits, rounding=ROUND_HALF_EVEN, Emin=-(10**15), Emax=10**15, capitals=1, clamp=0, flags=[], traps=traps)
 
 
 def decimal(q: Fraction) -> Decimal:
@@ -143,9 +144,10 @@ def two_sided(e: Fraction | None, d: Fraction, back_e: Fraction | None, back_d: 
     elif not loss:
         lines = [(_ONE, max(rest, back)), (decimal(min(d, back_d)), _ZERO)]
     else:
+        bottom = 1 - low * back
         slope = (rest - low * back) / (high - low)
         kinked = [(_ONE, back), (decimal(d) + high * slope, slope), (decimal(d), _ZERO)]
-        lines = [(_ONE, rest / high), (decimal(d), _ZERO)] if slope > back else kinked
+        lines = [(_ONE, back), (bottom, _ZERO)] if slope <= 0 else [(_ONE, rest / high), (decimal(d), _ZERO)] if slope > back else kinked
 
     def base(b: Decimal) -> tuple[Decimal, Decimal]:
         values = [line[0] - b * line[1] for line in lines]

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from accountant import declare, derive_epsilon
 from accountant.curves import Composition, CurvePoint, Direction, PrivacyCurve, account, compose, curve_of, make_event, subsample
-from accountant.guarantees import TwoSidedDP, base_profile, both_directions, declare_events
-from accountant.guarantees.curves import curve_of_guarantee, point_of_curve
+from accountant.guarantees import TwoSidedDP, Unit, base_profile, both_directions, declare_events
+from accountant.guarantees.curves import curve_of_guarantee, point_of_curve, subsample_curve
 from accountant.interop import read_guarantee, replay, write_guarantee
 from accountant.interop.dominating import BITS, Spending
 from accountant.interop.dominating import compose as compose_atoms
@@ -399,3 +399,13 @@ def test_a_curve_says_what_it_is():
     assert curve_of(curve) is curve
     assert curve_of_guarantee(curve.guarantee) is curve.guarantee
     assert curve_of(both_directions(weighted())).composition.events == curve_of(weighted()).composition.events
+
+
+@pytest.mark.parametrize("unit", [Unit.USER, Unit.EVENT])
+def test_samples_of_records_say_nothing_about_users(unit):
+    events = Composition("training", (make_event("gaussian", {"noise_multiplier": 1}, sampling_probability="0.01"),))
+    with pytest.raises(InvalidArgument, match="single records"):
+        declare_events(events, unit=unit)
+    of_users = curve_of_guarantee(declare_directions("greedy", 1, 1, source="a proof", unit=unit))
+    with pytest.raises(InvalidArgument, match="single records"):
+        subsample_curve(of_users, "0.01")

@@ -91,6 +91,13 @@ FORMS = {
     "proposition-17 refuted at a kink": (
         declare("corner", "Abs(w - 3) + 1"), {"proof": {"at": {}, "kink": ["2.5", "3.5"]}}, "epsilon has no derivative in w at w = 3",
     ),
+    "homogeneous proved": (
+        declare("sum of two", "w*(z/b + 1)", record={"z": [1, 2]}, parameters={"b": 3}), {"proof": {}},
+        "Both sides have the same normal form",
+    ),
+    "homogeneous refuted": (
+        PARABOLA, {"proof": {"at": {"z": "1", "w": "2"}, "bound": BOX}}, "epsilon(w, x) = 4, but w*epsilon(1, x) = 3, and 4 > 3.",
+    ),
     "strong-convexity proved": (
         PARABOLA, {"proof": {"floor": "2", "positive": MANIFEST, "form": "log", "curvature": MANIFEST}}, "lower bound of the best constant",
     ),

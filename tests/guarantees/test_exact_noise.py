@@ -381,6 +381,16 @@ def test_nobody_discharges_it_with_the_words_of_the_catalogue() -> None:
         discharge(guarantee, EXACT_REALS, words)
     with pytest.raises(InvalidArgument, match="prove_run"):
         settle(guarantee, {EXACT_REALS: f" {words}"})
+    nbsp, zero_width, cyrillic_a, braille = chr(0xA0), chr(0x200B), chr(0x430), chr(0x2800)
+    alike = (
+        words.replace(" ", nbsp, 1),
+        words.replace(" ", "  "),
+        words.replace("Sum", f"Sum{zero_width}"),
+        words.replace("a", cyrillic_a),
+    )
+    for text in (*alike, words.upper(), words.replace(" ", "\n", 1), f"{words};{words}", f"{braille}{words}", f"{words}; and I checked it"):
+        with pytest.raises(InvalidArgument, match="prove_run"):
+            discharge(guarantee, EXACT_REALS, text)
     assert EXACT_REALS not in discharge(guarantee, EXACT_REALS, "integers: checked by me").hypotheses
     assert EXACT_REALS in assume(discharge(guarantee, EXACT_REALS, "integers: checked by me"), [EXACT_REALS]).hypotheses
 

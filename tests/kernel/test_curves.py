@@ -149,3 +149,36 @@ def test_the_worst_pair_of_two_conditions(numbers):
 def test_what_is_out_of_range_is_rejected(make, numbers):
     with pytest.raises(Rejected, match="out of range"):
         make(*map(Fraction, numbers))
+
+
+def largest_curve(e, d, back_e, back_d):
+    """The points whose lower hull is the largest curve with H(P, Q) <= d at e^e, H(Q, P) <= d' at e^e': convex, falling, 1 at 0."""
+    low, high = mpmath.exp(-mpmath.mpf(back_e.numerator) / back_e.denominator), mpmath.exp(mpmath.mpf(e.numerator) / e.denominator)
+    below, above = 1 - low * (1 - mpmath.mpf(back_d.numerator) / back_d.denominator), mpmath.mpf(d.numerator) / d.denominator
+    return [(mpmath.mpf(0), mpmath.mpf(1)), (low, below), (high, above), (mpmath.mpf(10) ** 60, min(below, above))]
+
+
+def hull_at(points, place):
+    """The lower hull of points at a place: the smallest of all chords, and of the points there."""
+    chords = [
+        q[1] + (p[1] - q[1]) * (q[0] - place) / (q[0] - p[0]) for p in points for q in points if p[0] <= place <= q[0] and p[0] < q[0]
+    ]
+    return min(chords + [y for x, y in points if x == place])
+
+
+@pytest.mark.parametrize(
+    ("e", "d", "back_e", "back_d"),
+    [("1", ".9", "1", "0"), ("1", ".001", ".000001", "0"), ("1", ".00001", ".000001", "0"), ("2", ".1", "1", ".05"), (".5", "0", "2", ".3"),
+     ("1", "0", "1", "0"), ("3", ".999", "0", ".001"), ("0", ".5", "2", ".1"), (".1", ".2", "4", ".7")],
+)  # fmt: skip
+def test_two_conditions_have_the_largest_curve_which_falls(e, d, back_e, back_d):
+    numbers = [Fraction(text) for text in (e, d, back_e, back_d)]
+    with localcontext(curves.context(60)), mpmath.workdps(60):
+        base, points, last = curves.two_sided(*numbers), largest_curve(*numbers), mpmath.mpf(1)
+        for place in ("0.001", "0.2", "0.37", "0.9999995", "1", "1.7", "2.71", "3", "20", "1000"):
+            v, s = base(Decimal(place))
+            found = mpmath.mpf(str(v - Decimal(place) * s))
+            assert s >= 0
+            assert abs(found - hull_at(points, mpmath.mpf(place))) < mpmath.mpf(10) ** -45
+            assert found <= last
+            last = found

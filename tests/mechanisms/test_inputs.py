@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -201,3 +202,39 @@ def test_inputs_are_not_changed(mechanism):
     mechanism.sample((data, weights), np.random.default_rng(0), 3)
     assert data.tolist() == GOOD
     assert weights.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("make", "field"),
+    [
+        (lambda number: LaplaceSum(b=number), "b"),
+        (lambda number: LaplaceSum(b=1, radius=number), "radius"),
+        (lambda number: WeightedCount(beta_count=number), "beta_count"),
+        (lambda number: KNormSum(beta_sum=number), "beta_sum"),
+        (lambda number: KNormSum(beta_sum=1, radius=number), "radius"),
+        (lambda number: WeightedLloyd(initial_centres=[0, 1], iterations=number, beta_count=1, beta_sum=1), "iterations"),
+        (lambda number: WeightedLloyd(initial_centres=[0, 1], iterations=1, beta_count=number, beta_sum=1), "beta_count"),
+        (lambda number: WeightedLloyd(initial_centres=[0, 1], iterations=1, beta_count=1, beta_sum=number), "beta_sum"),
+        (lambda number: WeightedLloyd(initial_centres=[0, 1], iterations=1, beta_count=1, beta_sum=1, radius=number), "radius"),
+        (lambda number: WeightedLloyd(initial_centres=[0, 1], iterations=1, beta_count=1, beta_sum=1, min_count=number), "min_count"),
+    ],
+)
+def test_numbers_of_a_mechanism_do_not_change_after_it_is_made(make, field):
+    """A guarantee that was derived before the change would be one of another mechanism."""
+    number = np.array(1000.0)
+    mechanism, same = make(number), make(1000)
+    number[...] = 1
+    assert getattr(mechanism, field) == 1000
+    assert (mechanism.profile, mechanism) == (same.profile, same)
+    assert hash(mechanism) == hash(same)
+
+
+@pytest.mark.parametrize("given", [3, 0.5, "0.1", "positive", Fraction(1, 3), Decimal("0.1")])
+def test_numbers_that_cannot_change_are_kept_as_given(given):
+    kept = LaplaceSum(b=given).b
+    assert kept is given
+
+
+def test_a_dimension_becomes_an_integer():
+    assert type(LaplaceSum(b=1, dimension=np.int64(2)).dimension) is int
+    assert type(KNormSum(beta_sum=1, dimension=np.int64(2)).dimension) is int

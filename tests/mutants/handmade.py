@@ -94,6 +94,8 @@ def _claims() -> list[Json]:
             ],
         ),
         _document("jump", "Piecewise((1, w < 2), (w, True))", [_claim("proposition-17", "refuted", kinked)]),
+        _document("scaled-sum", "w*(z + 1/3)", [_claim("homogeneous", "proved", {})]),
+        _document("not-scaled", "w*z + 1", [_claim("homogeneous", "refuted", {"at": {"z": "1", "w": "2"}, "bound": B})]),
         _document("flattening", "3*log(w)/2", [_claim("assumption-11", "refuted", limit)]),
         _document("growth", "3*log(w)", [_claim("assumption-9", "proved", slope)], target_epsilon="1"),
         _document("steep", "w*z", [_claim("assumption-9", "proved", direct)], record={"z": ["1", "2"]}, target_epsilon="1"),

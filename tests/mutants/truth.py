@@ -148,7 +148,12 @@ class _Judge:
             yield lambda: [("16", *(reversed(pair) if refuted else pair))]
         elif name.startswith("proposition-17") and "bound" in p:
             weights = [Fraction(p["at"]["w"])] if refuted else WEIGHTS
-            yield from (lambda w=w: self._homogeneous(record, _mpf(w), refuted=refuted) for w in weights)
+            yield from (lambda w=w: self._euler(record, _mpf(w), refuted=refuted) for w in weights)
+        elif name == "homogeneous proved":
+            yield from (lambda w=w: self._scaled(record, _mpf(w)) for w in WEIGHTS)
+        elif name == "homogeneous refuted":
+            w = _mpf(Fraction(p["at"].get("w", "1")))
+            yield lambda: [("apart", abs(self.value(record, w) - w * self.value(record, mpf(1))), mpf(10) ** -40)]
         elif name.startswith("epsilon"):
             upper = claim["claim"] == "epsilon-upper"
             yield lambda: self.bound(record if upper else self.at(claim["at"]), claim["bound"], upper=upper)
@@ -169,7 +174,11 @@ class _Judge:
         w = evaluate(p["weight"], {"n": (n, mpf(0), mpf(0))})[0]
         return [("weight", w, mpf(1)), ("flat", mpf(1), n * self.curvature(record, w, "exp"))]
 
-    def _homogeneous(self, record: Point, w: Any, *, refuted: bool) -> list[Goal]:
+    def _scaled(self, record: Point, w: Any) -> list[Goal]:
+        a, b = self.value(record, w), w * self.value(record, mpf(1))
+        return [("scaled", a, b), ("scaled", b, a)]
+
+    def _euler(self, record: Point, w: Any, *, refuted: bool) -> list[Goal]:
         e = self.eps(record, w)
         return [("17", e[0], w * e[1]) if refuted else ("17", w * e[1], e[0])]
 

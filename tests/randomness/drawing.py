@@ -30,7 +30,7 @@ LEFT_OUT = ("proofs_check/audit", "accountant/testing")
 _WORDS = frozenset({"digit", "block", "words"})
 _METHODS = frozenset(name for kind in (np.random.Generator, np.random.RandomState) for name in dir(kind) if not name.startswith("_"))
 #: What gives or makes random numbers wherever its name is used, and the classes that do where they are called.
-_SOURCES = frozenset({"urandom", "getrandom", "default_rng", "check_random_state"})
+_SOURCES = frozenset({"urandom", "getrandom", "default_rng", "check_random_state", "read_block", "read_words"})
 _KINDS = frozenset({"Generator", "RandomState", "SeedSequence", "PCG64", "PCG64DXSM", "Philox", "SFC64", "MT19937", "rvs"})
 _MODULES = frozenset({"secrets", "random", "uuid", "np.random"})
 _KEYWORDS = frozenset({"random_state"})

@@ -55,7 +55,9 @@ SURVEY: tuple[Line, ...] = (
         f"{_R}/bits.py", ("SecureBits.block", "SecureBits.digit", "SecureBits.words"), Kind.SOURCE, "the operating system's bits", _GIVEN,
     ),
     Line(
-        f"{_R}/bits.py", ("GeneratorBits.block", "GeneratorBits.digit", "GeneratorBits.words", "open_bits", "repeats"), Kind.SOURCE,
+        f"{_R}/bits.py",
+        ("GeneratorBits.block", "GeneratorBits.digit", "GeneratorBits.words", "open_bits", "read_block", "read_words", "repeats"),
+        Kind.SOURCE,
         "bits of a generator with a seed, for tests and studies", "that nobody knows the seed: a hypothesis",
     ),
     Line(
@@ -194,7 +196,9 @@ SURVEY: tuple[Line, ...] = (
 
 #: Uses of a name that is also one of a generator's methods: (file, function) → why it draws nothing.
 INNOCENT = {
+    ("profiles/randomness/forks.py", "require_home"): "makes a generator in its example",
     ("proofs_check/kernel/boxes.py", "_operation"): "`power` of an interval",
+    ("proofs_check/kernel/compositions.py", "compose"): "`power` of a law of losses",
     ("accountant/applications/kmeans/estimator.py", "<module>"): "a type that may be a generator",
     ("proofs_check/exact/repeated/searching.py", "<module>"): "a type that may be a generator",
     ("accountant/presenting.py", "plot_derived"): "draws a picture",

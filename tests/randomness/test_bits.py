@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import os
 import pickle
 from fractions import Fraction
@@ -12,10 +13,12 @@ import pytest
 
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import SECURE_BITS
+from profiles.mechanisms import LaplaceSum
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import GeneratorBits, SecureBits, open_bits
+from profiles.randomness.forks import _homes, require_home
 from profiles.randomness.rounded import LAPLACE, Grid, draw_rounded
-from profiles.randomness.system import system_generator
+from profiles.randomness.system import open_generator, system_generator
 
 
 def test_secure_words_are_read_when_they_are_asked_for(monkeypatch):
@@ -94,3 +97,99 @@ def test_a_process_whose_number_changed_is_another_one(monkeypatch):
     monkeypatch.setattr(os, "getpid", lambda: -1)
     with pytest.raises(InvalidArgument, match="forked process"):
         source.words(1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+@pytest.mark.parametrize("arithmetic", ["exact", "binary64"])
+def test_a_generator_that_was_used_before_a_fork_is_refused_after_it(arithmetic):
+    """NumPy's generator is opened anew by each run: its process is that of the first run."""
+    mechanism = LaplaceSum(b=1, arithmetic=arithmetic)
+    rng = np.random.default_rng(1)
+    first = mechanism.run([0.0], None, rng)
+    same = np.random.Generator(rng.bit_generator)
+    sampler = PoissonSampler(rng)
+    for asked in (
+        lambda: str(mechanism.run([0.0], None, rng)),
+        lambda: str(mechanism.run([0.0], None, same)),
+        lambda: str(mechanism.sample([], rng, 0)),
+        lambda: str(PoissonSampler(rng)),
+        lambda: str(open_generator(rng)),
+        lambda: in_a_fork(lambda: str(open_bits(rng))),
+    ):
+        assert in_a_fork(asked).startswith("refused: a seeded generator was used in a forked process")
+    assert in_a_fork(lambda: str(sampler.select(np.array([0.5])))).startswith("refused: a sampler with a seeded generator")
+    child = in_a_fork(lambda: str(mechanism.run([0.0], None, np.random.default_rng(1))[0]))
+    assert float(child) == first[0]  # one of its own is taken
+    assert mechanism.run([0.0], None, rng) != first  # and the parent goes on
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_generator_that_was_not_used_before_a_fork_repeats_itself():
+    """Nobody can know: docs/exact-noise.md says so."""
+    rng = np.random.default_rng(1)
+    assert in_a_fork(lambda: str(LaplaceSum(b=1).run([0.0], None, rng)[0])) == str(LaplaceSum(b=1).run([0.0], None, rng)[0])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_generators_of_the_secure_source_are_used_after_a_fork():
+    rng, mechanism = system_generator(), LaplaceSum(b=1, arithmetic="binary64")
+    ours = [mechanism.run([0.0], None, rng)[0], open_generator(rng)[0].random()]
+    theirs = in_a_fork(lambda: f"{mechanism.run([0.0], None, rng)[0]} {open_generator(rng)[0].random()}")
+    assert len({*map(float, theirs.split()), *ours}) == 4
+
+
+def test_the_process_of_a_generator_is_forgotten_with_it():
+    before = len(_homes)
+    made = [np.random.default_rng(seed) for seed in range(10)]
+    for rng in made:
+        require_home(rng)
+    assert len(_homes) == before + 10
+    del made, rng
+    gc.collect()
+    assert len(_homes) <= before
+
+
+class Own:
+    """A source of one's own with a mistake in what it returns."""
+
+    name, hypothesis, seed = "own", "my bits are uniform", None
+
+    def __init__(self, mistake):
+        self.mistake, self.inner = mistake, open_bits(1)
+
+    def block(self):
+        return self.mistake(self.inner.block())
+
+    def digit(self):
+        return self.inner.digit()
+
+    def words(self, count):
+        return self.mistake(self.inner.words(count))
+
+
+MISTAKES = {
+    "a list": lambda found: found.tolist(),
+    "signed": lambda found: found.astype(np.int64),
+    "floats": lambda found: found.astype(float),
+    "too few": lambda found: found[:-1],
+    "too many": lambda found: np.concatenate([found, found[:1]]),
+    "no array at all": lambda _: None,
+    "another shape": lambda found: found.reshape(-1, 1),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_source_of_ones_own_that_returns_something_else_is_refused_by_name(mistake):
+    total = np.array([[0], [0]], dtype=np.int64)
+    source = Own(MISTAKES[mistake])
+    with pytest.raises(InvalidArgument, match=r"'words' of a source of random bits .* Own returned"):
+        draw_rounded(total, LAPLACE, Grid.of(Fraction(1)), source)
+    with pytest.raises(InvalidArgument, match=r"'block' of a source of random bits .* Own returned"):
+        PoissonSampler(source).select(np.full(3, 0.5))
+
+
+def test_a_source_of_ones_own_without_a_mistake_serves():
+    total = np.array([[0], [0]], dtype=np.int64)
+    drawn = draw_rounded(total, LAPLACE, Grid.of(Fraction(1)), Own(lambda found: found))
+    assert drawn.tolist() == draw_rounded(total, LAPLACE, Grid.of(Fraction(1)), open_bits(1)).tolist()
+    assert PoissonSampler(Own(lambda found: found)).select(np.full(9, 0.5)).tolist() == PoissonSampler(1).select(np.full(9, 0.5)).tolist()

@@ -15,7 +15,8 @@ from flint import arb, fmpz
 from profiles import InvalidArgument
 from profiles.arrays import Booleans, Integers
 from profiles.randomness import enclose_exp
-from profiles.randomness.bits import FIRST_BITS, NEXT_BITS, BitSource, Digits, mark_process
+from profiles.randomness.bits import FIRST_BITS, NEXT_BITS, BitSource, Digits, read_block
+from profiles.randomness.forks import mark_process
 from proofs_check.enclosures import ball, working_precision
 
 _UNKNOWN = -1
@@ -123,7 +124,7 @@ class TailDraws:
         parts, missing = [], count
         while missing:
             if self._next >= self._digits.size:
-                self._digits, self._next = self.source.block(), 0
+                self._digits, self._next = read_block(self.source), 0
             part = self._digits[self._next : self._next + missing]
             self._next += part.size
             missing -= part.size

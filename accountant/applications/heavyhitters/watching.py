@@ -19,7 +19,8 @@ from accountant.guarantees import AnyGuarantee
 from profiles import InvalidArgument, InvalidData
 from profiles.arrays import Integers
 from profiles.private import list_values
-from profiles.randomness.bits import BitSource, Uncopied, mark_process
+from profiles.randomness.bits import BitSource, Uncopied
+from profiles.randomness.forks import mark_process
 
 _ONE_KEY = 2**62
 _NONE: Integers = np.empty(0, dtype=np.int64)

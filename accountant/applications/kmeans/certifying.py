@@ -13,6 +13,7 @@ record that goes changes the weights of the others, and nothing holds.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -41,6 +42,8 @@ from profiles.hypotheses import (
 from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.catalogue import describe_proof
 from profiles.mechanisms.datasets import float_at_most
+from profiles.mechanisms.interface import is_exact, whole_number
+from profiles.mechanisms.quantised import MOST_RATIO
 from profiles.private import list_values
 from profiles.profile import WEIGHT
 from profiles.terms import substitute, symbol
@@ -84,12 +87,32 @@ def certify_all_records(mechanism: WeightedLloyd, profile: Profile, run: Run, ep
 def certify_sample(mechanism: WeightedLloyd, run: Run, rule: SamplingRule, method: str) -> AnyGuarantee:
     """Return the ε-DP guarantee of one run on a sample of its own by ``rule``, drawn with exact draws or by the user's selector.
 
-    ``method``, of the selection, is why the bound holds for the numbers used. Raises :class:`Infeasible` where a target is too small.
+    ``method``, of the selection, is why the bound holds for the numbers used. Raises :class:`Infeasible` where a target is too small, and
+    :class:`InvalidArgument` where exact noise might refuse a record of the sample.
     """
     derived = _derive(mechanism.profile, mechanism.hypotheses, rule)
+    _require_light(mechanism, derived.bound.upper)
     if run.selector:
         return _conclude(assume(derived.guarantee, (STATISTICS, ARITHMETIC)), mechanism, run)
     return _conclude(realise_pairs(derived.guarantee, pairs=METHODS[method], claims=()), mechanism, run)
+
+
+def _require_light(mechanism: WeightedLloyd, bound: Fraction) -> None:
+    """Refuse a rule, before any record is looked at, for which an exact run might refuse a selected record as too large for the noise.
+
+    ``bound``: a certified ε of the sampled run. What is not refused holds no such record: docs/dp-kmeans.md, Theorem 4. The logarithm is
+    that of binary64, and 1 more than enough for its error. Raises :class:`InvalidArgument`.
+    """
+    if not is_exact(mechanism):
+        return
+    most = 2 * MOST_RATIO * to_exact(mechanism.beta_count)
+    if whole_number(mechanism.iterations, "the number of iterations") * MOST_RATIO <= bound + Fraction(
+        math.log(most.numerator) - math.log(most.denominator) + 1
+    ):
+        raise InvalidArgument(
+            f"exact noise was asked for that weights of the sample may exceed {MOST_RATIO} times, which protects nobody; ask for a smaller "
+            'epsilon or larger probabilities, or take arithmetic="binary64" for a study'
+        )
 
 
 def _conclude(
@@ -120,7 +143,7 @@ def let_records_weigh(profile: Profile, largest: Fraction) -> Profile:
     """
     return replace(
         profile,
-        epsilon=substitute(profile.epsilon, {WEIGHT: ("mul", symbol(WEIGHT), symbol(OWN_WEIGHT))}),
+        promise=substitute(profile.epsilon, {WEIGHT: ("mul", symbol(WEIGHT), symbol(OWN_WEIGHT))}),
         record=(*profile.record, Statistic(OWN_WEIGHT, Fraction(1), largest)),
         source=f"{profile.source}; docs/dp-kmeans.md, Theorem 3",
         parts=tuple(Part(let_records_weigh(part.profile, largest), part.times) for part in profile.parts),

@@ -21,12 +21,12 @@ from accountant.guarantees import AnyGuarantee, Run, ships
 from accountant.rules import make_rule
 from accountant.selection.select import prepare_selection
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
-from profiles.arrays import Booleans, Floats
+from profiles.arrays import Booleans, Floats, ignore_flags
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis, name_range
 from profiles.mechanisms import Arithmetic, WeightedLloyd
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
 from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_most, require_norms
-from profiles.mechanisms.interface import require_norm, to_arithmetic
+from profiles.mechanisms.interface import is_exact, require_norm, to_arithmetic
 from profiles.mechanisms.lloyd import MOST_ROUNDS, require_feasible_run
 from profiles.mechanisms.nearest import find_nearest
 from profiles.mechanisms.quantised import MOST_RATIO
@@ -227,6 +227,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         labels: NDArray[np.int32] = find_nearest(self._read(X, reset=False), self.cluster_centers_)
         return labels
 
+    @ignore_flags
     def transform(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return the Euclidean distances of records to the centres, shape (n, k)."""
         check_is_fitted(self)
@@ -244,7 +245,8 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         refuse_pipeline(type(self).__name__)
         before = dict(vars(self))
         try:
-            yield
+            with np.errstate(all="ignore"):  # a flag that one record raises would be an output of its own
+                yield
         except BaseException:
             self.__dict__ = before
             raise
@@ -304,7 +306,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             arithmetic=self.arithmetic,
         )
         heaviest = largest * max(1 / scales.beta_count, radius / scales.beta_sum)
-        if mechanism.arithmetic is Arithmetic.EXACT and heaviest > MOST_RATIO:  # the run would tell whether there is such a record
+        if is_exact(mechanism) and heaviest > MOST_RATIO:  # the run would tell whether there is such a record
             raise InvalidArgument(
                 f"exact noise was asked for that one record may exceed {MOST_RATIO} times, which protects nobody; ask for a smaller "
                 'epsilon or larger noise scales, or take arithmetic="binary64" for a study'

@@ -17,7 +17,7 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from profiles import NotOffered, NotPrivate
+from profiles import InvalidData, NotOffered, NotPrivate
 from profiles.private import TEXT
 
 _SEARCHES = "sklearn.model_selection"
@@ -129,10 +129,13 @@ def _module(frame: FrameType) -> str:
 def without_quotes() -> Iterator[None]:
     """Raise what the block raises as ValueError or TypeError, of the same kind, with a message that quotes nothing.
 
-    A message that is not known to be safe is left out: the check fails as before, and says so.
+    A message that is not known to be safe is left out: the check fails as before, and says so. Raises :class:`InvalidData` for a number
+    that is too large for a float, which the check lets through.
     """
     try:
         yield
+    except OverflowError:
+        raise InvalidData("records and weights must be within the range of floats, but a larger number was found; correct it") from None
     except (ValueError, TypeError) as error:
         kind = ValueError if isinstance(error, ValueError) else TypeError
         raise kind(_say(str(error))) from None

@@ -11,7 +11,7 @@ import numpy as np
 
 from profiles.arrays import Integers, Positions
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, IEEE_ROUNDING, Hypothesis
-from profiles.mechanisms.interface import Arithmetic, check_call, to_arithmetic
+from profiles.mechanisms.interface import Arithmetic, check_call, is_exact, to_arithmetic
 from profiles.mechanisms.repeated.interface import (
     STOPPED,
     Ends,
@@ -117,7 +117,7 @@ class RepeatedExponential:
         """Return ``size`` independent outputs as positions among the candidates, −1 after a stop, shape (size, rounds)."""
         check_call(rng, size)
         found = np.full((size, self.rounds), STOPPED, dtype=np.int64)
-        digits, exact = open_bits(rng), self.arithmetic is Arithmetic.EXACT
+        digits, exact = open_bits(rng), is_exact(self)
         waiting: list[tuple[tuple[Any, ...], Positions]] = [((), np.arange(size))]
         while waiting:
             previous, rows = waiting.pop()
@@ -165,7 +165,7 @@ class RepeatedExponential:
             yield from self._laws(following, (*path, index), (weight[0] * share[0], weight[1] * share[1]), data, bits)
 
     def _drawer(self, rng: object) -> Callable[[Any], int]:
-        if self.arithmetic is Arithmetic.EXACT:
+        if is_exact(self):
             digits = open_bits(rng)
             return lambda scores: ExponentialChoice(scores, self.rate).draw(digits)
         check_call(rng, 1)

@@ -13,7 +13,7 @@ import numpy as np
 from profiles.arrays import Booleans, Integers, Positions
 from profiles.errors import InvalidData
 from profiles.hypotheses import ASSUMPTION_OF_SCORES, Hypothesis
-from profiles.mechanisms.interface import Arithmetic, check_call, to_arithmetic
+from profiles.mechanisms.interface import Arithmetic, check_call, is_exact, to_arithmetic
 from profiles.mechanisms.repeated.interface import (
     STOPPED,
     Ends,
@@ -106,21 +106,22 @@ class RepeatedThreshold:
 
         ``rng``: a generator, or (for exact arithmetic) anything else that :func:`profiles.randomness.open_bits` takes.
         """
-        if self.arithmetic is Arithmetic.EXACT:
+        exact = is_exact(self)
+        if exact:
             digits = open_bits(rng)
         else:
             check_call(rng, 1)
         answers: list[bool] = []
         while (offered := self.offer(tuple(answers))) is not None:
             gamma = self.exponent(offered[0](data), offered[1])
-            answers.append(draw_exp(gamma, digits) if self.arithmetic is Arithmetic.EXACT else bool(_draw_noisy(gamma, rng, 1)[0]))
+            answers.append(draw_exp(gamma, digits) if exact else bool(_draw_noisy(gamma, rng, 1)[0]))
         return tuple(answers)
 
     def sample(self, dataset: Any, rng: np.random.Generator, size: int) -> Integers:
         """Return ``size`` independent outputs: 1 for ⊤, 0 for ⊥, −1 after a stop, shape (size, rounds)."""
         check_call(rng, size)
         found = np.full((size, self.rounds), STOPPED, dtype=np.int64)
-        digits = open_bits(rng)
+        digits, exact = open_bits(rng), is_exact(self)
         waiting: list[tuple[tuple[bool, ...], Positions]] = [((), np.arange(size))]
         while waiting:
             previous, rows = waiting.pop()
@@ -128,10 +129,7 @@ class RepeatedThreshold:
             if offered is None or not len(rows):
                 continue
             gamma = self.exponent(offered[0](dataset), offered[1])
-            if self.arithmetic is Arithmetic.EXACT:
-                above = np.array([draw_exp(gamma, digits) for _ in rows])
-            else:
-                above = _draw_noisy(gamma, rng, len(rows))
+            above = np.array([draw_exp(gamma, digits) for _ in rows]) if exact else _draw_noisy(gamma, rng, len(rows))
             found[rows, len(previous)] = above
             waiting += [((*previous, answer), rows[above == answer]) for answer in (False, True)]
         return found

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from profiles.arrays import Booleans, Floats, Integers
 from profiles.errors import InvalidArgument
 from profiles.numbers import nearest
-from profiles.randomness.bits import BitSource, Words
+from profiles.randomness.bits import BitSource, Words, read_words
 from profiles.randomness.rounded.elementary import KNOWN_BITS
 from profiles.randomness.rounded.grid import Grid
 from profiles.randomness.rounded.ieee import U, check_rounding, power_of_two
@@ -148,7 +148,7 @@ def _draw(rows: NDArray[Any], law: NoiseLaw, grid: Grid, bits: BitSource, precis
     step = max(1, _BLOCK // taken)
     for start in range(0, count, step):
         block = rows[start : start + step]
-        words = bits.words(len(block) * taken).reshape(len(block), taken)
+        words = read_words(bits, len(block) * taken).reshape(len(block), taken)
         whole, fraction = _split(block, grid)
         values, errors = law.estimate(words, precision.known_bits, d)
         floors, decided = _decide(values, errors, fraction, ratio, precision.widen)
@@ -219,7 +219,7 @@ def _decide_row(totals: list[int], words: list[int], law: NoiseLaw, grid: Grid, 
             ]
         if None not in floors:
             return [(start >> (shift + 1)) + int(floor) for start, floor in zip(starts, floors, strict=True)]
-        further = bits.words(len(uniform)).tolist()
+        further = read_words(bits, len(uniform)).tolist()
         uniform = [k << _FURTHER_BITS | word for k, word in zip(uniform, further, strict=True)]
         known += _FURTHER_BITS
 

@@ -19,7 +19,7 @@ from accountant.applications.kmeans.certifying import GIVEN_ROW
 from accountant.applications.kmeans.estimator import _norms_above, make_generator
 from accountant.applications.kmeans.planning import pack_centres
 from accountant.guarantees import EpsilonDP, Notion
-from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber, PDPError
+from profiles import Infeasible, InvalidArgument, InvalidData, InvalidNumber, PDPError, to_exact
 from profiles.hypotheses import (
     ARITHMETIC,
     EXACT_REALS,
@@ -42,6 +42,7 @@ from profiles.hypotheses import (
 from profiles.mechanisms import Arithmetic
 from profiles.mechanisms.interface import EXACT_MODE
 from profiles.mechanisms.nearest import label_by_definition
+from profiles.mechanisms.quantised import MOST_RATIO
 
 EXPECTED_FAILURES = {
     "check_clustering": "labels_ of the training records are not private, so that there are none",
@@ -398,3 +399,44 @@ def test_absurd_numbers_of_iterations_are_refused_before_any_work() -> None:
 def test_absurd_numbers_of_clusters_are_refused_before_any_work(clusters: int, iterations: int, match: str) -> None:
     with pytest.raises(InvalidArgument, match=match):
         DPKMeans(clusters, epsilon=2, radius="1.5", iterations=iterations, random_state=0).fit(make_blobs(50))
+
+
+@pytest.mark.parametrize("rows", [0, 3, 20_000])
+def test_a_sample_whose_weights_exceed_exact_noise_is_refused_whatever_the_data_are(rows):
+    """A refusal that only a selected record brings about would tell that there is one."""
+    data = np.random.default_rng(3).uniform(-0.5, 0.5, size=(rows, 2))
+    model = DPKMeans(2, epsilon=100, radius=1, iterations=2, random_state=1)
+    with pytest.raises(InvalidArgument, match="weights of the sample may exceed 2048 times"):
+        model.fit_sampled(data, rule="uniform", constants={"rate": "0.0003"})
+    studied = DPKMeans(2, epsilon=100, radius=1, iterations=2, random_state=1, arithmetic="binary64")
+    studied.fit_sampled(data, rule="uniform", constants={"rate": "0.0003"})
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 30), Fraction(1, 40)])
+def test_a_sample_that_is_not_refused_holds_no_record_that_exceeds_exact_noise(rate):
+    """With T = 1 the bound of the largest ratio is close: 50/q nats at rate q, of which a count and a sum each are less than all."""
+    model = DPKMeans(1, epsilon=50, radius=1, iterations=1, random_state=1)
+    made = model.fit_sampled(np.full((2_000, 1), 0.999), rule="uniform", constants={"rate": str(rate)}).mechanism_
+    heaviest = max(1 / to_exact(made.beta_count), to_exact(made.radius) / to_exact(made.beta_sum)) / rate
+    assert heaviest <= MOST_RATIO
+
+
+_HUGE = [[[10**400, 1]], np.array([[-(10**400), 1]], dtype=object), [[Fraction(10**400), 1]]]
+
+
+@pytest.mark.parametrize("data", _HUGE, ids=["integer", "object", "fraction"])
+def test_numbers_beyond_floats_are_a_named_error_without_the_number(data):
+    model = DPKMeans(1, epsilon=1, radius=1, iterations=1, largest_weight=2, random_state=1)
+    fitted = clone(model).fit([[0.0, 1.0]])
+    sampled = clone(model).set_params(largest_weight=None)
+    for attempt in (
+        lambda: model.fit(data),
+        lambda: model.fit([[0.0, 1.0]], sample_weight=[10**400]),
+        lambda: sampled.fit_sampled(data, target_epsilon=2),
+        lambda: fitted.predict(data),
+        lambda: fitted.transform(data),
+    ):
+        with pytest.raises(InvalidData, match="within the range of floats") as caught:
+            attempt()
+        assert "00000" not in str(caught.value)
+        assert caught.value.__cause__ is None

@@ -1,0 +1,127 @@
+"""Verification of a profile in another notion than the pure one: the conditions that its theorems need (docs/gaussian-weights.md)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from profiles.errors import InvalidArgument, PDPError
+from profiles.notions import ProfileNotion
+from profiles.numbers import exact_text
+from profiles.profile import Profile
+from profiles.suggestions import suggest
+from proofs_check.admission import admit, well_defined_claim
+from proofs_check.certificates import make_certificate
+from proofs_check.conditions import homogeneous
+from proofs_check.prover.effort import within_saying_why
+from proofs_check.results import Decision, Verdict
+
+#: Work for one condition, in nominal seconds; what is not decided with it is unknown.
+SECONDS_PER_CONDITION = 5.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class NotionCondition:
+    """A named condition on profiles of a notion: what it means in a few words, its statement, where it is used, and what decides it."""
+
+    id: str
+    meaning: str
+    statements: Mapping[ProfileNotion, str]
+    source: str
+    decide: Callable[[Profile], Decision]
+
+
+#: The conditions of each notion, in the order in which they are reported. A new condition is one module and one line here.
+_ALL = (
+    NotionCondition(
+        homogeneous.ID,
+        homogeneous.MEANING,
+        homogeneous.STATEMENTS,
+        "docs/gaussian-weights.md, Theorems 3, 4 and 6",
+        homogeneous.decide_homogeneous,
+    ),
+)
+CONDITIONS: Mapping[ProfileNotion, Mapping[str, NotionCondition]] = {
+    notion: {condition.id: condition for condition in _ALL if notion in condition.statements} for notion in ProfileNotion
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NotionVerification:
+    """The verdicts on one profile of a notion; all of them were asked."""
+
+    profile: Profile
+    decisions: Mapping[str, Decision]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict: refuted before unknown before proved."""
+        verdicts = {decision.verdict for decision in self.decisions.values()}
+        return next((v for v in (Verdict.REFUTED, Verdict.UNKNOWN) if v in verdicts), Verdict.PROVED)
+
+    def certificate(self) -> dict[str, Any]:
+        """Return the certificate of every verdict that the kernel accepts."""
+        claims = [well_defined_claim(self.profile)]
+        claims += [decision.claim for decision in self.decisions.values() if decision.checked and decision.claim is not None]
+        return make_certificate(self.profile, claims)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the stable JSON form of ``pdp verify`` for this notion."""
+        known = CONDITIONS[self.profile.notion]
+        return {
+            "profile": self.profile.name,
+            "notion": self.profile.notion.value,
+            "asked": list(self.decisions),
+            "verdict": self.verdict.value,
+            "conditions": {name: {"meaning": known[name].meaning, **self._tell(found)} for name, found in self.decisions.items()},
+        }
+
+    def _tell(self, decision: Decision) -> dict[str, Any]:
+        found = decision.to_json()
+        if decision.witness is not None and self.profile.shares:
+            found["declared_statistics"] = {k: exact_text(v) for k, v in self.profile.declared_record(decision.witness).items()}
+        return found
+
+
+def verify_notion(profile: Profile, conditions: Sequence[str] | None = None) -> NotionVerification:
+    """Decide conditions of a profile in another notion than the pure one, all of its notion by default.
+
+    That its number is defined and not negative is proved before, as for every profile.
+
+    Raises :class:`profiles.InvalidProfile` (undefined or negative, with the witness; a pure profile, which has :func:`verify`),
+    :class:`profiles.Undecided`, :class:`profiles.InvalidArgument` (a condition that is none of this notion).
+
+    >>> from profiles import declare
+    >>> found = verify_notion(declare("noisy sum", notion="gaussian", mu="w*z/3", record={"z": [0, 2]}))
+    >>> {name: decision.verdict.value for name, decision in found.decisions.items()}
+    {'homogeneous': 'proved'}
+    """
+    if profile.notion is ProfileNotion.PURE:
+        raise InvalidArgument(f"{profile.name[:60]!r} is a pure profile, whose conditions need a target epsilon; use verify")
+    known = CONDITIONS[profile.notion]
+    for name in conditions or ():
+        if name not in known:
+            raise InvalidArgument(
+                f'the condition {name[:60]!r} is none of the notion "{profile.notion.value}"; known are {", ".join(known)}'
+                + suggest(name, known)
+            )
+    admit(profile)
+    return NotionVerification(profile, {name: _decide(profile, known[name]) for name in dict.fromkeys(conditions or known)})
+
+
+def _decide(profile: Profile, condition: NotionCondition) -> Decision:
+    try:
+        found, reason = within_saying_why(SECONDS_PER_CONDITION, lambda: condition.decide(profile))
+    except PDPError:
+        raise
+    except Exception as error:
+        _log.debug("deciding %s failed", condition.id, exc_info=True)
+        found, reason = None, f"the search ended by an error inside ({type(error).__name__}), which says nothing about the profile"
+    return found or Decision(condition.id, Verdict.UNKNOWN, "none", reason=reason)
+
+
+__all__ = ["CONDITIONS", "NotionCondition", "NotionVerification", "verify_notion"]
