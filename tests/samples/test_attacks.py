@@ -15,10 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import accountant.guarantees.derive as epsilon_module
 import accountant.samples.drawing as drawing_module
 import accountant.samples.plan as plan_module
-import profiles
+import profiles.files as files_module
 from accountant import draw_sample, plan_sample, sample_file
 from accountant.data import parse_statistic
 from accountant.samples import check_certificate, read_certificate
@@ -138,16 +137,16 @@ def test_columns_for_which_epsilon_is_larger_are_refused_also_where_it_falls_wit
 
 @pytest.mark.parametrize("options", [{"q": "1/2"}, {"target_epsilon": 2}, {"target_size": 1}])
 def test_a_profile_file_is_read_once_so_that_no_change_can_come_between(tmp_path, monkeypatch, options):
-    path, readings = tmp_path / "p.toml", []
+    path, readings, read = tmp_path / "p.toml", [], files_module.load
     path.write_text('name = "p"\nepsilon = "w*z"\n[record]\nz = [0, 1]\n')
 
     def load(reference):
         readings.append(reference)
-        declaration = profiles.load(reference)
+        declaration = read(reference)
         path.write_text('name = "p"\nepsilon = "w*z/100"\n[record]\nz = [0, 1]\n')
         return declaration
 
-    for module in (plan_module, drawing_module, epsilon_module):
+    for module in (plan_module, drawing_module, files_module):
         monkeypatch.setattr(module, "load", load)
     sample = draw_sample(str(path), pa.table({"z": [0.5, 1.0]}), source=1, **options)
     assert readings == [str(path)]

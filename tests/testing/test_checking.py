@@ -93,7 +93,7 @@ TWINS = {twin.name: twin for twin in broken_twins()}
     "name",
     [
         "laplace/weight-not-counted", "laplace/replace-sensitivity", "laplace/shared-noise", "count/same-seed", "count/one-sided-noise",
-        "lloyd/empty-clusters-without-noise", "lloyd/initial-centre-from-data", "k-norm/lowest-bits",
+        "lloyd/empty-clusters-without-noise", "lloyd/initial-centre-from-data", "k-norm-p1-d1/lowest-bits",
     ],
 )  # fmt: skip
 def test_broken_twins_fail_on_their_pairs(checker, name):
