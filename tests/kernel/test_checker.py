@@ -260,7 +260,7 @@ def count(path):
 
 def test_the_kernel_does_not_grow():
     lines, texts = map(sum, zip(*map(count, sources()), strict=True))
-    assert lines - texts <= 1905  # neither blank, nor comments, nor docstrings; 440 of them for compositions
+    assert lines - texts <= 1905  # neither blank, nor comments, nor docstrings; 450 of them for compositions
     assert lines <= 2050
 
 
