@@ -32,6 +32,7 @@ _TAIL = 12.0
 _COARSEST = 1e-4  # of the mean density: where there is less, cells do not grow
 _FIRST, _LATER = 0.25, 1.0
 _WIDEST, _WIDER = 2.0, 0.1
+_RARE = 1e-3  # so few uses with a loss do not count
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +262,7 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
             offset = Fraction(floor(part.ends[0] * 10**digits), 10**digits) - step
             low, high = offset, part.ends[1] - 2 * step
         first, last = floor((low - offset) / unit), max(ceil((high - offset) / unit), 1)
-        start, steps = _steps(first, last, (part.places - float(offset)) / float(unit), widths / float(unit))
+        start, steps = _steps(first, last, (part.places - float(offset)) / float(unit), widths / float(unit), whole=part.ends is not None)
         coarse = sqrt(_LATER * 8 * budget / len(shape.parts) / (count * max(count.bit_length() - 1, 1))) * (1.0 if side.up else 1.5)
         floors = [max(0, floor(log2(coarse * 2 ** (k / 2) / float(unit)))) // _STRIDE * _STRIDE for k in range(1, count.bit_length())]
         entries.append(
@@ -273,7 +274,8 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
 
 def _widths(part: Part, shape: Shape, budget: float, factor: float) -> Array:
     """Return how wide cells are in each interval of a part."""
-    shares, widths, count = part.tilt(shape.exponent)[1], np.diff(part.places), part.event.count
+    _, shares, atoms = part.tilt(shape.exponent)
+    widths, count = np.diff(part.places), part.event.count
     if not np.sum(shares) > 0:
         return np.array(np.full(len(widths), float(part.places[-1] - part.places[0])))
     density = np.maximum(shares / widths, _COARSEST * float(np.sum(shares) / np.sum(widths))) * count
@@ -283,14 +285,16 @@ def _widths(part: Part, shape: Shape, budget: float, factor: float) -> Array:
     shape_of = density ** (-1 / 3)
     error = float(np.sum(count * shares * shape_of**2)) / 12
     found = np.minimum(shape_of * sqrt(_FIRST * budget / error) * factor, _WIDEST + _WIDER * budget * (shape.exponent + 1))
-    for end in part.ends or ():  # what shares a cell with an atom is taken for a part of it
+    for end, share in zip(part.ends or (), atoms, strict=False):  # what shares a cell with an atom is taken for a part of it
+        if count * share < _RARE:
+            continue
         near = np.minimum(np.abs(part.places[:-1] - float(end)), np.abs(part.places[1:] - float(end)))
         found = np.minimum(found, np.maximum(max(budget * (shape.exponent + 1) / (8 * count), 1 / shape.exponent), near / 2))
     return np.array(found)
 
 
-def _steps(first: int, last: int, places: Array, widths: Array) -> tuple[int, list[list[int]]]:
-    """Return the first place, and for each run of equal steps its level and number: as wide as they may be, on multiples of themselves."""
+def _steps(first: int, last: int, places: Array, widths: Array, *, whole: bool) -> tuple[int, list[list[int]]]:
+    """Return the first place, and the level and number of equal steps, as wide as they may be, that lead to the last or, if not whole, beyond."""
     levels = [max(0, floor(log2(w)) // _STRIDE * _STRIDE) if w > 1 else 0 for w in widths]
 
     def most(low: int, high: int) -> int:
@@ -302,7 +306,7 @@ def _steps(first: int, last: int, places: Array, widths: Array) -> tuple[int, li
     steps = list[list[int]]()
     while at < last:
         level = min(max(most(at, at + 1), 0), 58)
-        while level and (at % (1 << level) or at + (1 << level) > last or most(at, at + (1 << level)) < level):
+        while level and (at % (1 << level) or (whole and at + (1 << level) > last) or most(at, at + (1 << level)) < level):
             level -= min(_STRIDE, level)
         if steps and steps[-1][0] == level:
             steps[-1][1] += 1

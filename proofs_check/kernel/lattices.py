@@ -16,8 +16,7 @@ MOST_CELLS, _MOST_DIGITS, _WIDEST = 1 << 19, 2 * 10**7, 1000  # of a product; na
 # so many digits of a product are one unit of the meter, and a point of a curve costs the square of its digits; units by which a mass is
 # moved to its side, more than its error (section 11)
 WORK, SLACK = 300, 2
-_STEP, _MORE = 4, 6  # levels that are passed at once; digits of a share that a mass has not
-_ZERO, _HALF = Decimal(0), Decimal("0.5")
+_STEP, _MORE, _ZERO, _HALF = 4, 6, Decimal(0), Decimal("0.5")  # levels passed at once; digits of a share that a mass has not
 Curve = Callable[[Fraction], tuple[Decimal, Decimal, Decimal]]  # from a loss to a, V, S: the line V - S x touches the curve at x = a
 Points = list[tuple[int, int]]  # places in units, in rising order, each with the level that it is on
 Part = tuple[int, list[int]]  # the first place of a level that has mass, and the masses from there on
@@ -97,12 +96,12 @@ class Lattice:
 
     def _multiply(self, x: Law, y: Law, side: int) -> Law:
         # what meets something on a coarser level is brought to that level first: all below a level is, before it meets that level
-        beyond = _divide(x.beyond * (y.mass + y.beyond) + x.mass * y.beyond, 10**self.digits, up=self.up)
+        (beyond,) = _divide([x.beyond * (y.mass + y.beyond) + x.mass * y.beyond], self.digits, up=self.up)
         result, lower, others, at = Law({}, beyond, x.shift + y.shift), None, None, 0
         for level in sorted(x.parts.keys() | y.parts.keys()):
             a, b = x.parts.get(level), y.parts.get(level)
-            lower, others, at = self._lift(lower, at, level, side), self._lift(others, at, level, side), level
-            twice = self._product(a, _add(_add(others, lower if x is y else None), b), side)
+            lower, others, at = self._lift(lower, at, level, side), None if x is y else self._lift(others, at, level, side), level
+            twice = self._product(a, _add(_add(lower, lower) if x is y else others, b), side)
             _put(result, level, twice if x is y else _add(twice, self._product(lower, b, side)))
             lower, others = _add(lower, a), _add(others, b)
         return result
@@ -117,30 +116,30 @@ class Lattice:
         self.meter.spend(n * width // WORK)
         exact = Context(n * width + 1, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, 1, 0, [], [Inexact])
         packed = [Decimal("".join([f"{c:0{width}d}" for c in numbers])) for numbers in ([cells] if x is y else [cells, others])]
-        text, up = str(exact.multiply(packed[0], packed[-1])).zfill(n * width), self.up or side > 0
-        return low + other, [_divide(int(text[i : i + width]), 10**self.digits, up=up) for i in range(0, n * width, width)]
+        text = str(exact.multiply(packed[0], packed[-1])).zfill(n * width)
+        return low + other, _divide([int(text[i : i + width]) for i in range(0, n * width, width)], self.digits, up=self.up or side > 0)
 
     def _lift(self, part: Part | None, level: int, to: int, side: int) -> Part | None:
         # the same losses on a coarser level
         while part is not None and level < to:
-            step, scale, up = min(to - level, _STEP), 10 ** (self.digits + _MORE), self.up or side > 0
-            n, low, shares = 1 << step, part[0] >> step, self._shares(level, 1 << step, side)
-            cells = [0] * (((part[0] + len(part[1]) - 1) >> step) - low + 2)
-            for i, mass in enumerate(part[1], part[0] - low * n):
-                for k, share in enumerate(shares[i % n] if mass else ()):
-                    cells[(i >> step) + k] += _divide(mass * share, scale, up=up)
-            part, level = (low, cells), level + step
+            n, (low, cells) = 1 << min(to - level, _STEP), part
+            cells = [0] * (low % n) + cells + [0] * (-(low + len(cells)) % n)
+            size, found = len(cells) // n, [0] * (len(cells) // n + 1)
+            for k, share in enumerate(self._shares(level, n, side)):
+                moved = _divide([mass * share for mass in cells[k // 2 :: n]], self.digits + _MORE, up=self.up or side > 0)
+                found[k % 2 : size + k % 2] = map(int.__add__, found[k % 2 : size + k % 2], moved)
+            part, level = (low // n, found), level + n.bit_length() - 1
         return part
 
-    def _shares(self, level: int, n: int, side: int) -> list[list[int]]:
-        # of a mass that is r cells above a place of a lattice of n cells, what goes there and to the next place: such that the masses under
-        # P and under Q are kept, or the outcome goes to the nearest place, with its mass under Q times exp(loss)
+    def _shares(self, level: int, n: int, side: int) -> list[int]:
+        # of a mass that is r cells above a place of a lattice of n cells, for each r what goes there and to the next place: such that the
+        # masses under P and under Q are kept, or the outcome goes to the nearest place, with its mass under Q times exp(loss)
         require(self.width(level) * n <= _WIDEST, "a cell is too wide to be merged with its neighbor")
-        h, result = curves.decimal(self.width(level)), [[10 ** (self.digits + _MORE), 0]]
+        h, result = curves.decimal(self.width(level)), [10 ** (self.digits + _MORE), 0]
         for r in range(1, n):
             above = (1 - (-h * r).exp()) / (1 - (-h * n).exp()) if self.up else _HALF if 2 * r == n else Decimal(2 * r > n)
-            both = [(1 - above) * (-h * r * side).exp(), above * (h * (n - r) * side).exp()]
-            result.append([int(w.scaleb(self.digits + _MORE)) + int((self.up or side > 0) and w > 0) for w in both])
+            both = (1 - above) * (-h * r * side).exp(), above * (h * (n - r) * side).exp()
+            result += [int(w.scaleb(self.digits + _MORE)) + int((self.up or side > 0) and w > 0) for w in both]
         return result
 
     def lift(self, laws: Laws, floor: int) -> Laws:
@@ -176,8 +175,8 @@ class Lattice:
         if not p.mass or p.mass < 2 * q.mass < 4 * p.mass:
             return p, q
         move = Fraction(int((Decimal(p.mass) / q.mass).ln().scaleb(self.digits)), 10**self.digits)
-        factor, scale = int(curves.decimal(move).exp().scaleb(self.digits + _MORE)) + 1, 10 ** (self.digits + _MORE)
-        parts = {level: (low, [_divide(c * factor, scale, up=True) for c in cells]) for level, (low, cells) in q.parts.items()}
+        factor, places = int(curves.decimal(move).exp().scaleb(self.digits + _MORE)) + 1, self.digits + _MORE
+        parts = {level: (low, _divide([c * factor for c in cells], places, up=True)) for level, (low, cells) in q.parts.items()}
         return Law(p.parts, p.beyond, p.shift + move), Law(parts, q.beyond, q.shift + move)
 
     def power(self, laws: Laws, count: int, floors: list[int]) -> Laws:
@@ -205,8 +204,9 @@ class Lattice:
             return Fraction(self.units(total.scaleb(-self.digits), up=self.up), 10**self.digits)
 
 
-def _divide(a: int, b: int, *, up: bool) -> int:
-    return -(-a // b) if up else a // b
+def _divide(numbers: list[int], places: int, *, up: bool) -> list[int]:
+    scale = 10**places
+    return [-(-a // scale) for a in numbers] if up else [a // scale for a in numbers]
 
 
 def _put(law: Law, level: int, part: Part | None) -> None:
