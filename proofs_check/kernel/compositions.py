@@ -207,5 +207,5 @@ def check_composition(events: list[Event], value: object, meter: Meter | None = 
         require(len(events) == 1, "more than one event needs a grid")
         places = len(str(bound.denominator)) + 20
         found = closed_form(events[0], epsilon, places, remove=remove, up=up, order=_order(claim), meter=meter)
-    require(min(found, 1) <= bound if up else found >= bound, "delta is not shown to be on this side of the bound")
+    require(min(found, Fraction(1)) <= bound if up else found >= bound, "delta is not shown to be on this side of the bound")
     return name, "proved", str(claim["bound"])

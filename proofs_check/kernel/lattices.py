@@ -13,9 +13,9 @@ from . import curves
 from .terms import Meter, require
 
 MOST_CELLS, _MOST_DIGITS, _WIDEST = 1 << 19, 2 * 10**7, 1000  # of a product; nats in a cell on which something is rounded
-# so many digits of a product are one unit of the meter, and a point of a curve costs the square of its digits; units by which a mass is
+# so many squares of digits of a point of a curve, or so many cells, are one unit of the meter (section 14); units by which a mass is
 # moved to its side, more than its error (section 11)
-WORK, SLACK = 300, 2
+WORK, _CELLS, SLACK = 200, 20, 2
 _STEP, _MORE, _ZERO, _HALF = 4, 6, Decimal(0), Decimal("0.5")  # levels passed at once; digits of a share that a mass has not
 Curve = Callable[[Fraction], tuple[Decimal, Decimal, Decimal]]  # from a loss to a, V, S: the line V - S x touches the curve at x = a
 Points = list[tuple[int, int]]  # places in units, in rising order, each with the level that it is on
@@ -55,7 +55,7 @@ class Lattice:
 
     def discretise(self, curve: Curve, offset: Fraction, points: Points) -> Laws:
         """Return the laws on some points, moved by an offset (sections 4 and 5)."""
-        self.meter.spend((len(points) + 1) * getcontext().prec ** 2 // WORK)
+        self.meter.spend((len(points) + 1) * (1500 + getcontext().prec ** 2) // WORK)
         error, places = Decimal(10) ** (curves.GUARD - precision(self.digits, self.unit)), [i for i, _ in points]
         if not self.up:
             return self._outcomes(curve, offset, points, error)
@@ -83,6 +83,7 @@ class Lattice:
         for level in {level for _, level in points}:
             at = {i >> level: self.units(mass, up=up) for (i, own), mass in zip(points, masses, strict=True) if own == level}
             require(max(at) - min(at) < MOST_CELLS, "the grid is too large")
+            self.meter.spend((max(at) - min(at)) // _CELLS)
             law.parts[level] = min(at), [at.get(k, 0) for k in range(min(at), max(at) + 1)]
         return law
 
@@ -113,7 +114,7 @@ class Lattice:
         (low, cells), (other, others) = x, y
         n, width = len(cells) + len(others) - 1, len(str(sum(cells) * sum(others)))  # of the largest sum that there may be
         require(n <= MOST_CELLS and n * width <= _MOST_DIGITS, "the grid is too large")
-        self.meter.spend(n * width // WORK)
+        self.meter.spend(n * (width + _CELLS) // (6 * _CELLS))
         exact = Context(n * width + 1, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, 1, 0, [], [Inexact])
         packed = [Decimal("".join([f"{c:0{width}d}" for c in numbers])) for numbers in ([cells] if x is y else [cells, others])]
         text = str(exact.multiply(packed[0], packed[-1])).zfill(n * width)
@@ -123,6 +124,7 @@ class Lattice:
         # the same losses on a coarser level
         while part is not None and level < to:
             n, (low, cells) = 1 << min(to - level, _STEP), part
+            self.meter.spend(len(cells) * (self.digits + 2 * _CELLS) // (18 * _CELLS))
             cells = [0] * (low % n) + cells + [0] * (-(low + len(cells)) % n)
             size, found = len(cells) // n, [0] * (len(cells) // n + 1)
             for k, share in enumerate(self._shares(level, n, side)):

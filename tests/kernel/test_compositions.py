@@ -621,3 +621,20 @@ def test_powers_of_a_finite_law(count):
     assert (found.parts.keys(), found.parts[0][0], len(found.parts[0][1])) == ({0}, -count, 2 * count + 1)
     for k, mass in enumerate(exact):
         assert 0 <= Fraction(found.parts[0][1][2 * k], 10**20) - mass <= Fraction(10**5, 10**20)
+
+
+def test_numbers_and_lists_are_of_moderate_size():
+    for power, reason in ((192, None), (193, "a number has too many digits")):
+        report = about([event("pure", epsilon=f"{10**power}/{10**power + 1}")], "delta-upper", "remove", 1)
+        assert (report.reason or "").startswith(reason or "")
+        assert report.accepted is (reason is None)
+    for number, reason in ((64, None), (65, "there are no events, or too many"), (0, "there are no events, or too many")):
+        report = about([event("pure", epsilon="1/64")] * number, "delta-upper", "remove", 1)
+        assert (report.accepted, report.reason) == (reason is None, reason)
+
+
+@pytest.mark.parametrize("tails", [("0", "1"), ("1", "0"), ("0", "1001/1000"), ("1001/1000", "0"), ("-1/1000", "0"), ("0", "-1/1000")])
+def test_tails_are_probabilities(tails):
+    value = certificate("laplace", bound="1")
+    value["claims"][0]["grid"]["tails"] = list(tails)
+    assert check(json.dumps(value)).accepted is (min(map(Fraction, tails)) >= 0 and max(map(Fraction, tails)) <= 1)
