@@ -255,7 +255,6 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
     step = Fraction(1, 10 ** (digits - 4))  # atoms lie just above points of the grid
     entries = list[dict[str, object]]()
     for part, widths in zip(shape.parts, cells, strict=True):
-        count = part.event.count
         if part.ends is None:
             offset = part.edge
             low, high = (Fraction(float(part.places[i])) for i in (0, -1))
