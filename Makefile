@@ -17,11 +17,11 @@ $(STAMP): pyproject.toml
 run: $(STAMP)
 	$(BIN)/python examples/digits_kmeans.py --out $(OUT)
 
-# Bytecode is kept also where the environment says otherwise: a hundred tests start Python anew.
+# Bytecode is kept also where the environment says otherwise: a hundred tests start Python anew. Modules that need an extra have their
+# examples run by test-interop.
 test: $(STAMP)
 	PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --dist worksteal -q
-	$(BIN)/python -m pytest -q --doctest-modules --ignore=accountant/interop/opendp.py --ignore=accountant/interop/dp_accounting.py \
-		accountant profiles proofs_check
+	$(BIN)/python -m pytest -n 2 -q --doctest-modules --doctest-ignore-import-errors accountant profiles proofs_check
 
 # The quick tests and then the thorough ones: docs/tests.md.
 test-all: test
