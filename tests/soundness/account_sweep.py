@@ -45,7 +45,7 @@ def draw_event(rng: random.Random, most: int) -> Event:
     count = int(_log_uniform(rng, 1, most)) if rng.random() < 0.9 else rng.choice([1, 2, 3])
     rate = Fraction(1) if rng.random() < 0.2 else _log_uniform(rng, 1e-4, 0.9)
     if kind in ("gaussian", "discrete-gaussian"):
-        sigma = _log_uniform(rng, 0.02 if kind == "gaussian" else 0.2, 1000)
+        sigma = _log_uniform(rng, 0.02, 1000)
         numbers = {"noise_multiplier": sigma}
         if rng.random() < 0.7:  # as many uses as make a loss that is neither next to nothing nor beyond what anybody would accept
             spread = float(rate) * (math.expm1(min(float(1 / sigma**2), 20.0)) ** 0.5)

@@ -69,7 +69,7 @@ def to_array(numbers: Iterable[object]) -> Floats:
 
 
 def bracket(parts: Sequence[tuple[Cells, int]], epsilon: float) -> tuple[float, float] | None:
-    """Return numbers between which δ(ε) lies; None where the losses are too different in size."""
+    """Return numbers between which δ(ε) lies; None where no window is found, or numbers leave the range of binary64."""
     middle = [(*_coarsened(cells), count) for cells, count in parts]
 
     def log_moment(c: float) -> float:
@@ -86,6 +86,8 @@ def bracket(parts: Sequence[tuple[Cells, int]], epsilon: float) -> tuple[float, 
         return None
     h = window / _CELLS
     found = [_rounded(parts, c, epsilon, h, up=up) for up in (False, True)]
+    if not np.isfinite(found).all():
+        return None
     return found[0] * (1 - SLACK), found[1] * (1 + SLACK)
 
 
