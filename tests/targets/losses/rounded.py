@@ -76,19 +76,16 @@ def bracket(parts: Sequence[tuple[Cells, int]], epsilon: float) -> tuple[float, 
         total = 0.0
         for masses, losses, count in middle:
             top = float(np.max(c * losses))
-            total += count * (top + log(float(np.sum(masses * np.exp(c * losses - top)))))
+            total += count * (top + float(np.log(np.sum(masses * np.exp(c * losses - top)))))
         return total
 
     with np.errstate(all="ignore"):
         c = place_of_least(lambda c: log_moment(c) - c * epsilon - log(c) - log1p(c), 1e-4, 1e7)
         window = _window(log_moment, c, epsilon)
-    if window is None:
-        return None
-    h = window / _CELLS
-    found = [_rounded(parts, c, epsilon, h, up=up) for up in (False, True)]
-    if not np.isfinite(found).all():
-        return None
-    return found[0] * (1 - SLACK), found[1] * (1 + SLACK)
+        if window is None:
+            return None
+        found = [_rounded(parts, c, epsilon, window / _CELLS, up=up) for up in (False, True)]
+    return (found[0] * (1 - SLACK), found[1] * (1 + SLACK)) if np.isfinite(found).all() else None
 
 
 def _coarsened(cells: Cells) -> tuple[Floats, Floats]:

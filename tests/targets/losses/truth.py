@@ -35,8 +35,11 @@ class Truth:
         return self.method != "rounded"
 
 
-def find_delta(events: Sequence[Event], epsilon: Fraction, *, remove: bool) -> Truth | None:
-    """Return bounds of δ(ε) of the worst pair of the events; None where no method applies (zcdp and two-sided are not known here)."""
+def find_delta(events: Sequence[Event], epsilon: Fraction, *, remove: bool, quick: bool = False) -> Truth | None:
+    """Return bounds of δ(ε) of the worst pair of the events; None where no method applies (zcdp and two-sided are not known here).
+
+    ``quick``: without rounded losses, which take a second.
+    """
     if any(event.mechanism in (_KIND.ZCDP, _KIND.TWO_SIDED) for event in events):
         return None
     with working_precision(BITS):
@@ -46,7 +49,7 @@ def find_delta(events: Sequence[Event], epsilon: Fraction, *, remove: bool) -> T
             found = method(events, epsilon, remove)
             if found is not None and found.is_finite() and _is_sharp(found):
                 return _truth(found, method.__name__[1:])
-        return _rounded(events, epsilon, remove)
+        return None if quick else _rounded(events, epsilon, remove)
 
 
 def _is_sharp(found: arb) -> bool:
