@@ -60,7 +60,7 @@ def _weights(v):
 BASES = [
     *((curves.gaussian, gaussian, Fraction(m)) for m in ("1", "1/9", "1e-8", "400", "12345.6", "1e7", "1e-24")),
     *((curves.laplace, laplace, Fraction(c)) for c in ("1", "1/50", "7", "1e-9")),
-    *((curves.discrete_gaussian, discrete_gaussian, Fraction(v)) for v in ("1", "1/50", "30.5", "400")),
+    *((curves.discrete_gaussian, discrete_gaussian, Fraction(v)) for v in ("1", "1/50", "30.5", "400", "1/100", "1/400", "1e-8")),
 ]
 
 
