@@ -92,7 +92,6 @@ range: $(STAMP)
 MUTANTS ?= 10
 mutants: $(STAMP)
 	MUTANTS=$(MUTANTS) $(BIN)/python -m pytest -n 2 -q -s -m "slow or not slow" tests/mutants
-	$(BIN)/python -m pytest -q -m slow tests/kernel/test_compositions.py
 
 guards: $(STAMP)
 	$(BIN)/python -m tests.mutants.remove_guards
