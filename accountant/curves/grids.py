@@ -30,8 +30,9 @@ _SPREAD, _ROUNDS, _SCALES = 0.003, 14, 45
 #: What a cell in the tail costs more than one in the bulk: with each squaring it meets the bulk anew.
 _TAIL = 12.0
 _COARSEST = 1e-4  # of the mean density: where there is less, cells do not grow
-_FIRST, _LATER = 0.25, 1.0
+_FIRST, _LATER = 0.3, 1.2
 _WIDEST, _WIDER = 2.0, 0.1
+_COARSEST_LATTICE, _MOST_LEVEL = 256.0, 58
 _RARE = 1e-3  # so few uses with a loss do not count
 
 
@@ -254,7 +255,6 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
     step = Fraction(1, 10 ** (digits - 4))  # atoms lie just above points of the grid
     entries = list[dict[str, object]]()
     for part, widths in zip(shape.parts, cells, strict=True):
-        count = part.event.count
         if part.ends is None:
             offset = part.edge
             low, high = (Fraction(float(part.places[i])) for i in (0, -1))
@@ -263,8 +263,7 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
             low, high = offset, part.ends[1] - 2 * step
         first, last = floor((low - offset) / unit), max(ceil((high - offset) / unit), 1)
         start, steps = _steps(first, last, (part.places - float(offset)) / float(unit), widths / float(unit), whole=part.ends is not None)
-        coarse = sqrt(_LATER * 8 * budget / len(shape.parts) / (count * max(count.bit_length() - 1, 1))) * (1.0 if side.up else 1.5)
-        floors = [max(0, floor(log2(coarse * 2 ** (k / 2) / float(unit)))) // _STRIDE * _STRIDE for k in range(1, count.bit_length())]
+        floors = _floors(part, shape, unit, widths, _LATER * budget / len(shape.parts) * (1.0 if side.up else 2.25))
         entries.append(
             {"offset": exact_text(offset), "start": start, "steps": steps, "floors": floors}
             | ({} if part.order is None else {"order": exact_text(part.order)})
@@ -293,8 +292,29 @@ def _widths(part: Part, shape: Shape, budget: float, factor: float) -> Array:
     return np.array(found)
 
 
+def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: float) -> list[int]:
+    """Return the level below which nothing stays after each squaring: what is lost there is the same for all of them.
+
+    After k squarings cells of a width h raise ε by count 2^−k (exponent + 1) h²/8, at most by half of them, but for what has such cells
+    already, or still lies at a place of the lattice: at the edge, or at an end.
+    """
+    _, shares, _ = part.tilt(shape.exponent)
+    count, squarings, found = part.event.count, part.event.count.bit_length() - 1, list[int]()
+    middle = (part.places[:-1] + part.places[1:]) / 2
+    away = np.min([np.abs(middle - float(x)) for x in part.ends or (part.edge,)], axis=0)
+    level, most = 0, floor(log2(float(part.ends[1] - part.ends[0]) / float(unit))) + 0.5 if part.ends else 60.0
+    for k in range(1, squarings + 1):
+        while (h := float(unit) * 2.0 ** (level + _STRIDE)) <= _COARSEST_LATTICE and level + _STRIDE <= _MOST_LEVEL:
+            moved = float(np.sum(shares * np.minimum(away / h, 1.0) * (widths < h))) if level + _STRIDE <= most else 1.0
+            if count * min(2.0**-k, moved) * min((shape.exponent + 1) * h * h / 8, h / 2) > budget * (shape.exponent + 1) / squarings:
+                break
+            level += _STRIDE
+        found.append(level)
+    return found
+
+
 def _steps(first: int, last: int, places: Array, widths: Array, *, whole: bool) -> tuple[int, list[list[int]]]:
-    """Return the first place, and the level and number of equal steps, as wide as they may be, that lead to the last or, if not whole, beyond."""
+    """Return the first place, and levels and numbers of equal steps, as wide as they may be, to the last place or, if not whole, beyond."""
     levels = [max(0, floor(log2(w)) // _STRIDE * _STRIDE) if w > 1 else 0 for w in widths]
 
     def most(low: int, high: int) -> int:
@@ -305,7 +325,7 @@ def _steps(first: int, last: int, places: Array, widths: Array, *, whole: bool) 
     at = start = first >> begin << begin
     steps = list[list[int]]()
     while at < last:
-        level = min(max(most(at, at + 1), 0), 58)
+        level = min(max(most(at, at + 1), 0), _MOST_LEVEL)
         while level and (at % (1 << level) or (whole and at + (1 << level) > last) or most(at, at + (1 << level)) < level):
             level -= min(_STRIDE, level)
         if steps and steps[-1][0] == level:

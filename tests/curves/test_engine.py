@@ -40,6 +40,7 @@ def holds(bound, composition):
     return [claim.claim for claim in report.claims]
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     ("sigma", "count", "delta", "digits"),
     [
@@ -70,6 +71,7 @@ def test_gaussian_sums_to_twelve_digits(sigma, count, delta, digits):
     assert at.upper - at.lower <= at.upper * Fraction(1, 10**6)
 
 
+@pytest.mark.thorough
 def test_the_sides_of_sampled_gaussians_come_together():
     # dp_accounting and a Fourier accountant in double precision agree here: 1.828 and 1.416
     whole = composed(gaussian(1, 1000, "1/100"))
@@ -81,6 +83,7 @@ def test_the_sides_of_sampled_gaussians_come_together():
         assert holds(found, whole) == ["delta-upper", "delta-lower"]
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize(
     "event",
     [
@@ -109,6 +112,7 @@ def test_every_mechanism_has_two_sides_that_the_kernel_confirms(event, direction
     holds(back, whole)
 
 
+@pytest.mark.thorough
 def test_mechanisms_of_which_only_rho_is_known():
     whole = composed(make_event("zcdp", {"rho": "1/200"}, count=10))
     found = bound_epsilon(whole, Fraction("1e-9"), REMOVE)

@@ -68,6 +68,7 @@ def delta_at(made, epsilon):
     return lattice.delta(laws, epsilon)
 
 
+@pytest.mark.thorough(quick=15)
 @pytest.mark.parametrize("seed", range(60))
 def test_any_grid_encloses_the_closed_form_of_gaussians(seed):
     rng = random.Random(seed)
@@ -90,6 +91,7 @@ def test_any_grid_encloses_the_closed_form_of_gaussians(seed):
         assert lower <= gaussian_delta(total, to_mp(epsilon)) <= upper
 
 
+@pytest.mark.thorough
 def test_the_bounds_come_together():
     events = [Event(lambda: curves.gaussian(Fraction(1, 100)), lambda: curves.gaussian(Fraction(1, 100)), Fraction(1), 100)]
     gaps = []
@@ -126,6 +128,7 @@ def approximate(epsilon, delta):
     return [(d, 0), (0, d), ((1 - d) * e / (1 + e), (1 - d) / (1 + e)), ((1 - d) / (1 + e), (1 - d) * e / (1 + e))]
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize("remove", [True, False])
 @pytest.mark.parametrize("q", ["1", "1/3"])
 @pytest.mark.parametrize(("loss", "delta", "count"), [("1/2", "0", 7), ("2", "1/100", 4), ("1/10", "1e-3", 6)])
@@ -180,6 +183,22 @@ def test_one_use_has_a_closed_form_and_the_grid_agrees():
         assert 0 < upper - lower < mpmath.mpf("1e-29")
         below, above = enclose(events, remove, grid("1/500", entry(-400, 400)), Fraction(1, 20))
         assert below <= lower <= upper <= above <= below + 1e-4
+
+
+@pytest.mark.parametrize(("sigma", "epsilon", "false"), [("1/20", "199.9", "0.9"), ("1/20", "199.9", "0.0952"), ("1/10", "149.9", "1e-22")])
+def test_discrete_gaussian_noise_of_a_small_scale(sigma, epsilon, false):
+    """Nearly all losses are ±1/(2σ²), or next to nothing is beyond: what a table of weights leaves out counts e^ε-fold."""
+    variance, e = to_mp(Fraction(sigma)) ** 2, to_mp(Fraction(epsilon))
+    weights = {k: mpmath.exp(-mpmath.mpf(k * k) / (2 * variance)) for k in range(-9, 10)}
+    total = mpmath.fsum(weights.values())
+    truth = mpmath.fsum(max(weights[k - 1] - mpmath.exp(e) * weights[k], 0) for k in range(-8, 10)) / total
+    listed = read_events([event("discrete-gaussian", noise_multiplier=sigma)])
+    lower, upper = (to_mp(compositions.closed_form(listed[0], Fraction(epsilon), 45, remove=True, up=up)) for up in (False, True))
+    assert lower <= truth <= upper <= lower + mpmath.mpf("1e-43")
+    claim = {"claim": "delta-lower", "verdict": "proved", "direction": "remove", "epsilon": epsilon, "bound": false}
+    composition = {"name": "x", "events": [event("discrete-gaussian", noise_multiplier=sigma)]}
+    whole = {"format": "pdp-certificate", "version": 1, "composition": composition, "claims": [claim]}
+    assert check(json.dumps(whole)).accepted is (to_mp(Fraction(false)) <= truth)
 
 
 def random_laws(rng, digits, up):
@@ -286,6 +305,7 @@ def certificate(name, **changes):
     )
 
 
+@pytest.mark.thorough(quick=5)
 @pytest.mark.parametrize("name", BASES)
 @pytest.mark.parametrize("side", ["upper", "lower"])
 @pytest.mark.parametrize("direction", ["remove", "add"])

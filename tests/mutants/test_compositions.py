@@ -30,7 +30,7 @@ def attack(family: str, seeds: range) -> Counter[str]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_forged_certificates_are_rejected(family):
-    assert attack(family, range(40)).total() >= 20
+    assert attack(family, range(10)).total() >= 5
 
 
 @pytest.mark.slow
