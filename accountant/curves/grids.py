@@ -27,8 +27,8 @@ _MOST_LOSS = 10**7
 _STRIDE = 2
 #: Intervals are halved, in so many rounds, until what the spread of losses in each adds to ε is at most this part of it.
 _SPREAD, _ROUNDS, _SCALES = 0.003, 14, 45
-#: What a cell in the tail costs more than one in the bulk: with each squaring it meets the bulk anew.
-_TAIL = 12.0
+#: What a cell in the tail costs more than one in the bulk, for each squaring: what lies there meets the bulk anew.
+_TAIL = 0.8
 _COARSEST = 1e-4  # of the mean density: where there is less, cells do not grow
 _FIRST, _LATER = 0.26, 0.25
 _WIDEST, _WIDER = 2.0, 0.1
@@ -280,7 +280,7 @@ def _widths(part: Part, shape: Shape, budget: float, factor: float) -> Array:
     density = np.maximum(shares / widths, _COARSEST * float(np.sum(shares) / np.sum(widths))) * count
     peak = widths[np.argmax(part.masses)] * 8
     middle, bulk = (part.places[:-1] + part.places[1:]) / 2, part.places[np.argmax(part.masses)]
-    density = np.where(np.abs(middle - bulk) > peak, density * (1 if count == 1 else _TAIL), density)
+    density = np.where(np.abs(middle - bulk) > peak, density * max(1.0, _TAIL * count.bit_length()), density)
     shape_of = density ** (-1 / 3)
     error = float(np.sum(count * shares * shape_of**2)) / 12
     found = np.minimum(shape_of * sqrt(_FIRST * budget / error) * factor, _WIDEST + _WIDER * budget * (shape.exponent + 1))
