@@ -168,22 +168,6 @@ def test_one_use_has_a_closed_form_and_the_grid_agrees():
         assert below <= lower <= upper <= above <= below + 1e-4
 
 
-@pytest.mark.parametrize(("sigma", "epsilon", "false"), [("1/20", "199.9", "0.9"), ("1/20", "199.9", "0.0952"), ("1/10", "149.9", "1e-22")])
-def test_discrete_gaussian_noise_of_a_small_scale(sigma, epsilon, false):
-    """Nearly all losses are ±1/(2σ²), or next to nothing is beyond: what a table of weights leaves out counts e^ε-fold."""
-    variance, e = to_mp(Fraction(sigma)) ** 2, to_mp(Fraction(epsilon))
-    weights = {k: mpmath.exp(-mpmath.mpf(k * k) / (2 * variance)) for k in range(-9, 10)}
-    total = mpmath.fsum(weights.values())
-    truth = mpmath.fsum(max(weights[k - 1] - mpmath.exp(e) * weights[k], 0) for k in range(-8, 10)) / total
-    listed = read_events([event("discrete-gaussian", noise_multiplier=sigma)])
-    lower, upper = (to_mp(compositions.closed_form(listed[0], Fraction(epsilon), 45, remove=True, up=up)) for up in (False, True))
-    assert lower <= truth <= upper <= lower + mpmath.mpf("1e-43")
-    claim = {"claim": "delta-lower", "verdict": "proved", "direction": "remove", "epsilon": epsilon, "bound": false}
-    composition = {"name": "x", "events": [event("discrete-gaussian", noise_multiplier=sigma)]}
-    whole = {"format": "pdp-certificate", "version": 1, "composition": composition, "claims": [claim]}
-    assert check(json.dumps(whole)).accepted is (to_mp(Fraction(false)) <= truth)
-
-
 def random_law(rng, digits):
     cells = [rng.randrange(10**digits // 30) for _ in range(rng.randint(1, 25))]
     return Law(0, rng.randint(-9, 9), cells, rng.choice([0, 5]))
