@@ -65,6 +65,7 @@ BASES = [
 ]
 
 
+@pytest.mark.thorough(quick=15)
 @pytest.mark.parametrize(("make", "law", "number"), BASES, ids=lambda v: getattr(v, "__name__", str(v)))
 @pytest.mark.parametrize("q", [Fraction(1), Fraction(1, 3), Fraction(1, 10**4)], ids=str)
 def test_the_curve_has_the_digits_that_it_claims(make, law, number, q):
