@@ -1,6 +1,5 @@
 """The curves of single events against mpmath at 60 digits and against sums and cases written out here."""
 
-import json
 import random
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -8,7 +7,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from proofs_check.kernel import check, compositions, curves
+from proofs_check.kernel import curves
 from proofs_check.kernel.terms import Rejected
 
 DIGITS = 40
@@ -184,19 +183,3 @@ def test_two_conditions_have_the_largest_curve_which_falls(e, d, back_e, back_d)
             assert abs(found - hull_at(points, mpmath.mpf(place))) < mpmath.mpf(10) ** -45
             assert found <= last
             last = found
-
-
-@pytest.mark.parametrize(("sigma", "epsilon", "false"), [("1/20", "199.9", "0.9"), ("1/20", "199.9", "0.0952"), ("1/10", "149.9", "1e-22")])
-def test_discrete_gaussian_noise_of_a_small_scale(sigma, epsilon, false):
-    """Nearly all losses are ±1/(2σ²), and next to nothing is beyond: what a table of weights leaves out counts e^ε-fold."""
-    variance, e = to_mp(Fraction(sigma)) ** 2, to_mp(Fraction(epsilon))
-    weights = {k: mpmath.exp(-mpmath.mpf(k * k) / (2 * variance)) for k in range(-9, 10)}
-    total = mpmath.fsum(weights.values())
-    truth = mpmath.fsum(max(weights[k - 1] - mpmath.exp(e) * weights[k], 0) for k in range(-8, 10)) / total
-    event = {"mechanism": "discrete-gaussian", "noise_multiplier": sigma, "sampling_probability": "1", "count": 1}
-    (read,) = compositions.read_events([event])
-    lower, upper = (to_mp(compositions.closed_form(read, Fraction(epsilon), 45, remove=True, up=up)) for up in (False, True))
-    assert lower <= truth <= upper <= lower + mpmath.mpf("1e-43")
-    claim = {"claim": "delta-lower", "verdict": "proved", "direction": "remove", "epsilon": epsilon, "bound": false}
-    whole = {"format": "pdp-certificate", "version": 1, "composition": {"name": "x", "events": [event]}, "claims": [claim]}
-    assert check(json.dumps(whole)).accepted is (to_mp(Fraction(false)) <= truth)
