@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: What the text of a sample's certificate contains; a proof that only mentions it is still the kernel's to judge.
 SAMPLE = "pdp-sample-certificate"
+#: The same of a table of weights under Gaussian noise.
+TABLE = "pdp-weight-table"
 LARGEST = 1_000_000
 
 
@@ -39,13 +41,19 @@ def check(certificate: str | PathLike[str] | Mapping[str, Any]) -> Report:
 
 
 def check_text(text: str) -> Report:
-    """Return the report on the text of a certificate, or of that of a sample."""
+    """Return the report on the text of a certificate, of that of a sample, or of a table of weights."""
     if SAMPLE in text:
         from accountant.samples.checking import check_certificate, read_certificate  # noqa: PLC0415 - slow to load, and rarely needed
 
         sample = read_certificate(text)
         if sample is not None:
             return check_certificate(sample)
+    if TABLE in text:
+        from accountant.weights.gaussian.stored import check_table, read_table_file  # noqa: PLC0415
+
+        table = read_table_file(text)
+        if table is not None:
+            return check_table(table)
     from proofs_check import kernel  # noqa: PLC0415
 
     return kernel.check(text)
@@ -72,4 +80,4 @@ def _text(certificate: str | PathLike[str] | Mapping[str, Any]) -> str:
     return read_text(Path(certificate), LARGEST)
 
 
-__all__ = ["LARGEST", "SAMPLE", "check", "check_text"]
+__all__ = ["LARGEST", "SAMPLE", "TABLE", "check", "check_text"]
