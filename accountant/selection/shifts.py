@@ -137,7 +137,8 @@ def prepare_shifts(premise: GaussianPremise, table: WeightTable, scale: Fraction
     if coefficient is None:
         coefficient = premise.zeta
     rows = serve(table, scale)
-    low, high = _pattern(rows[-1][1]), _pattern(premise.reach)
+    high = _pattern(premise.reach)
+    low = min(_pattern(rows[-1][1]), high)
     exact = []
     place = 0
     for pattern in range(high, low - 2, -1):

@@ -82,9 +82,13 @@ class WeightTable:
         claims = tuple(bound.claim(self.epsilon, self.delta) for bound in row.bounds)
         return make_certificate(self.compose_row(row), claims)
 
-    def find_rejected(self) -> TableRow | None:
-        """Return a row that the kernel does not accept, None where it accepts all of them, in both directions."""
-        return next((row for row in self.rows if not self._accepts(row)), None)
+    def find_rejected(self, *, computed: bool = True) -> TableRow | None:
+        """Return a row that the kernel does not accept, None where it accepts all of them, in both directions.
+
+        Without ``computed``, only rows without a grid are put to it: of a table that was just made, it computed the others itself.
+        """
+        asked = [row for row in self.rows if computed or any(bound.grid is None for bound in row.bounds)]
+        return next((row for row in asked if not self._accepts(row)), None)
 
     def _accepts(self, row: TableRow) -> bool:
         if tuple(bound.direction for bound in row.bounds) != _BOTH:

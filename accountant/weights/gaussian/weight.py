@@ -146,7 +146,7 @@ def require_gaussian(profile: Profile) -> None:
     if profile.notion is not ProfileNotion.GAUSSIAN:
         raise OtherNotion(
             f'weights for a target delta need the notion "gaussian", but {profile.name[:60]!r} declares {profile.notion.number} in '
-            f'the notion "{profile.notion.value}"; declare mu'
+            f'the notion "{profile.notion.value}", of which nothing is proved that sampling would gain; declare mu'
         )
 
 
