@@ -27,7 +27,7 @@ MOST_ROWS = 600
 #: Bits of μ, digits of q; bits of arithmetic for one step.
 _MU_BITS, _Q_DIGITS, _BITS = 28, 8, 160
 #: How far log μ goes from row to row, in units of the root of how steeply μ rises where ζ falls: for one step, and for several.
-_PACES, _LONGEST = (0.012, 0.08), 0.25
+_PACES, _LONGEST = (0.016, 0.08), 0.25
 #: A table ends where ζ is this small beside its first one: further down the weight is μ/ζ with the last μ.
 _SPAN = Fraction(1, 10_000)
 #: How close log q comes to where δ is its target, for one step and for several; and evaluations on the way.
