@@ -6,19 +6,24 @@ Each docstring is the statement that it applies; proofs: docs/gaussian-weights.m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from accountant.curves.points import to_gap
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.directions import describe_losses
 from accountant.guarantees.rules import describe_sampling
-from accountant.guarantees.stored import EVIDENCE, HYPOTHESES, PROFILE, SAMPLING_RULE
+from accountant.guarantees.stored import EVIDENCE, HYPOTHESES, NUMBER, PROFILE, SAMPLING_RULE
 from accountant.guarantees.theorem import AnyGuarantee, TwoSidedDP, conclude
 from accountant.rules import SamplingRule
 from accountant.rules.gaussian import read_gaussian_rule
-from accountant.weights.gaussian.premise import GaussianPremise, GaussianTarget, prove_gaussian, tabulate_weights
+from accountant.weights.gaussian.cover import cover_records
+from accountant.weights.gaussian.covers import CoveredRule, find_cover_fault, read_cover
+from accountant.weights.gaussian.premise import GaussianPremise, GaussianTarget, prove_gaussian, tabulate_weights, to_steps
 from accountant.weights.gaussian.stored import TabulatedWeights, find_fault, read_table
-from profiles import NotReplayed, Profile, Undecided
+from accountant.weights.gaussian.weight import require_gaussian, to_target_delta
+from profiles import InvalidSampling, NotReplayed, Profile, Undecided
 from profiles.hypotheses import (
     DEFINED,
     EXACT_REALS,
@@ -29,11 +34,13 @@ from profiles.hypotheses import (
     as_hypotheses,
     name_declaration,
 )
-from profiles.terms import to_text
+from profiles.terms import Term, to_text
 
 _PAGE = "docs/gaussian-weights.md"
 _DEFINED = "claims well-defined and homogeneous, checked by the kernel"
 _KEPT = 16
+#: How far both sides of a worst case may be apart, and how many cells are tried, where nothing else is asked for.
+DEFAULT_COVER_GAP, DEFAULT_CELLS = Fraction(1, 100), 400
 
 
 def describe_promise(profile: Profile) -> str:
@@ -114,6 +121,85 @@ def bound_by_table(
     )
 
 
+@lru_cache(maxsize=_KEPT)
+def cover_of(profile: Profile, q: Term, delta: Fraction, steps: int, gap: Fraction, budget: int) -> CoveredRule:
+    """Return both sides of ε at δ over all records of a rule, by a cover whose every claim the kernel accepted or computed.
+
+    Raises what :func:`prove_gaussian` and :func:`cover_records` raise, and :class:`Undecided` where the kernel does not accept it.
+    """
+    require_gaussian(profile)
+    premise = premise_of(profile)
+    cover = cover_records(premise.zeta, q, profile.record, delta, steps, gap=gap, budget=budget)
+    found = CoveredRule(profile, q, premise.promise, cover)
+    fault = find_cover_fault(found)
+    if fault is not None:
+        raise Undecided(f"the worst record of a sampling rule was bounded, but the kernel does not accept it at {fault}; change delta slightly")
+    return found
+
+
+_COVERED = Signature(
+    "bound_by_cover",
+    {
+        "profile": PROFILE, "hypotheses": HYPOTHESES, "rule": SAMPLING_RULE, "at_delta": NUMBER, "steps": NUMBER, "gap": NUMBER,
+        "weight_cover": EVIDENCE,
+    },
+    premises=0,
+    word=lambda _, given: f"the profile {describe_promise(given['profile'])} in the notion gaussian",
+)  # fmt: skip
+
+
+@_COVERED.of
+def bound_by_cover(
+    profile: Profile,
+    hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,),
+    *,
+    rule: SamplingRule,
+    at_delta: object,
+    steps: object = 1,
+    gap: object = DEFAULT_COVER_GAP,
+    weight_cover: Mapping[str, Any] | None = None,
+    budget: int = DEFAULT_CELLS,
+) -> AnyGuarantee:
+    """If a mechanism promises μ(w, x) = wζ(x), and each of T steps runs it on a fresh sample that keeps a record with probability q(x) and
+    weight 1/q(x), all steps together are (ε, δ)-differentially private where every record's pair is dominated by one with (ε, δ).
+
+    ``rule`` has an explicit q. ``gap``: how far both sides may be apart, relatively, or in nats below 1. ``weight_cover``: a certificate
+    that the kernel accepts now for this very profile, rule, δ and number of steps; without it the worst record is searched here, with at
+    most ``budget`` cells. Source: docs/gaussian-weights.md, Theorems 1, 2, 6 and 10.
+
+    Raises :class:`NotReplayed` for a certificate that is rejected, or about something else, and what searching raises.
+    """
+    delta, times, width = to_target_delta(at_delta), to_steps(steps), to_gap(gap)
+    if rule.q is None:
+        raise InvalidSampling(f"the rule {rule.name[:60]!r} has no explicit q; its weights have a table, and their target is the bound")
+    if weight_cover is None:
+        found = cover_of(profile, rule.q, delta, times, width, budget)
+    else:
+        found = read_cover(weight_cover, profile, rule.q)
+        if (found.cover.delta, found.cover.steps) != (delta, times):
+            raise NotReplayed(f"a bound at another delta, or for other steps, was given for {profile.name[:60]!r}; take its own")
+        fault = find_cover_fault(found)
+        if fault is not None:
+            raise NotReplayed(f"the kernel rejects the bound of {profile.name[:60]!r} at {fault}; make a new one")
+    given = as_hypotheses(hypotheses, repr(profile.name))
+    bound = TwoSidedDP(found.cover.epsilon, found.cover.epsilon, delta, delta)
+    supposes, held = describe_steps(profile, rule, times)
+    return conclude(
+        "Gaussian importance sampling, worst case over records",
+        f"{profile.name} after {rule.name} sampling",
+        bound,
+        source=f"{_PAGE}, Theorems 1, 2, 6 and 10",
+        conclusion=f"{describe_promise(profile)}; q(x) = {to_text(rule.q)}; {describe_losses(bound)}; {_count(times)}",
+        claims=("well-defined", "homogeneous", f"delta-upper in both directions, of {len(found.cover.rows)} pairs", "cells with their pairs"),
+        supposes=(name_declaration(profile), *given, *supposes),
+        discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at least 0, at most that of a pair, and a divisor that is defined"},
+        call=_COVERED.record(
+            profile=profile, hypotheses=given, rule=rule, at_delta=delta, steps=Fraction(times), gap=width, weight_cover=found.to_object()
+        ),
+        profile=profile,
+    )
+
+
 def describe_steps(profile: Profile, rule: SamplingRule, steps: int) -> tuple[tuple[Hypothesis, ...], dict[Hypothesis, str]]:
     """Return what sampling by a rule in some steps supposes, and what of it holds because the profile reads no statistic."""
     supposes, held = describe_sampling(rule, profile)
@@ -124,4 +210,4 @@ def _count(steps: int) -> str:
     return "one step" if steps == 1 else f"{steps} steps, each on a fresh sample"
 
 
-__all__ = ["bound_by_table", "describe_promise", "describe_steps", "premise_of", "table_of"]
+__all__ = ["DEFAULT_CELLS", "DEFAULT_COVER_GAP", "bound_by_cover", "bound_by_table", "cover_of", "describe_promise", "describe_steps", "premise_of", "table_of"]

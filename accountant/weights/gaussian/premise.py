@@ -78,13 +78,17 @@ def prove_gaussian(profile: Profile) -> GaussianPremise:
     return GaussianPremise(profile, reach, worst, verify_notion(profile, [homogeneous.ID]).certificate(), ceiling)
 
 
-def recheck_premise(profile: Profile, reach: Fraction, promise: object, ceiling: object) -> bool:
-    """Tell whether the kernel accepts now what a file gives as the certificates of a premise for ``profile`` and ``reach``."""
+def recheck_promise(profile: Profile, promise: object) -> bool:
+    """Tell whether the kernel accepts a certificate, and it says that μ of this very profile is a multiple of w."""
     if not isinstance(promise, Mapping) or promise.get("profile") != profile_json(profile):
         return False
     report = check_text(json.dumps(promise))
-    proved = report.accepted and any((claim.claim, claim.verdict) == (homogeneous.ID, "proved") for claim in report.claims)
-    return proved and proves_at_most(ceiling, zeta_term(profile), profile.record, reach)
+    return report.accepted and any((claim.claim, claim.verdict) == (homogeneous.ID, "proved") for claim in report.claims)
+
+
+def recheck_premise(profile: Profile, reach: Fraction, promise: object, ceiling: object) -> bool:
+    """Tell whether the kernel accepts now what a file gives as the certificates of a premise for ``profile`` and ``reach``."""
+    return recheck_promise(profile, promise) and proves_at_most(ceiling, zeta_term(profile), profile.record, reach)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,12 @@ def to_gaussian_target(epsilon: object, delta: object, steps: object = 1) -> Gau
     exact = to_target(epsilon)
     if exact > MOST_EPSILON:
         raise InvalidTarget(f"a target epsilon of at most {exact_text(MOST_EPSILON)} was expected, but {shorten(exact)} was found; lower it")
-    return GaussianTarget(exact, to_target_delta(delta), to_integer(steps, "the number of steps", 1, MAX_STEPS, hint="choose one in this range"))
+    return GaussianTarget(exact, to_target_delta(delta), to_steps(steps))
+
+
+def to_steps(value: object) -> int:
+    """Return a number of steps. Raises :class:`profiles.InvalidArgument`."""
+    return to_integer(value, "the number of steps", 1, MAX_STEPS, hint="choose one in this range", any_form=True)
 
 
 def tabulate_weights(
@@ -131,4 +140,7 @@ def _short(value: Fraction) -> str:
     return exact_text(value) if len(exact_text(value)) <= 20 else decimal_text(value, 12, round_up=False)
 
 
-__all__ = ["GaussianPremise", "GaussianTarget", "prove_gaussian", "recheck_premise", "tabulate_weights", "to_gaussian_target", "zeta_term"]
+__all__ = [
+    "GaussianPremise", "GaussianTarget", "prove_gaussian", "recheck_premise", "recheck_promise", "tabulate_weights", "to_gaussian_target",
+    "to_steps", "zeta_term",
+]  # fmt: skip

@@ -45,7 +45,7 @@ class TabulatedWeights:
             "reach": exact_text(premise.reach),
             "promise": premise.promise,
             "ceiling": premise.ceiling,
-            "rows": [_row_object(row) for row in table.rows],
+            "rows": [row_object(row) for row in table.rows],
         }
 
     def to_text(self) -> str:
@@ -55,7 +55,8 @@ class TabulatedWeights:
         return json.dumps(whole, indent=1)[:-2] + f',\n "rows": [\n  {rows}\n ]\n}}\n'
 
 
-def _row_object(row: TableRow) -> dict[str, Any]:
+def row_object(row: TableRow) -> dict[str, Any]:
+    """Return a row as JSON types."""
     return {"mu": exact_text(row.mu), "q": exact_text(row.q), **{bound.direction.value: bound.grid for bound in row.bounds}}
 
 
@@ -68,15 +69,16 @@ def read_table(value: object, profile: Profile) -> TabulatedWeights:
     if found["profile"] != profile_json(profile):
         raise UnreadableFile(f"{where} for {profile.name[:60]!r} was expected, but it is for another profile; take the one of this profile")
     target, reach = _read_target(found["target"]), read_exact(found["reach"], "the largest zeta")
-    rows = tuple(_read_row(item, target.delta) for item in read_list(found["rows"], "the rows"))
+    rows = tuple(read_row(item, target.delta) for item in read_list(found["rows"], "the rows"))
     falls = all(one.mu < other.mu and one.zeta > other.zeta for one, other in pairwise(rows))
     if not 0 < len(rows) <= MOST_ROWS or not falls or not 0 < reach <= rows[0].zeta:
         raise UnreadableFile(f"{where} needs rows with rising mu and falling zeta from {exact_text(reach)[:40]} on; correct the file")
-    premise = GaussianPremise(profile, reach, {}, _read_object(found["promise"]), _read_object(found["ceiling"]))
+    premise = GaussianPremise(profile, reach, {}, read_certificate_object(found["promise"]), read_certificate_object(found["ceiling"]))
     return TabulatedWeights(premise, WeightTable(target.epsilon, target.delta, target.steps, rows))
 
 
-def _read_object(value: object) -> dict[str, Any]:
+def read_certificate_object(value: object) -> dict[str, Any]:
+    """Return a certificate inside a file, which the kernel judges later. Raises :class:`UnreadableFile`."""
     if not isinstance(value, dict):
         raise UnreadableFile("the certificates of a table of weights are objects, but another value was found; correct the file")
     return value
@@ -91,7 +93,8 @@ def _read_target(value: object) -> GaussianTarget:
         raise UnreadableFile(f"the target of a table of weights cannot be read: {error}") from None
 
 
-def _read_row(value: object, delta: Fraction) -> TableRow:
+def read_row(value: object, delta: Fraction) -> TableRow:
+    """Return the row of an object. Raises :class:`UnreadableFile`."""
     found = read_fields(value, "a row", {"mu", "q", *(direction.value for direction in Direction)})
     mu, q = read_exact(found["mu"], "mu of a row"), read_exact(found["q"], "q of a row")
     if not 0 < q <= 1 or mu <= 0:
@@ -169,4 +172,7 @@ def describe_table(value: Mapping[str, Any]) -> Iterator[str]:
     yield f"for mu(1, x) <= {value['reach']}: {len(rows)} rows; w = mu/zeta with the largest mu of a row that serves zeta = mu(1, x)"
 
 
-__all__ = ["FORMAT", "TabulatedWeights", "check_table", "describe_table", "find_fault", "read_table", "read_table_file"]
+__all__ = [
+    "FORMAT", "TabulatedWeights", "check_table", "declare_stated", "describe_table", "find_fault", "read_certificate_object", "read_row",
+    "read_table", "read_table_file", "row_object",
+]  # fmt: skip
