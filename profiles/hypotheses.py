@@ -350,8 +350,8 @@ MOST_STEPS = Hypothesis(
     "most-steps",
     "at most {steps} steps are run in all, each on a fresh sample, and each has the declared mu whatever the earlier outputs were",
     Head.RELEASE,
-    "The delta is that of all steps together. A step more, or a step that clips or scales records by what it has seen of the outputs so that "
-    "their mu is larger than declared, is not covered.",
+    "The delta is that of all steps together. A step more, or a step that clips or scales records by what it has seen of the outputs so "
+    "that their mu is larger than declared, is not covered.",
 )
 UNSEEN_MOMENT = Hypothesis(
     "unseen-moment",

@@ -39,14 +39,13 @@ ConstantOption = Annotated[
     list[str] | None, typer.Option("--constant", metavar="NAME=VALUE", help="a public constant of the rule (repeatable)")
 ]
 TargetSizeOption = Annotated[
-    str | None, typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon (with a target delta: beside it)")
+    str | None,
+    typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon (with a target delta: beside it)"),
 ]
 TargetDeltaOption = Annotated[
     str | None, typer.Option("--target-delta", metavar="D", help="target delta* in (0, 1), of a profile in the notion gaussian")
 ]
-StepsOption = Annotated[
-    int | None, typer.Option("--steps", metavar="T", help="with a delta: steps, each on a fresh sample; 1 by default")
-]
+StepsOption = Annotated[int | None, typer.Option("--steps", metavar="T", help="with a delta: steps, each on a fresh sample; 1 by default")]
 StatisticOption = Annotated[
     list[str] | None, typer.Option("--statistic", "-s", metavar="z=COLUMN", help="a column, or z=l1, l2, l2^2, linf (repeatable)")
 ]

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from profiles import Declaration
 
 HELP = (
-    "Compute the optimal weight of every record of a data set (CSV, Parquet, NPY, svmlight), each guaranteed to satisfy psi <= target; or, of "
-    "a profile in the notion gaussian, delta at epsilon <= target after some steps on fresh samples."
+    "Compute the optimal weight of every record of a data set (CSV, Parquet, NPY, svmlight), each guaranteed to satisfy psi <= target; or, "
+    "of a profile in the notion gaussian, delta at epsilon <= target after some steps on fresh samples."
 )
 EXAMPLE = """\b
 Examples:

@@ -1,4 +1,4 @@
-"""Weights for a data file under Gaussian noise, for a target (ε*, δ*) after some steps: from a table that is made before any record is read."""
+"""Weights for a data file under Gaussian noise, for a target (ε*, δ*) after some steps: from a table that is made without any record."""
 
 from __future__ import annotations
 

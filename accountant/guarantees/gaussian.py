@@ -133,7 +133,9 @@ def cover_of(profile: Profile, q: Term, delta: Fraction, steps: int, gap: Fracti
     found = CoveredRule(profile, q, premise.promise, cover)
     fault = find_cover_fault(found)
     if fault is not None:
-        raise Undecided(f"the worst record of a sampling rule was bounded, but the kernel does not accept it at {fault}; change delta slightly")
+        raise Undecided(
+            f"the worst record of a sampling rule was bounded, but the kernel does not accept it at {fault}; change delta slightly"
+        )
     return found
 
 
@@ -190,7 +192,12 @@ def bound_by_cover(
         bound,
         source=f"{_PAGE}, Theorems 1, 2, 6 and 10",
         conclusion=f"{describe_promise(profile)}; q(x) = {to_text(rule.q)}; {describe_losses(bound)}; {_count(times)}",
-        claims=("well-defined", "homogeneous", f"delta-upper in both directions, of {len(found.cover.rows)} pairs", "cells with their pairs"),
+        claims=(
+            "well-defined",
+            "homogeneous",
+            f"delta-upper in both directions, of {len(found.cover.rows)} pairs",
+            "cells with their pairs",
+        ),
         supposes=(name_declaration(profile), *given, *supposes),
         discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at least 0, at most that of a pair, and a divisor that is defined"},
         call=_COVERED.record(
@@ -210,4 +217,14 @@ def _count(steps: int) -> str:
     return "one step" if steps == 1 else f"{steps} steps, each on a fresh sample"
 
 
-__all__ = ["DEFAULT_CELLS", "DEFAULT_COVER_GAP", "bound_by_cover", "bound_by_table", "cover_of", "describe_promise", "describe_steps", "premise_of", "table_of"]
+__all__ = [
+    "DEFAULT_CELLS",
+    "DEFAULT_COVER_GAP",
+    "bound_by_cover",
+    "bound_by_table",
+    "cover_of",
+    "describe_promise",
+    "describe_steps",
+    "premise_of",
+    "table_of",
+]

@@ -10,8 +10,8 @@ from typing import Any
 from accountant.guarantees.bounds import find_loss_record
 from accountant.guarantees.statements import RULES as GUARANTEE_RULES
 from accountant.guarantees.theorem import Unit
-from accountant.rules.named import RULES, SamplingRule, constants_are_public, make_rule, rule_from_expression
 from accountant.rules.gaussian import make_gaussian_rule
+from accountant.rules.named import RULES, SamplingRule, constants_are_public, make_rule, rule_from_expression
 from accountant.samples.certificate import DRAWS, FORMAT, SECRET, USES, VERSION, WEIGHTED
 from accountant.selection.select import CERTIFIED, CHECKED, METHODS, ROUNDED, TABULATED
 from accountant.weights.gaussian.stored import check_table
@@ -121,6 +121,8 @@ def _require(condition: object, step: str, reason: str) -> None:
 
 def _check(found: Mapping[str, Any]) -> Report:
     _require(type(found["version"]) is int and found["version"] in _KEYS, "version", f"version {VERSION} was expected")
+    weighted = isinstance(found.get("profile"), dict) and "notion" in found["profile"]
+    _require((found["version"] == WEIGHTED) is weighted, "version", f"version {WEIGHTED} is of weights for a target delta, and no other is")
     keys = _KEYS[found["version"]]
     unknown = [key for key in found if key not in keys and key != "private"]
     _require(not unknown, "fields", f"the field {str(unknown[:1])[:60]} is unknown")
@@ -216,11 +218,13 @@ def _rebuild(declared: Profile, rule: Mapping[str, Any], proof: Mapping[str, Any
     name, q, constants = rule["name"], rule["q"], rule["constants"]
     if weighted:
         numbers = {key: to_exact(_text(value)) for key, value in constants.items()}
-        stated = make_gaussian_rule(to_exact(_text(rule["target_epsilon"])), numbers["target_delta"], int(numbers["steps"]), numbers.get("scale"))
+        stated = make_gaussian_rule(
+            to_exact(_text(rule["target_epsilon"])), numbers["target_delta"], int(numbers["steps"]), numbers.get("scale")
+        )
         _require((name, q, tuple(sorted(numbers.items()))) == (stated.name, None, stated.constants), "rule", "it is not that of a table")
-        target = {"epsilon": stated.target_epsilon, "delta": numbers["target_delta"], "steps": int(numbers["steps"])}
-        about = {**{key: to_exact(_text(proof["target"][key])) for key in ("epsilon", "delta")}, "steps": proof["target"]["steps"]}
-        _require(target == about, "rule", "the proof is about another target")
+        about = [to_exact(_text(proof["target"][key])) for key in ("epsilon", "delta")]
+        told = [stated.target_epsilon, numbers["target_delta"]]
+        _require(about == told and proof["target"]["steps"] == numbers["steps"], "rule", "the proof is about another target")
         return stated
     if q is None:
         target = to_exact(_text(rule["target_epsilon"]))
@@ -334,7 +338,13 @@ def _check_losses(found: Mapping[str, Any]) -> None:
 
 def _check_statements(found: Mapping[str, Any], needed: list[Hypothesis], stated: list[Hypothesis]) -> None:
     """The rest is what this version writes."""
-    fixed = {"uses": USES, "not_covered": list(SECRET), "notion": _NOTIONS[found["version"]], "conditional": True, "checked_by_kernel": True}
+    fixed = {
+        "uses": USES,
+        "not_covered": list(SECRET),
+        "notion": _NOTIONS[found["version"]],
+        "conditional": True,
+        "checked_by_kernel": True,
+    }
     for name, value in fixed.items():
         _require(found[name] == value and type(found[name]) is type(value), name, "it is not what a sample's certificate says")
     sampler = found["sampler"]

@@ -110,8 +110,8 @@ def plan_sample(
     ``profiles``: a profile file or ``package.module:object``, what :func:`profiles.load` made of one, a profile, a mechanism, or a list of
     profiles and mechanisms. The rule is privacy-constrained for a ``target_epsilon`` alone, a named ``rule`` with its ``constants``, an
     expression ``q``, or the profile file's.
-    Under Gaussian noise (the notion ``gaussian``) ``target_delta`` goes with ``target_epsilon``; the guarantee is then of ``steps`` samples, one
-    by default, each drawn anew by this plan, with an analysis each.
+    Under Gaussian noise (the notion ``gaussian``) ``target_delta`` goes with ``target_epsilon``; the guarantee is then of ``steps``
+    samples, one by default, each drawn anew by this plan, with an analysis each.
     ``premise`` is what the weights rest on, where it is proved already.
 
     Raises what :func:`accountant.derive_epsilon`, :func:`accountant.prove_premise` and :func:`compose_on_one_sample` raise.

@@ -62,8 +62,8 @@ def find_scale(weights: TabulatedWeights, size: object, batches: Batches) -> Sca
         )
     if Fraction(least) > goal:
         raise InvalidTarget(
-            f"the target size {exact_text(goal)} is below that of the largest weights for this epsilon and delta; raise the size, the target "
-            "or the noise",
+            f"the target size {exact_text(goal)} is below that of the largest weights for this epsilon and delta; raise the size, the "
+            "target or the noise",
             private=f"the expected size is at least {decimal_text(Fraction(least), 9, round_up=False)}",
         )
     found, low = Scale(high, least, rows), high

@@ -47,8 +47,8 @@ METHODS: Mapping[str, str] = {
         "q <= q(x) <= 1/w, both rounded down to 36 bits, and log(1 + q*(exp(epsilon(w, x)) - 1)) <= epsilon is enforced for every record"
     ),
     TABULATED: (
-        "q <= zeta/mu and w <= mu/zeta, both rounded down to 36 bits, or both 1, where zeta = mu(1, x) and mu is that of a row of the table "
-        "that serves zeta: the pair of the row dominates that of the record"
+        "q <= zeta/mu and w <= mu/zeta, both rounded down to 36 bits, or both 1, where zeta = mu(1, x) and mu is that of a row of the "
+        "table that serves zeta: the pair of the row dominates that of the record"
     ),
 }
 

@@ -1,7 +1,7 @@
 """q and w of many records from a table of weights under Gaussian noise: q = ζ/μ and w = μ/ζ, both rounded down (docs/gaussian-weights.md).
 
-μ is read at ζ rounded up to nine significant bits, so that the row of the table is found by a shift of the binary64 pattern. All numbers are
-functions of the record alone: where the error bound of binary64 leaves two candidates, exact arithmetic or balls decide.
+μ is read at ζ rounded up to nine significant bits, so that the row of the table is found by a shift of the binary64 pattern. All numbers
+are functions of the record alone: where the error bound of binary64 leaves two candidates, exact arithmetic or balls decide.
 """
 
 from __future__ import annotations
@@ -90,8 +90,10 @@ class ShiftReader:
 
     def _place(self, zeta: Floats) -> Positions:
         """Return the piece of each ζ > 0; those below the table count as in the first piece, those above as in the last one."""
-        places = (zeta.view(np.int64) >> _SHIFT) - self.first
-        return np.minimum(np.maximum(places, 0, out=places), len(self.exact) - 1, out=places)
+        places: Positions = (zeta.view(np.int64) >> _SHIFT) - self.first
+        np.maximum(places, 0, out=places)
+        np.minimum(places, len(self.exact) - 1, out=places)
+        return places
 
     def _decide(self, enclosure: Enclosure, record: Mapping[str, Fraction]) -> tuple[float, float]:
         """Return (q̂, ŵ) of one record, whose ζ is enclosed as closely as that takes."""

@@ -1,7 +1,7 @@
 """A term that is at most a number for all records of a box: enclosures of its supremum, and certificates that the kernel checks.
 
-The kernel has no claim about single terms; it has one about ε(1, x) ≤ ε* (``assumption-8``), which is made here for the term in the place of
-ε. What is certified so is the inequality, with the definedness and the sign of the term, and promises nothing about a mechanism.
+The kernel has no claim about single terms; it has one about ε(1, x) ≤ ε* (``assumption-8``), which is made here for the term in the place
+of ε. What is certified so is the inequality, with the definedness and the sign of the term, and promises nothing about a mechanism.
 """
 
 from __future__ import annotations

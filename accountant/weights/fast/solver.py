@@ -190,7 +190,11 @@ def prepare_solver(profile: Profile, target_epsilon: object, *, premise: Convexi
     epsilon = profile.numeric_epsilon()
     coefficient = split_weight(epsilon)
     return WeightSolver(
-        profile, make_target(target), epsilon, CompiledTerm(epsilon), None if coefficient is None else make_coefficient(profile, coefficient)
+        profile,
+        make_target(target),
+        epsilon,
+        CompiledTerm(epsilon),
+        None if coefficient is None else make_coefficient(profile, coefficient),
     )
 
 

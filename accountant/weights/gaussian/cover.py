@@ -1,7 +1,7 @@
-"""The worst record of a sampling rule under Gaussian noise: ε at δ over the whole declared domain, from both sides (docs/gaussian-weights.md).
+"""The worst record of a sampling rule under Gaussian noise: ε at δ over the whole declared domain, from both sides.
 
-Theorem 10: where q ≤ q̄ and ζ/q ≤ μ̄ for all records of a cell, their pairs are dominated by that of (q̄, μ̄). Cells cover the domain by
-branch and bound; each names a certified pair, and the two inequalities are claims of the kernel.
+Theorem 10 (docs/gaussian-weights.md): where q ≤ q̄ and ζ/q ≤ μ̄ for all records of a cell, their pairs are dominated by that of (q̄, μ̄).
+Cells cover the domain by branch and bound; each names a certified pair, and the two inequalities are claims of the kernel.
 """
 
 from __future__ import annotations

@@ -112,8 +112,8 @@ def _read_lower(value: object) -> LowerEnd:
     if not isinstance(found["at"], dict) or not all(isinstance(claim, dict) for claim in read_list(found["claims"], "the claims")):
         raise UnreadableFile("the lower side names a record and claims, but something else was found; correct the file")
     at = {read_string(name, "a statistic"): read_exact(number, "a statistic") for name, number in found["at"].items()}
-    numbers = [read_exact(found[name], name) for name in ("mu", "q", "epsilon")]
-    return LowerEnd(at, *numbers, claims=tuple(found["claims"]))
+    mu, q, epsilon = (read_exact(found[name], name) for name in ("mu", "q", "epsilon"))
+    return LowerEnd(at, mu, q, epsilon, tuple(found["claims"]))
 
 
 def find_cover_fault(found: CoveredRule, *, computed: bool = True) -> str | None:
@@ -192,7 +192,8 @@ def _claims(found: CoveredRule) -> Iterator[CheckedClaim]:
 
 def describe_cover(value: Mapping[str, Any]) -> Iterator[str]:
     """Yield what an accepted cover says, for people."""
-    yield f"epsilon <= {value['epsilon']} at delta = {value['delta']} after {value['steps']} step(s), each on a fresh sample, at every record"
+    after = f"after {value['steps']} step(s), each on a fresh sample"
+    yield f"epsilon <= {value['epsilon']} at delta = {value['delta']} {after}, at every record"
     if value["lower"] is not None:
         at = ", ".join(f"{name} = {number}" for name, number in value["lower"]["at"].items())
         yield f"and at least {value['lower']['epsilon']} for the record {at} of the worst mechanism with this mu"

@@ -22,17 +22,20 @@ from profiles.terms import Term, number, substitute
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.conditions import homogeneous
 from proofs_check.conditions.context import to_target
+from proofs_check.suprema.branch import minimum_enclosure
 from proofs_check.suprema.ceilings import certify_at_most, enclose_term, proves_at_most
 from proofs_check.verify_notion import verify_notion
 
 Point = Mapping[str, Fraction]
+_BOXES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class GaussianPremise:
     """Claim: μ(w, x) = w ζ(x) on the declared domain of ``profile``, with 0 ≤ ζ(x) = μ(1, x) ≤ ``reach`` for every record.
 
-    ``promise`` and ``ceiling`` are the certificates of the two. ``worst``: a record whose ζ is at, or just below, ``reach``.
+    ``promise`` and ``ceiling`` are the certificates of the two. ``worst``: a record whose ζ is at, or just below, ``reach``; ``least``: about
+    the smallest ζ, beyond which a table needs no rows.
     """
 
     profile: Profile
@@ -40,6 +43,7 @@ class GaussianPremise:
     worst: Point
     promise: Mapping[str, Any]
     ceiling: Mapping[str, Any]
+    least: Fraction = Fraction(0)
 
     @property
     def zeta(self) -> Term:
@@ -71,11 +75,15 @@ def prove_gaussian(profile: Profile) -> GaussianPremise:
         raise Undecided("mu(1, x) could not be bounded over the declared domain; narrow the ranges and clip each record to them")
     _, reach, worst = found
     if not reach:
-        raise InvalidProfile(f"weights were asked for, but every record of {profile.name[:60]!r} has mu = 0 and loses nothing; use all records")
+        raise InvalidProfile(
+            f"weights were asked for, but every record of {profile.name[:60]!r} has mu = 0 and loses nothing; use all records"
+        )
     ceiling = certify_at_most(term, profile.record, reach)
     if ceiling is None:
         raise Undecided(f"mu(1, x) <= {decimal_text(reach, 9, round_up=True)} could not be proved for every record; write mu more simply")
-    return GaussianPremise(profile, reach, worst, verify_notion(profile, [homogeneous.ID]).certificate(), ceiling)
+    ends = minimum_enclosure(term, profile.record_variables(), _BOXES)
+    least = Fraction(0) if ends is None else max(Fraction(decimal_text(max(ends[0], Fraction(0)), 9, round_up=False)), Fraction(0))
+    return GaussianPremise(profile, reach, worst, verify_notion(profile, [homogeneous.ID]).certificate(), ceiling, least)
 
 
 def recheck_promise(profile: Profile, promise: object) -> bool:
@@ -106,10 +114,15 @@ class GaussianTarget:
 
 
 def to_gaussian_target(epsilon: object, delta: object, steps: object = 1) -> GaussianTarget:
-    """Return a target that a user gave. Raises :class:`InvalidTarget`, :class:`profiles.InvalidArgument`, :class:`profiles.InvalidNumber`."""
+    """Return a target that a user gave. Raises :class:`InvalidTarget`, :class:`profiles.InvalidArgument`.
+
+    Numbers that are none are refused as everywhere.
+    """
     exact = to_target(epsilon)
     if exact > MOST_EPSILON:
-        raise InvalidTarget(f"a target epsilon of at most {exact_text(MOST_EPSILON)} was expected, but {shorten(exact)} was found; lower it")
+        raise InvalidTarget(
+            f"a target epsilon of at most {exact_text(MOST_EPSILON)} was expected, but {shorten(exact)} was found; lower it"
+        )
     return GaussianTarget(exact, to_target_delta(delta), to_steps(steps))
 
 
@@ -125,9 +138,9 @@ def tabulate_weights(
 
     Raises :class:`Infeasible` where w = 1 exceeds the target at a record, which it names: one of the declared domain, not of the data.
     """
-    step, least = OneStep(target.epsilon, target.delta), Fraction(0)
+    step = OneStep(target.epsilon, target.delta)
     try:
-        return make_table(step, premise.reach, target.steps, least=least, whole=whole, progress=progress)
+        return make_table(step, premise.reach, target.steps, least=premise.least, whole=whole, progress=progress)
     except Infeasible as error:
         where = ", ".join(f"{name} = {_short(value)}" for name, value in premise.worst.items())
         raise Infeasible(

@@ -109,8 +109,8 @@ def _read_grid(value: object) -> Mapping[str, object] | None:
     if not isinstance(value, dict) or not isinstance(events, list):
         raise UnreadableFile("the grid of a row is an object with events, but another value was found; correct the file")
     for event in events:
-        ends = [event.get(name) for name in ("low", "high")] if isinstance(event, dict) else []
-        if len(ends) != 2 or not all(type(end) is int for end in ends) or ends[1] - ends[0] > _MOST_CELLS:
+        ends = [end for name in ("low", "high") if type(end := event.get(name)) is int] if isinstance(event, dict) else []
+        if len(ends) != 2 or ends[1] - ends[0] > _MOST_CELLS:
             raise UnreadableFile(f"the grid of a row has at most {_MOST_CELLS} cells, but more, or none, were found; correct the file")
     return value
 

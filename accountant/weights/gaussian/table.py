@@ -7,18 +7,17 @@ record with ζ ≤ q μ that is kept with probability ζ/μ and counts μ/ζ tim
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import exp, isqrt, log, sqrt
-from typing import Any
 
 from accountant.curves.engine import make_certificate
 from accountant.curves.events import Composition, Direction, MechanismKind, make_event
 from accountant.weights.gaussian.many_steps import Coarseness, StepBound, bound_steps, find_weight
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.balls import ball, working_precision
-from profiles.errors import Infeasible, Undecided
+from profiles.errors import Infeasible
 from profiles.numbers import decimal_text
 from proofs_check.certificates import check_text
 
