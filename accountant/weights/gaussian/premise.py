@@ -34,8 +34,8 @@ _BOXES = 1_000
 class GaussianPremise:
     """Claim: μ(w, x) = w ζ(x) on the declared domain of ``profile``, with 0 ≤ ζ(x) = μ(1, x) ≤ ``reach`` for every record.
 
-    ``promise`` and ``ceiling`` are the certificates of the two. ``worst``: a record whose ζ is at, or just below, ``reach``; ``least``: about
-    the smallest ζ, beyond which a table needs no rows.
+    ``promise`` and ``ceiling`` are the certificates of the two. ``worst``: a record whose ζ is at, or just below, ``reach``; ``least``:
+    about the smallest ζ, beyond which a table needs no rows.
     """
 
     profile: Profile
