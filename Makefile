@@ -131,9 +131,15 @@ SEED ?= 1
 soundness: $(STAMP)
 	$(BIN)/python tests/soundness/long_run.py $(SECONDS) $(SEED)
 
+# Weights under Gaussian noise in random settings, each evaluated from the definition: 100,000 take about a quarter of an hour.
+SETTINGS ?= 100000
+weights-delta: $(STAMP)
+	$(BIN)/python -m tests.weights.gaussian.survey --settings $(SETTINGS)
+
 # Ratios to named peers or limits, measured in one run; see docs/benchmarks.md.
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.weights
+	$(BIN)/python -m benchmarks.gaussian_weights
 	$(BIN)/python -m benchmarks.amplification
 	$(BIN)/python -m benchmarks.supremum
 	$(BIN)/python -m benchmarks.verify

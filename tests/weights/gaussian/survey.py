@@ -1,8 +1,8 @@
 """Many random settings: δ(ε*) ≤ δ* of weights under Gaussian noise, evaluated from the definition, with nothing of the package.
 
-``python -m tests.weights.gaussian.survey --settings 100000`` prints counts, and fails where one is above its target. One step: both directions
-in balls of 200 bits, for the very binary64 (q, w) that tables give, and for the weights of single records. Several steps: the kernel's upper
-bound on a grid eight times as fine.
+``python -m tests.weights.gaussian.survey --settings 100000`` prints counts, and fails where one is above its target. One step: both
+directions in balls of 200 bits, for the very binary64 (q, w) that tables give, and for the weights of single records. Several steps: the
+kernel's upper bound on a grid eight times as fine.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ def tabulated(rng, count):
     faults = sum(
         exceeds(float(a), float(b), Fraction(float(z)), epsilon, delta) for a, b, z in zip(q, w, np.minimum(zetas, highest), strict=True)
     )
-    proper = bool(((q >= 0) & (q <= 1) & (w >= 1)).all()) and all(Fraction(float(a)) * Fraction(float(b)) <= 1 for a, b in zip(q, w) if a)
+    pairs = [(Fraction(float(a)), Fraction(float(b))) for a, b in zip(q, w, strict=True) if a]
+    proper = bool(((q >= 0) & (q <= 1) & (w >= 1)).all()) and all(a * b <= 1 for a, b in pairs)
     return count, faults + (not proper)
 
 
@@ -146,7 +147,8 @@ def main(arguments=None):
         while done < options.settings * share:
             more, wrong = check(rng, size)
             done, faults = done + more, faults + wrong
-        print(f"{name}: {done} settings, {faults} above the target", flush=True)
+        sys.stdout.write(f"{name}: {done} settings, {faults} above the target\n")
+        sys.stdout.flush()
         bad += faults
     return 1 if bad else 0
 

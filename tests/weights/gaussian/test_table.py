@@ -6,6 +6,7 @@ import json
 import math
 import pickle
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -62,7 +63,7 @@ def test_weights_of_a_table_are_within_two_per_cent_of_the_first_crossing_and_ne
 @pytest.mark.thorough
 def test_rows_rise_in_mu_and_fall_in_zeta_and_are_what_records_are_given(made):
     rows = made.table.rows
-    assert all(one.mu < other.mu and one.zeta > other.zeta for one, other in zip(rows, rows[1:], strict=False))
+    assert all(one.mu < other.mu and one.zeta > other.zeta for one, other in pairwise(rows))
     q, w, _ = read(made, np.linspace(1e-6, 4, 400))
     for z, chance, weight in zip(np.linspace(1e-6, 4, 400), q, w, strict=True):
         zeta = Fraction(z) / 30
