@@ -279,9 +279,9 @@ def test_a_delta_is_refused_in_words(pdp, tmp_path, record, parameters, epsilon,
 
 
 def test_help_says_what_it_is_about(pdp):
-    assert "pure epsilon-differential privacy only" in " ".join(pdp("--help").out.split())
+    assert "pure epsilon-differential privacy, or Gaussian noise with a target delta" in " ".join(pdp("--help").out.split())
     assert "in another notion than the pure one" in " ".join(pdp("verify", "--help").out.split())
-    assert "pure epsilon-differential privacy only" in pdp("verify", "x.toml", "--delta", "1e-6").err
+    assert "pure epsilon-differential privacy, which has no delta" in pdp("verify", "x.toml", "--delta", "1e-6").err
 
 
 @pytest.mark.thorough
@@ -314,6 +314,7 @@ def test_a_certificate_that_the_kernel_rejects_is_not_written(pdp, profile_file,
         assert not file.exists()
 
 
+@pytest.mark.thorough
 def test_epsilon_of_a_coreset_rule_with_an_exponent(pdp, lloyd):
     constants = "m=100,n=1000,lam=0.5,mean=4,exponent"
     found = pdp("epsilon", lloyd, "--rule", "coreset", "--constant", f"{constants}=2", "--json").json()
