@@ -39,7 +39,7 @@ Examples:
     --statistic z=l2 --out sample.csv
   pdp sample examples/lloyd.toml --q 1/2 --data examples/points.csv \\
     --statistic z=l2 --out sample.parquet
-  pdp sample examples/gaussian.toml -e 1 --target-delta 1e-5 \\
+  pdp sample examples/gaussian.toml -e 1 --target-delta 1e-5 --target-size 10 \\
     --data examples/points.csv --statistic z=l2 --out sample.csv
 """
 
