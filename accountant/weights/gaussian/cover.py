@@ -33,7 +33,7 @@ _PLACES, _MOST_RECORDS, _MOST_LOOKS = 9, 27, 12
 #: How much larger than a cell needs it a pair is tried at first, as a share of the gap; from which depth on a cell's middle is looked at.
 _SHARE, _DEEP = Fraction(1, 6), 4
 _BOTH = (Direction.REMOVE, Direction.ADD)
-_GRIDS = ((Fraction(3, 10), 1.0),)
+_GRIDS = (Fraction(1, 100),)
 Box = tuple[Statistic, ...]
 Point = Mapping[str, Fraction]
 

@@ -14,7 +14,7 @@ from math import exp, isqrt, log, sqrt
 
 from accountant.curves.engine import make_certificate
 from accountant.curves.events import Composition, Direction, MechanismKind, make_event
-from accountant.weights.gaussian.many_steps import Coarseness, StepBound, bound_steps, find_weight
+from accountant.weights.gaussian.many_steps import StepBound, bound_steps, find_weight
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.balls import ball, working_precision
 from profiles.errors import Infeasible
@@ -226,9 +226,9 @@ class _Walk:
         bounds = (going, bound_steps(compose_pair(mu, q, self.steps), self.step, Direction.ADD, self._grid()))
         return TableRow(mu, q, bounds) if all(bound.delta <= self.step.delta for bound in bounds) else None
 
-    def _grid(self) -> Coarseness:
+    def _grid(self) -> Fraction:
         """Return how coarse the grid is: finer ones would take longer than they are worth where there are very many steps."""
-        return (Fraction(3, 10) if self.steps <= 2_000 else Fraction(1) if self.steps <= 20_000 else Fraction(3)), 1.0
+        return Fraction(1, 100) if self.steps <= 2_000 else Fraction(1, 50)
 
     def _at_target(self) -> tuple[StepBound, ...]:
         return tuple(StepBound(direction, self.step.delta, None) for direction in _BOTH)
