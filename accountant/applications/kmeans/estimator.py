@@ -27,7 +27,7 @@ from profiles.mechanisms import Arithmetic, WeightedLloyd
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
 from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_most, require_norms
 from profiles.mechanisms.interface import is_exact, require_norm, to_arithmetic
-from profiles.mechanisms.lloyd import MOST_ROUNDS, require_feasible_run
+from profiles.mechanisms.lloyd_runs import MOST_ROUNDS, require_feasible_run
 from profiles.mechanisms.nearest import find_nearest
 from profiles.mechanisms.quantised import MOST_RATIO
 from profiles.numbers import ExactLike, to_integer

@@ -22,7 +22,7 @@ from accountant.applications.repeated import subsampled_exponential, subsampled_
 from accountant.data import parse_statistic
 from accountant.rules import make_rule
 from accountant.selection.select import Selection, Selector
-from profiles.mechanisms import Arithmetic, KNormSum, LaplaceSum, WeightedCount, WeightedLloyd, exact, lloyd
+from profiles.mechanisms import Arithmetic, KNormSum, LaplaceSum, WeightedCount, WeightedLloyd, exact, lloyd_runs
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold, exponential, threshold
 from profiles.randomness import ExponentialChoice
 from profiles.randomness.bernoulli import PoissonSampler
@@ -282,9 +282,9 @@ def test_large_data_have_the_outputs_of_the_small_data_path(arithmetic, monkeypa
     )
     small = mechanism((points, weights), np.random.default_rng(3), 1)
     taken = []
-    open_passes = lloyd.open_passes
-    monkeypatch.setattr(lloyd, "_LARGE", 1)
-    monkeypatch.setattr(lloyd, "open_passes", lambda *arguments: taken.append(1) or open_passes(*arguments))
+    open_passes = lloyd_runs.open_passes
+    monkeypatch.setattr(lloyd_runs, "_LARGE", 1)
+    monkeypatch.setattr(lloyd_runs, "open_passes", lambda *arguments: taken.append(1) or open_passes(*arguments))
     assert np.array_equal(small, mechanism((points, weights), np.random.default_rng(3), 1))
     assert taken
 

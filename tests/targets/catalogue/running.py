@@ -22,7 +22,7 @@ from profiles.errors import InvalidArgument, InvalidSampling
 from profiles.evaluation import exact_value
 from profiles.mechanisms import Mechanism, WeightedLloyd
 from profiles.mechanisms.datasets import to_points
-from profiles.mechanisms.lloyd import PostProcessing
+from profiles.mechanisms.lloyd_runs import PostProcessing
 from profiles.profile import Profile
 from profiles.randomness.bernoulli import PoissonSampler
 from tests.targets.suite import Sampler
