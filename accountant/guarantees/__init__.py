@@ -12,6 +12,7 @@ from accountant.guarantees.directions import (
     subsample,
     worst_case_directions,
 )
+from accountant.guarantees.gaussian import curve_of_profile, point_of_weights
 from accountant.guarantees.proved import derive_mechanism, prove_run
 from accountant.guarantees.realised import Run, conclude_run, realise_draws, realise_pairs, realise_sampling, ships
 from accountant.guarantees.render import premises_json, render, render_hypotheses, render_premises, to_json
@@ -78,6 +79,7 @@ __all__ = [
     "compose_directions",
     "conclude_run",
     "curve_of_guarantee",
+    "curve_of_profile",
     "declare_add_dp",
     "declare_directions",
     "declare_events",
@@ -85,6 +87,7 @@ __all__ = [
     "derive_profile",
     "discharge",
     "point_of_curve",
+    "point_of_weights",
     "post_processing",
     "premises_json",
     "prove_losses",

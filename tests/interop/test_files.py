@@ -32,10 +32,12 @@ from accountant.guarantees import (
     base_profile,
     compose_curves,
     curve_of_guarantee,
+    curve_of_profile,
     declare_events,
     derive_profile,
     discharge,
     point_of_curve,
+    point_of_weights,
     post_processing,
     premises_json,
     realise_sampling,
@@ -78,6 +80,7 @@ from profiles.mechanisms.catalogue import catalogue
 from proofs_check.suprema.certify import Checked
 
 SUM = declare("noisy sum", "w*z/3", record={"z": ["0.5", 2]}, source="Dwork et al. 2006")
+NOISY = declare("noisy vector", notion="gaussian", mu="w*z/10", record={"z": [0, 2]}, source="Dong et al. 2022")
 SUPPOSED = "on the word of the file, "
 
 
@@ -112,6 +115,10 @@ def guarantee(name: str) -> AnyGuarantee:
             ),
             at_delta="1e-3",
         ),
+        "gaussian": lambda: point_of_curve(curve_of_profile(NOISY), at_delta="1e-6"),
+        "weighed": lambda: point_of_weights(
+            NOISY, at_epsilon=1, at_delta="1e-5", weight_pairs=[(Fraction(201, 1000), Fraction(19, 10)), (Fraction(1, 10), Fraction(5))]
+        ),
         "one-sided": lambda: declare_add_dp("svt", "1.5", source=""),
         "discharged": lambda: post_processing(discharge(guarantee("epsilon"), EXACT_REALS, "noise on the integers"), "rounding"),
         "assumed": lambda: assume(guarantee("epsilon"), ["the clock is right"]),
@@ -120,8 +127,8 @@ def guarantee(name: str) -> AnyGuarantee:
 
 
 NAMES = [
-    "profile", "sampled", "epsilon", "constrained", "file", "expression", "directions", "composed", "curves", "one-sided", "discharged",
-    "assumed",
+    "profile", "sampled", "epsilon", "constrained", "file", "expression", "directions", "composed", "curves", "gaussian", "weighed",
+    "one-sided", "discharged", "assumed",
 ]  # fmt: skip
 
 
@@ -748,7 +755,7 @@ def test_a_rule_that_concludes_from_nothing_says_what_a_file_asks_to_be_believed
     with pytest.raises(InvalidArgument, match="concludes from no guarantee"):
         Signature("trust_me", premises=0)
     assert {call for call, (signature, _) in CALLS.items() if signature.word} == {
-        "base_profile", "declare_directions", "declare_events", "worst_case_directions",
+        "base_profile", "curve_of_profile", "declare_directions", "declare_events", "point_of_weights", "worst_case_directions",
     }  # fmt: skip
 
 
