@@ -26,6 +26,7 @@ from profiles.hypotheses import (
     PROBABILITY,
     RECORD_STATISTICS,
     STATISTICS,
+    TARGET_FIXED,
     WEIGHT_AS_GIVEN,
     Hypothesis,
 )
@@ -99,7 +100,7 @@ RULES: dict[str, Basis] = {
     ),
     "Gaussian profile after privacy-constrained sampling": Basis(
         besides="docs/gaussian-mechanisms.md, Theorem 5; each pair of zeta and weight is checked by the kernel",
-        premises=(DECLARED_PROFILE, *OF_MECHANISMS, *OF_WEIGHTED_SAMPLES, PROBABILITY),
+        premises=(DECLARED_PROFILE, *OF_MECHANISMS, *OF_WEIGHTED_SAMPLES, PROBABILITY, TARGET_FIXED),
     ),
     "privacy curve of a guarantee": Basis(besides="docs/interoperability.md: the pair of laws that dominates all with these losses"),
     "adaptive composition of privacy curves": Basis(
