@@ -151,7 +151,8 @@ def test_commands_about_an_epsilon_refuse_every_other_notion_in_one_line(name, n
 READERS = {
     "profiles/profile.py", "profiles/files.py", "profiles/stored.py", "profiles/composition.py", "profiles/presenting/describing.py",
     "proofs_check/admission.py", "proofs_check/certificates.py", "proofs_check/conditions/homogeneous.py", "accountant/samples/once.py",
-    "accountant/report/sections.py", "accountant/weights/gaussian/weight.py", "accountant/guarantees/gaussian.py",
+    "accountant/report/sections.py", "accountant/applications/kmeans/certifying.py", "accountant/weights/gaussian/weight.py",
+    "accountant/guarantees/gaussian.py",
     "accountant/cli/mechanisms.py", "profiles/mechanisms/catalogue.py", "profiles/mechanisms/gaussian_lloyd.py",
     "profiles/mechanisms/gaussian_sum.py",
 }  # fmt: skip
