@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.ticker import NullLocator
 
 from benchmarks.delta_lloyd.runs import PARTS, make_tasks, run_one
 from benchmarks.delta_lloyd.summary import excesses, make_table, mean_interval, pick, settings
@@ -34,6 +35,7 @@ def plot(rows: Sequence[Row], path: Path) -> Path:
             axis.errorbar(x, y, half, color=color, ls=dash, marker=mark, ms=4, capsize=2, label=label)
         axis.set(xscale="log", yscale="log", xlabel="d", title=f"T = {rounds}, ε = {epsilon}")
         axis.set_xticks(sorted({row["d"] for row in rows}), [str(d) for d in sorted({row["d"] for row in rows})])
+        axis.xaxis.set_minor_locator(NullLocator())
         axis.axhline(1, color="black", lw=0.7)
         axis.grid(visible=True, which="both", alpha=0.3)
     axes[0][0].set_ylabel("cost / cost without noise")
