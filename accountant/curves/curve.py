@@ -102,6 +102,10 @@ def curve_of(source: PrivacyCurve | Composition | Event | AnyGuarantee, *, hypot
     """
     if isinstance(source, PrivacyCurve):
         return source
+    if not isinstance(hypotheses, Iterable):
+        raise InvalidArgument(
+            f"hypotheses were expected, but an object of type {type(hypotheses).__name__} was found; give texts in a list"
+        )
     given = tuple(hypotheses) if not isinstance(hypotheses, str) else (hypotheses,)
     if isinstance(source, Event):
         return PrivacyCurve(declare_events(Composition(source.mechanism.value, (source,)), given))
@@ -114,6 +118,8 @@ def curve_of(source: PrivacyCurve | Composition | Event | AnyGuarantee, *, hypot
 
 def compose(*curves: PrivacyCurve | Composition | Event | AnyGuarantee, name: str | None = None) -> PrivacyCurve:
     """Return the curve of several mechanisms on the same records, with the hypotheses of all of them. Raises :class:`InvalidArgument`."""
+    if name is not None and not isinstance(name, str):
+        raise InvalidArgument(f"a composition has a text as name, but an object of type {type(name).__name__} was found; reword it")
     parts = [curve_of(item).guarantee for item in curves]
     names = " and ".join(dict.fromkeys(part.subject for part in parts))
     short = names if names and len(names) <= 100 else f"{len(parts)} mechanisms"

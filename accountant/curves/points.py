@@ -154,8 +154,8 @@ def require_bounded(upper: Fraction | None, composition: Composition, delta: Fra
     """Return the upper end of ε where a record goes. Raises :class:`Infeasible` where no ε is enough at δ."""
     if upper is None:
         raise Infeasible(
-            f"an epsilon of {composition.name[:80]!r} at delta = {decimal_text(delta, 6, round_up=False)} was asked for, but no epsilon is "
-            "enough there: its events lose everything with a larger probability; give a larger delta"
+            f"an epsilon of {composition.name[:80]!r} at delta = {decimal_text(delta, 6, round_up=False)} was asked for, but it is "
+            "infinite: these events have a larger delta at every epsilon; give a larger delta"
         )
     return upper
 

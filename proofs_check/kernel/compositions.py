@@ -16,9 +16,10 @@ from .terms import Meter, require
 _MOST_CELLS, _MOST_DIGITS, _MOST_EVENTS = 1 << 19, 2 * 10**7, 64
 _MOST_BITS, _WIDEST = 640, 1000  # of a numerator or denominator; nats in a cell whose exponential becomes an integer
 _MOST_PLACES = 320  # of a number that stands for a mass
-_WORK = 300  # so many digits of a product are one unit of the meter; a point of a curve costs the square of its digits
+_CELLS, _WORK = 20, 300  # so many cells, and so many squares of digits of a point of a curve, are one unit of the meter (section 14)
 _SLACK = 2  # units by which a mass is moved to its side: more than its error (section 11)
 Curve = Callable[[Fraction], tuple[Decimal, Decimal, Decimal]]
+End = tuple[Fraction | None, Fraction]  # of a law: no finite loss is larger, if there is such a number; the mass at infinity
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ class Event:
     count: int
     size: int = 1  # of a table of its law, in units of its noise
     rho: Fraction | None = None  # of a mechanism of which only its zCDP is known
+    ends: tuple[End, End] = ((None, Fraction(0)), (None, Fraction(0)))  # of the base and of its reverse
 
     def curve(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Curve:
         """Return the curve of one use, in the current decimal context; of zcdp an upper one at an order, or a lower one."""
@@ -40,6 +42,19 @@ class Event:
         if self.rho is not None and order is not None:
             return curves.sampled(curves.renyi(self.rho, order), self.q, remove=remove)
         return curves.sampled(self.base() if remove else self.reverse(), self.q, remove=remove)
+
+    def end(self, *, remove: bool, up: bool) -> End:
+        """Return the end of the law of one use, its largest loss from above or below (section 13)."""
+        loss, mass = self.ends[0 if remove else 1]
+        if self.q == 1 or (remove and loss is None):
+            return loss, self.q * mass
+        with localcontext(curves.context(80)):
+            sign, far = 1 if remove else -1, Decimal(0)
+            if loss is not None and (remove or not mass):
+                require(loss <= 10**12, "the loss of an event is out of range")
+                far = curves.decimal(self.q) * (sign * curves.decimal(loss)).exp()
+            found = Fraction(sign * (curves.decimal(1 - self.q) + far).ln())
+            return found + Fraction(1 if up else -1, 10**60), self.q * mass if remove else Fraction(0)
 
 
 _PARAMETERS = {
@@ -63,7 +78,7 @@ def read_number(word: object) -> Fraction:
 
 
 def read_events(value: object) -> list[Event]:
-    """Read the events; Gaussian ones on all records are one, before all others (section 7), zcdp ones are one after them (section 10)."""
+    """Read the events; Gaussian ones on all records are one, before all others (section 7), zcdp ones are one after them (Lemma 9)."""
     m, rho, events, zero = Fraction(0), Fraction(0), list[Event](), Fraction(0)
     items = read_list(value)
     require(0 < len(items) <= _MOST_EVENTS, "there are no events, or too many")
@@ -74,7 +89,7 @@ def read_events(value: object) -> list[Event]:
         fields = read_fields(item, required, frozenset({"epsilon_add"} if kind == "two-sided" else ()))
         number = {name: read_number(fields[name]) for name in fields.keys() - {"mechanism", "count"}}
         q, count = number.pop("sampling_probability"), read_integer(fields["count"], 1, 10**9)
-        noise, epsilon, delta = (number.get(name, zero) for name in ("noise_multiplier", "epsilon", "delta"))
+        noise, delta = number.get("noise_multiplier", zero), number.get("delta", zero)
         require(0 < q <= 1 and all(x >= 0 for x in number.values()), "a number is out of range")
         require(noise or number.get("scale") or not fields.keys() & {"noise_multiplier", "scale"}, "the noise must be positive")
         require(all(x < 1 for name, x in number.items() if name.startswith("delta")), "a delta must be below 1")
@@ -85,23 +100,29 @@ def read_events(value: object) -> list[Event]:
             require(q == 1, "zcdp says nothing about samples")
             rho += count * number["rho"]
             continue
+        loss = 1 / number["scale"] if "scale" in number else number.get("epsilon")
+        there, back = (loss, delta), (loss, delta)
+        if kind == "two-sided":
+            there, back = (number["epsilon_remove"], number["delta_remove"]), (number.get("epsilon_add"), number["delta_add"])
         if kind == "gaussian":
             both = [_later(curves.gaussian, 1 / noise**2)] * 2
         elif kind == "laplace":
             both = [_later(curves.laplace, 1 / number["scale"])] * 2
         elif kind == "discrete-gaussian":
             both = [_later(curves.discrete_gaussian, noise**2)] * 2
-        elif kind == "two-sided":
-            there, back = (number["epsilon_remove"], number["delta_remove"]), (number.get("epsilon_add"), number["delta_add"])
-            both = [_later(curves.two_sided, *there, *back), _later(curves.two_sided, *back, *there)]
         else:
-            epsilon = 1 / number["scale"] if kind == "discrete-laplace" else epsilon
-            both = [_later(curves.two_sided, epsilon, delta, epsilon, delta)] * 2
-        events.append(Event(both[0], both[1], q, count, 1 + int(noise) if kind == "discrete-gaussian" else 1))
+            both = [_later(curves.two_sided, *there, *back), _later(curves.two_sided, *back, *there)]
+        size, ends = 1 + int(noise) if kind == "discrete-gaussian" else 1, (_end(there, back), _end(back, there))
+        events.append(Event(both[0], both[1], q, count, size, ends=ends))
     first = [_once(_later(curves.gaussian, m))] if m else []
     if not (m or rho or events):  # nothing is lost
         events.append(_once(_later(curves.two_sided, zero, zero, zero, zero)))
     return first + events + ([_once(_later(curves.gaussian, 2 * rho), rho)] if rho else [])
+
+
+def _end(there: End, back: End) -> End:
+    # of the worst pair with H(P, Q) <= d at exp(e), there, and H(Q, P) <= d' at exp(e'), back (Theorem 7)
+    return back if back == (Fraction(0), Fraction(0)) else there
 
 
 def _once(base: Callable[[], curves.Base], rho: Fraction | None = None) -> Event:
@@ -139,7 +160,7 @@ class Lattice:
     def discretise(self, curve: Curve, level: int, offset: Fraction, points: list[int]) -> Law:
         """Return a law on the given points of a level, moved by the offset (sections 4 and 5)."""
         h, values, start = self.width(level), list[Decimal](), Decimal(1)
-        self.meter.spend((len(points) + 1) * getcontext().prec ** 2 // _WORK)
+        self.meter.spend((len(points) + 1) * (1500 + getcontext().prec ** 2) // _WORK + (points[-1] - points[0]) // _CELLS)
         error = Decimal(10) ** (curves.GUARD - _precision(self.digits, h))
         if self.up:
             for i in points:
@@ -164,13 +185,8 @@ class Lattice:
     ) -> tuple[list[int], list[Decimal], Decimal, Decimal]:
         # tangents between the points (the last but one at the last point, where there may be an atom), of the curve of the losses up to
         # the last tangent's; their lower envelope at the points; its hull. A last tangent that is constant tells what is at infinity
-        half = Fraction(1, 2)
-        between: list[Fraction] = [
-            points[0] - half,
-            *(Fraction(i + j, 2) for i, j in pairwise(points[:-1])),
-            Fraction(points[-1]),
-            points[-1] + half,
-        ]
+        middles = [Fraction(i + j, 2) for i, j in pairwise(points[:-1])]
+        between = [points[0] - Fraction(1, 2), *middles, Fraction(points[-1]), points[-1] + Fraction(1, 2)]
         lines = [curve(offset + x * h) for x in between]
         _, v_end, s_end = lines[-1]
         lines = [(a, v - v_end, s - s_end) for a, v, s in lines]
@@ -206,11 +222,9 @@ class Lattice:
         n, scale = len(x.cells) + len(y.cells) - 1, 10**self.digits
         width, totals = 2 * self.digits + 1, (sum(x.cells), sum(y.cells))
         require(n <= _MOST_CELLS and n * width <= _MOST_DIGITS, "the grid is too large")
-        self.meter.spend(n * width // _WORK)
+        self.meter.spend(n * (width + _CELLS) // (10 * _CELLS))
         require(max(totals) + x.beyond + y.beyond <= 2 * scale, "a law has too much mass")
-        exact = Context(
-            prec=n * width + 1, rounding=ROUND_HALF_EVEN, Emax=MAX_EMAX, Emin=MIN_EMIN, capitals=1, clamp=0, flags=[], traps=[Inexact]
-        )
+        exact = Context(n * width + 1, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, 1, 0, [], [Inexact])
         # integers are packed into the digits of one number, whose product has all the sums of products in its digits
         packed = Decimal("".join([f"{c:0{width}d}" for c in x.cells]))
         other = packed if y.cells is x.cells else Decimal("".join([f"{c:0{width}d}" for c in y.cells]))
@@ -361,20 +375,34 @@ def closed_form(
         return Fraction(max(units + (_SLACK if up else -_SLACK), 0), 10**digits)
 
 
+def find_end(events: list[Event], *, remove: bool, up: bool) -> End:
+    """Return the end of the law of the composition: the largest losses of all uses add up, and so, at most, do the masses at infinity."""
+    ends = [(event.count, *event.end(remove=remove, up=up)) for event in events]
+    losses = [Fraction(count) * loss for count, loss, _ in ends if loss is not None]
+    return sum(losses, Fraction(0)) if len(losses) == len(ends) else None, sum((n * mass for n, _, mass in ends), Fraction(0))
+
+
 def check_composition(events: list[Event], value: object, meter: Meter | None = None) -> tuple[str, str, str]:
-    """Check one claim: at epsilon, delta of the composition is at most (at least) so much in one direction."""
+    """Check one claim: at epsilon, delta of the composition is at most (at least) so much in one direction, or positive below epsilon."""
     claim = read_fields(value, {"claim", "verdict", "direction", "epsilon", "bound"}, frozenset({"grid", "order"}))
-    name = str(claim["claim"])
-    up, remove = read_choice(name, "delta-upper", "delta-lower"), read_choice(claim["direction"], "remove", "add")
+    name, remove = str(claim["claim"]), read_choice(claim["direction"], "remove", "add")
+    up = name != "delta-positive" and read_choice(name, "delta-upper", "delta-lower")
     require(claim["verdict"] == "proved", "unknown claim or verdict")
     epsilon, bound = read_any_number(claim["epsilon"]), read_any_number(claim["bound"])
     require(0 <= epsilon <= 10**10 and 0 <= bound <= 1, "a number of the claim is out of range")
-    if "grid" in claim:
+    (loss, mass), plain = find_end(events, remove=remove, up=up), claim.keys().isdisjoint({"grid", "order"})
+    if name == "delta-positive":
+        require(plain and bound == 0, "what is positive is above 0, for which no grid is needed")
+        require(loss is None or mass or epsilon <= loss, "delta is not shown to be positive below this epsilon")
+        return name, "proved", "0"
+    if plain and up and loss is not None and loss <= epsilon and mass <= bound:
+        found = mass
+    elif "grid" in claim:
         require("order" not in claim, "the order of an event belongs to its grid")
         found = compose(events, claim["grid"], remove=remove, up=up, meter=meter).delta(epsilon)
     else:
         require(len(events) == 1, "more than one event needs a grid")
         places = len(str(bound.denominator)) + 20
         found = closed_form(events[0], epsilon, places, remove=remove, up=up, order=_order(claim), meter=meter)
-    require(found <= bound if up else found >= bound, "delta is not shown to be on this side of the bound")
+    require(min(found, 1) <= bound if up else found >= bound, "delta is not shown to be on this side of the bound")
     return name, "proved", str(claim["bound"])

@@ -38,6 +38,7 @@ def holds(bound, composition):
     return [claim.claim for claim in report.claims]
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     ("sigma", "count", "delta", "digits"),
     [
@@ -68,6 +69,7 @@ def test_gaussian_sums_to_twelve_digits(sigma, count, delta, digits):
     assert at.upper - at.lower <= at.upper * Fraction(1, 10**6)
 
 
+@pytest.mark.thorough
 def test_the_sides_of_sampled_gaussians_come_together():
     # dp_accounting and a Fourier accountant in double precision agree here: 1.828 and 1.416
     whole = composed(gaussian(1, 1000, "1/100"))
@@ -79,6 +81,7 @@ def test_the_sides_of_sampled_gaussians_come_together():
         assert holds(found, whole) == ["delta-upper", "delta-lower"]
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize(
     "event",
     [
@@ -107,6 +110,7 @@ def test_every_mechanism_has_two_sides_that_the_kernel_confirms(event, direction
     holds(back, whole)
 
 
+@pytest.mark.thorough
 def test_mechanisms_of_which_only_rho_is_known():
     whole = composed(make_event("zcdp", {"rho": "1/200"}, count=10))
     found = bound_epsilon(whole, Fraction("1e-9"), REMOVE)
@@ -129,6 +133,53 @@ def test_where_no_epsilon_is_enough():
     found = bound_epsilon(whole, Fraction("1e-5"), REMOVE)
     assert (found.lower, found.upper) == (None, None)
     assert holds(found, whole) == ["delta-lower"]
+
+
+@pytest.mark.parametrize("direction", list(Direction))
+def test_at_delta_zero_the_largest_losses_add_up(direction):
+    plain = composed(make_event("laplace", {"scale": 3}, count=10**6), make_event("pure", {"epsilon": "1/7"}))
+    found = bound_epsilon(plain, Fraction(0), direction)
+    assert found.lower == found.upper == Fraction(10**6, 3) + Fraction(1, 7)
+    assert holds(found, plain) == ["delta-upper", "delta-positive"]
+    assert bound_delta(plain, found.upper, direction).upper == 0
+    sampled = composed(make_event("pure", {"epsilon": "1/2"}, count=4, sampling_probability="1/3"))
+    found, sign = bound_epsilon(sampled, Fraction(0), direction), 1 if direction is REMOVE else -1
+    with mpmath.workdps(50):
+        truth = 4 * sign * mpmath.log1p(mpmath.expm1(mpmath.mpf(sign) / 2) / 3)
+        assert to_mp(found.lower) < truth < to_mp(found.upper) < truth + mpmath.mpf("1e-37")
+    holds(found, sampled)
+
+
+def test_at_delta_zero_gaussians_have_no_epsilon_but_on_a_sample_that_gains_a_record():
+    for whole in (composed(gaussian(2)), composed(gaussian(2, 5, "1/2"), make_event("pure", {"epsilon": 1}))):
+        found = bound_epsilon(whole, Fraction(0), REMOVE)
+        assert (found.lower, found.upper) == (None, None)
+        assert holds(found, whole) == ["delta-positive"]
+    found = bound_epsilon(whole, Fraction(0), ADD)
+    assert abs(float(found.upper) - (1 + 5 * 0.6931471805599453)) < 1e-12
+    holds(found, whole)
+    nothing = composed(make_event("pure", {"epsilon": 0}, count=5))
+    found = bound_epsilon(nothing, Fraction(0), ADD)
+    assert (found.lower, found.upper, holds(found, nothing)) == (0, 0, ["delta-upper"])
+
+
+@pytest.mark.parametrize("whole", [composed(gaussian("1e-3")), composed(gaussian("1/2", 30, "9/10")), composed(gaussian("1/100", 10))])
+def test_no_delta_is_above_one(whole):
+    for direction in Direction:
+        found = bound_delta(whole, Fraction(1), direction)
+        assert Fraction(999, 1000) < found.lower <= found.upper <= 1
+        holds(found, whole)
+
+
+def test_at_the_mass_that_is_lost_wholly_the_end_is_exact():
+    once = composed(make_event("approximate", {"epsilon": "1/3", "delta": "1e-5"}))
+    found = bound_epsilon(once, Fraction("1e-5"), REMOVE)
+    assert found.upper == Fraction(1, 3)
+    assert found.upper - found.lower < Fraction(1, 10**9)
+    holds(found, once)
+    at = bound_delta(once, Fraction(1, 2), ADD)
+    assert at.upper == Fraction("1e-5")
+    holds(at, once)
 
 
 @pytest.mark.parametrize(("delta", "epsilon"), [("1", "1"), ("-1/10", "-1/10"), ("2", "1e11")])

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import exp, expm1, isqrt, log
 from typing import Any
 
-from accountant.curves.engine import write_events
+from accountant.curves.engine import share_work, write_events
 from accountant.curves.events import Composition, Direction
 from accountant.curves.grids import Side, find_parts, plan
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
@@ -54,7 +54,7 @@ def bound_steps(composition: Composition, step: OneStep, direction: Direction, g
     """Return a bound on δ of a record's composition. Raises :class:`Undecided` where it needs a grid that the kernel does not work with."""
     try:
         events, planned = _plan(composition, step, direction, grid)
-        made = compositions.compose(events, planned, remove=direction is Direction.REMOVE, up=True)
+        made = compositions.compose(events, planned, remove=direction is Direction.REMOVE, up=True, meter=share_work())
         return StepBound(direction, made.delta(step.epsilon), planned)
     except Rejected as problem:
         raise Undecided(
