@@ -16,6 +16,7 @@ from accountant.curves import curve_of, make_event
 from accountant.guarantees import TwoSidedDP, curve_of_profile, point_of_curve
 from accountant.selection.select import Selection
 from accountant.weights.gaussian.one_step import OneStep
+from profiles import to_exact
 from profiles.arrays import Floats
 from profiles.mechanisms import GaussianLloyd, GaussianSum
 from proofs_check.audit import Claim
@@ -58,7 +59,8 @@ def bound_twice(square: Fraction) -> Claim:
     """Return ε at δ of two fresh samples with q = 1/4 and w = 4."""
     noise = Fraction(_DIGITS, 4 * (isqrt(square.numerator * _DIGITS**2 // square.denominator) + 1))
     twice = make_event("gaussian", {"noise_multiplier": noise}, sampling_probability="1/4", count=2)
-    return Claim(curve_of(twice).epsilon(DELTA, gap=_GAP).upper, DELTA, source="two fresh samples, q = 1/4, w = 4")
+    upper = curve_of(twice).epsilon(DELTA, gap=_GAP).upper
+    return Claim(to_exact(upper), DELTA, source="two fresh samples, q = 1/4, w = 4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +192,13 @@ def _of_table() -> AuditCase:
 
 
 def _totals(arithmetic: str) -> Iterator[tuple[str, GaussianSum | GaussianLloyd, Sampler, tuple[float, ...], float]]:
-    own = {"arithmetic": arithmetic}
-    total = GaussianSum(sigma=10, **own)  # type: ignore[arg-type]
+    own: dict[str, Any] = {"arithmetic": arithmetic}
+    total = GaussianSum(sigma=10, **own)
     yield "gaussian", total, total, (1.0,), 4.0
     yield "gaussian-w1", total, total, (0.1,), 1.0
-    cube = GaussianSum(sigma=10, dimension=3, **own)  # type: ignore[arg-type]
+    cube = GaussianSum(sigma=10, dimension=3, **own)
     yield "gaussian-d3", cube, OneColumn(cube, 1), (0.0, 1.0, 0.0), 4.0
-    line = GaussianLloyd(initial_centres=(0.0,), iterations=1, sigma_count=10, sigma_sum=10, **own)  # type: ignore[arg-type]
+    line = GaussianLloyd(initial_centres=(0.0,), iterations=1, sigma_count=10, sigma_sum=10, **own)
     yield "gaussian-lloyd-counts-and-sums", line, BeforeQuotients(line), (1.0,), 4.0
 
 
