@@ -143,6 +143,7 @@ def test_mu_of_lloyd_at_60_digits(rounds, count, total_scale, z, w):
         assert abs(middle - expected) <= expected * mpmath.mpf(10) ** -60
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("module", [gaussian_sum, gaussian_lloyd], ids=lambda module: module.__name__)
 def test_profiles_are_homogeneous_and_no_epsilon(module):
     for mechanism in (module.default, module.general):

@@ -30,6 +30,7 @@ def test_lloyd_without_noise_is_that_of_scikit_learn() -> None:
         assert runs.measure(points, found) == pytest.approx(other.inertia_ / 500, rel=0.05)
 
 
+@pytest.mark.thorough
 def test_the_first_order_error_is_that_of_runs() -> None:
     """One iteration, one cluster: the mean squared move of its centre, for both laws."""
     points, start = np.zeros((4000, 2)), np.zeros((1, 2))

@@ -63,7 +63,7 @@ def sampled_delta(weight, zeta, epsilon, *, add=False):
     return float(np.trapezoid(np.maximum(first - math.exp(epsilon) * second, 0), x) / math.sqrt(2 * math.pi))
 
 
-@pytest.mark.thorough(quick=2)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(
     ("epsilon", "delta", "iterations"),
     [(1, "1e-6", 5), ("0.01", "1e-9", 1), (8, "1e-3", 30), ("1/3", "0.2", 2), (100, "1e-12", 10), ("2.5", "1e-30", 7)],
@@ -83,6 +83,7 @@ def test_the_certified_numbers_keep_what_was_asked_for(epsilon, delta, iteration
     assert isinstance(model.privacy_curve_.bound, CurveBound)
 
 
+@pytest.mark.thorough
 def test_the_whole_curve_is_there_from_both_sides():
     model = make_model().fit(make_blobs(100))
     for delta in ("1e-3", "1e-10"):
@@ -95,6 +96,7 @@ def test_the_whole_curve_is_there_from_both_sides():
         assert float(delta_of(mu, found.upper)) == pytest.approx(float(delta), rel=1e-5)
 
 
+@pytest.mark.thorough
 def test_hypotheses_are_those_of_a_laplace_fit():
     blobs = make_blobs(100)
     options = {"epsilon": 1, "radius": 2, "iterations": 2}
@@ -108,6 +110,7 @@ def test_hypotheses_are_those_of_a_laplace_fit():
     assert GIVEN_ROW in other.hypotheses
 
 
+@pytest.mark.thorough
 def test_samples_have_those_of_a_laplace_sample_but_for_the_rounding_of_pairs():
     blobs = make_blobs(100)
     one = DPKMeans(3, epsilon=1, radius=2, outside="project", iterations=2).fit_sampled(blobs, target_epsilon=3).guarantee_
@@ -153,6 +156,7 @@ def test_weights_of_samples_keep_the_target(epsilon, delta, iterations, dimensio
             assert sampled_delta(weight * 1.2, zeta, float(target)) > float(delta)  # and they are not small
 
 
+@pytest.mark.thorough
 def test_a_row_that_is_too_large_is_refused_by_the_rule():
     mechanism = GaussianLloyd(initial_centres=[0.0], iterations=2, sigma_count=20, sigma_sum=20, radius=1)
     table = tabulate_weights(mechanism, Fraction(1), Fraction(1, 10**6))
@@ -176,6 +180,7 @@ def test_a_row_that_is_too_large_is_refused_by_the_rule():
         point_of_weights(curved, **given, weight_pairs=pairs)
 
 
+@pytest.mark.thorough
 def test_records_beyond_the_table_have_no_weight():
     mechanism = GaussianLloyd(initial_centres=[0.0], iterations=2, sigma_count=20, sigma_sum=20, radius=1)
     table = tabulate_weights(mechanism, Fraction(1), Fraction(1, 10**6))
@@ -185,6 +190,7 @@ def test_records_beyond_the_table_have_no_weight():
     assert [len(part) for part in table.select(np.zeros(0))] == [0, 0]
 
 
+@pytest.mark.thorough
 def test_upper_bounds_of_norms_of_every_record_have_a_row():
     rows = np.array([[1.5, 0.0], [0.9, 1.2], [0.0, 0.0], [1e-320, 0.0], [1e-160, 1e-170]])
     model = make_model().fit_sampled(rows)
@@ -195,6 +201,7 @@ def test_upper_bounds_of_norms_of_every_record_have_a_row():
     assert weights[2] == weights[3] == weights[4] == weights.max()
 
 
+@pytest.mark.thorough
 def test_a_sampled_run_is_the_mechanism_on_the_sample():
     blobs = make_blobs(400)
     seen = []
@@ -207,6 +214,7 @@ def test_a_sampled_run_is_the_mechanism_on_the_sample():
     assert make_model().fit_sampled(np.zeros((0, 2))).cluster_centers_.shape == (3, 2)
 
 
+@pytest.mark.thorough
 def test_records_with_weights_of_their_own_cost_what_the_heaviest_costs():
     blobs = make_blobs(60)
     model = make_model(largest_weight=10).fit(blobs, sample_weight=np.full(60, 7.0))
@@ -219,6 +227,7 @@ def test_records_with_weights_of_their_own_cost_what_the_heaviest_costs():
     assert bound_mu(model.profile_).at["s"] == 10
 
 
+@pytest.mark.thorough
 def test_scales_in_place_of_epsilon():
     model = make_model(epsilon=None, noise_scales=(20, 30)).fit(make_blobs(50))
     assert (model.mechanism_.sigma_count, model.mechanism_.sigma_sum) == (20, 30)
@@ -264,6 +273,7 @@ def test_samples_that_are_refused(call, kind):
         assert "\n" not in str(caught.value)
 
 
+@pytest.mark.thorough
 def test_less_noise_moves_centres_to_where_they_are_without():
     blobs = make_blobs()
     model = make_model(epsilon=20, radius=1, iterations=10, random_state=7).fit(blobs)
@@ -354,6 +364,7 @@ def test_a_curve_from_a_file_is_made_again():
         assert EXACT_REALS not in believed.hypotheses
 
 
+@pytest.mark.thorough
 def test_a_certified_delta_above_the_target_is_refused(monkeypatch):
     monkeypatch.setattr(gaussian, "largest_mu", lambda *_: Fraction("0.24"))  # the largest is 0.2367
     with pytest.raises(InvalidTarget, match="certified bound is larger"):
