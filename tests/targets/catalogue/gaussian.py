@@ -27,7 +27,7 @@ from tests.targets.suite import Sampler, Truth
 
 DELTA = Fraction(1, 100)
 RADIUS = Fraction(2)
-_GAP, _DIGITS = "1e-2", 10**15
+_GAP, _DIGITS = "1e-3", 10**15
 _CENTRES = ((-1.0, 0.0), (1.0, 0.0))
 _BYSTANDER = "at most the claim: a bystander is sampled as well"
 
@@ -59,8 +59,8 @@ def bound_twice(square: Fraction) -> Claim:
     """Return ε at δ of two fresh samples with q = 1/4 and w = 4."""
     noise = Fraction(_DIGITS, 4 * (isqrt(square.numerator * _DIGITS**2 // square.denominator) + 1))
     twice = make_event("gaussian", {"noise_multiplier": noise}, sampling_probability="1/4", count=2)
-    upper = curve_of(twice).epsilon(DELTA, gap=_GAP).upper
-    return Claim(to_exact(upper), DELTA, source="two fresh samples, q = 1/4, w = 4")
+    upper = to_exact(curve_of(twice).epsilon(DELTA, gap=_GAP).upper)
+    return Claim(-(-upper * 50 // 1) / 50, DELTA, source="two fresh samples, q = 1/4, w = 4, rounded up to fiftieths")
 
 
 @dataclass(frozen=True, slots=True)
