@@ -49,7 +49,7 @@ class PrivacyCurve:
     def epsilon(self, delta: object, *, gap: object = _GAP) -> CurvePoint:
         """Return bounds of the least ε ≥ 0 with δ(ε) ≤ ``delta``, in each direction; together the larger one.
 
-        ``gap``: upper − lower to reach, in units of max(1, upper). Raises :class:`profiles.Infeasible` where no ε is enough if a record
+        ``gap``: upper − lower to reach, over max(upper, 1/1000). Raises :class:`profiles.Infeasible` where no ε is enough if a record
         goes, :class:`InvalidArgument`, :class:`profiles.InvalidNumber`, and what the engine raises.
 
         >>> from accountant.curves import curve_of, make_event

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import math
 import random
 from decimal import localcontext
 from fractions import Fraction
@@ -10,7 +11,8 @@ import mpmath
 import pytest
 
 from proofs_check.kernel import check, compositions, curves
-from proofs_check.kernel.compositions import Event, Lattice, Law, compose, read_events
+from proofs_check.kernel.compositions import Event, compose, read_events
+from proofs_check.kernel.lattices import Lattice, Law
 
 pytestmark = pytest.mark.usefixtures("sixty_digits")
 
@@ -33,17 +35,23 @@ def event(mechanism, count=1, q="1", **numbers):
     return {"mechanism": mechanism, **numbers, "sampling_probability": q, "count": count}
 
 
-def entry(low, high, *, count=1, offset="0", level=0, near=50, doublings=None):
-    doublings = [0] * (count.bit_length() - 1) if doublings is None else doublings
-    return {
-        "offset": offset,
-        "level": level,
-        "low": low,
-        "high": high,
-        "centre": min(max(low, 0), high),
-        "near": near,
-        "doublings": doublings,
-    }
+def entry(low, high, *, count=1, offset="0", steps=None, floors=None):
+    floors = [0] * (count.bit_length() - 1) if floors is None else floors
+    return {"offset": offset, "start": low, "steps": steps or [[0, high - low]], "floors": floors}
+
+
+def random_steps(rng, low, high):
+    """A first place at most low, and steps of random levels to at least high, each from a place of its level."""
+    at = start = low - low % 8
+    steps = []
+    while at < high:
+        level = rng.choice([k for k in range(4) if at % (1 << k) == 0])
+        steps.append([level, rng.randint(1, 40) if level else rng.randint(1, 10) * 8])
+        at += steps[-1][1] << level
+        if level and at % 8:  # on to a place of all levels
+            steps.append([0, 8 - at % 8])
+            at += steps[-1][1]
+    return start, steps
 
 
 def grid(unit, *entries, digits=25, tails=("1e-12", "1e-20")):
@@ -52,7 +60,12 @@ def grid(unit, *entries, digits=25, tails=("1e-12", "1e-20")):
 
 def enclose(events, remove, grid, epsilon):
     """The enclosure of delta."""
-    return [to_mp(compose(events, grid, remove=remove, up=up).delta(epsilon)) for up in (False, True)]
+    return [to_mp(delta_at(compose(events, grid, remove=remove, up=up), epsilon)) for up in (False, True)]
+
+
+def delta_at(made, epsilon):
+    lattice, laws = made
+    return lattice.delta(laws, epsilon)
 
 
 @pytest.mark.thorough(quick=15)
@@ -63,9 +76,10 @@ def test_any_grid_encloses_the_closed_form_of_gaussians(seed):
     mu = float(m) ** 0.5
     unit = Fraction(rng.choice([1, 2, 3, 7]), rng.choice([4, 10, 50])) * Fraction(f"{mu:.3g}")
     low, high = (int((float(m) / 2 + sign * rng.uniform(3, 9) * mu) / float(unit)) + sign for sign in (-1, 1))
-    doublings = [rng.choice([0, 0, 1, 2]) for _ in range(count.bit_length() - 1)]
+    floors = [rng.choice([0, 0, 1, 2, 4]) for _ in range(count.bit_length() - 1)]
     offset = str(Fraction(rng.randint(-5, 5), 7) * unit)
-    part = entry(low, high, offset=offset, level=rng.choice([0, 0, 1]), near=rng.choice([1, 5, 100]), doublings=doublings)
+    start, steps = random_steps(rng, low, high)
+    part = entry(start, high, offset=offset, steps=steps, floors=floors)
     tails = [f"1e-{rng.choice([3, 6, 12])}" for _ in range(2)]
     events = [Event(lambda: curves.gaussian(m), lambda: curves.gaussian(m), Fraction(1), count)]  # not merged into one, as read_events does
     whole = grid(str(unit), part, digits=rng.choice([8, 12, 20, 35]), tails=tails)
@@ -73,7 +87,7 @@ def test_any_grid_encloses_the_closed_form_of_gaussians(seed):
     total = mpmath.sqrt(count * to_mp(m))
     for _ in range(5):
         epsilon = Fraction(rng.randint(0, 10**6), 10**6) * Fraction(str(float(total**2 + 3 * total)))
-        lower, upper = (to_mp(bound.delta(epsilon)) for bound in bounds)
+        lower, upper = (to_mp(delta_at(bound, epsilon)) for bound in bounds)
         assert lower <= gaussian_delta(total, to_mp(epsilon)) <= upper
 
 
@@ -82,7 +96,7 @@ def test_the_bounds_come_together():
     events = [Event(lambda: curves.gaussian(Fraction(1, 100)), lambda: curves.gaussian(Fraction(1, 100)), Fraction(1), 100)]
     gaps = []
     for k in (1, 2, 4, 8):
-        part = entry(-50 * k, 60 * k, count=100, near=10**5)
+        part = entry(-50 * k, 60 * k, count=100)
         lower, upper = enclose(events, True, grid(f"1/{50 * k}", part), Fraction(4))
         assert lower <= gaussian_delta(1, 4) <= upper
         gaps.append(upper / lower - 1)
@@ -122,7 +136,7 @@ def test_finite_mechanisms_by_all_their_outcomes(loss, delta, count, q, remove):
     uses = [laws(approximate(Fraction(loss), Fraction(delta)), to_mp(Fraction(q)), remove)] * count
     ends = sorted(x for x, _ in uses[0][0])
     step, offset = (ends[-1] - ends[0]) / 64, ends[0] - mpmath.mpf("1e-18")
-    part = entry(0, 65, count=count, offset=mpmath.nstr(offset, 30), near=1000)
+    part = entry(0, 65, count=count, offset=mpmath.nstr(offset, 30))
     whole = grid(mpmath.nstr(step, 30), part, digits=30, tails=("0", "0"))
     events = read_events([event("approximate", count, q, epsilon=loss, delta=delta)])
     for epsilon in (Fraction(0), Fraction(1, 3), Fraction(loss), 2 * Fraction(loss), 20 * Fraction(loss)):
@@ -137,11 +151,11 @@ def test_finite_mechanisms_by_all_their_outcomes(loss, delta, count, q, remove):
 def test_finite_mechanisms_on_a_grid_that_does_not_fit(remove):
     base = approximate(Fraction(1), Fraction(0))
     uses = [laws(base, to_mp(Fraction(1, 5)), remove)] * 3
-    events = read_events([event("randomized-response", 3, "1/5", epsilon="1")])
+    events, epsilon = read_events([event("randomized-response", 3, "1/5", epsilon="1")]), Fraction("0.457" if remove else "0.4")
     gaps = []
     for k in (10, 40, 160):
-        lower, upper = enclose(events, remove, grid(f"1/{k}", entry(-k, k, count=3)), Fraction(1, 5))
-        assert lower <= delta_of(uses, mpmath.mpf(1) / 5) <= upper
+        lower, upper = enclose(events, remove, grid(f"1/{k}", entry(-k, k, count=3)), epsilon)  # near the loss of an outcome
+        assert lower <= delta_of(uses, to_mp(epsilon)) <= upper
         gaps.append(upper - lower)
     assert gaps[2] < gaps[1] < gaps[0] < 0.2
 
@@ -149,7 +163,7 @@ def test_finite_mechanisms_on_a_grid_that_does_not_fit(remove):
 def test_different_mechanisms_compose():
     # a Gaussian, two of them, and randomised response: the Gaussians are one; the rest is a sum over the answers
     events = read_events([event("gaussian", 2, noise_multiplier="2"), event("randomized-response", 3, epsilon="1/2")])
-    parts = [entry(-400, 480, near=10**5), entry(0, 64, count=3, offset="-0.500000000001")]
+    parts = [entry(-400, 480), entry(0, 64, count=3, offset="-0.500000000001")]
     answers, _ = laws(approximate(Fraction(1, 2), Fraction(0)), mpmath.mpf(1), True)
     mu = mpmath.sqrt(mpmath.mpf(2) / 4)
     for epsilon in (Fraction(0), Fraction(1), Fraction(3)):
@@ -187,9 +201,29 @@ def test_discrete_gaussian_noise_of_a_small_scale(sigma, epsilon, false):
     assert check(json.dumps(whole)).accepted is (to_mp(Fraction(false)) <= truth)
 
 
-def random_law(rng, digits):
-    cells = [rng.randrange(10**digits // 30) for _ in range(rng.randint(1, 25))]
-    return Law(0, rng.randint(-9, 9), cells, rng.choice([0, 5]))
+def random_laws(rng, digits, up):
+    """A law with two levels; of the lower side, one under P and one under Q, in which some places have no mass at all."""
+
+    def masses(number):
+        return [rng.choice([0, rng.randrange(10**digits // 60)]) for _ in range(number)]
+
+    lows, sizes = [rng.randint(-9, 9) for _ in range(2)], [rng.randint(1, 20) for _ in range(2)]
+    first = Law({2 * k: (lows[k], masses(sizes[k])) for k in range(2)}, rng.choice([0, 5]), Fraction(1, 7))
+    return (first,) if up else (first, Law({2 * k: (lows[k], masses(sizes[k])) for k in range(2)}, 0, Fraction(1, 7)))
+
+
+def outcomes(laws, lattice):
+    """The loss of each place with its masses under P and under Q, which is that of P on the upper side."""
+    return [
+        (to_mp(laws[0].shift + (low + i) * lattice.width(level)), p, q)
+        for level, (low, cells) in laws[0].parts.items()
+        for i, (p, q) in enumerate(zip(cells, laws[-1].parts[level][1], strict=True))
+    ]
+
+
+def curve_of(laws, lattice, epsilon):
+    """The curve of laws, in units."""
+    return laws[0].beyond + mpmath.fsum(max(p - mpmath.exp(epsilon - loss) * q, 0) for loss, p, q in outcomes(laws, lattice))
 
 
 @pytest.mark.parametrize("up", [True, False])
@@ -198,36 +232,49 @@ def test_each_operation_moves_the_curve_to_its_side(up):
     with localcontext(curves.context(60)):
         for _ in range(12):
             lattice = Lattice(up, 20, Fraction(rng.randint(1, 9), 10), (Fraction(1, 50), Fraction(1, 90)))
-            law = random_law(rng, 20)
-            for changed in (
-                lattice.lift(law, 1),
-                lattice.lift(law, 3),
-                lattice.trim(Law(0, law.low, list(law.cells), law.beyond), Fraction(1)),
-            ):
+            laws = random_laws(rng, 20, up)
+            for changed in (lattice.lift(laws, 1), lattice.lift(laws, 3), lattice.lift(laws, 7), lattice.trim(laws, Fraction(1))):
                 for k in range(-15, 15):
                     epsilon = mpmath.mpf(k) / 2
-                    before, after = curve_of(law, lattice.unit, epsilon), curve_of(changed, lattice.width(changed.level), epsilon)
+                    before, after = curve_of(laws, lattice, epsilon), curve_of(changed, lattice, epsilon)
                     assert before <= after if up else after <= before
-
-
-def curve_of(law, width, epsilon):
-    """The curve of a law, in units."""
-    losses = ((mass, (law.low + i) * to_mp(width)) for i, mass in enumerate(law.cells))
-    return law.beyond + mpmath.fsum(mass * -mpmath.expm1(epsilon - loss) for mass, loss in losses if mass and loss > epsilon)
+                    delta = to_mp(lattice.delta(changed, Fraction(k, 2))) * 10**20
+                    assert 1 <= delta - after <= 5 if up else -5 <= delta - after <= -1 or delta == 0
 
 
 @pytest.mark.parametrize("up", [True, False])
-def test_a_product_is_that_of_polynomials_rounded_to_its_side(up):
+def test_a_sum_of_losses_is_rounded_to_its_side(up):
+    rng, unit = random.Random(3), mpmath.mpf(10) ** 20
+    with localcontext(curves.context(60)):
+        for _ in range(6):
+            lattice = Lattice(up, 20, Fraction(rng.randint(1, 9), 20))
+            x, y = random_laws(rng, 20, up), random_laws(rng, 20, up)
+            for one, other in ((x, y), (x, x)):
+                found = lattice.multiply(one, other)
+                pairs = list(itertools.product(outcomes(one, lattice), outcomes(other, lattice)))
+                totals = [mpmath.fsum(p for _, p, _ in outcomes(laws, lattice)) for laws in (one, other)]
+                beyond = (one[0].beyond * (totals[1] + other[0].beyond) + totals[0] * other[0].beyond) / unit
+                for k in range(-6, 8, 2):
+                    epsilon = mpmath.mpf(k) / 2
+                    terms = (p * s - mpmath.exp(epsilon - x - z) * q * t for (x, p, q), (z, s, t) in pairs)
+                    exact = beyond + mpmath.fsum(max(term, 0) for term in terms) / unit
+                    assert curve_of(found, lattice, epsilon) >= exact if up else curve_of(found, lattice, epsilon) <= exact
+
+
+def test_a_product_is_that_of_polynomials_rounded_up_or_down():
     rng, scale = random.Random(7), 10**20
     for _ in range(20):
-        lattice, x, y = Lattice(up, 20, Fraction(1)), random_law(rng, 20), random_law(rng, 20)
-        product, sums = lattice.multiply(x, y), [0] * (len(x.cells) + len(y.cells) - 1)
-        for (i, a), (j, b) in itertools.product(enumerate(x.cells), enumerate(y.cells)):
-            sums[i + j] += a * b
-        beyond = x.beyond * (sum(y.cells) + y.beyond) + sum(x.cells) * y.beyond
-        exact = [Fraction(s, scale) for s in (*sums, beyond)]
-        assert all(0 <= (c - e if up else e - c) < 1 for c, e in zip((*product.cells, product.beyond), exact, strict=True))
-        assert product.low == x.low + y.low
+        lattice = Lattice(False, 20, Fraction(1))
+        lows, cells = [rng.randint(-9, 9) for _ in range(2)], [[rng.randrange(scale // 30) for _ in range(25)] for _ in range(4)]
+        x, y = ((Law({0: (lows[n], cells[n])}, 5 - 5 * n), Law({0: (lows[n], cells[n + 2])})) for n in range(2))
+        for side, (a, b, product) in enumerate(zip(x, y, lattice.multiply(x, y), strict=True)):
+            sums = [0] * 49
+            for (i, c), (j, d) in itertools.product(enumerate(a.parts[0][1]), enumerate(b.parts[0][1])):
+                sums[i + j] += c * d
+            exact = [Fraction(s, scale) for s in (*sums, a.beyond * sum(b.parts[0][1]))]
+            close = zip((*product.parts[0][1], product.beyond), exact, strict=True)
+            assert all(0 <= (c - e if side and e else e - c) < 1 for c, e in close)
+            assert product.parts[0][0] == sum(lows)
 
 
 BASES = {
@@ -248,7 +295,7 @@ def certificate(name, **changes):
         up, remove, at = claim["claim"] == "delta-upper", claim["direction"] == "remove", Fraction(claim["epsilon"])
         events = read_events(listed)
         found = (
-            compose(events, whole, remove=remove, up=up).delta(at)
+            delta_at(compose(events, whole, remove=remove, up=up), at)
             if whole
             else compositions.closed_form(events[0], at, 30, remove=remove, up=up)
         )
@@ -319,12 +366,9 @@ def test_other_notations_are_rejected(path, word):
         (("unit",), ["0", "-1/100", "1e-16", "1e7"]),
         (("tails",), [["0"], ["0", "0", "0"], ["-1/10", "0"], ["0", "2"], "0"]),
         (("events",), [[], [{}], [None]]),
-        (("events", 0, "level"), [-1, 61, "0", 1.5]),
-        (("events", 0, "low"), [60, 61, -(10**9), "0"]),
-        (("events", 0, "high"), [-61, 10**9, "1"]),
-        (("events", 0, "centre"), [-61, 61, "0", 0.5, None]),
-        (("events", 0, "near"), [0, -5, 10**9, "1"]),
-        (("events", 0, "doublings"), [[], [0] * 3, [0] * 5, [0, 0, 0, -1], [0, 0, 0, 11], ["0"] * 4, [60] * 4]),
+        (("events", 0, "start"), [10**18 + 1, -(10**19), "0", 0.5, None]),
+        (("events", 0, "steps"), [[], [[0]], [[0, 0]], [[0, -1]], [[61, 1]], [[-1, 5]], [[0, 1], [1, 9]], [[0, 10**9]], [[59, 99]], "0"]),
+        (("events", 0, "floors"), [[], [0] * 3, [0] * 5, [0, 0, 0, -1], [0, 0, 0, 61], ["0"] * 4, [60] * 4]),
         (("events", 0, "offset"), ["1e7", "-1e7"]),
     ],
     ids=str,
@@ -545,7 +589,7 @@ def test_zcdp_events_that_others_lie_between():
             rows.append([mpmath.fprod(r[side] for r in (answers(first)[i], answers(between)[j], asked[k])) for side in (0, 1)])
         for epsilon in ("0", "1/2", "1", "2"):
             a = mpmath.exp(to_mp(Fraction(epsilon)))
-            assert mpmath.fsum(max(p - a * q, 0) for p, q in rows) <= to_mp(mixed.delta(Fraction(epsilon)))
+            assert mpmath.fsum(max(p - a * q, 0) for p, q in rows) <= to_mp(mixed[0].delta(mixed[1], Fraction(epsilon)))
 
 
 def test_no_delta_is_above_one():
@@ -558,3 +602,59 @@ def test_no_delta_is_above_one():
         value = certificate("laplace", bound="1", epsilon="0", grid=grid("1", entry(-90, 900, count=4), digits=5))
         value["composition"]["events"] = listed
         assert check(json.dumps(value)).accepted
+
+
+@pytest.mark.parametrize("remove", [True, False])
+@pytest.mark.parametrize(("rate", "unit"), [("1e-3", "5.64e-5"), ("1e-4", "1e-3"), ("1", "1/3"), ("1/2", "7")])
+def test_cells_of_the_lower_side_are_events(rate, unit, remove):
+    # each cell, halfway from its neighbors, has at most the mass under P that it says, and at least that under Q times exp(loss)
+    q, h, offset = to_mp(Fraction(rate)), to_mp(Fraction(unit)), Fraction(1, 10**6)
+    places = [(-8, 2), (-4, 2), (0, 2), (1, 0), (2, 0), (4, 1), (6, 1), (8, 1)]
+    ends = [mpmath.mpf(x) for x in ("-10", "-6", "-2", "0.5", "1.5", "3", "5", "7", "9")]
+
+    def above(loss):  # of the events "the output is at least x" for the mixture and for N(0, 1)
+        b = (mpmath.exp(loss) - 1 + q) / q if remove else (mpmath.exp(-loss) - 1 + q) / q
+        if b <= 0:
+            return (mpmath.mpf(1), mpmath.mpf(1)) if remove else (mpmath.mpf(0), mpmath.mpf(0))
+        x = mpmath.log(b) + mpmath.mpf(1) / 2
+        without, mixed = mpmath.ncdf(-x), (1 - q) * mpmath.ncdf(-x) + q * mpmath.ncdf(1 - x)
+        return (mixed, without) if remove else (mpmath.ncdf(x), (1 - q) * mpmath.ncdf(x) + q * mpmath.ncdf(x - 1))
+
+    with localcontext(curves.context(70)):
+        curve = curves.sampled(curves.gaussian(Fraction(1)), Fraction(rate), remove=remove)
+        laws = Lattice(False, 30, Fraction(unit)).discretise(curve, offset, places)
+    tails = [above(to_mp(offset) + x * h) for x in ends]
+    for (place, level), high, low in zip(places, tails[:-1], tails[1:], strict=True):
+        found = [law.parts[level][1][(place >> level) - law.parts[level][0]] / mpmath.mpf(10) ** 30 for law in laws]
+        exact = [high[0] - low[0], (high[1] - low[1]) * mpmath.exp(to_mp(offset) + place * h)]
+        assert found[0] <= exact[0] <= found[0] + mpmath.mpf("1e-29")
+        assert found[1] - mpmath.mpf("1e-27") <= exact[1] <= found[1]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 12, 21, 31])
+def test_powers_of_a_finite_law(count):
+    lattice = Lattice(True, 20, Fraction(1, 8))
+    laws = (Law({0: (-1, [3 * 10**19, 0, 7 * 10**19])}),)
+    (found,) = lattice.power(laws, count, [0] * (count.bit_length() - 1))
+    p = Fraction(7, 10)
+    exact = [math.comb(count, k) * p**k * (1 - p) ** (count - k) for k in range(count + 1)]
+    assert (found.parts.keys(), found.parts[0][0], len(found.parts[0][1])) == ({0}, -count, 2 * count + 1)
+    for k, mass in enumerate(exact):
+        assert 0 <= Fraction(found.parts[0][1][2 * k], 10**20) - mass <= Fraction(10**5, 10**20)
+
+
+def test_numbers_and_lists_are_of_moderate_size():
+    for power, reason in ((192, None), (193, "a number has too many digits")):
+        report = about([event("pure", epsilon=f"{10**power}/{10**power + 1}")], "delta-upper", "remove", 1)
+        assert (report.reason or "").startswith(reason or "")
+        assert report.accepted is (reason is None)
+    for number, reason in ((64, None), (65, "there are no events, or too many"), (0, "there are no events, or too many")):
+        report = about([event("pure", epsilon="1/64")] * number, "delta-upper", "remove", 1)
+        assert (report.accepted, report.reason) == (reason is None, reason)
+
+
+@pytest.mark.parametrize("tails", [("0", "1"), ("1", "0"), ("0", "1001/1000"), ("1001/1000", "0"), ("-1/1000", "0"), ("0", "-1/1000")])
+def test_tails_are_probabilities(tails):
+    value = certificate("laplace", bound="1")
+    value["claims"][0]["grid"]["tails"] = list(tails)
+    assert check(json.dumps(value)).accepted is (min(map(Fraction, tails)) >= 0 and max(map(Fraction, tails)) <= 1)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 KERNEL = ROOT / "proofs_check" / "kernel"
-FILES = ("syntax", "terms", "intervals", "boxes", "normal", "rules", "claims", "checker", "curves", "compositions")
+FILES = ("syntax", "terms", "intervals", "boxes", "normal", "rules", "claims", "checker", "curves", "lattices", "compositions")
 SUITE = ["tests/kernel", "tests/mutants/test_guards.py"]
 #: The suite of modules that profiles have nothing to do with.
 COMPOSED = ["tests/kernel/test_compositions.py", "tests/kernel/test_curves.py", "tests/mutants/test_compositions.py"]
@@ -66,7 +66,7 @@ def without(source: str, node: ast.AST, new: str) -> str:
 
 def is_noticed(folder: Path, name: str) -> bool:
     """Whether the tests of a module fail on the kernel in a copy of the project."""
-    suite = COMPOSED if name in ("curves", "compositions") else SUITE
+    suite = COMPOSED if name in ("curves", "lattices", "compositions") else SUITE
     command = [
         sys.executable,
         "-m",

@@ -23,8 +23,7 @@ def event(mechanism: str, count: int = 1, q: str = "1", **numbers: str) -> Json:
 
 def entry(low: int, high: int, count: int = 1, offset: str = "0") -> Json:
     """Return the grid of one event."""
-    doublings = [0] * (count.bit_length() - 1)
-    return {"offset": offset, "level": 0, "low": low, "high": high, "centre": min(max(low, 0), high), "near": 50, "doublings": doublings}
+    return {"offset": offset, "start": low, "steps": [[0, high - low]], "floors": [0] * (count.bit_length() - 1)}
 
 
 def grid(unit: str, *entries: Json, digits: int = 25) -> Json:
@@ -70,7 +69,8 @@ def ends(name: str, side: str, direction: str) -> Fraction:
     events, up, remove = read_events(listed), side == "upper", direction == "remove"
     order = Fraction(20) if name == "zcdp" and up else None
     if whole is not None:
-        return compositions.compose(events, whole, remove=remove, up=up).delta(Fraction(at))
+        lattice, laws = compositions.compose(events, whole, remove=remove, up=up)
+        return lattice.delta(laws, Fraction(at))
     return compositions.closed_form(events[0], Fraction(at), 40, remove=remove, up=up, order=order)
 
 
@@ -123,7 +123,7 @@ def forged(name: str, source: random.Random) -> Mutant:
         one["count"] *= source.choice([2, 3])
         own = one["mechanism"] not in ("gaussian", "zcdp") or one["sampling_probability"] != "1"
         if "grid" in claim and own:
-            claim["grid"]["events"][events.index(one)]["doublings"] = [0] * (one["count"].bit_length() - 1)
+            claim["grid"]["events"][events.index(one)]["floors"] = [0] * (one["count"].bit_length() - 1)
     elif key == "more":
         events.append(event("pure", 1, epsilon=str(Fraction(source.randint(1, 40), 20))))
         if "grid" in claim:
@@ -230,7 +230,7 @@ def _other_grid(claim: Json, source: random.Random) -> None:
     whole = claim["grid"]
     for _ in range(source.randint(0, 3)):
         part = source.choice(whole["events"])
-        change = source.choice(["digits", "unit", "tails", "level", "low", "high", "near", "doublings", "offset"])
+        change = source.choice(["digits", "unit", "tails", "offset", "floors", "start", "steps", "level"])
         if change == "digits":
             whole["digits"] = source.choice([1, 3, 10, 40])
         elif change == "unit":
@@ -239,11 +239,12 @@ def _other_grid(claim: Json, source: random.Random) -> None:
             whole["tails"] = [f"1e-{source.randint(0, 30)}" for _ in range(2)]
         elif change == "offset":
             part["offset"] = str(Fraction(part["offset"]) + Fraction(source.randint(-20, 20), 40))
-        elif change == "doublings":
-            part["doublings"] = [source.choice([0, 0, 1, 2]) for _ in part["doublings"]]
-        elif change == "near":
-            part["near"], part["centre"] = source.choice([1, 2, 7, 500]), source.randint(part["low"], max(part["high"], part["low"]))
-        elif change == "level":
-            part["level"] = source.randint(0, 4)
+        elif change == "floors":
+            part["floors"] = [source.choice([0, 0, 1, 2, 5]) for _ in part["floors"]]
+        elif change == "start":
+            part["start"] += source.choice([-50, -3, -1, 1, 3, 50])
+        elif change == "steps":
+            part["steps"] = [[0, max(part["steps"][0][1] + source.choice([-50, -3, -1, 1, 3, 50]), 1)]]
         else:
-            part[change] += source.choice([-50, -3, -1, 1, 3, 50])
+            part["start"] -= part["start"] % 8
+            part["steps"] = [[source.randint(0, 3), source.randint(1, 60) * 8] for _ in range(source.randint(1, 4))]
