@@ -23,7 +23,7 @@ from accountant.applications.dpsgd.losses import Records, residuals
 from accountant.applications.dpsgd.noise import to_rate, to_steps, to_target
 from accountant.applications.dpsgd.plan import DPSGDPlan, dp_sgd_plan, plan_for_target, to_clip, to_noise
 from accountant.applications.dpsgd.rules import GradientRule, to_rule
-from accountant.applications.dpsgd.training import Schedule, Trainer, open_noise
+from accountant.applications.dpsgd.training import MOST_ENTRIES, Schedule, Trainer, open_noise
 from accountant.applications.kmeans.estimator import make_generator
 from accountant.applications.kmeans.withheld import refuse_pipeline, refuse_search, without_quotes
 from accountant.cli.progress import show_progress
@@ -156,6 +156,8 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             sampler = PoissonSampler(None if self.random_state is None else generator)
             run = Run(noise=source, draws=sampler.source.hypothesis, known=ships(self))
             guarantee = certify_training(plan, run, arithmetic, supposed)
+            if points.shape[1] * len(classes) > MOST_ENTRIES:
+                raise InvalidArgument(f"features times classes must be at most {MOST_ENTRIES}, but more were found; take fewer features")
             records = Records.of(points, codes, intercept=bool(self.fit_intercept))
             trainer = Trainer(plan, schedule, len(classes), by_bound)
             with show_progress("training", "steps") as report:

@@ -30,6 +30,8 @@ from profiles.randomness.rounded import NORMAL
 
 #: Coefficients stay within it, whatever the learning rate: a function of releases alone.
 _MOST = 1e12
+#: Entries of a gradient up to which its norm is computed to 2⁻³⁰ (profiles/mechanisms/ball.py), with room for an intercept.
+MOST_ENTRIES = 2**21
 _ENTRIES = 2**20  # of gradients that are there at a time
 
 #: Told after each step: the steps that are done, and all of them.
@@ -173,4 +175,4 @@ class Trainer:
             yield project_records(np.ascontiguousarray(block.reshape(width, -1).T), 2, limit)
 
 
-__all__ = ["BinaryNoise", "ExactNoise", "Noise", "Report", "Schedule", "Trainer", "open_noise"]
+__all__ = ["MOST_ENTRIES", "BinaryNoise", "ExactNoise", "Noise", "Report", "Schedule", "Trainer", "open_noise"]

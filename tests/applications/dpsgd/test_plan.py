@@ -29,12 +29,12 @@ def make_plan(**changes: object):
 @pytest.mark.parametrize(
     "target",
     [
+        (1, "1e-5", 10, 1),
         (1, "1e-5", 20, "1/50"),
         (1, "1e-5", 300, "1/100"),
         ("1/5", "1e-7", 50, "1/10"),
         (6, "1e-5", 50, "1/100"),
         (2, "1e-6", 1, "1/3"),
-        (1, "1e-5", 10, 1),
     ],
 )
 def test_the_noise_that_is_found_is_enough_and_hardly_more(target):
@@ -62,7 +62,7 @@ def test_the_rate_for_a_noise_is_the_weight_of_the_longest_gradient():
         find_rate(1, 1, "1e-5", 20)
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(
     name=st.sampled_from([*RULES, "capped"]), factor=st.integers(1, 10**6), t=st.lists(st.floats(0, 1), min_size=1), rate=st.floats(1e-9, 1)
 )
@@ -76,9 +76,10 @@ def test_a_rule_keeps_probabilities_below_the_rate_and_weighted_gradients_short(
     assert (shares[seen] / q[seen] * rate <= 1 + 1e-12).all()
 
 
+@settings(max_examples=30)
 @given(a=st.fractions(0, 2), b=st.fractions(0, 2), c=st.fractions(0, 2))
 def test_a_rule_is_refused_exactly_where_some_share_is_too_small(a, b, c):
-    grid = [Fraction(k, 200) for k in range(201)]
+    grid = [Fraction(k, 40) for k in range(41)]
     if b < 1 and 0 < (1 - b) <= 2 * c:
         grid.append((1 - b) / (2 * c))
     right = all(min(Fraction(1), a + b * t + c * t * t) >= t for t in grid)

@@ -40,7 +40,7 @@ def test_the_exponential_is_accurate():
         assert abs(found / mpmath.exp(value) - 1) < 4e-16 * 8
 
 
-@settings(max_examples=30)
+@settings(max_examples=8)
 @given(
     points=arrays(float, (5, 3), elements=wild),
     coefficients=arrays(float, (3, 4), elements=wild),
@@ -60,7 +60,7 @@ def test_a_gradient_depends_on_its_record_alone_to_the_last_bit(points, coeffici
         assert (lengths(together) <= steepness(classes) * (1 + 1e-15)).all()
 
 
-@settings(max_examples=30)
+@settings(max_examples=8)
 @given(
     points=arrays(float, (4, 2), elements=wild),
     theta=arrays(float, (3, 3), elements=wild),
@@ -140,6 +140,7 @@ def test_both_modes_have_the_declared_noise(seed):
         assert abs(float(found.mean())) < 6 * (sigma2 / len(found)) ** 0.5
 
 
+@pytest.mark.thorough
 def test_samples_of_a_step_have_the_probabilities_of_the_rule():
     """Releases without noise count who was selected: each within 6 standard errors of q."""
     rng = np.random.default_rng(6)
