@@ -67,7 +67,7 @@ def find_least_noise(
     >>> from accountant.curves import make_event
     >>> sums = Composition("sums", (make_event("gaussian", {"noise_multiplier": 1}, count=16),))
     >>> exact_text(find_least_noise(sums, 1, "1e-6").value)
-    '16.91'
+    '16.906'
     """
     event, search = _one(composition), _Search.of(composition, epsilon, delta, gap)
     names = [name for name in parameter_names(event.mechanism) if name in _NOISE]

@@ -88,6 +88,9 @@ def _describe_composition(about: Mapping[str, Any]) -> Iterator[str]:
     yield f"about: {about['composition']['name']}"
     yield from (f"    {event.describe()}" for event in composition_from_object(about["composition"]).events)
     for bound in about["bounds"]:
+        if bound["claim"] == "delta-positive":
+            yield f"    {bound['direction']}: delta(e) > 0 for every e < {bound['epsilon']}"
+            continue
         sign = "<=" if bound["claim"] == "delta-upper" else ">="
         yield f"    {bound['direction']}: delta({bound['epsilon']}) {sign} {bound['bound']}"
 

@@ -49,7 +49,7 @@ class PrivacyCurve:
     def epsilon(self, delta: object, *, gap: object = _GAP) -> CurvePoint:
         """Return bounds of the least ε ≥ 0 with δ(ε) ≤ ``delta``, in each direction; together the larger one.
 
-        ``gap``: upper − lower to reach, in units of max(1, upper). Raises :class:`profiles.Infeasible` where no ε is enough if a record
+        ``gap``: upper − lower to reach, over max(upper, 1/1000). Raises :class:`profiles.Infeasible` where no ε is enough if a record
         goes, :class:`InvalidArgument`, :class:`profiles.InvalidNumber`, and what the engine raises.
 
         >>> from accountant.curves import curve_of, make_event
@@ -102,6 +102,10 @@ def curve_of(source: PrivacyCurve | Composition | Event | AnyGuarantee, *, hypot
     """
     if isinstance(source, PrivacyCurve):
         return source
+    if not isinstance(hypotheses, Iterable):
+        raise InvalidArgument(
+            f"hypotheses were expected, but an object of type {type(hypotheses).__name__} was found; give texts in a list"
+        )
     given = tuple(hypotheses) if not isinstance(hypotheses, str) else (hypotheses,)
     if isinstance(source, Event):
         return PrivacyCurve(declare_events(Composition(source.mechanism.value, (source,)), given))
@@ -114,6 +118,8 @@ def curve_of(source: PrivacyCurve | Composition | Event | AnyGuarantee, *, hypot
 
 def compose(*curves: PrivacyCurve | Composition | Event | AnyGuarantee, name: str | None = None) -> PrivacyCurve:
     """Return the curve of several mechanisms on the same records, with the hypotheses of all of them. Raises :class:`InvalidArgument`."""
+    if name is not None and not isinstance(name, str):
+        raise InvalidArgument(f"a composition has a text as name, but an object of type {type(name).__name__} was found; reword it")
     parts = [curve_of(item).guarantee for item in curves]
     names = " and ".join(dict.fromkeys(part.subject for part in parts))
     short = names if names and len(names) <= 100 else f"{len(parts)} mechanisms"

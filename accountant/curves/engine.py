@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import localcontext
 from fractions import Fraction
+from functools import partial
 from math import ceil, floor
 
 import numpy as np
@@ -16,12 +17,13 @@ import numpy as np
 from profiles import InvalidArgument, Undecided, exact_text
 from proofs_check.kernel import compositions, curves
 from proofs_check.kernel.compositions import Event as KernelEvent
-from proofs_check.kernel.terms import Rejected
+from proofs_check.kernel.terms import Meter, Rejected
 
+from .ends import LargestLoss, find_largest_loss
 from .events import Composition, Direction
-from .grids import Side, find_order, find_parts, is_full, plan
+from .grids import LEAST_EPSILON, Side, find_order, find_shape, plan
 
-_ROUNDS, _FINEST = 5, 1e6
+_ROUNDS, _FINEST = 5, 64.0
 _MOST_EPSILON = 10**10
 #: Smaller deltas are only told to be below this.
 _LEAST = Fraction(1, 10**100)
@@ -71,22 +73,30 @@ def write_events(composition: Composition) -> list[dict[str, object]]:
 
 
 def bound_epsilon(composition: Composition, delta: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> EpsilonBound:
-    """Return the least ε >= 0 at which δ(ε) is at most ``delta``, from both sides, about ``gap`` max(1, ε) apart.
+    """Return the least ε >= 0 at which δ(ε) is at most ``delta``, from both sides, about ``gap`` max(ε, 1/1000) apart.
+
+    Where that would take a grid of too many cells they are farther apart; what is returned holds all the same.
 
     Raises :class:`profiles.InvalidArgument` for a δ outside [0, 1), and for mechanisms whose curve the kernel does not compute.
     """
     if not 0 <= delta < 1:
         raise InvalidArgument(f"a delta in [0, 1) was expected, but {exact_text(delta)[:40]} was found; correct it")
+    end = _find_end(composition, direction)
+    if not delta:
+        known = () if end.lower is None or end.upper is None else (end.claim_upper(end.upper, delta),)
+        return EpsilonBound(end.lower, end.upper if known else None, (*known, *end.claim_positive()))
 
     def miss(lower: _Curve, upper: _Curve) -> float:
         high, low = upper.guess(delta), lower.guess(delta)
         if low is None:
             return 0.0  # no epsilon is enough, which is proved
-        return 16.0 if high is None else (high - low) / (float(gap) * max(1.0, high))
+        return 16.0 if high is None else (high - low) / (float(gap) * max(float(LEAST_EPSILON), high))
 
-    lower, upper = _find_curves(composition, direction, delta or _LEAST, gap, miss)
+    lower, upper = _find_curves(composition, direction, max(delta, _LEAST), gap, miss)
     high, low = _epsilon_above(upper, delta), _epsilon_below(lower, delta)
-    made = [] if high is None else [_claim(direction, high, delta, upper, up=True)]
+    made = list[Mapping[str, object]]([] if high is None else [_claim(direction, high, delta, upper, up=True)])
+    if end.upper is not None and end.mass <= delta and (high is None or end.upper <= high):
+        high, made = end.upper, [end.claim_upper(end.upper, delta)]
     if low != 0:
         made.append(_claim(direction, Fraction(_MOST_EPSILON) if low is None else low, delta, lower, up=False))
     return EpsilonBound(low, high, tuple(made))
@@ -100,6 +110,10 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
     if not 0 <= epsilon <= _MOST_EPSILON:
         raise InvalidArgument(f"an epsilon in [0, 10^10] was expected, but {exact_text(epsilon)[:40]} was found; correct it")
 
+    end = _find_end(composition, direction)
+    if end.upper is not None and end.upper <= epsilon and not end.mass:
+        return DeltaBound(Fraction(0), Fraction(0), (end.claim_upper(epsilon, end.mass),))
+
     def miss(lower: _Curve, upper: _Curve) -> float:
         high = upper.delta(epsilon)
         return float((high - lower.delta(epsilon)) / (gap * high)) if high > size else 0.0
@@ -107,11 +121,13 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
     size = Fraction(1, 10**6)
     for _ in range(_ROUNDS):
         lower, upper = _find_curves(composition, direction, size, gap, miss)
-        high, low = _round(upper.delta(epsilon), up=True), _round(lower.delta(epsilon), up=False)
+        high, low = min(_round(upper.delta(epsilon), up=True), Fraction(1)), _round(lower.delta(epsilon), up=False)
         if size <= high <= 100 * size or high - low <= gap * high or (high < size == _LEAST):
             break
         size = max(min(high, Fraction(1, 10)), size**3, _LEAST)
     made = [_claim(direction, epsilon, high, upper, up=True)]
+    if end.upper is not None and end.upper <= epsilon and end.mass <= high:
+        high, made = end.mass, [dict(end.claim_upper(epsilon, end.mass))]
     if low:
         made.append(_claim(direction, epsilon, low, lower, up=False))
     return DeltaBound(low, high, tuple(made))
@@ -125,7 +141,14 @@ def bound_deltas(
     Raises as :func:`bound_delta`.
     """
     lower, upper = _find_curves(composition, direction, max(least, _LEAST), gap, lambda *_: 0.0)
-    return [(_round(lower.delta(epsilon), up=False), _round(upper.delta(epsilon), up=True)) for epsilon in epsilons]
+    return [(_round(lower.delta(e), up=False), min(_round(upper.delta(e), up=True), Fraction(1))) for e in epsilons]
+
+
+def share_work() -> Meter:
+    """Return what one of the four claims of a certificate (two directions, two sides) may take of the kernel's work, so that all fit."""
+    meter = Meter()
+    meter.left //= 4
+    return meter
 
 
 def make_certificate(composition: Composition, claims: tuple[Mapping[str, object], ...]) -> dict[str, object]:
@@ -139,51 +162,58 @@ def _claim(direction: Direction, epsilon: Fraction, delta: Fraction, curve: _Cur
     return {"claim": "delta-upper" if up else "delta-lower", "verdict": "proved", **stated, **curve.fields}
 
 
+def _find_end(composition: Composition, direction: Direction) -> LargestLoss:
+    return find_largest_loss(_read(composition), direction)
+
+
+def _read(composition: Composition) -> list[KernelEvent]:
+    try:
+        return compositions.read_events(write_events(composition))
+    except Rejected as problem:
+        raise _refuse(composition, problem) from problem
+
+
+def _refuse(composition: Composition, problem: Rejected) -> InvalidArgument:
+    return InvalidArgument(
+        f"the privacy curve of {composition.name[:80]!r} was asked for, but the kernel does not compute it: {problem}; "
+        "account for other numbers"
+    )
+
+
 def _find_curves(
     composition: Composition, direction: Direction, delta: Fraction, gap: Fraction, miss: Callable[[_Curve, _Curve], float]
 ) -> tuple[_Curve, _Curve]:
     """Return a lower and an upper curve that are sharp around ``delta``; ``miss``: how many times farther apart than wanted they are."""
+    events = _read(composition)
     try:
-        events = compositions.read_events(write_events(composition))
         sides = [Side(direction, up, delta, (gap / 100, delta * gap / 100)) for up in (False, True)]
         if len(events) == 1 and events[0].count == 1:
             return _closed(events[0], sides[0]), _closed(events[0], sides[1])
-        parts = [find_parts(composition, events, side) for side in sides]
+        shapes = [find_shape(composition, events, sides[1])] * 2
+        if any(event.rho is not None for event in events):  # whose two sides are of different laws
+            shapes[0] = find_shape(composition, events, sides[0])
     except Rejected as problem:
-        raise InvalidArgument(
-            f"the privacy curve of {composition.name[:80]!r} was asked for, but the kernel does not compute it: {problem}; "
-            "account for other numbers"
-        ) from problem
-    grids = [plan(found, side, gap=gap, fineness=1.0) for found, side in zip(parts, sides, strict=True)]
-    try:
-        upper = _composed(events, sides[1], grids[1])
-    except Rejected as problem:
-        raise Undecided(
-            f"the privacy curve of {composition.name[:80]!r} was asked for, but it could not be computed ({problem}); lower the counts, or "
-            "ask for a larger delta or gap"
-        ) from problem
-    try:
-        lower = _composed(events, sides[0], grids[0])
-    except Rejected:
-        lower = _NOTHING
-    fineness, far = 1.0, miss(lower, upper)
+        raise _refuse(composition, problem) from problem
+    lower, upper, fineness, far = _NOTHING, None, 1.0, 0.0
     for _ in range(_ROUNDS):
-        if far <= 1 or any(map(is_full, grids)):
-            break
-        while grids == (finer := [plan(part, side, gap=gap, fineness=fineness) for part, side in zip(parts, sides, strict=True)]):
-            fineness *= max(1.5, min(1.2 * far**0.42, 50.0))
-            if fineness > _FINEST:
-                return lower, upper
-        grids = finer
         try:
+            grids = [plan(shape, side, gap=gap, fineness=fineness) for shape, side in zip(shapes, sides, strict=True)]
             found = [_composed(events, side, grid) for side, grid in zip(sides, grids, strict=True)]
-        except Rejected:
+        except Rejected as problem:
+            if upper is None:
+                raise Undecided(
+                    f"the privacy curve of {composition.name[:80]!r} was asked for, but it could not be computed ({problem}); lower the "
+                    "counts, or ask for a larger delta or gap"
+                ) from problem
             break  # a finer grid is larger than what the kernel works with: what there is has to do
-        before, far = far, miss(found[0], found[1])
-        if far < before:
-            lower, upper = found
-        if far > 0.9 * before:
-            break  # only bounds on some mechanism are known, or a law has atoms off the grid
+        before, now = far, miss(found[0], found[1])
+        if upper is None or now < far:
+            lower, upper, far = found[0], found[1], now
+        if now <= 1 or fineness >= _FINEST or (before and now > 0.9 * before):
+            break  # enough; or only bounds on some mechanism are known
+        fineness *= min(max(1.1 * now**0.5, 1.2), 6.0)  # errors fall like the square of a cell
+    if upper is None:
+        raise Undecided("a curve was not computed")
     return lower, upper
 
 
@@ -217,19 +247,24 @@ def _closed(event: KernelEvent, side: Side) -> _Curve:
 
 
 def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object]) -> _Curve:
-    made = compositions.compose(events, grid, remove=side.direction is Direction.REMOVE, up=side.up)
-    scale, law = 10.0**made.lattice.digits, made.law
-    mass = np.array([cell / scale for cell in law.cells])
-    loss = float(made.offset) + (law.low + np.arange(len(mass))) * float(made.lattice.width(law.level))
-    beyond = law.beyond / scale
+    lattice, laws = compositions.compose(events, grid, remove=side.direction is Direction.REMOVE, up=side.up, meter=share_work())
+    scale, first, last = 10**lattice.digits, laws[0], laws[-1]
+    places = [
+        (float(first.shift) + (low + np.arange(len(cells))) * float(lattice.width(level)), cells, last.parts[level][1])
+        for level, (low, cells) in first.parts.items()
+    ]
+    loss = np.concatenate([x for x, _, _ in places])
+    above, below = (np.array([cell / scale for entry in places for cell in entry[n]]) for n in (1, 2))
+    beyond = first.beyond / scale
 
     def about(epsilon: float) -> float:
-        return float(beyond - np.sum(mass * np.expm1(np.minimum(epsilon - loss, 0.0))))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(beyond + np.sum(np.fmax(above - below * np.exp(epsilon - loss), 0.0)))
 
     def guess(target: Fraction) -> float | None:
         if about(0.0) <= target:
             return 0.0
-        low, high = 0.0, max(float(loss[-1]), 0.0) + 1
+        low, high = 0.0, max(float(np.max(loss)), 0.0) + 1
         if beyond >= target:
             return None
         for _ in range(60):
@@ -237,7 +272,7 @@ def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object])
             low, high = (middle, high) if about(middle) > target else (low, middle)
         return high
 
-    return _Curve(made.delta, guess, {"grid": grid})
+    return _Curve(partial(lattice.delta, laws), guess, {"grid": grid})
 
 
 def _epsilon_above(curve: _Curve, delta: Fraction) -> Fraction | None:

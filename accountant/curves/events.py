@@ -112,6 +112,8 @@ class Event:
         if not isinstance(self.mechanism, MechanismKind):
             raise InvalidArgument(f"a mechanism of MechanismKind was expected, but {str(self.mechanism)[:40]!r} was found; use make_event")
         names, kind = _NAMES[self.mechanism], self.mechanism.value
+        if not isinstance(self.parameters, tuple) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in self.parameters):
+            raise InvalidArgument(f"the mechanism {kind!r} has pairs of a name and a number, but others were found; use make_event")
         given = [name for name, _ in self.parameters]
         if [name for name in names if name in given or name not in _OPTIONAL] != given:
             raise InvalidArgument(f"the mechanism {kind!r} has the parameters {', '.join(names)}, in this order; give those")
@@ -189,6 +191,8 @@ def make_event(mechanism: object, parameters: Mapping[str, object], *, sampling_
     """
     kind = to_kind(mechanism)
     names = _NAMES[kind]
+    if not isinstance(parameters, Mapping):
+        raise InvalidArgument(f"the numbers of {kind.value!r} come by their names, but {_shown(parameters)} was found; give a dict")
     for name in parameters:
         if name not in names:
             raise InvalidArgument(
@@ -209,7 +213,7 @@ def to_kind(mechanism: object) -> MechanismKind:
         return mechanism
     known = {kind.value: kind for kind in MechanismKind}
     if not isinstance(mechanism, str) or mechanism not in known:
-        found = repr(mechanism[:40]) if isinstance(mechanism, str) else f"an object of type {type(mechanism).__name__}"
+        found = repr(mechanism[:40]) if isinstance(mechanism, str) else _shown(mechanism)
         raise InvalidArgument(f"a mechanism of {', '.join(known)} was expected, but {found} was found; name one{suggest(mechanism, known)}")
     return known[mechanism]
 
@@ -217,9 +221,11 @@ def to_kind(mechanism: object) -> MechanismKind:
 def _merge(events: Iterable[Event]) -> tuple[Event, ...]:
     """Return the events with equal ones counted together, in the order in which they come first."""
     counts: dict[tuple[MechanismKind, tuple[tuple[str, Fraction], ...], Fraction], int] = {}
+    if not isinstance(events, (tuple, list)):
+        raise InvalidArgument(f"events were expected, but {_shown(events)} was found; give them as a tuple")
     for event in events:
         if not isinstance(event, Event):
-            raise InvalidArgument(f"events were expected, but an object of type {type(event).__name__} was found; use make_event")
+            raise InvalidArgument(f"events were expected, but {_shown(event)} was found; use make_event")
         key = (event.mechanism, event.parameters, event.sampling_probability)
         counts[key] = counts.get(key, 0) + event.count
     for (kind, _, _), count in counts.items():
@@ -230,11 +236,15 @@ def _merge(events: Iterable[Event]) -> tuple[Event, ...]:
 
 def _require(value: object, what: str, allowed: _Range) -> None:
     if not isinstance(value, Fraction):
-        raise InvalidArgument(f"{what} must be a Fraction, but an object of type {type(value).__name__} was found; use make_event")
+        raise InvalidArgument(f"{what} must be a Fraction, but {_shown(value)} was found; use make_event")
     if not allowed.holds(value):
         raise InvalidArgument(f"{what} must lie {allowed.wanted}, but {shorten(value)} was found; correct it")
     if max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
         raise InvalidArgument(f"{what} has more digits than are accounted with; round it to at most 90 digits, to the safe side")
+
+
+def _shown(value: object) -> str:
+    return f"an object of type {type(value).__name__}"
 
 
 def _list(event: Event) -> str:

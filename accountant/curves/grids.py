@@ -6,8 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from itertools import pairwise
 from math import ceil, exp, floor, log, log1p, log2, log10, sqrt
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from profiles import exact_text
 from proofs_check.kernel import curves
@@ -15,29 +19,21 @@ from proofs_check.kernel.compositions import Event as KernelEvent
 
 from .events import Composition, Direction, Event, MechanismKind
 
-#: Most cells of a law on the grids that are planned.
-MOST_CELLS = 1 << 17
+Array = NDArray[np.float64]
+#: Below this ε the two sides are as far apart as they are at it.
+LEAST_EPSILON = Fraction(1, 1000)
 _MOST_LOSS = 10**7
-_MOST_DIGITS = 5 * 10**6  # of all masses of one event; the kernel takes products of four times as many
-_NEAR = 100  # points on either side of the centre that are neighbors, at least
-_SETTLED = 4  # squarings after which the cells grow with the standard deviation
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """An event of the kernel in one direction and on one side, and where the losses of one use lie.
-
-    All but tails/count of the mass lies in [low, high], two thirds of it within ``middle`` around ``centre``; ``ends`` are two losses with
-    much of the mass, if there are such; ``order`` is that of a mechanism of which only its zCDP is known, on the upper side.
-    """
-
-    event: KernelEvent
-    low: Fraction
-    high: Fraction
-    middle: Fraction
-    centre: Fraction
-    ends: tuple[Fraction, Fraction] | None
-    order: Fraction | None
+#: Levels of a grid differ by at least so many: a part of a law on each of them takes part in every product.
+_STRIDE = 2
+#: Intervals are halved, in so many rounds, until what the spread of losses in each adds to ε is at most this part of it.
+_SPREAD, _ROUNDS, _SCALES = 0.003, 14, 45
+#: What a cell in the tail costs more than one in the bulk: with each squaring it meets the bulk anew.
+_TAIL = 12.0
+_COARSEST = 1e-4  # of the mean density: where there is less, cells do not grow
+_FIRST, _LATER = 0.3, 1.2
+_WIDEST, _WIDER = 2.0, 0.1
+_COARSEST_LATTICE, _MOST_LEVEL = 256.0, 58
+_RARE = 1e-3  # so few uses with a loss do not count
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +51,130 @@ class Side:
         return len(str(int(1 / self.delta))) + 20
 
 
-def find_parts(composition: Composition, events: Sequence[KernelEvent], side: Side) -> list[Part]:
-    """Return the events as the kernel read them, with where their losses lie."""
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An event of the kernel in one direction, and about how the losses of one use are distributed.
+
+    ``masses[i]`` of them lie between ``places[i]`` and ``places[i + 1]``, with the likelihood ratio exp(``losses[i]``), and ``atoms`` at
+    ``ends``, if these have mass; all but tails/count lies in [``places[0]``, ``places[-1]``]. ``order`` is that of a mechanism of which
+    only its zCDP is known, on the upper side; near ``edge`` lie most losses of events that rarely sample a record.
+    """
+
+    event: KernelEvent
+    places: Array
+    masses: Array
+    losses: Array
+    ends: tuple[Fraction, Fraction] | None
+    atoms: tuple[float, float]
+    edge: Fraction
+    order: Fraction | None
+
+    def tilt(self, exponent: float) -> tuple[float, Array, Array]:
+        """Return log E e^(exponent loss), and the shares of the intervals and of the ends in it."""
+        ends = np.array([float(end) for end in self.ends] if self.ends else [0.0, 0.0])
+        with np.errstate(divide="ignore"):
+            logs = np.concatenate([np.log(self.masses) + exponent * self.losses, np.log(np.array(self.atoms)) + exponent * ends])
+        top = float(np.max(logs))
+        shares = np.exp(logs - top)
+        return top + log(float(np.sum(shares))), shares[:-2] / np.sum(shares), shares[-2:] / np.sum(shares)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The parts of a composition, the exponent at which Chernoff's bound shows the least ε at δ, and about that ε."""
+
+    parts: tuple[Part, ...]
+    exponent: float
+    epsilon: float
+
+
+def find_shape(composition: Composition, events: Sequence[KernelEvent], side: Side) -> Shape:
+    """Return the events as the kernel read them, with how their losses are distributed."""
     others = [e for e in composition.events if not _is_merged(e)]
     before = len(events) - len(others) - sum(event.rho is not None for event in events)
     sources: list[Event | None] = [None] * before + list(others) + [None] * len(events)
     with localcontext(curves.context(side.digits + curves.GUARD)):
-        return [_find_part(event, source, side) for event, source in zip(events, sources, strict=False)]
+        sampled = [_Sampled.start(event, source, side) for event, source in zip(events, sources, strict=False)]
+        shape = _find_exponent([s.part() for s in sampled], side.delta)
+        for _ in range(_ROUNDS):
+            if not sum(s.refine(shape) for s in sampled):
+                break
+            shape = _find_exponent([s.part() for s in sampled], side.delta)
+    return shape
+
+
+def _find_exponent(parts: Sequence[Part], delta: Fraction) -> Shape:
+    target = log(delta.denominator) - log(delta.numerator)
+
+    def epsilon(place: float) -> float:
+        exponent = exp(place)
+        constant = exponent * log(exponent) - (exponent + 1) * log1p(exponent)
+        return (sum(part.event.count * part.tilt(exponent)[0] for part in parts) + target + constant) / exponent
+
+    low, high = log(1e-7), log(1e9)
+    for _ in range(50):
+        left, right = low + 0.382 * (high - low), low + 0.618 * (high - low)
+        low, high = (low, right) if epsilon(left) <= epsilon(right) else (left, high)
+    return Shape(tuple(parts), exp(low), max(epsilon(low), 0.0))
+
+
+@dataclass(slots=True)
+class _Sampled:
+    """The curve of an event at some losses."""
+
+    event: KernelEvent
+    curve: Callable[[Fraction], tuple[Decimal, Decimal, Decimal]]
+    ends: tuple[Fraction, Fraction] | None
+    order: Fraction | None
+    values: dict[float, tuple[Decimal, Decimal]]
+    atoms: tuple[float, float]
+    edge: Fraction
+
+    @staticmethod
+    def start(event: KernelEvent, source: Event | None, side: Side) -> _Sampled:
+        order = find_order(event, side)
+        curve = event.curve(remove=side.direction is Direction.REMOVE, up=side.up, order=order)
+        few, many = (curves.decimal(tail / event.count) for tail in side.tails)
+        beyond = curve(Fraction(_MOST_LOSS))[1]
+
+        def above(loss: Fraction) -> Decimal:
+            return curve(loss)[1] - beyond
+
+        ends, atoms = None if source is None else _find_ends(source, side.direction), (0.0, 0.0)
+        edge = -abs(_round_down(curves.decimal(1 - event.q).ln())) if event.q < 1 else Fraction(0)
+        edge = edge if side.direction is Direction.REMOVE else -edge
+        if ends is None:
+            low, high = _crossing(above, 1 - few - beyond), _crossing(above, many)
+            low, high = (x + sign * abs(x) / 2**9 for x, sign in ((low, -1), (high, 1)))  # atoms may lie there
+            centre = _crossing(above, (1 - beyond) / 2)
+            around = centre, centre
+        else:
+            (low, high), little = ends, (ends[1] - ends[0]) / 10**12
+            atoms = float(above(low - little) - above(low + little)), float(above(high - little))
+            around = low, high = low + little, high - little
+        width = high - low
+        places = {low, high, *(x + sign * width / 2**k for k in range(_SCALES) for sign in (-1, 1) for x in around)}
+        values = {float(x): curve(x)[1:] for x in places if low <= x <= high}
+        return _Sampled(event, curve, ends, order, values, atoms, edge)
+
+    def part(self) -> Part:
+        """Return what is known."""
+        places, masses, losses = sorted(self.values), list[float](), list[float]()
+        for x, y in pairwise(places):
+            p, q = (max(a - b, Decimal(0)) for a, b in zip(self.values[x], self.values[y], strict=True))
+            masses.append(float(p))
+            losses.append(min(max(float((p / q).ln()), x), y) if p > 0 and q > 0 else (x + y) / 2)
+        return Part(self.event, np.array(places), np.array(masses), np.array(losses), self.ends, self.atoms, self.edge, self.order)
+
+    def refine(self, shape: Shape) -> int:
+        """Halve the intervals in which the tilted law is spread too far to be known well; tell how many there are."""
+        part = self.part()
+        spread = part.tilt(shape.exponent)[1] * np.diff(part.places) ** 2 * part.event.count * (shape.exponent + 1) / 12
+        halved = np.nonzero(spread > _SPREAD * max(shape.epsilon, float(LEAST_EPSILON)))[0]
+        for i in halved:
+            x = (part.places[i] + part.places[i + 1]) / 2
+            self.values[float(x)] = self.curve(Fraction(float(x)))[1:]
+        return len(halved)
 
 
 def _is_merged(event: Event) -> bool:
@@ -84,26 +197,6 @@ def find_order(event: KernelEvent, side: Side) -> Fraction | None:
         left, right = low + (high - low) / 3, high - (high - low) / 3
         low, high = (low, right) if epsilon(left) <= epsilon(right) else (left, high)
     return 1 + _three_digits(exp(low))
-
-
-def _find_part(event: KernelEvent, source: Event | None, side: Side) -> Part:
-    order = find_order(event, side)
-    curve = event.curve(remove=side.direction is Direction.REMOVE, up=side.up, order=order)
-    few, many = (curves.decimal(tail / event.count) for tail in side.tails)
-
-    beyond = curve(Fraction(_MOST_LOSS))[1]
-
-    def above(loss: Fraction) -> Decimal:
-        return curve(loss)[1] - beyond
-
-    few += beyond
-    ends = None if source is None else _find_ends(source, side.direction)
-    if ends is not None:
-        low = min(ends[0], _crossing(above, 1 - few)) if above(ends[0] - Fraction(1, 10**9)) < 1 - few else ends[0]
-        high = max(ends[1], _crossing(above, many)) if above(ends[1] + Fraction(1, 10**9)) > many else ends[1]
-        return Part(event, low, high, ends[1] - ends[0], Fraction(0), ends, order)
-    first, last = _crossing(above, Decimal("0.84")), _crossing(above, Decimal("0.16"))
-    return Part(event, _crossing(above, 1 - few), _crossing(above, many), last - first, (first + last) / 2, None, order)
 
 
 def _crossing(above: Callable[[Fraction], Decimal], level: Decimal) -> Fraction:
@@ -142,52 +235,114 @@ def _find_ends(event: Event, direction: Direction) -> tuple[Fraction, Fraction] 
     return (low, high) if remove else (-high, -low)
 
 
-def plan(parts: Sequence[Part], side: Side, *, gap: Fraction, fineness: float) -> dict[str, object]:
-    """Return a grid in the words of a certificate, with cells of about sqrt(12 gap/(count events))/fineness."""
-    size = max(1.0, sum(float(p.event.count * max(p.centre, Fraction(0))) + 3 * float(p.middle) * sqrt(p.event.count) for p in parts))
-    shares = [sqrt(12 * gap * size / (part.event.count * len(parts))) for part in parts]
-    aligned = next((part.ends for part in sorted(parts, key=lambda p: -p.event.count) if part.ends is not None), None)
-    widths = [
-        (share if part.ends is not None else min(share, max(float(part.middle) / 4, share / 2**6))) / fineness
-        for share, part in zip(shares, parts, strict=True)
-    ]
+def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> dict[str, object]:
+    """Return a grid in the words of a certificate, for sides that are about ``gap`` ε/fineness² apart.
+
+    A cell of width h where a share s of the tilted law lies raises ε by count (exponent + 1) s h²/12; the number of cells is least for a
+    given sum of these if h is the density of the shares to the power −1/3.
+    """
+    budget = float(gap) * max(shape.epsilon, float(LEAST_EPSILON)) / (shape.exponent + 1) / fineness**2
+    cells = [_widths(part, shape, budget / len(shape.parts), 1.0 if side.up else 1.5) for part in shape.parts]
+    digits = len(str(int(1 / side.delta))) + len(str(max(part.event.count for part in shape.parts))) + 9
+    aligned = next((part.ends for part in sorted(shape.parts, key=lambda p: -p.event.count) if part.ends is not None), None)
+    finest = min(float(np.min(widths)) for widths in cells)
     if aligned is None:
-        unit = _three_digits(min(widths))
+        unit = _three_digits(finest)
     else:
         unit = aligned[1] - aligned[0]
         unit = unit if unit.denominator < 10**40 else Fraction(floor(unit * 10**40), 10**40)
-        unit /= 2 ** max(0, ceil(log2(float(unit) / min(widths))))  # so that atoms stay on the grid when the cells double
-    digits = len(str(int(1 / side.delta))) + len(str(max(part.event.count for part in parts))) + 8
+        unit /= 2 ** max(0, ceil(log2(float(unit) / finest)))  # so that atoms stay on the grid when the cells double
     step = Fraction(1, 10 ** (digits - 4))  # atoms lie just above points of the grid
     entries = list[dict[str, object]]()
-    for part, width in zip(parts, widths, strict=True):
-        level = max(0, floor(log2(width / float(unit))))
-        while (part.high - part.low) / (unit * 2**level) > _most_cells(digits):
-            level += 1
-        h, offset = unit * 2**level, Fraction(0)
-        if part.ends is not None:
-            offset = Fraction(floor(part.ends[0] * 10**digits), 10**digits) - step
-            low, high = floor((part.low - offset) / h), max(1, ceil((part.high - offset - 2 * step) / h))
+    for part, widths in zip(shape.parts, cells, strict=True):
+        if part.ends is None:
+            offset = part.edge
+            low, high = (Fraction(float(part.places[i])) for i in (0, -1))
         else:
-            low, high = floor(part.low / h), ceil(part.high / h) + 1
-        near = max(_NEAR, ceil(2 * part.middle / h)) if part.ends is None else max(_NEAR, high - low)
-        centre = min(max(round((part.centre - offset) / h), low), high)
-        squarings = part.event.count.bit_length() - 1
-        doublings = [int(k >= _SETTLED and (k - _SETTLED) % 2 == 0) for k in range(squarings)]
+            offset = Fraction(floor(part.ends[0] * 10**digits), 10**digits) - step
+            low, high = offset, part.ends[1] - 2 * step
+        first, last = floor((low - offset) / unit), max(ceil((high - offset) / unit), 1)
+        start, steps = _steps(first, last, (part.places - float(offset)) / float(unit), widths / float(unit), whole=part.ends is not None)
+        floors = _floors(part, shape, unit, widths, _LATER * budget / len(shape.parts) * (1.0 if side.up else 2.25))
         entries.append(
-            {"offset": exact_text(offset), "level": level, "low": low, "high": high, "centre": centre, "near": near, "doublings": doublings}
+            {"offset": exact_text(offset), "start": start, "steps": steps, "floors": floors}
             | ({} if part.order is None else {"order": exact_text(part.order)})
         )
     return {"digits": digits, "unit": exact_text(unit), "tails": [exact_text(tail) for tail in side.tails], "events": entries}
 
 
-def is_full(grid: Mapping[str, Any]) -> bool:
-    """Whether a law has so many cells on a grid that a finer one would be too large."""
-    return any(3 * (entry["high"] - entry["low"]) > 2 * _most_cells(grid["digits"]) for entry in grid["events"])
+def _widths(part: Part, shape: Shape, budget: float, factor: float) -> Array:
+    """Return how wide cells are in each interval of a part."""
+    _, shares, atoms = part.tilt(shape.exponent)
+    widths, count = np.diff(part.places), part.event.count
+    if not np.sum(shares) > 0:
+        return np.array(np.full(len(widths), float(part.places[-1] - part.places[0])))
+    density = np.maximum(shares / widths, _COARSEST * float(np.sum(shares) / np.sum(widths))) * count
+    peak = widths[np.argmax(part.masses)] * 8
+    middle, bulk = (part.places[:-1] + part.places[1:]) / 2, part.places[np.argmax(part.masses)]
+    density = np.where(np.abs(middle - bulk) > peak, density * (1 if count == 1 else _TAIL), density)
+    shape_of = density ** (-1 / 3)
+    error = float(np.sum(count * shares * shape_of**2)) / 12
+    found = np.minimum(shape_of * sqrt(_FIRST * budget / error) * factor, _WIDEST + _WIDER * budget * (shape.exponent + 1))
+    for end, share in zip(part.ends or (), atoms, strict=False):  # what shares a cell with an atom is taken for a part of it
+        if count * share < _RARE:
+            continue
+        near = np.minimum(np.abs(part.places[:-1] - float(end)), np.abs(part.places[1:] - float(end)))
+        found = np.minimum(found, np.maximum(max(budget * (shape.exponent + 1) / (8 * count), 1 / shape.exponent), near / 2))
+    return np.array(found)
 
 
-def _most_cells(digits: int) -> int:
-    return min(MOST_CELLS, _MOST_DIGITS // (2 * digits + 1))
+def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: float) -> list[int]:
+    """Return the level below which nothing stays after each squaring: what is lost there is the same for all of them.
+
+    After k squarings cells of a width h raise ε by count 2^−k (exponent + 1) h²/8, at most by half of them, but for what has such cells
+    already, or still lies at a place of the lattice: at the edge, or at an end.
+    """
+    _, shares, _ = part.tilt(shape.exponent)
+    count, squarings, found = part.event.count, part.event.count.bit_length() - 1, list[int]()
+    middle = (part.places[:-1] + part.places[1:]) / 2
+    away = np.min([np.abs(middle - float(x)) for x in part.ends or (part.edge,)], axis=0)
+    level, most = 0, floor(log2(float(part.ends[1] - part.ends[0]) / float(unit))) + 0.5 if part.ends else 60.0
+    for k in range(1, squarings + 1):
+        while (h := float(unit) * 2.0 ** (level + _STRIDE)) <= _COARSEST_LATTICE and level + _STRIDE <= _MOST_LEVEL:
+            moved = float(np.sum(shares * np.minimum(away / h, 1.0) * (widths < h))) if level + _STRIDE <= most else 1.0
+            if count * min(2.0**-k, moved) * min((shape.exponent + 1) * h * h / 8, h / 2) > budget * (shape.exponent + 1) / squarings:
+                break
+            level += _STRIDE
+        found.append(level)
+    return found
+
+
+def _steps(first: int, last: int, places: Array, widths: Array, *, whole: bool) -> tuple[int, list[list[int]]]:
+    """Return the first place, and levels and numbers of equal steps, as wide as they may be, to the last place or, if not whole, beyond."""
+    levels = [max(0, floor(log2(w)) // _STRIDE * _STRIDE) if w > 1 else 0 for w in widths]
+
+    def most(low: int, high: int) -> int:
+        i, j = int(np.searchsorted(places, low, "right")) - 1, int(np.searchsorted(places, high, "left"))
+        return min(levels[max(i, 0) : max(j, 1)] or [levels[-1]])
+
+    begin = levels[0]
+    at = start = first >> begin << begin
+    steps = list[list[int]]()
+    while at < last:
+        level = min(max(most(at, at + 1), 0), _MOST_LEVEL)
+        while level and (at % (1 << level) or (whole and at + (1 << level) > last) or most(at, at + (1 << level)) < level):
+            level -= min(_STRIDE, level)
+        if steps and steps[-1][0] == level:
+            steps[-1][1] += 1
+        else:
+            steps.append([level, 1])
+        at += 1 << level
+    return start, steps
+
+
+def count_points(grid: Mapping[str, Any]) -> int:
+    """Return the number of points of a grid."""
+    return sum(number for entry in grid["events"] for _, number in entry["steps"])
+
+
+def _round_down(x: Decimal) -> Fraction:
+    return Fraction(floor(x.scaleb(25)), 10**25)
 
 
 def _three_digits(x: float) -> Fraction:

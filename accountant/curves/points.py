@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from accountant.curves.engine import bound_delta, bound_epsilon, make_certificate
 from accountant.curves.events import MOST_BITS, MOST_EPSILON, Composition, Direction
+from accountant.curves.grids import LEAST_EPSILON
 from profiles import Infeasible, InvalidArgument, NotReplayed, Undecided, decimal_text, to_exact
 from profiles.numbers import shorten
 from proofs_check.certificates import check_text
@@ -102,7 +103,7 @@ def upper_text(found: OneDirection | CurvePoint, digits: int = DIGITS) -> str:
 
 @lru_cache(maxsize=_KEPT)
 def point_at_delta(composition: Composition, delta: Fraction, gap: Fraction = DEFAULT_GAP) -> CurvePoint:
-    """Return bounds of the least ε ≥ 0 with δ(ε) ≤ ``delta``, per direction, to reach: upper − lower ≤ ``gap``·max(1, upper).
+    """Return bounds of the least ε ≥ 0 with δ(ε) ≤ ``delta``, per direction, to reach: upper − lower ≤ ``gap``·max(upper, 1/1000).
 
     Raises :class:`Undecided` where some ε may be enough if a record goes, but none is proved to be, and what the engine raises.
     """
@@ -112,7 +113,7 @@ def point_at_delta(composition: Composition, delta: Fraction, gap: Fraction = DE
             f"epsilon of {composition.name[:80]!r} at delta = {decimal_text(delta, 6, round_up=False)} was asked for, but none is proved "
             f"to be enough, and none up to {lower_text(going)} is; give a larger delta"
         )
-    return CurvePoint(going, coming, all(_is_close(side, gap, Fraction(1)) for side in (going, coming)))
+    return CurvePoint(going, coming, all(_is_close(side, gap, LEAST_EPSILON) for side in (going, coming)))
 
 
 @lru_cache(maxsize=_KEPT)
@@ -154,8 +155,8 @@ def require_bounded(upper: Fraction | None, composition: Composition, delta: Fra
     """Return the upper end of ε where a record goes. Raises :class:`Infeasible` where no ε is enough at δ."""
     if upper is None:
         raise Infeasible(
-            f"an epsilon of {composition.name[:80]!r} at delta = {decimal_text(delta, 6, round_up=False)} was asked for, but no epsilon is "
-            "enough there: its events lose everything with a larger probability; give a larger delta"
+            f"an epsilon of {composition.name[:80]!r} at delta = {decimal_text(delta, 6, round_up=False)} was asked for, but it is "
+            "infinite: these events have a larger delta at every epsilon; give a larger delta"
         )
     return upper
 

@@ -20,9 +20,11 @@ _COMMON = ("mechanism", "count", "sampling_probability")
 DECLARED = tuple(kind for kind in MechanismKind if kind is not MechanismKind.TWO_SIDED)
 
 
-def read_composition_file(path: Path) -> Composition:
+def read_composition_file(path: Path | str) -> Composition:
     """Return the composition that a file declares. Raises :class:`UnreadableFile`, and what :func:`read_composition` raises."""
-    return read_composition(read_text(path, MAX_FILE_BYTES), str(path))
+    if not isinstance(path, (Path, str)):
+        raise UnreadableFile(f"the path of a composition was expected, but {_shown(path)} was found; give it as text")
+    return read_composition(read_text(Path(path), MAX_FILE_BYTES), str(path))
 
 
 def read_composition(text: str, where: str = "the composition") -> Composition:
@@ -35,6 +37,8 @@ def read_composition(text: str, where: str = "the composition") -> Composition:
     >>> read_composition(text).events[0].describe()
     'gaussian (noise_multiplier 1.1), 100 times'
     """
+    if not isinstance(text, str):
+        raise UnreadableFile(f"{where} is read from a text, but {_shown(text)} was found; give what the file says")
     if len(text) > MAX_FILE_BYTES:
         raise UnreadableFile(f"{where} has {len(text)} characters, but at most {MAX_FILE_BYTES} are accepted; shorten it")
     try:

@@ -45,7 +45,7 @@ def plot_runs(rows: Sequence[Row], out: Path) -> None:
                 title=name,
             )
             axis.grid(visible=True, alpha=0.3)
-    axes[0][0].legend(fontsize=8)
+    max(axes[0], key=lambda axis: len(axis.get_legend_handles_labels()[0])).legend(fontsize=8)
     save_figure(figure, out / "runs.png")
 
 
@@ -74,7 +74,8 @@ def plot_variance(rows: Sequence[Row], out: Path) -> None:
                 title=f"{name}, {where} of training",
             )
             axis.grid(visible=True, alpha=0.3)
-    axes[0][-1].legend(fontsize=8, title="thin: of it, the noise", title_fontsize=8)
+    most = max(axes[0], key=lambda axis: len(axis.get_legend_handles_labels()[0]))
+    most.legend(fontsize=8, title="thin: of it, the noise", title_fontsize=8)
     save_figure(figure, out / "variance.png")
 
 

@@ -42,6 +42,7 @@ class LaplaceSum:
 
     Source: Fay et al. 2024, Section 3.3 (there b = 1). Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
 
+    >>> import numpy as np
     >>> LaplaceSum(b=2).profile.text
     'w*z/b'
     >>> LaplaceSum(b=2).run([1.0, 3.0], [1, 2], np.random.default_rng(0)).shape

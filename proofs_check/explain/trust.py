@@ -79,7 +79,7 @@ A certificate with a `composition` in place of a profile lists events: a mechani
 Its claims bring no proofs: the kernel computes δ from the events, on the `grid` that the claim names, with every rounding to the claim's
 side. What makes that a bound are the theorems of [composition-bounds.md](composition-bounds.md): dominating pairs compose (Theorem 2) and
 are sampled (Theorem 6), and each step from a law of losses to the next one is to one side (Theorems 4, 5, 7, 8, section 12), with the error
-of every number bounded (section 11).
+of every number bounded (section 11). Above the largest loss δ is what is lost wholly, below it δ is positive (Theorem 10).
 """
 
 _COMPOSED = (
@@ -92,6 +92,11 @@ _COMPOSED = (
         "`delta-lower proved`",
         "`direction`, `epsilon`, `bound`, [`grid`]",
         "In this direction, some mechanism that is what the events say has a delta at epsilon of at least the bound.",
+    ),
+    (
+        "`delta-positive proved`",
+        "`direction`, `epsilon`, `bound`",
+        "In this direction, some mechanism that is what the events say has a delta above the bound, which is 0, at every smaller epsilon.",
     ),
 )
 

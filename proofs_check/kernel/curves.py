@@ -111,8 +111,8 @@ def discrete_gaussian(variance: Fraction) -> Base:
     require(Fraction(1, 10**8) <= variance <= 10**8, "the noise of a discrete Gaussian event is out of range")
     ratio, weight = (decimal(1 / variance) / -2).exp(), _ONE
     step, factor, weights = ratio * ratio, ratio, list[Decimal]()
-    while weight > Decimal(10) ** -getcontext().prec:
-        weights.append(weight)
+    while not weights or weights[-1] > Decimal(10) ** -getcontext().prec:
+        weights.append(weight)  # the last one is below: a loss multiplies those left out by up to the ratio of two neighbors
         weight, factor = weight * factor, factor * step
     tails = [_ZERO]
     for weight in reversed(weights):

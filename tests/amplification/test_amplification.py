@@ -94,6 +94,7 @@ positive = st.floats(min_value=1e-300, max_value=1e5, allow_subnormal=False)
 probability = st.one_of(st.floats(min_value=0, max_value=1), st.floats(min_value=-300, max_value=0).map(lambda x: 10.0**x))
 
 
+@pytest.mark.thorough
 @settings(max_examples=300, deadline=None)
 @given(positive, probability)
 def test_the_array_form_lies_between_the_tight_bound_and_two_ulp(epsilon, q):

@@ -193,6 +193,7 @@ def test_targets_that_are_none(target):
         calibrate(SUM, target, rules="uniform", rate="0.1")
 
 
+@pytest.mark.thorough
 def test_the_noise_for_a_size_under_privacy_constrained_sampling_is_private():
     table = POINTS.reshape(-1, 1)
     found = calibrate(SUM, 2, rules=["privacy-constrained", "uniform"], target_size=100, constants={"n": 500}, data=table, specs=["z=0"])

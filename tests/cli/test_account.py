@@ -124,10 +124,27 @@ def test_a_picture_is_written_whole(pdp, place):
 
 def test_no_epsilon_at_this_delta(pdp, place):
     (place / "c.toml").write_text(EVENT + 'mechanism = "approximate"\nepsilon = 1\ndelta = 1e-3\n')
-    result = pdp("account", "c.toml", "--delta", "1e-4", "--json")
-    assert result.code == 1
-    assert result.json()["verdict"] == "refuted"
-    assert "no epsilon is enough" in result.err
+    for words in (("c.toml", "--delta", "1e-4"), ("c.toml", "--delta", "0"), ("--gaussian", "9", "--delta", "0")):
+        result = pdp("account", *words, "--json")
+        assert result.code == 1
+        assert result.json()["verdict"] == "refuted"
+        assert "it is infinite" in result.err
+
+
+def test_delta_zero_has_the_sum_of_the_losses(pdp, place):
+    (place / "c.toml").write_text(EVENT + 'mechanism = "pure"\nepsilon = 0.1\ncount = 7\n[[event]]\nmechanism = "laplace"\nscale = 3\n')
+    result = pdp("account", "c.toml", "--delta", "0", "--json", "--certificate", "c.json", "--guarantee", "g.json")
+    found = result.json()
+    assert (result.code, found["checked_by_kernel"], found["gap_reached"]) == (0, True, True)
+    for ends in (found["epsilon"], *found["directions"].values()):
+        assert Fraction(ends["lower"]) < Fraction(31, 30) < Fraction(ends["upper"]) < Fraction(31, 30) + Fraction(1, 10**10)
+    checked = pdp("check", "c.json")
+    assert checked.code == 0
+    assert "remove: delta(31/30) <= 0" in checked.out
+    assert "add: delta(e) > 0 for every e < 31/30" in checked.out
+    assert pdp("compose", "g.json", "g.json").code == 0
+    at = pdp("account", "c.toml", "--epsilon", "31/30", "--json").json()
+    assert at["delta"] == {"lower": "0", "upper": "0"}
 
 
 @pytest.mark.parametrize(

@@ -314,6 +314,7 @@ def test_a_certificate_that_the_kernel_rejects_is_not_written(pdp, profile_file,
         assert not file.exists()
 
 
+@pytest.mark.thorough
 def test_epsilon_of_a_coreset_rule_with_an_exponent(pdp, lloyd):
     constants = "m=100,n=1000,lam=0.5,mean=4,exponent"
     found = pdp("epsilon", lloyd, "--rule", "coreset", "--constant", f"{constants}=2", "--json").json()

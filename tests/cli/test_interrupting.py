@@ -38,9 +38,13 @@ def folder(tmp_path, lloyd):
 
 def interrupt(folder: Path, arguments: list[str], ready: Callable[[], bool], number: signal.Signals) -> tuple[int, str]:
     """Start the command, send the signal when ``ready`` says so, and return the exit code and standard error."""
-    process = subprocess.Popen(
-        [sys.executable, "-m", "accountant.cli", *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-    )
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background of a shell ignore it, and so do children
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "accountant.cli", *arguments], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+    finally:
+        signal.signal(signal.SIGINT, before)
     try:
         end = time.monotonic() + 200
         while not ready() and process.poll() is None and time.monotonic() < end:

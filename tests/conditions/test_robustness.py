@@ -81,7 +81,7 @@ def test_expressions_that_once_failed_inside(epsilon, record, expected):
 
 
 @pytest.mark.thorough(quick=1)
-@pytest.mark.parametrize(("epsilon", "known"), [("2*w + cos(w)", False), ("w + 1/w", True), ("w/2", True), ("w + sin(w)/10", True)])
+@pytest.mark.parametrize(("epsilon", "known"), [("w/2", True), ("w + 1/w", True), ("2*w + cos(w)", False), ("w + sin(w)/10", True)])
 def test_the_bounds_of_the_constant_are_on_their_sides(epsilon, known):
     found = verify(declare("x", epsilon), 3, ["assumption-11"]).to_json()["strong_convexity"]
     lower, upper = mpmath.mpf(found["lower_bound"]), mpmath.mpf(found["upper_bound"])

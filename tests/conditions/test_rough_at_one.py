@@ -92,6 +92,7 @@ def test_where_the_second_derivative_fades_nothing_is_proved():
     assert decide(Context(declare("p", "log(1 + w + (w-1)**(3/2))"))).verdict is not Verdict.PROVED
 
 
+@pytest.mark.thorough
 def test_proposition_17_beyond_one():
     verdicts = {decision.condition: decision.verdict for decision in verify(declare("p", "w + (w-1)**(3/2)"), 2).decisions.values()}
     assert verdicts["proposition-17"] is Verdict.PROVED

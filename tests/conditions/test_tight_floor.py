@@ -45,6 +45,7 @@ def test_the_enclosure_is_tight_and_around_the_infimum(text):
     assert checks(profile, [{"claim": "strong-convexity", "verdict": "proved", "proof": found.proof}])
 
 
+@pytest.mark.thorough
 def test_over_records_too():
     profile = declare("p", "z*(w/2+3/(1+w))", record={"z": ["1/2", 2]})
     found = enclose_infimum(Context(profile), 20)

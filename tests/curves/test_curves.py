@@ -159,8 +159,11 @@ def test_guarantees_compose_as_their_worst_pairs(kind, numbers, spent, count):
 
 def test_delta_at_infinity_leaves_no_epsilon():
     lost = curve_of(make_event("approximate", {"epsilon": 1, "delta": "1e-3"}))
-    with pytest.raises(Infeasible, match="no epsilon is"):
-        lost.epsilon("1e-4")
+    for delta in ("1e-4", "9.99999e-4", 0):
+        with pytest.raises(Infeasible, match="it is infinite"):
+            lost.epsilon(delta)
+    assert lost.epsilon("1e-3").upper == 1
+    assert lost.delta(1).upper == Fraction(1, 1000)
     found = lost.epsilon("1.1e-3")
     assert Fraction(99, 100) < found.lower <= found.upper < 1
 

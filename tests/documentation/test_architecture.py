@@ -13,6 +13,7 @@ from tests.documentation.pages import DOCS, ROOT, site_module
 SCRIPT = DOCS / "_site" / "architecture.py"
 
 
+@pytest.mark.thorough
 def test_picture_and_tables_are_current():
     found = subprocess.run([sys.executable, str(SCRIPT), "--check"], check=False)
     assert found.returncode == 0, "run python docs/_site/architecture.py"

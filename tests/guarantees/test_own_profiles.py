@@ -173,6 +173,7 @@ def test_the_cases_of_the_attack() -> None:
 UNPROVED = ("derive_mechanism", "a file that is supposed", "compose with what is proved")
 
 
+@pytest.mark.thorough(quick=10)
 @pytest.mark.parametrize("name", MECHANISMS)
 @pytest.mark.parametrize("road", [road for road in ROADS if road not in UNPROVED])
 def test_its_own_profile_is_proved(road: str, name: str) -> None:

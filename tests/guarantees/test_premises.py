@@ -300,6 +300,7 @@ def test_every_rule_is_on_one_of_the_paths() -> None:
     assert {node.rule for name in PATHS for node in nodes(made(name).derivation)} == set(RULES)
 
 
+@pytest.mark.thorough(quick=20)
 @pytest.mark.parametrize("name", PATHS)
 def test_the_print_says_each(name: str) -> None:
     guarantee = made(name)

@@ -112,6 +112,7 @@ def test_no_pair_with_the_same_guarantee_is_worse(
         _require_not_below(curves, p, q, uses, epsilons)
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 @given(*[st.lists(_MASS, min_size=3, max_size=3)] * 3, _LOSSES, st.none() | _LOSSES, st.lists(_LOSSES, min_size=1, max_size=2))
 def test_no_replacement_with_the_same_guarantee_is_worse(
@@ -144,6 +145,7 @@ def test_replacing_costs_both_losses_and_no_more_than_the_chain(plus: str, minus
         assert float(once[0].delta(Fraction(0))) == pytest.approx(min(apart, least), abs=1e-12)
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(_LOSSES, st.none() | _LOSSES, st.integers(1, 30), st.fractions(0, 1))
 def test_epsilon_and_delta_are_inverse(plus: Fraction, minus: Fraction | None, uses: int, delta: Fraction) -> None:

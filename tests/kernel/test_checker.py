@@ -260,8 +260,8 @@ def count(path):
 
 def test_the_kernel_does_not_grow():
     lines, texts = map(sum, zip(*map(count, sources()), strict=True))
-    assert lines - texts <= 1905  # neither blank, nor comments, nor docstrings; 440 of them for compositions
-    assert lines <= 2050
+    assert lines - texts <= 1935  # neither blank, nor comments, nor docstrings; 475 of them for compositions
+    assert lines <= 2085
 
 
 def test_every_rule_and_claim_says_what_it_rests_on():

@@ -60,10 +60,11 @@ def _weights(v):
 BASES = [
     *((curves.gaussian, gaussian, Fraction(m)) for m in ("1", "1/9", "1e-8", "400", "12345.6", "1e7", "1e-24")),
     *((curves.laplace, laplace, Fraction(c)) for c in ("1", "1/50", "7", "1e-9")),
-    *((curves.discrete_gaussian, discrete_gaussian, Fraction(v)) for v in ("1", "1/50", "30.5", "400")),
+    *((curves.discrete_gaussian, discrete_gaussian, Fraction(v)) for v in ("1", "1/50", "30.5", "400", "1/100", "1/400", "1e-8")),
 ]
 
 
+@pytest.mark.thorough(quick=15)
 @pytest.mark.parametrize(("make", "law", "number"), BASES, ids=lambda v: getattr(v, "__name__", str(v)))
 @pytest.mark.parametrize("q", [Fraction(1), Fraction(1, 3), Fraction(1, 10**4)], ids=str)
 def test_the_curve_has_the_digits_that_it_claims(make, law, number, q):

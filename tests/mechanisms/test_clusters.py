@@ -48,6 +48,7 @@ def test_totals_are_those_of_the_labels(seed, dimension, count, rows, span, thre
             assert sums[j, column] == pytest.approx(math.fsum(terms), rel=0, abs=1e-13 * (1 + np.abs(terms).sum()))
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(*CASES, st.sampled_from([0, 2**27]), st.sampled_from([Fraction(3), Fraction(1, 20), Fraction(1, 40)]), st.sampled_from([0, 2**18]))
 def test_exact_totals_are_those_of_fractions(seed, dimension, count, rows, span, threads, kept, scale, most):

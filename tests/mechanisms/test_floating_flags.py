@@ -84,6 +84,7 @@ def _mechanisms() -> Iterator[tuple[str, Any, float]]:
 _ALL = list(_mechanisms())
 
 
+@pytest.mark.thorough(quick=20)
 @pytest.mark.parametrize(("name", "mechanism", "radius"), _ALL, ids=[name for name, _, _ in _ALL])
 def test_no_run_of_a_mechanism_hears_flags(name: str, mechanism: Any, radius: float, strict: str) -> None:
     rows = _rows(300, 2, radius)
@@ -105,6 +106,7 @@ def test_no_run_on_many_rows_hears_flags(mode: str, strict: str) -> None:
         assert np.array_equal(mechanism.run(rows, weights, np.random.default_rng(1)), expected)
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("mode", _MODES)
 @pytest.mark.parametrize("outside", ["project", "error"])
 @pytest.mark.parametrize("norm", [1, 2, math.inf])

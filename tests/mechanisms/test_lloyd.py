@@ -29,6 +29,7 @@ def make_case(seed, rows=40, dimension=3, clusters=4):
     return data, 1 + 5 * rng.random(rows), rng.normal(size=(clusters, dimension))
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("min_count", [1.0, 0.25, None])
 @pytest.mark.parametrize("beta", [0.01, 3.0])
 def test_final_centres_equal_the_slow_reference_on_the_same_noise(min_count, beta):

@@ -57,6 +57,7 @@ def test_for_p_1_the_coordinates_are_independent_laplace():
     assert stats.spearmanr(np.abs(noise[:, 0]), np.abs(noise[:, 1])).pvalue > ALARM
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0])
 @pytest.mark.parametrize("dimension", [2, 5])
 def test_direction_has_the_marginals_of_the_cone_measure(p, dimension):

@@ -173,4 +173,57 @@ TREES: dict[str, Callable[[], str]] = {
     "denominators": lambda: document("w + " + "+".join(f"z/(z + w + {i})" for i in range(1, 40)), M),
     "logarithms": lambda: document("w*(" + "+".join(f"log(1 + z*w + {i})" for i in range(1, 400)) + ")", M),
 }
-ATTACKS = TEXTS | TERMS | TREES
+
+
+def _composed(events: Json, part: Json, *, digits: int, unit: str = "1e-3", gridded: bool = True, **others: Json) -> str:
+    """Return the text of a certificate of a composition: claims that hold of every law, each on the same grid for all events."""
+    entry = {"offset": "0", "start": -3000, "steps": [[0, 6000]], "floors": [], **part}
+    grid = {"digits": digits, "unit": unit, "tails": ["0", "0"], "events": [entry] * len(events)}
+    claim = {"claim": "delta-upper", "verdict": "proved", "direction": "remove", "epsilon": "1", "bound": "1", **others}
+    claim |= {"grid": grid} if gridded else {}
+    about = {"name": "attack", "events": events}
+    return json.dumps({"format": "pdp-certificate", "version": 1, "composition": about, "claims": [claim] * 8})
+
+
+def _event(mechanism: str, count: int = 1, q: str = "1/2", **numbers: str) -> Json:
+    return {"mechanism": mechanism, **numbers, "sampling_probability": q, "count": count}
+
+
+def _run(cells: int) -> Json:
+    return {"start": -cells // 2, "steps": [[0, cells]]}
+
+
+_RISING = [k // 2 for k in range(19)]
+_PURE, _TABLE = _event("pure", 2**19, "1", epsilon="1"), _event("discrete-gaussian", q="1", noise_multiplier="9999")
+_GAUSSIAN, _LOWER = _event("gaussian", noise_multiplier="1"), {"claim": "delta-lower", "bound": "0"}
+COMPOSITIONS: dict[str, Callable[[], str]] = {
+    "many uses of many mechanisms": lambda: _composed([_PURE] * 20, {"floors": _RISING}, digits=60),
+    "many uses that do not grow": lambda: _composed([_PURE] * 64, {"floors": list(range(1, 20))}, digits=30),
+    "many uses of few digits": lambda: _composed([_PURE] * 64, {**_run(120_000), "floors": _RISING}, digits=7),
+    "many uses of many digits": lambda: _composed([_PURE] * 9, {**_run(4_000), "floors": _RISING}, digits=320),
+    "many uses below": lambda: _composed([_PURE] * 9, {**_run(4_000), "floors": _RISING}, digits=40, **_LOWER),
+    "tables": lambda: _composed([_TABLE], _run(200), digits=250, unit="1e-4"),
+    "tables without a grid": lambda: _composed([_TABLE], {}, digits=1, gridded=False, epsilon="1e-6", bound="1e-300"),
+    "points": lambda: _composed([_GAUSSIAN] * 64, _run(2**19 - 9), digits=1, unit="1e-5"),
+    "points of many digits": lambda: _composed([_GAUSSIAN] * 64, {}, digits=320, unit="1e-15"),
+    "points of a table": lambda: _composed([_TABLE] * 64, {}, digits=20),
+    "cells to be lifted": lambda: _composed(
+        [_event("laplace", 2, scale="1")] * 64, {**_run(200_000), "floors": [40]}, digits=9, unit="1e-9"
+    ),
+    "the lower side": lambda: _composed([_GAUSSIAN] * 64, _run(2**18), digits=1, unit="1e-5", **_LOWER),
+    "the lower side far out": lambda: _composed([_event("gaussian", noise_multiplier="300")] * 9, {}, digits=300, unit="1e-4", **_LOWER),
+    "far Gaussians": lambda: _composed([_event("gaussian", noise_multiplier="1e-4")], {}, digits=40, unit="1e3"),
+    "an order": lambda: _composed([_event("zcdp", q="1", rho="1e4")], {"order": "900"}, digits=40, unit="1e3"),
+    "long numbers": lambda: _composed(
+        [_event("laplace", 3, f"1/{10**190 + i}", scale=f"{10**190 + i}/{10**189}") for i in range(64)],
+        {**_run(1800), "floors": [0], "offset": f"1/{10**190}"},
+        digits=40,
+        unit=f"{10**190 + 1}/{10**192}",
+        epsilon=f"1/{10**1999}",
+    ),
+    "a long epsilon": lambda: _composed([_event("laplace", scale="1")], {}, digits=40, epsilon=f"{10**1999}/{10**1999 + 1}e-9999"),
+    "losses that add up": lambda: _composed(
+        [_event("pure", 10**9, f"1/{10**190 + i}", epsilon=f"{10**190}/{10**189 + i}") for i in range(64)], {}, digits=40, gridded=False
+    ),
+}  # fmt: skip
+ATTACKS = TEXTS | TERMS | TREES | COMPOSITIONS

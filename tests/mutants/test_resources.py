@@ -40,6 +40,8 @@ def alone(tmp_path_factory):
 
 #: They use up the same allowance as "boxes of powers", five seconds each; ``make mutants`` runs them too.
 LONG = ("boxes of exponentials", "many variables, boxes", "fine boxes", "boxes of many waves")
+#: These use up what compositions are allowed.
+LONG += ("many uses that do not grow", "many uses below", "points of a table", "long numbers", "far Gaussians")
 
 
 @pytest.mark.thorough

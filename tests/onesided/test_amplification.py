@@ -38,6 +38,7 @@ def test_bounds_are_outside_and_tight(loss: Fraction, rate: Fraction) -> None:
             assert minus - mpmath.mpf(10) ** -100 <= _mp(bound) <= minus * (1 + mpmath.mpf(2) ** -200)
 
 
+@pytest.mark.thorough
 @given(st.one_of(losses, st.fractions(0, 10_000, max_denominator=10**9)), st.one_of(rates, st.fractions(0, 1)))
 def test_both_directions_and_the_binary64_form_share_one_enclosure(loss: Fraction, rate: Fraction) -> None:
     """Bit for bit the formulas of Theorem 1 at 256 bits, and the binary64 form is the first of them rounded."""

@@ -19,6 +19,7 @@ from proofs_check.certificates import check_text
 targets = st.fractions(Fraction(1, 10**9), 300, max_denominator=10**12).filter(lambda value: value > 0)
 
 
+@pytest.mark.thorough
 @given(targets)
 def test_the_pair_is_feasible_and_no_place_larger_is(target: Fraction) -> None:
     plan = calibrate_one_sided(target)

@@ -92,6 +92,7 @@ def test_a_name_is_followed_through_the_packages_that_hand_it_on():
     assert list(dead_code.find_dead([package, packing], [user], [])) == [("profiles.boxes.packing", "seal")]
 
 
+@pytest.mark.thorough
 def test_nothing_in_the_packages_is_there_for_tests_alone():
     found = [f"{path}: {name}" for (_, name), (path, _) in dead_code.find_dead(*dead_code.read_project()).items()]
     kept = {item: pattern for item in found for pattern in ALLOWED if re.fullmatch(pattern, item)}

@@ -57,6 +57,7 @@ def test_a_refuted_claim_has_a_consequence_and_a_proved_correction(item):
     assert all(judge(other.id).status is Status.PROVED for other in corrections)
 
 
+@pytest.mark.thorough
 def test_what_a_claim_corrects_exists():
     for item in CLAIMS:
         for other in item.corrects:

@@ -19,6 +19,7 @@ def test_json_is_a_list_with_the_stable_keys(capsys, options):
     assert by_id["fay-2024-equation-4-corrected"]["verdict"] == "proved"
 
 
+@pytest.mark.thorough
 def test_refuted_and_paper_select(capsys):
     assert invoke(["claims", "--paper", "fay-2023", "--refuted", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

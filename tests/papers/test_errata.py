@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
 from proofs_check.papers import Status, all_claims, judge
 from tests.documentation.pages import site_module
 
 PAGE = Path(__file__).parents[2] / "docs" / "errata.md"
 
 
+@pytest.mark.thorough
 def test_the_page_is_current():
     assert PAGE.read_text(encoding="utf-8") == site_module("errata").render_errata(), (
         "make it again: python docs/_site/errata.py > docs/errata.md"

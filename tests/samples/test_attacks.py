@@ -276,6 +276,7 @@ def test_no_premise_of_a_certificate_is_lost(certificate):
         assert report.reason
 
 
+@pytest.mark.thorough(quick=2)
 def test_what_is_weaker_is_accepted(certificate):
     moon = {"id": "stated", "head": "your code", "sentence": "the moon is full"}
     weaker = {**certificate, "hypotheses": [*certificate["hypotheses"], "the moon is full"], "publishable": False}

@@ -201,6 +201,7 @@ def test_a_pair_without_noise_is_not_excused_by_the_noise_of_others(checker, not
     assert notes[-1].verdict == "not audited"
 
 
+@pytest.mark.thorough
 def test_a_pair_where_both_are_silent_says_nothing_about_the_others(checker, notes):
     def silent_on_few(dataset, rng, size):
         return noisy_sum(dataset, rng, size) if len(dataset[0]) > 1 else np.zeros(size)

@@ -141,6 +141,7 @@ def test_settings_of_the_configuration_file(run, pytester):
     assert (pytester.path / "levels").read_text().splitlines()[0] == "test_some[0] 1/30 3 55"
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -160,6 +160,7 @@ def test_weights_are_feasible_and_cannot_be_improved_by_more_than_a_unit(a, extr
     assert found.bracket[1] >= found.upper
 
 
+@pytest.mark.thorough
 @settings(max_examples=100, deadline=None)
 @given(a=positive, extra=st.fractions(min_value=0, max_value=20, max_denominator=10**6), share=st.fractions(Fraction(1, 100), 1))
 def test_nothing_beyond_the_derived_bracket_is_feasible(a, extra, share):

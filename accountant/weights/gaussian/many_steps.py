@@ -12,9 +12,9 @@ from fractions import Fraction
 from math import exp, expm1, isqrt, log
 from typing import Any
 
-from accountant.curves.engine import write_events
+from accountant.curves.engine import share_work, write_events
 from accountant.curves.events import Composition, Direction
-from accountant.curves.grids import Side, find_parts, plan
+from accountant.curves.grids import Side, count_points, find_shape, plan
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.errors import Infeasible, Undecided
 from profiles.numbers import decimal_text, exact_text
@@ -22,18 +22,17 @@ from proofs_check.kernel import compositions
 from proofs_check.kernel.compositions import Event as KernelEvent
 from proofs_check.kernel.terms import Rejected
 
-#: How coarse the grids are, as a gap and a divisor of their width: the first one is for the way only, the last ones are taken where they
-#: make the weight noticeably larger.
-_GRIDS = ((Fraction(3), 1.0), (Fraction(3, 10), 1.0), (Fraction(3, 10), 64.0), (Fraction(3, 10), 256.0))
+#: How coarse the grids are, as a gap in ε: the first one is for the way only, the last ones are taken where they make the weight
+#: noticeably larger.
+_GRIDS = (Fraction(1, 10), Fraction(1, 50), Fraction(1, 200), Fraction(1, 1000))
 #: Evaluations on each grid; and how close log w has to come to where δ passes its target, from below.
 _MOST, _NEAR = 16, 0.004
 #: The least slope of log δ against log w that is believed.
 _FLATTEST = 0.02
-#: Cells of the finer grids, which serve laws of losses that are narrow.
-_MOST_CELLS = 5_000
+#: Points of the finer grids.
+_MOST_POINTS = 5_000
 _DIGITS, _BITS = 20, 160
 Compose = Callable[[Fraction], Composition]
-Coarseness = tuple[Fraction, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +49,12 @@ class StepBound:
         return {"claim": "delta-upper", "verdict": "proved", **stated, **({} if self.grid is None else {"grid": self.grid})}
 
 
-def bound_steps(composition: Composition, step: OneStep, direction: Direction, grid: Coarseness) -> StepBound:
+def bound_steps(composition: Composition, step: OneStep, direction: Direction, gap: Fraction) -> StepBound:
     """Return a bound on δ of a record's composition. Raises :class:`Undecided` where it needs a grid that the kernel does not work with."""
     try:
-        events, planned = _plan(composition, step, direction, grid)
-        made = compositions.compose(events, planned, remove=direction is Direction.REMOVE, up=True)
-        return StepBound(direction, made.delta(step.epsilon), planned)
+        events, planned = _plan(composition, step, direction, gap)
+        lattice, laws = compositions.compose(events, planned, remove=direction is Direction.REMOVE, up=True, meter=share_work())
+        return StepBound(direction, lattice.delta(laws, step.epsilon), planned)
     except Rejected as problem:
         raise Undecided(
             f"delta of {composition.name[:60]!r} after several steps was asked for, but the kernel does not compute it ({problem}); "
@@ -63,11 +62,10 @@ def bound_steps(composition: Composition, step: OneStep, direction: Direction, g
         ) from problem
 
 
-def _plan(composition: Composition, step: OneStep, direction: Direction, grid: Coarseness) -> tuple[list[KernelEvent], dict[str, Any]]:
-    gap, fineness = grid
+def _plan(composition: Composition, step: OneStep, direction: Direction, gap: Fraction) -> tuple[list[KernelEvent], dict[str, Any]]:
     side = Side(direction, up=True, delta=step.delta, tails=(gap / 100, step.delta * gap / 100))
     events = compositions.read_events(write_events(composition))
-    return events, plan(find_parts(composition, events, side), side, gap=gap, fineness=fineness)
+    return events, plan(find_shape(composition, events, side), side, gap=gap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +87,12 @@ def find_weight(step: OneStep, zeta: tuple[Fraction, Fraction], steps: int, comp
     most = min(1 / step.delta, 1 / step.delta if once.upper is None else once.lower)
     search = _Search(step, compose, most, digits)
     place, best = log(_guess(step, float(zeta[1]), steps, float(most))), None
-    for index, grid in enumerate(_GRIDS):
-        if index > 1 and not search.gains(_round_down(Fraction(exp(place)), digits) if best is None else best.weight, best, grid):
+    for index, gap in enumerate(_GRIDS):
+        if index > 1 and not search.gains(_round_down(Fraction(exp(place)), digits) if best is None else best.weight, best, gap):
             break
-        place, found = search.approach(place, grid, (Direction.REMOVE,) if index < 2 else tuple(Direction), on_the_way=not index)
+        place, found = search.approach(place, gap, (Direction.REMOVE,) if index < 2 else tuple(Direction), on_the_way=not index)
         if index < 2 and found is not None:  # where the record comes, δ is mostly far smaller, and computed once
-            found = None if not index else search.complete(found, grid)
+            found = None if not index else search.complete(found, gap)
         best = max((item for item in (best, found) if item is not None), key=lambda item: item.weight, default=None)
     if best is None:  # of w = 1 the kernel finds the closed form by itself
         best = _Feasible(Fraction(1), tuple(StepBound(direction, step.delta, None) for direction in Direction))
@@ -123,13 +121,13 @@ class _Search:
     count: int = 0
 
     def approach(
-        self, place: float, grid: Coarseness, directions: tuple[Direction, ...], *, on_the_way: bool
+        self, place: float, gap: Fraction, directions: tuple[Direction, ...], *, on_the_way: bool
     ) -> tuple[float, _Feasible | None]:
         """Return log w about where δ on such grids is its target, and the largest weight that was seen to be feasible there, if one was."""
         low, high, before, best = 0.0, log(self.most) + 1e-9, None, None
         for _ in range(_MOST):
             weight = _round_down(min(max(Fraction(exp(place)), Fraction(1)), self.most), self.digits)
-            bounds = tuple(self._bound(weight, direction, grid) for direction in directions)
+            bounds = tuple(self._bound(weight, direction, gap) for direction in directions)
             excess = max(_log(bound.delta) for bound in bounds) - _log(self.step.delta)
             if before is not None and abs(place - before[0]) > 1e-9:
                 self.slope = min(max((excess - before[1]) / (place - before[0]), _FLATTEST), 1e4)
@@ -146,24 +144,24 @@ class _Search:
             place = moved if low < moved < high else (low + high) / 2
         return place, best
 
-    def complete(self, found: _Feasible, grid: Coarseness) -> _Feasible | None:
+    def complete(self, found: _Feasible, gap: Fraction) -> _Feasible | None:
         """Return the weight with the bound of the other direction too; None where that one is above the target."""
-        coming = self._bound(found.weight, Direction.ADD, grid)
+        coming = self._bound(found.weight, Direction.ADD, gap)
         return _Feasible(found.weight, (*found.bounds, coming)) if coming.delta <= self.step.delta else None
 
-    def gains(self, weight: Fraction, best: _Feasible | None, grid: Coarseness) -> bool:
+    def gains(self, weight: Fraction, best: _Feasible | None, gap: Fraction) -> bool:
         """Tell whether finer grids are small enough, and would make the weight noticeably larger, or find one at all."""
-        _, planned = _plan(self.compose(weight), self.step, Direction.REMOVE, grid)
-        if any(entry["high"] - entry["low"] > _MOST_CELLS for entry in planned["events"]):
+        _, planned = _plan(self.compose(weight), self.step, Direction.REMOVE, gap)
+        if count_points(planned) > _MOST_POINTS:
             return False
         if best is None:
             return True
-        finer = self._bound(weight, Direction.REMOVE, grid)
+        finer = self._bound(weight, Direction.REMOVE, gap)
         return _log(best.bounds[0].delta) - _log(finer.delta) > self.slope * _NEAR
 
-    def _bound(self, weight: Fraction, direction: Direction, grid: Coarseness) -> StepBound:
+    def _bound(self, weight: Fraction, direction: Direction, gap: Fraction) -> StepBound:
         self.count += 1
-        return bound_steps(self.compose(weight), self.step, direction, grid)
+        return bound_steps(self.compose(weight), self.step, direction, gap)
 
 
 def _require_feasible_unsampled(step: OneStep, zeta: tuple[Fraction, Fraction], steps: int) -> None:

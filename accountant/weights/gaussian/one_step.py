@@ -91,7 +91,7 @@ def find_crossing(step: OneStep, zeta: tuple[Fraction, Fraction], digits: int) -
 
     >>> found = find_crossing(OneStep(Fraction(1), Fraction(1, 100000)), (Fraction("0.1"), Fraction("0.1")), 5)
     >>> float(found.lower), float(found.upper)
-    (6.4124, 6.4125)
+    (6.9902, 6.9903)
     """
     bits, one = 4 * digits + 96, Fraction(1)
     first = step.is_feasible(one, zeta[1], bits)

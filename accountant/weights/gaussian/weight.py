@@ -101,7 +101,7 @@ def gaussian_weight(
     >>> from profiles import declare
     >>> noisy_sum = declare("noisy sum", notion="gaussian", mu="w*z/sigma", record={"z": [0, 4]}, parameters={"sigma": 30})
     >>> gaussian_weight(noisy_sum, 1, "1e-5", {"z": 3}, digits=8).to_json()["weight"]
-    '6.4124302'
+    '6.9902404'
     """
     count = to_integer(digits, "digits", 1, MAX_DIGITS, hint="choose one in this range")
     times = to_integer(steps, "the number of steps", 1, MAX_STEPS, hint="choose one in this range")

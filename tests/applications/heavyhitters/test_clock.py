@@ -95,6 +95,7 @@ def test_a_clock_discharges_the_moment_by_name_and_leaves_its_own_premises_open(
     assert not {ARRIVAL, IN_TIME} & set(MONITOR.guarantee.hypotheses)
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 @given(RECORDS, RECORDS, st.lists(st.integers(0, 3), min_size=1, max_size=4, unique=True).map(sorted), st.integers(0, 2**32))
 def test_outputs_come_by_ticks_alone(one, other, ticks, seed):

@@ -401,6 +401,7 @@ def test_absurd_numbers_of_clusters_are_refused_before_any_work(clusters: int, i
         DPKMeans(clusters, epsilon=2, radius="1.5", iterations=iterations, random_state=0).fit(make_blobs(50))
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("rows", [0, 3, 20_000])
 def test_a_sample_whose_weights_exceed_exact_noise_is_refused_whatever_the_data_are(rows):
     """A refusal that only a selected record brings about would tell that there is one."""

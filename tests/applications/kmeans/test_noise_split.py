@@ -23,6 +23,7 @@ def error(a, b, dimension, p):
     return noise_energy(dimension, p) / b**2 + 2 * TYPICAL_NORM**2 / a**2
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize("p", NORMS)
 @pytest.mark.parametrize("dimension", [1, 2, 7])
 def test_energy_is_that_of_the_sampler(p, dimension):

@@ -132,6 +132,7 @@ def test_what_goes_wrong_in_a_worker_is_raised_here(name, error, text):
         assert not pool._workers
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("dataset", [[float("nan")], np.array([np.nan, 1.0]), {"rows": [1]}, {frozenset({1})}, LaplaceSum(b=1)])
 def test_data_sets_that_are_not_changed_are_not_refused(dataset):
     """NaN is unequal to itself, and so is an object to its copy where its class does not say when two are equal."""
@@ -170,6 +171,7 @@ def test_a_hanging_mechanism_is_killed_with_all_that_it_started(name):
     assert soon_gone(str(seconds))
 
 
+@pytest.mark.thorough
 def test_own_randomness_is_different_in_every_process():
     with in_processes(FILE + "of_numpy", workers=2, own_randomness=True) as pool:
         assert len(np.unique(pool([1.0], rng(), 2_000))) == 2_000  # equal by chance: 2e-10
@@ -199,6 +201,7 @@ def test_unusable_mechanisms():
         pool([1.0], rng(), 1)
 
 
+@pytest.mark.thorough
 def test_one_at_a_time_copies_a_reused_buffer():
     buffer = np.zeros(2)
 

@@ -91,6 +91,7 @@ def test_one_sided_claims_look_at_the_larger_data_set(audit):
     assert audit("one_sided", "--one-sided", "--claimed", "3", d="[2]", d2="[1]").code == NOT_NEIGHBORS
 
 
+@pytest.mark.thorough
 def test_a_profile_may_be_audited_one_sided(audit):
     result = audit(LAPLACE, "--one-sided", "--json", d="[1]", d2="[1, 2]")
     found = result.json()

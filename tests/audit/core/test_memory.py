@@ -88,6 +88,7 @@ class OneAtATimeModel:
         return self.total + rng.laplace(0, 0.1, size)
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     "mechanism",
     [FitsOnce(), WithLock(), in_a_closure(), in_a_default, in_a_cache, OfClass(), OneAtATimeModel().answer, functools.partial(FitsOnce())],
@@ -119,6 +120,7 @@ def test_what_counts_its_calls_is_refused(calls) -> None:
             run(mechanism, claim=5)
 
 
+@pytest.mark.thorough
 def test_noise_or_silence_by_identity_does_not_pass() -> None:
     noise, seen = {}, set()
 
@@ -139,6 +141,7 @@ def test_noise_or_silence_by_identity_does_not_pass() -> None:
     assert result.finding.value == "violated"
 
 
+@pytest.mark.thorough
 def test_a_cache_that_changes_nothing_is_no_memory() -> None:
     sums = {}
 

@@ -27,6 +27,7 @@ def test_rows_are_equal_exactly_where_outputs_are(rows) -> None:
             assert (found[i] == found[j]) == same
 
 
+@pytest.mark.thorough
 @given(ROWS, st.data())
 def test_reading_does_not_depend_on_the_call(rows, data) -> None:
     """The same output gets the same row, whichever outputs come with it: else the make-up of a call would look like evidence."""

@@ -249,6 +249,7 @@ def test_a_statistic_must_not_mix_outputs() -> None:
         run(noise, log_ratio=lambda outputs: np.zeros((len(outputs), 2)) + outputs[:, np.newaxis])
 
 
+@pytest.mark.thorough
 def test_a_buffer_may_be_used_again() -> None:
     buffer = np.empty(100_000)
 

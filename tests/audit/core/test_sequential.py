@@ -52,6 +52,7 @@ def test_wealth_is_fair_or_less_under_the_claim(law, data) -> None:
     assert expected_factor(weights, beliefs, border, terms) == pytest.approx(1, abs=1e-9)
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(laws(), st.data())
 def test_one_sided_claims_bound_one_side(law, data) -> None:
@@ -62,6 +63,7 @@ def test_one_sided_claims_bound_one_side(law, data) -> None:
     assert expected_factor(weights, beliefs, inside, Terms(np.array([odds]), 0.0, one_sided=True)) <= 1 + 1e-9
 
 
+@pytest.mark.thorough
 @settings(max_examples=200, deadline=None)
 @given(laws(), st.floats(0.001, 0.3), st.data())
 def test_delta_is_paid_for(law, slack, data) -> None:
@@ -87,6 +89,7 @@ def test_bettors_do_not_see_what_they_bet_on() -> None:
         assert bettor.wealth[0] == 0.0  # nothing was known: no bet, although all labels agree
 
 
+@pytest.mark.thorough
 @settings(deadline=None)
 @given(
     st.lists(st.floats(-1e300, 1e300) | st.just(math.nan), min_size=1, max_size=4),
@@ -242,6 +245,7 @@ def test_a_claim_that_is_not_refuted_takes_all_outputs() -> None:
     assert correct.refuted_after is None
 
 
+@pytest.mark.thorough
 def test_a_seen_bound_is_kept() -> None:
     """The bound is anytime valid: it never falls when more outputs come."""
 

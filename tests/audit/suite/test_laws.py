@@ -79,6 +79,7 @@ def test_svt_patterns_with_a_limit(name, neighbor):
     accept_counts(Counter(map(tuple, draw(name, neighbor=neighbor).tolist())), table)
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("limit", [2, 3])
 def test_svt_patterns_with_a_larger_limit_on_four_queries(limit):
     mechanism = SparseVector(Fraction(1), Fraction(40), Fraction(20), limit)
@@ -287,6 +288,7 @@ def test_rappor_filters_are_disjoint_and_full():
     assert [sorted(bits) for bits in filters] == [[3, 4, 10, 17], [2, 5, 8, 15]]
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize(
     ("name", "scale", "places"),
     [
@@ -368,6 +370,7 @@ def test_k_norm_radii_around_the_sum(dimension):
         assert stats.kstest(radii, stats.gamma(shape, scale=10).cdf).pvalue > ALARM
 
 
+@pytest.mark.thorough
 def test_lloyd_stays_with_the_probability_of_its_derivation():
     for name, counts, rounds, scale in (
         ("lloyd-one-iteration", {False: (0, 2), True: (0, 1)}, 1, 20),

@@ -28,6 +28,7 @@ def test_written_truths_are_the_computed_ones(name):
     assert written(computed) == written(Side(case.truth.lower, case.truth.upper))
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("name", ["svt-1", "svt-4", "gap-svt", "noisy-max-1", "noisy-max-4", "rappor"])
 def test_exchanging_the_data_sets_exchanges_the_directions(name):
     case = CASES[name]

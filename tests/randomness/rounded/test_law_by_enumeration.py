@@ -56,6 +56,7 @@ def test_correct_rounding_stays_below_the_claim_for_every_move_of_the_total(rati
     assert bound_epsilon(at[0], at[8]) > 0.97 * float(1 / ratio)  # the bounds see nearly all of the claim
 
 
+@pytest.mark.thorough(quick=4)
 @pytest.mark.parametrize("ratio", RATIOS, ids=str)
 @pytest.mark.parametrize(
     ("law", "distribution", "total"),
@@ -209,6 +210,7 @@ def test_mutant_next_float_of_a_float_sum() -> None:
     assert bound_epsilon(*masses) == float("inf")
 
 
+@pytest.mark.thorough
 def test_mutant_radius_of_one_dimension(monkeypatch: pytest.MonkeyPatch) -> None:
     """Radius −ln U in place of the sum of d of them: too much mass at the total, more than the exact law has there."""
     shipped, ratio = laws._estimate_sum, Fraction(1, 2)

@@ -177,6 +177,7 @@ print("refused" if theirs == b"refused" else "same" if theirs == noise() else "d
 """
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(("source", "expected"), [("secure", "different"), ("seeded", "refused"), ("buffered", "same")])
 def test_mutant_a_buffer_that_is_shared_after_a_fork(source: str, expected: str) -> None:
     """A forked process draws its own noise or none; a source that reads ahead is caught by the same test."""

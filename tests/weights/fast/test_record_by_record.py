@@ -64,6 +64,7 @@ def solved(text: str, target: str):
     return solver, columns, solver.solve(columns).weights
 
 
+@pytest.mark.thorough
 @settings(max_examples=80, deadline=None)
 @given(st.sampled_from(PATHS), st.lists(st.integers(0, 699), min_size=1, max_size=60), st.lists(st.integers(1, 59), max_size=4))
 def test_any_records_in_any_order_cut_anywhere(case: tuple[str, str], rows: list[int], cuts: list[int]) -> None:

@@ -96,6 +96,7 @@ def test_add_dp_on_all_neighbors(name):
         assert 0 < bases_plus <= ball(mechanism.budgets[0])
 
 
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", ["uniform, closed form", "no matroid", "not monotone"])
 def test_sampled_users_make_it_private_in_both_directions(name):
     mechanism, p = CASES[name][0], CASES[name][0].plan.p
