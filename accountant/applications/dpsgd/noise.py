@@ -14,14 +14,14 @@ from math import exp, log, sqrt
 
 from accountant.curves.events import Composition, Direction, MechanismKind, make_event
 from accountant.curves.points import is_checked, point_at_epsilon, to_epsilon
-from accountant.weights.gaussian.many_steps import Coarseness, StepBound, bound_steps, find_weight
+from accountant.weights.gaussian.many_steps import StepBound, bound_steps, find_weight
 from accountant.weights.gaussian.one_step import OneStep
 from accountant.weights.gaussian.weight import MAX_STEPS, compose_record, to_target_delta
 from profiles import Infeasible, InvalidArgument, InvalidTarget, Undecided, decimal_text
 from profiles.numbers import shorten, to_exact, to_integer
 
-#: Grids: for the way, for the result, and finer ones that are tried where the result is far from what a coarse one can show.
-_ROUGH, _USUAL = (Fraction(3), 1.0), (Fraction(3, 10), 1.0)
+#: How coarse the grids are, as a gap in ε: for the way, and for the result.
+_ROUGH, _USUAL = Fraction(1, 10), Fraction(1, 100)
 _MOST, _NEAR = 24, 0.002
 #: The noise multipliers that are searched; above the largest a step tells nothing, below the least it hides nothing.
 _LEAST, _LARGEST = Fraction(1, 20), Fraction(10**6)
@@ -85,7 +85,7 @@ def to_target(epsilon: object, delta: object, steps: object, rate: object) -> Ta
 
 @lru_cache(maxsize=64)
 def find_noise(target: Target) -> FoundNoise:
-    """Return the least noise multiplier that was certified for ``target``, to about half a per cent.
+    """Return the least noise multiplier that was certified for ``target``, to about a per cent.
 
     Raises :class:`Infeasible` where none up to 10⁶ is enough, :class:`Undecided` where none could be certified.
 
@@ -152,13 +152,13 @@ class _Search:
         """Return a decimal of few digits at or above e^place."""
         return Fraction(decimal_text(min(max(Fraction(exp(min(max(place, -50.0), 50.0))), _LEAST), _LARGEST), _DIGITS, round_up=True))
 
-    def approach(self, place: float, grid: Coarseness) -> float:
+    def approach(self, place: float, gap: Fraction) -> float:
         """Return log noise close to where δ, where the record goes, is its target on such grids."""
         low, high = log(_LEAST), log(_LARGEST)
         before: tuple[float, float] | None = None
         for _ in range(_MOST):
             noise = self.round_up(place)
-            excess = _log(self.bound(noise, Direction.REMOVE, grid).delta) - _log(self.target.delta)
+            excess = _log(self.bound(noise, Direction.REMOVE, gap).delta) - _log(self.target.delta)
             if before is not None and abs(place - before[0]) > 1e-9:
                 self.slope = max(min((excess - before[1]) / (place - before[0]), -0.05), -1e4)
             before = place, excess
@@ -176,13 +176,13 @@ class _Search:
             place = moved if low < moved < high else (low + high) / 2
         return high
 
-    def bound(self, noise: Fraction, direction: Direction, grid: Coarseness) -> StepBound:
+    def bound(self, noise: Fraction, direction: Direction, gap: Fraction) -> StepBound:
         """Return an upper bound on δ: of the kernel's grids, or of the closed form where there is one."""
         self.count += 1
         target = self.target
         composition = compose_steps(noise, target.rate, target.steps)
         if target.steps > 1 and target.rate < 1:
-            return bound_steps(composition, OneStep(target.epsilon, target.delta), direction, grid)
+            return bound_steps(composition, OneStep(target.epsilon, target.delta), direction, gap)
         upper = point_at_epsilon(composition, target.epsilon, Fraction(1, 100)).sides[direction].upper
         return StepBound(direction, Fraction(1) if upper is None else upper, None)
 
