@@ -147,7 +147,8 @@ def test_several_steps_need_fresh_samples_which_the_run_draws_and_the_file_says_
     model = make_model(steps=3, noise=2).fit(*make_rows())
     assert FRESH_SAMPLES in {item.hypothesis for item in model.guarantee_.discharged}
     again = replay(read_guarantee(write_guarantee(model.guarantee_)))
-    assert (again.bound, again.hypotheses) == (model.guarantee_.bound, model.guarantee_.hypotheses)
+    assert again.bound == model.guarantee_.bound
+    assert set(again.hypotheses) > set(model.guarantee_.hypotheses)  # what ran is not believed on the word of a file
 
 
 def test_the_guarantee_and_plan_do_not_depend_on_the_records():
