@@ -25,7 +25,7 @@ def make_plan(**changes: object):
     return dp_sgd_plan(**({"noise": 2, "steps": 1, "rule": "norm", "rate": "1/8", "delta": "1e-5"} | changes))
 
 
-@pytest.mark.thorough(quick=1)
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "target",
     [
@@ -76,6 +76,7 @@ def test_a_rule_keeps_probabilities_below_the_rate_and_weighted_gradients_short(
     assert (shares[seen] / q[seen] * rate <= 1 + 1e-12).all()
 
 
+@pytest.mark.thorough
 @settings(max_examples=30)
 @given(a=st.fractions(0, 2), b=st.fractions(0, 2), c=st.fractions(0, 2))
 def test_a_rule_is_refused_exactly_where_some_share_is_too_small(a, b, c):
@@ -113,6 +114,10 @@ def test_all_rules_have_the_same_certified_epsilon_and_open_hypotheses_for_the_l
     plans = [make_plan(rule=rule) for rule in (*RULES, capped(3))]
     assert len({plan.epsilon for plan in plans}) == 1
     assert {SENSITIVITY_ONE.id, EXACT_REALS.id, INDEPENDENT.id} <= {item.id for item in plans[0].guarantee.hypotheses}
+
+
+@pytest.mark.thorough
+def test_several_steps_of_a_loop_need_fresh_samples():
     many = make_plan(steps=2, noise=4, hypotheses=["the loss is a sum over records"])
     assert {FRESH_SAMPLES.id, "stated"} <= {item.id for item in many.guarantee.hypotheses}
 
