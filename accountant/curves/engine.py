@@ -24,6 +24,7 @@ from .events import Composition, Direction
 from .grids import LEAST_EPSILON, Side, find_order, find_shape, plan
 
 _ROUNDS, _FINEST, _COARSEST = 6, 64.0, 0.02
+_COARSE = Fraction(1, 50)  # a wider gap is not planned for: it would take hardly less time
 _MOST_EPSILON = 10**10
 #: Smaller deltas are only told to be below this.
 _LEAST = Fraction(1, 10**100)
@@ -186,7 +187,8 @@ def _find_curves(
     """Return a lower and an upper curve that are sharp around ``delta``; ``miss``: how many times farther apart than wanted they are."""
     events = _read(composition)
     try:
-        sides = [Side(direction, up, delta, (gap / 100, delta * gap / 100)) for up in (False, True)]
+        aim = min(gap, _COARSE)
+        sides = [Side(direction, up, delta, (aim / 100, delta * aim / 100)) for up in (False, True)]
         if len(events) == 1 and events[0].count == 1:
             return _closed(events[0], sides[0]), _closed(events[0], sides[1])
         shapes = [find_shape(composition, events, sides[1])] * 2
@@ -197,7 +199,7 @@ def _find_curves(
     lower, upper, fineness, far = _NOTHING, None, 1.0, 0.0
     for _ in range(_ROUNDS):
         try:
-            grids = [plan(shape, side, gap=gap, fineness=fineness) for shape, side in zip(shapes, sides, strict=True)]
+            grids = [plan(shape, side, gap=aim, fineness=fineness) for shape, side in zip(shapes, sides, strict=True)]
             found = [_composed(events, side, grid) for side, grid in zip(sides, grids, strict=True)]
         except Rejected as problem:  # the grid is larger than what the kernel works with
             if upper is not None:

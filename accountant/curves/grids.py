@@ -33,6 +33,7 @@ _COARSEST = 1e-4  # of the mean density: where there is less, cells do not grow
 _FIRST, _LATER = 0.26, 0.25
 _WIDEST, _WIDER = 2.0, 0.1
 _COARSEST_LATTICE, _MOST_LEVEL = 256.0, 58
+_NEXT = Fraction(1, 10**9)
 _RARE = 1e-3  # so few uses with a loss do not count
 
 
@@ -143,6 +144,8 @@ class _Sampled:
         ends, atoms = None if source is None else _find_ends(source, side.direction), (0.0, 0.0)
         edge = -abs(_round_down(curves.decimal(1 - event.q).ln())) if event.q < 1 else Fraction(0)
         edge = edge if side.direction is Direction.REMOVE else -edge
+        if ends is not None and (above(ends[1] + _NEXT) > many or above(ends[0] - _NEXT) < 1 - beyond - few):
+            ends = None  # sampled events that lose everything at times have losses beyond these
         if ends is None:
             low, high = _crossing(above, 1 - few - beyond), _crossing(above, many)
             low, high = (x + sign * abs(x) / 2**9 for x, sign in ((low, -1), (high, 1)))  # atoms may lie there

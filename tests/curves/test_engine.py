@@ -309,3 +309,13 @@ def test_atoms_and_narrow_bulks_beside_long_tails(event, direction):
 def test_where_a_grid_would_be_too_large_a_bound_is_wider():
     found = bound_epsilon(composed(gaussian("0.02", 10**6, "1e-4")), Fraction("1e-5"), REMOVE)
     assert 0 < found.lower <= found.upper <= found.lower * Fraction(102, 100)
+
+
+@pytest.mark.thorough(quick=1)
+@pytest.mark.parametrize("gap", ["1/2", "1e-3"])
+def test_sampled_events_that_lose_everything_at_times(gap):
+    # to add, each of them is the loss -log(1 - q), far above those of the others
+    event = make_event("approximate", {"epsilon": "0.00129", "delta": "0.0000222"}, count=9840, sampling_probability="0.537")
+    found = bound_epsilon(composed(event), Fraction("2.27e-8"), ADD, gap=Fraction(gap))
+    assert Fraction("4.4371") >= found.lower >= found.upper * (1 - Fraction(gap))
+    holds(found, composed(event))
