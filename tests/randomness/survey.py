@@ -94,12 +94,24 @@ SURVEY: tuple[Line, ...] = (
         "Theorems 1 to 3 of this page",
     ),
     Line(
-        f"{_M}/lloyd.py", ("LloydRelease.draw", "WeightedLloyd._sample_exactly"), Kind.EXACT, "counts and sums of DP-Lloyd",
-        "Theorems 1 to 3 of this page, Theorem 1 of [DP k-means](dp-kmeans.md)",
+        f"{_M}/gaussian_sum.py", ("GaussianSum.sample",), Kind.EXACT, "the Gaussian weighted sum; in binary64 on request",
+        "Theorems 1 to 3 of this page",
+    ),
+    Line(
+        f"{_M}/lloyd_runs.py", ("LloydRelease.draw", "LloydRuns.follow_exactly"), Kind.EXACT, "counts and sums of DP-Lloyd, of either law",
+        "Theorems 1 to 3 of this page, Theorem 1 of [DP k-means](dp-kmeans.md), Theorem 3 of [Gaussian mechanisms](gaussian-mechanisms.md)",
     ),
     Line(
         f"{_M}/lloyd.py", ("WeightedLloyd.draw_noise", "WeightedLloyd.sample"), Kind.BINARY64, "noise of DP-Lloyd in doubles",
-        "exact mode: `WeightedLloyd._sample_exactly`",
+        "exact mode: `LloydRuns.follow_exactly`",
+    ),
+    Line(
+        f"{_M}/gaussian_lloyd.py", ("GaussianLloyd.draw_noise", "GaussianLloyd.sample"), Kind.BINARY64,
+        "noise of Gaussian DP-Lloyd in doubles", "exact mode: `LloydRuns.follow_exactly`",
+    ),
+    Line(
+        f"{_M}/lloyd_runs.py", ("LloydRuns.follow_rounded",), Kind.BINARY64, "noise of DP-Lloyd in doubles, of either law",
+        "exact mode: `LloydRuns.follow_exactly`",
     ),
     Line(
         f"{_M}/k_norm_sum.py", ("draw_k_norm", "draw_directions"), Kind.BINARY64,
