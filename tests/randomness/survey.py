@@ -187,6 +187,11 @@ SURVEY: tuple[Line, ...] = (
         f"{_A}/kmeans/estimator.py", ("make_generator",), Kind.SOURCE, "bits for scikit-learn's `random_state`",
         "that nobody knows the seed: a hypothesis; None is the operating system's source",
     ),
+    Line(
+        f"{_A}/dpsgd/training.py", ("ExactNoise.__call__",), Kind.EXACT, "noisy sums of DP-SGD",
+        "Theorem 7 of [DP-SGD](dp-sgd.md)",
+    ),
+    Line(f"{_A}/dpsgd/training.py", ("BinaryNoise.__call__",), Kind.BINARY64, "noisy sums of DP-SGD", "Theorem 3 of [DP-SGD](dp-sgd.md)"),
     Line(f"{_A}/kmeans/estimator.py", ("DPKMeans._prepare",), Kind.PUBLIC, "the seed of the initial centres", "bits of their own"),
     Line(f"{_A}/kmeans/planning.py", ("pack_centres",), Kind.PUBLIC, "initial centres", "drawn without the data"),
     Line(
