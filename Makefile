@@ -135,13 +135,14 @@ WEIGHTS ?= 100000
 weights-delta: $(STAMP)
 	$(BIN)/python -m tests.weights.gaussian.survey --settings $(WEIGHTS)
 
-# The (ε, δ) accountant against true values by other methods: 57 settings by hand and SETTINGS random ones, about five seconds each. It resumes
-# where it stopped, stops with exit code 1 after a contradiction. FAST=1 takes only the random ones, with wide enclosures: one second each.
+# The (ε, δ) accountant against true values by other methods: 57 settings by hand and SETTINGS random ones, some seconds each. It resumes where
+# it stopped; exit code 1 after a contradiction. FAST=1: only random ones, about a second each. CALIBRATION=1: 200 random targets as well.
 SETTINGS ?= 200
 account-sweep: $(STAMP)
 	mkdir -p $(OUT)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.soundness.account_sweep $(SETTINGS) $(SEED) $(if $(FAST),--fast) \
 		--out $(OUT)/account-sweep-$(SEED)$(if $(FAST),-fast).jsonl
+	$(if $(CALIBRATION),$(BIN)/python -m pytest -q -m "slow or not slow" tests/calibration/test_targets.py)
 
 # Ratios to named peers or limits, measured in one run; see docs/benchmarks.md.
 bench: $(STAMP)
