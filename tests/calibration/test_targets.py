@@ -1,6 +1,6 @@
 """Calibration on random targets, judged by true privacy curves (tests/targets/losses): what is found suffices, what is beyond it does not.
 
-The slow cases are run by ``make account-sweep``.
+The slow cases are run by ``make account-sweep CALIBRATION=1``.
 """
 
 from __future__ import annotations
