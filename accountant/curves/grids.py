@@ -245,9 +245,9 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
     given sum of these if h is the density of the shares to the power −1/3.
     """
     budget = float(gap) * max(shape.epsilon, float(LEAST_EPSILON)) / (shape.exponent + 1) / fineness**2
-    cells = [_widths(part, shape, budget / len(shape.parts), 1.0 if side.up else 1.5) for part in shape.parts]
     digits = len(str(int(1 / side.delta))) + len(str(max(part.event.count for part in shape.parts))) + 9
     aligned = next((part.ends for part in sorted(shape.parts, key=lambda p: -p.event.count) if part.ends is not None), None)
+    cells = [_widths(part, shape, budget / len(shape.parts), 1.0 if side.up else 1.5, aligned) for part in shape.parts]
     finest = min(float(np.min(widths)) for widths in cells)
     if aligned is None:
         unit = _three_digits(finest)
@@ -266,7 +266,9 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
             low, high = offset, part.ends[1] - 2 * step
         first, last = floor((low - offset) / unit), max(ceil((high - offset) / unit), 1)
         start, steps = _steps(first, last, (part.places - float(offset)) / float(unit), widths / float(unit), whole=part.ends is not None)
-        floors = _floors(part, shape, unit, widths, _LATER * budget / len(shape.parts) * (1.0 if side.up else 2.25))
+        exact = part.ends is None or aligned is None or part.ends[1] - part.ends[0] == aligned[1] - aligned[0]
+        least = _LATER * budget / len(shape.parts) * (1.0 if side.up else 2.25)
+        floors = _floors(part, shape, unit, widths, least, exact=exact)
         entries.append(
             {"offset": exact_text(offset), "start": start, "steps": steps, "floors": floors}
             | ({} if part.order is None else {"order": exact_text(part.order)})
@@ -274,28 +276,37 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
     return {"digits": digits, "unit": exact_text(unit), "tails": [exact_text(tail) for tail in side.tails], "events": entries}
 
 
-def _widths(part: Part, shape: Shape, budget: float, factor: float) -> Array:
-    """Return how wide cells are in each interval of a part."""
+def _widths(part: Part, shape: Shape, budget: float, factor: float, aligned: tuple[Fraction, Fraction] | None) -> Array:
+    """Return how wide cells are in each interval of a part; the lattice is made for atoms at the ends ``aligned``."""
     _, shares, atoms = part.tilt(shape.exponent)
     widths, count = np.diff(part.places), part.event.count
-    if not np.sum(shares) > 0:
-        return np.array(np.full(len(widths), float(part.places[-1] - part.places[0])))
+    found = np.full(len(widths), float(part.places[-1] - part.places[0]))
+    if np.sum(shares) > 0:
+        found = _widths_of_density(part, shape, shares, budget, factor)
+    for end, share in zip(part.ends or (), atoms, strict=False):
+        near = np.minimum(np.abs(part.places[:-1] - float(end)), np.abs(part.places[1:] - float(end)))
+        if aligned is not None and part.ends is not None and part.ends[1] - part.ends[0] != aligned[1] - aligned[0]:  # off the lattice
+            found = np.minimum(found, np.maximum(sqrt(12 * _FIRST * budget / count), near / 2))
+        if np.sum(shares) > 0 and count * share >= _RARE:  # what shares a cell with an atom is taken for a part of it
+            found = np.minimum(found, np.maximum(max(budget * (shape.exponent + 1) / (8 * count), 1 / shape.exponent), near / 2))
+    if part.ends is not None and len(shape.parts) > 1:  # the laws of other events are brought to the level of an atom
+        found = np.minimum(found, sqrt(8 * _LATER * budget))
+    return np.array(found)
+
+
+def _widths_of_density(part: Part, shape: Shape, shares: Array, budget: float, factor: float) -> Array:
+    widths, count = np.diff(part.places), part.event.count
     density = np.maximum(shares / widths, _COARSEST * float(np.sum(shares) / np.sum(widths))) * count
     peak = widths[np.argmax(part.masses)] * 8
     middle, bulk = (part.places[:-1] + part.places[1:]) / 2, part.places[np.argmax(part.masses)]
     density = np.where(np.abs(middle - bulk) > peak, density * max(1.0, _TAIL * count.bit_length()), density)
     shape_of = density ** (-1 / 3)
     error = float(np.sum(count * shares * shape_of**2)) / 12
-    found = np.minimum(shape_of * sqrt(_FIRST * budget / error) * factor, _WIDEST + _WIDER * budget * (shape.exponent + 1))
-    for end, share in zip(part.ends or (), atoms, strict=False):  # what shares a cell with an atom is taken for a part of it
-        if count * share < _RARE:
-            continue
-        near = np.minimum(np.abs(part.places[:-1] - float(end)), np.abs(part.places[1:] - float(end)))
-        found = np.minimum(found, np.maximum(max(budget * (shape.exponent + 1) / (8 * count), 1 / shape.exponent), near / 2))
-    return np.array(found)
+    most = _WIDEST + _WIDER * budget * (shape.exponent + 1)
+    return np.array(np.minimum(shape_of * sqrt(_FIRST * budget / error) * factor, most))
 
 
-def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: float) -> list[int]:
+def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: float, *, exact: bool) -> list[int]:
     """Return the level below which nothing stays after each squaring: what is lost is about the same each time, and ``budget`` in all.
 
     After k squarings cells of a width h raise ε by count 2^−k (exponent + 1) h²/8, at most by half of them, but for what has such cells
@@ -310,7 +321,7 @@ def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: flo
         h = float(unit) * 2.0**level
         if h > _COARSEST_LATTICE:
             break
-        moved = float(np.sum(shares * np.minimum(away / h, 1.0) * (widths < h))) if level <= most else 1.0
+        moved = float(np.sum(shares * np.minimum(away / h, 1.0) * (widths < h))) if exact and level <= most else 1.0
         losses.append((level, moved, min(h * h / 8, h / 2 / (shape.exponent + 1))))
     once, floors, spent = budget, list[int](), 2 * budget
     while spent > budget:
