@@ -298,13 +298,13 @@ def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: flo
     After k squarings cells of a width h raise ε by count 2^−k (exponent + 1) h²/8, at most by half of them, but for what has such cells
     already, or still lies at a place of the lattice: at the edge, or at an end.
     """
-    _, shares, _ = part.tilt(shape.exponent)
     count, squarings, found = part.event.count, part.event.count.bit_length() - 1, list[int]()
     middle = (part.places[:-1] + part.places[1:]) / 2
     away = np.min([np.abs(middle - float(x)) for x in part.ends or (part.edge,)], axis=0)
     level, most = 0, floor(log2(float(part.ends[1] - part.ends[0]) / float(unit))) + 0.5 if part.ends else 60.0
     for k in range(1, squarings + 1):
         while (h := float(unit) * 2.0 ** (level + _STRIDE)) <= _COARSEST_LATTICE and level + _STRIDE <= _MOST_LEVEL:
+            shares = part.tilt(min(shape.exponent, 1 / h))[1]  # in one cell all masses count alike
             moved = float(np.sum(shares * np.minimum(away / h, 1.0) * (widths < h))) if level + _STRIDE <= most else 1.0
             if count * min(2.0**-k, moved) * min((shape.exponent + 1) * h * h / 8, h / 2) > budget * (shape.exponent + 1) / squarings:
                 break

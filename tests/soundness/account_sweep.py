@@ -26,7 +26,7 @@ from typing import Any
 
 from accountant.curves import Composition, Direction, Event, make_event
 from accountant.curves.engine import bound_epsilon, make_certificate, write_events
-from accountant.curves.grids import Side, find_parts, plan
+from accountant.curves.grids import Side, find_shape, plan
 from profiles import Infeasible, PDPError
 from proofs_check.kernel import check, compositions
 from proofs_check.kernel.terms import Rejected
@@ -105,16 +105,24 @@ def _perturbed(rng: random.Random, grid: dict[str, Any]) -> dict[str, Any]:
         if rng.random() < 0.5:
             entry["offset"] = str(Fraction(entry["offset"]) + Fraction(rng.randint(-9, 9), 10) * Fraction(grid["unit"]))
         if rng.random() < 0.3:
-            entry["near"] = rng.choice([1, 3, 20, 1000])
-        if rng.random() < 0.3:
-            entry["doublings"] = [rng.choice([0, 0, 1]) for _ in entry["doublings"]]
-        if rng.random() < 0.3:
-            entry["level"] += 1
-            entry |= {name: entry[name] // 2 + (name == "high") for name in ("low", "high", "centre")}
+            entry["floors"] = [max(0, floor + rng.choice([-2, 0, 0, 1, 3])) for floor in entry["floors"]]
+        if rng.random() < 0.3:  # a wider cell here and there
+            entry["steps"] = [[level, number - rng.choice([0, 0, 1]) or 1] for level, number in entry["steps"]]
+            entry["steps"] = _aligned(entry["start"], entry["steps"])
         entries.append(entry)
     digits = grid["digits"] if rng.random() < 0.7 else rng.choice([6, 12, 18, 30])
     tails = grid["tails"] if rng.random() < 0.7 else [f"1e-{rng.randint(2, 20)}" for _ in range(2)]
     return {**grid, "digits": digits, "tails": tails, "events": entries}
+
+
+def _aligned(start: int, steps: list[list[int]]) -> list[list[int]]:
+    """Return runs of steps that begin at multiples of themselves: with smaller steps where they would not."""
+    at, result = start, list[list[int]]()
+    for level, number in steps:
+        low = min(level, (at & -at).bit_length() - 1) if at else level
+        result.append([low, number << (level - low)] if level - low < 6 else [low, number])
+        at += result[-1][1] << low
+    return result
 
 
 def _on_any_grid(
@@ -127,8 +135,9 @@ def _on_any_grid(
     found = {}
     for up in (False, True):
         side = Side(direction, up, delta, (gap / 100, delta * gap / 100))
-        grid = _perturbed(rng, plan(find_parts(whole, events, side), side, gap=gap, fineness=rng.uniform(0.3, 1.0)))
-        found[up] = compositions.compose(events, grid, remove=remove, up=up).delta(epsilon)
+        grid = _perturbed(rng, plan(find_shape(whole, events, side), side, gap=gap, fineness=rng.uniform(0.3, 1.0)))
+        lattice, laws = compositions.compose(events, grid, remove=remove, up=up)
+        found[up] = lattice.delta(laws, epsilon)
     truth = find_delta(whole.events, epsilon, remove=remove, quick=quick)
     wrong = found[False] > found[True] if truth is None else found[False] > truth.high or truth.low > found[True]
     return {"wrong": wrong, "epsilon": str(epsilon), "bounds": [float(found[up]) for up in (False, True)], "known": truth is not None}
