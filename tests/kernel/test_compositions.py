@@ -467,6 +467,7 @@ def loss_on_a_sample(loss, q, remove):
 TINY = Fraction(1, 10**40)
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("direction", ["remove", "add"])
 @pytest.mark.parametrize("q", ["1", "1/7", "1e-15", "999/1000"])
 @pytest.mark.parametrize(
@@ -571,6 +572,7 @@ def test_losses_beyond_all_measure_are_refused():
         assert report.accepted is accepted, report
 
 
+@pytest.mark.thorough
 def test_zcdp_events_that_others_lie_between():
     # responses that choose by what came before which way they ask, all outputs added up; eps-differential privacy is eps^2/2-zCDP
     first, between, last = Fraction(1, 2), Fraction(1), Fraction(3, 4)

@@ -29,6 +29,7 @@ def attack(family: str, seeds: range) -> Counter[str]:
     return Counter(mutant.origin for mutant in made.values())
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_forged_certificates_are_rejected(family):
     assert attack(family, range(10)).total() >= 5
@@ -42,6 +43,7 @@ def test_five_thousand_forged_certificates_are_rejected(family):
     assert counts.keys() == BASES.keys()
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("name", BASES)
 @pytest.mark.parametrize("side", ["upper", "lower"])
 def test_what_is_true_is_accepted_in_every_notation(name, side):
