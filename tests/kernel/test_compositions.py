@@ -660,3 +660,12 @@ def test_tails_are_probabilities(tails):
     value = certificate("laplace", bound="1")
     value["claims"][0]["grid"]["tails"] = list(tails)
     assert check(json.dumps(value)).accepted is (min(map(Fraction, tails)) >= 0 and max(map(Fraction, tails)) <= 1)
+
+
+def test_reasons_say_what_is_missing_or_too_long():
+    value = certificate("laplace", bound="1")
+    value["claims"][0]["grid"]["events"][0]["steps"] = []
+    assert check(json.dumps(value)).reason == "the grid has no cells"
+    for places, reason in ((318, None), (321, "only one use has a closed form, to a moderate number of places")):
+        report = about([event("laplace", scale="2")], "delta-upper", "remove", "1/10", f"1/{2 * 10 ** (places - 1) + 1}")
+        assert report.reason == (reason or "delta is not shown to be on this side of the bound")
