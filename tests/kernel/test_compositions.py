@@ -666,6 +666,35 @@ def test_reasons_say_what_is_missing_or_too_long():
     value = certificate("laplace", bound="1")
     value["claims"][0]["grid"]["events"][0]["steps"] = []
     assert check(json.dumps(value)).reason == "the grid has no cells"
+    value["claims"][0]["grid"]["events"][0]["steps"] = [[0, 2**19]]
+    assert check(json.dumps(value)).reason == "a place is not on its level, or there are too many"
     for places, reason in ((318, None), (321, "only one use has a closed form, to a moderate number of places")):
         report = about([event("laplace", scale="2")], "delta-upper", "remove", "1/10", f"1/{2 * 10 ** (places - 1) + 1}")
         assert report.reason == (reason or "delta is not shown to be on this side of the bound")
+
+
+def test_what_is_known_of_zcdp_alone_is_bounded_by_its_order_alone():
+    # one of these mechanisms is a Gaussian, whose delta at 3 is below 1e-3; others have more
+    events, reason = [event("zcdp", rho="1/2")], "an upper bound for zcdp has an order, and nothing else has one"
+    assert about(events, "delta-upper", "remove", 3, "1e-3").reason == reason
+    assert about(events, "delta-upper", "remove", 3, "1e-3", order="4").reason == "delta is not shown to be on this side of the bound"
+    assert about(events, "delta-upper", "remove", 3, "1/10", order="4").accepted
+    assert about(events, "delta-lower", "remove", 3, "1e-4", order="4").reason == reason
+    assert about([event("laplace", scale="2")], "delta-upper", "remove", 0, "1", order="4").reason == reason
+
+
+@pytest.mark.parametrize(
+    ("listed", "claim", "reason"),
+    [
+        (event("laplace", scale="0"), {}, "the noise must be positive"),
+        (event("gaussian", noise_multiplier="0"), {}, "the noise must be positive"),
+        (event("discrete-gaussian", noise_multiplier="0"), {}, "the noise must be positive"),
+        (event("exponential", scale="1"), {}, "unknown mechanism"),
+        ({**event("laplace", scale="1"), "mechanism": []}, {}, "unknown mechanism"),
+        (event("laplace", scale="1"), {"bound": "2"}, "a number of the claim is out of range"),
+        (event("laplace", scale="1"), {"bound": "-1", "kind": "delta-lower"}, "a number of the claim is out of range"),
+    ],
+    ids=str,
+)
+def test_refusals_have_their_reason(listed, claim, reason):
+    assert about([listed], **{"kind": "delta-upper", "direction": "remove", "epsilon": "1", "bound": "1", **claim}).reason == reason
