@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
+.PHONY: weights-delta run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -130,6 +130,11 @@ SEED ?= 1
 soundness: $(STAMP)
 	$(BIN)/python tests/soundness/long_run.py $(SECONDS) $(SEED)
 
+# Weights under Gaussian noise in random settings, each evaluated from the definition: 100,000 take about a quarter of an hour.
+WEIGHTS ?= 100000
+weights-delta: $(STAMP)
+	$(BIN)/python -m tests.weights.gaussian.survey --settings $(WEIGHTS)
+
 # The (ε, δ) accountant against true values by other methods: 57 settings by hand and SETTINGS random ones, about five seconds each. It resumes
 # where it stopped, stops with exit code 1 after a contradiction. FAST=1 takes only the random ones, with wide enclosures: one second each.
 SETTINGS ?= 200
@@ -141,6 +146,7 @@ account-sweep: $(STAMP)
 # Ratios to named peers or limits, measured in one run; see docs/benchmarks.md.
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.weights
+	$(BIN)/python -m benchmarks.gaussian_weights
 	$(BIN)/python -m benchmarks.amplification
 	$(BIN)/python -m benchmarks.supremum
 	$(BIN)/python -m benchmarks.verify

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 
 #: What the text of a sample's certificate contains; a proof that only mentions it is still the kernel's to judge.
 SAMPLE = "pdp-sample-certificate"
+#: The same of a table of weights under Gaussian noise.
+TABLE = "pdp-weight-table"
+#: And of the worst record of a sampling rule.
+COVER = "pdp-weight-cover"
 LARGEST = 1_000_000
 
 
@@ -39,13 +43,25 @@ def check(certificate: str | PathLike[str] | Mapping[str, Any]) -> Report:
 
 
 def check_text(text: str) -> Report:
-    """Return the report on the text of a certificate, or of that of a sample."""
+    """Return the report on the text of a certificate, of that of a sample, of a table of weights, or of a cover of a sampling rule."""
     if SAMPLE in text:
         from accountant.samples.checking import check_certificate, read_certificate  # noqa: PLC0415 - slow to load, and rarely needed
 
         sample = read_certificate(text)
         if sample is not None:
             return check_certificate(sample)
+    if TABLE in text:
+        from accountant.weights.gaussian.stored import check_table, read_table_file  # noqa: PLC0415
+
+        table = read_table_file(text)
+        if table is not None:
+            return check_table(table)
+    if COVER in text:
+        from accountant.weights.gaussian.covers import check_cover, read_cover_file  # noqa: PLC0415
+
+        cover = read_cover_file(text)
+        if cover is not None:
+            return check_cover(cover)
     from proofs_check import kernel  # noqa: PLC0415
 
     return kernel.check(text)
@@ -72,4 +88,4 @@ def _text(certificate: str | PathLike[str] | Mapping[str, Any]) -> str:
     return read_text(Path(certificate), LARGEST)
 
 
-__all__ = ["LARGEST", "SAMPLE", "check", "check_text"]
+__all__ = ["COVER", "LARGEST", "SAMPLE", "TABLE", "check", "check_text"]

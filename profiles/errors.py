@@ -7,7 +7,7 @@ on standard error and exit code 2 (or 1, 3 where the error says so); none of the
 from __future__ import annotations
 
 #: What is promised, in the words that people look for: said of a delta, which is refused.
-PURE_ONLY = "pure epsilon-differential privacy only"
+PURE = "pure epsilon-differential privacy"
 
 
 class PDPError(Exception):

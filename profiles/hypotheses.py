@@ -145,6 +145,14 @@ TARGET_FROM_DATA = Hypothesis(
     "It is not public, and printing or using it needs an argument of its own (such as a public n and a public distribution of the "
     "statistics). Compute it from public or representative data, and give it as the target epsilon.",
 )
+SCALE_FROM_DATA = Hypothesis(
+    "scale-from-data",
+    "the scale of the weights would be the same for every neighboring data set, although it was computed from this one to reach the sample "
+    "size",
+    Head.DATA,
+    "It is not public, and printing or using it needs an argument of its own (such as a public n and a public distribution of the "
+    "statistics). Weights without a target size need no scale.",
+)
 NOISE_FROM_DATA = Hypothesis(
     "noise-from-data",
     "the noise scale would be the same for every neighboring data set, although it was computed from this one to reach the sample size",
@@ -337,6 +345,13 @@ FRESH_SAMPLES = Hypothesis(
     Head.RELEASE,
     "Two uses of one sample are no two samples: log 5 where log 4 would be printed. Compose the mechanisms first and amplify once.",
     "runs that draw and drop their own samples",
+)
+MOST_STEPS = Hypothesis(
+    "most-steps",
+    "at most {steps} steps are run in all, each on a fresh sample, and each has the declared mu whatever the earlier outputs were",
+    Head.RELEASE,
+    "The delta is that of all steps together. A step more, or a step that clips or scales records by what it has seen of the outputs so "
+    "that their mu is larger than declared, is not covered.",
 )
 UNSEEN_MOMENT = Hypothesis(
     "unseen-moment",

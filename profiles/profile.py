@@ -107,7 +107,7 @@ class Profile:
     def require_pure(self) -> Profile:
         """Return this profile, whose promise is an ε. Raises :class:`OtherNotion` where it is something else."""
         if self.notion is not ProfileNotion.PURE:
-            weight = ", or pdp weight with --target-delta" if self.notion is ProfileNotion.GAUSSIAN else ""
+            weight = ", or with a target delta: pdp weight, weights and sample" if self.notion is ProfileNotion.GAUSSIAN else ""
             raise OtherNotion(
                 f"a profile of pure epsilon-differential privacy is needed, but {self.name[:60]!r} declares {self.notion.number} in "
                 f'the notion "{self.notion.value}", which is no epsilon; declare epsilon, or use what takes it (pdp verify{weight})'

@@ -15,8 +15,8 @@ from accountant.cli.output import print_json, print_line
 from accountant.cli.progress import show_progress
 
 HELP = (
-    "Check a certificate (or that of a sample) with the proof checker (the kernel; standard library only): exit 0 accepted, 1 rejected "
-    "with the step's name."
+    "Check a certificate (or that of a sample or of a table of weights) with the proof checker (the kernel; standard library only): "
+    "exit 0 accepted, 1 rejected with the step's name."
 )
 EXAMPLE = """\b
 Examples:
@@ -34,9 +34,17 @@ def _find_statement(text: str) -> dict[str, Any]:
         return _find_composition(json_text.loads(text))
     proof = whole.get("proof", whole)
     about = {name: proof.get(name) for name in ("profile", "sampling", "target_epsilon")}
-    about |= {name: whole[name] for name in ("epsilon", "rule") if name in whole}
-    from accountant.checking import SAMPLE
+    from accountant.checking import COVER, SAMPLE, TABLE
 
+    if whole.get("format") == COVER:
+        from accountant.weights.gaussian.covers import describe_cover
+
+        return about | {"weights": list(describe_cover(whole))}
+    about |= {name: whole[name] for name in ("epsilon", "rule") if name in whole}
+    if proof.get("format") == TABLE:
+        from accountant.weights.gaussian.stored import describe_table
+
+        about["weights"] = list(describe_table(proof))
     if SAMPLE not in text and "epsilon-upper" not in text:
         return about
     from accountant.guarantees import premises_json
@@ -118,8 +126,10 @@ def _describe_profile(about: Mapping[str, Any]) -> Iterator[str]:
         yield f"    target epsilon = {about['target_epsilon']}"
     if about["sampling"] is not None:
         yield f"    q(x) = {about['sampling']['q']}"
+    yield from (f"    {line}" for line in about.get("weights", ()))
     if "epsilon" in about:
-        yield f"    one analysis of the sample: epsilon <= {about['epsilon']['upper']}"
+        delta = f", delta <= {about['epsilon']['delta']}" if "delta" in about["epsilon"] else ""
+        yield f"    one analysis of the sample: epsilon <= {about['epsilon']['upper']}{delta}"
 
 
 def _show(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,6 +16,7 @@ from accountant.cli.options import (
     ProfileArgument,
     QOption,
     RuleOption,
+    StepsOption,
     parse_assignments,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line
@@ -23,10 +24,17 @@ from accountant.cli.progress import show_progress
 from accountant.cli.streams import load_quietly
 from accountant.files import check_not_input, check_writable, write_whole
 from profiles.errors import InvalidArgument
+from profiles.notions import ProfileNotion
+
+if TYPE_CHECKING:
+    from accountant.guarantees.derive import DerivedEpsilon
+    from accountant.guarantees.derive_gaussian import DerivedDelta, DerivedWeights
+    from profiles import Declaration
 
 HELP = (
     "Bound sup over records of the sampled profile psi from above and below, prove 0 < q <= 1, and say what the bound rests on. "
-    "Beside it stands epsilon without sampling, and which of the two is smaller."
+    "Beside it stands epsilon without sampling, and which of the two is smaller. Of a profile in the notion gaussian: epsilon at a delta, "
+    "after some steps on fresh samples."
 )
 EXAMPLE = """\b
 Examples:
@@ -34,6 +42,7 @@ Examples:
   pdp epsilon examples/lloyd.toml --certificate epsilon.json
   pdp epsilon examples/lloyd.toml --rule coreset-l2 \\
     --constant m=2000,n=48740,lam=0.5,mean=1.26396
+  pdp epsilon examples/gaussian.toml --q "1/10 + z/50" --delta 1e-5
 """
 
 
@@ -46,8 +55,15 @@ class Options:
     q: QOption = None
     constant: ConstantOption = None
     target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="for privacy-constrained")] = None
-    relative_gap: Annotated[str, typer.Option("--relative-gap", metavar="G", help="(upper - lower) / upper to reach")] = "1e-9"
-    budget: Annotated[int, typer.Option("--budget", metavar="N", min=1, max=10_000_000, help="boxes that the search may use")] = 50_000
+    delta: Annotated[str | None, typer.Option("--delta", metavar="D", help="in (0, 1), for a profile in the notion gaussian")] = None
+    steps: StepsOption = None
+    relative_gap: Annotated[
+        str | None, typer.Option("--relative-gap", metavar="G", help="(upper - lower) / upper to reach; by default 1e-9, with --delta 1e-2")
+    ] = None
+    budget: Annotated[
+        int | None,
+        typer.Option("--budget", metavar="N", min=1, max=10_000_000, help="boxes that the search may use; 50000, with --delta 400"),
+    ] = None
     certificate: CertificateOption = None
     guarantee: Annotated[Path | None, typer.Option("--guarantee", metavar="FILE", help="write the guarantee, for pdp compose")] = None
     everything: AllOption = False
@@ -67,16 +83,22 @@ def run(options: Options) -> int:
     if options.certificate is not None and options.guarantee is not None and options.certificate.absolute() == options.guarantee.absolute():
         raise InvalidArgument(f"certificate and guarantee are both to be {options.certificate}; name two files")
     declaration = load_quietly(options.profile)
+    found: DerivedEpsilon | DerivedDelta | DerivedWeights
     with show_progress("enclosing the worst case"):
-        found = derive_epsilon(
-            declaration,
-            rule=options.rule,
-            q=options.q,
-            constants=parse_assignments(options.constant, "--constant"),
-            target_epsilon=options.target_epsilon,
-            relative_gap=options.relative_gap,
-            budget=options.budget,
-        )
+        if options.delta is not None or declaration.profile.notion is ProfileNotion.GAUSSIAN:
+            found = _derive_at_delta(declaration, options)
+        else:
+            if options.steps is not None:
+                raise InvalidArgument("--steps was given, but it belongs to a delta; add --delta, or leave it out")
+            found = derive_epsilon(
+                declaration,
+                rule=options.rule,
+                q=options.q,
+                constants=parse_assignments(options.constant, "--constant"),
+                target_epsilon=options.target_epsilon,
+                relative_gap="1e-9" if options.relative_gap is None else options.relative_gap,
+                budget=50_000 if options.budget is None else options.budget,
+            )
     if options.certificate is not None:
         write_whole(options.certificate, to_file_text(found.certificate()))
     if options.guarantee is not None:
@@ -90,3 +112,32 @@ def run(options: Options) -> int:
         if options.guarantee is not None:
             print_line(f"guarantee written to {options.guarantee}; add it to others with: pdp compose {options.guarantee} OTHER...")
     return 0
+
+
+def _derive_at_delta(declaration: Declaration, options: Options) -> DerivedDelta | DerivedWeights:
+    """Return ε at a δ under Gaussian noise: of a rule, or of the weights of a table."""
+    from accountant.guarantees.derive_gaussian import derive_delta, derive_weights
+    from accountant.guarantees.gaussian import DEFAULT_CELLS, DEFAULT_COVER_GAP
+    from accountant.rules.gaussian import NAME
+
+    if options.delta is None:
+        raise InvalidArgument(
+            f'{declaration.profile.name[:60]!r} declares mu in the notion "gaussian", and an epsilon of it is one at a delta: no Gaussian '
+            "mechanism is purely epsilon-private; add for example --delta 1e-6"
+        )
+    steps = 1 if options.steps is None else options.steps
+    constants = parse_assignments(options.constant, "--constant")
+    if options.target_epsilon is not None:
+        if options.rule not in (None, NAME) or options.q is not None or constants:
+            raise InvalidArgument("a target epsilon was given together with a rule or its constants; give one of them")
+        return derive_weights(declaration, options.target_epsilon, options.delta, steps=steps)
+    return derive_delta(
+        declaration,
+        options.delta,
+        rule=options.rule,
+        q=options.q,
+        constants=constants,
+        steps=steps,
+        gap=DEFAULT_COVER_GAP if options.relative_gap is None else options.relative_gap,
+        budget=DEFAULT_CELLS if options.budget is None else options.budget,
+    )

@@ -21,7 +21,7 @@ from accountant.cli.completion import mend_words
 from accountant.cli.options import to_callback
 from accountant.cli.output import make_printable, print_json
 from accountant.cli.streams import Terminated, end_output, prepare_streams
-from profiles.errors import PURE_ONLY, PDPError
+from profiles.errors import PURE, PDPError
 from profiles.private import EYES_ONLY, quote_failure, reveal
 from profiles.suggestions import find_nearest
 
@@ -64,8 +64,8 @@ def make_app(names: Iterable[str] = COMMANDS) -> typer.Typer:
         add_completion=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
-        help=f"Formal privacy accounting for personalized differential privacy. Profiles: {PURE_ONLY}; many steps with a delta: "
-        "pdp account. Units of privacy loss are nats.",
+        help=f"Formal privacy accounting for personalized differential privacy. Profiles: {PURE}, or Gaussian noise "
+        "with a target delta; many steps with a delta: pdp account. Units of privacy loss are nats.",
         epilog=EXAMPLE,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -163,7 +163,7 @@ def _describe(error: Exception, text: str) -> str:
     if wrong is None or not hasattr(error, "possibilities"):
         return text
     if str(wrong) == "--delta":
-        return f"no such option: --delta; this is {PURE_ONLY}, which has no delta (pdp account has one)"
+        return f"no such option: --delta; this command is about {PURE}, which has no delta (pdp account and pdp epsilon have one)"
     bare = {option.lstrip("-"): option for option in possible or ()}
     near = find_nearest(str(wrong).lstrip("-"), bare)
     return f"no such option: {wrong}" + ("" if near is None else f" (did you mean {bare[near]!r}?)")

@@ -6,12 +6,16 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from accountant.cli.completion import complete_profile, complete_rule
-from profiles.errors import InvalidArgument
+from profiles.errors import InvalidArgument, InvalidTarget
+from profiles.notions import ProfileNotion
+
+if TYPE_CHECKING:
+    from profiles.profile import Profile
 
 ProfileArgument = Annotated[
     str, typer.Argument(metavar="PROFILE", help="a profile file (.toml) or package.module:object", autocompletion=complete_profile)
@@ -35,8 +39,13 @@ ConstantOption = Annotated[
     list[str] | None, typer.Option("--constant", metavar="NAME=VALUE", help="a public constant of the rule (repeatable)")
 ]
 TargetSizeOption = Annotated[
-    str | None, typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon")
+    str | None,
+    typer.Option("--target-size", metavar="M", help="expected sample size, in place of a target epsilon (with a target delta: beside it)"),
 ]
+TargetDeltaOption = Annotated[
+    str | None, typer.Option("--target-delta", metavar="D", help="target delta* in (0, 1), of a profile in the notion gaussian")
+]
+StepsOption = Annotated[int | None, typer.Option("--steps", metavar="T", help="with a delta: steps, each on a fresh sample; 1 by default")]
 StatisticOption = Annotated[
     list[str] | None, typer.Option("--statistic", "-s", metavar="z=COLUMN", help="a column, or z=l1, l2, l2^2, linf (repeatable)")
 ]
@@ -72,6 +81,15 @@ def _spell(declared: Any, value: Any) -> Iterator[str]:
     for item in value if isinstance(value, list) else [value]:
         yield from () if name is None else (name,)
         yield from () if item is True else (str(item),)
+
+
+def require_delta(profile: Profile, delta: str | None) -> None:
+    """Refuse a pure target for a profile in the notion ``gaussian``. Raises :class:`InvalidTarget`."""
+    if profile.notion is ProfileNotion.GAUSSIAN and delta is None:
+        raise InvalidTarget(
+            f'{profile.name[:60]!r} declares mu in the notion "gaussian", and weights of it need --target-delta beside --target-epsilon: '
+            "no Gaussian mechanism is purely epsilon-private; add for example --target-delta 1e-6"
+        )
 
 
 def parse_assignments(items: Sequence[str] | None, option: str) -> dict[str, str]:

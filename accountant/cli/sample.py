@@ -19,6 +19,8 @@ from accountant.cli.options import (
     RuleOption,
     ShowValuesOption,
     StatisticOption,
+    StepsOption,
+    TargetDeltaOption,
     TargetSizeOption,
     parse_assignments,
 )
@@ -37,6 +39,8 @@ Examples:
     --statistic z=l2 --out sample.csv
   pdp sample examples/lloyd.toml --q 1/2 --data examples/points.csv \\
     --statistic z=l2 --out sample.parquet
+  pdp sample examples/gaussian.toml -e 1 --target-delta 1e-5 --target-size 10 \\
+    --data examples/points.csv --statistic z=l2 --out sample.csv
 """
 
 
@@ -50,6 +54,8 @@ class Options:
     target_epsilon: Annotated[
         str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats: privacy-constrained weights")
     ] = None
+    target_delta: TargetDeltaOption = None
+    steps: StepsOption = None
     target_size: TargetSizeOption = None
     rule: RuleOption = None
     q: QOption = None
@@ -90,6 +96,8 @@ def run(options: Options) -> int:
             q=options.q,
             constants=parse_assignments(options.constant, "--constant") or None,
             target_epsilon=options.target_epsilon,
+            target_delta=options.target_delta,
+            steps=options.steps,
         )
     found = to_certificate(
         summary.plan,
@@ -119,6 +127,8 @@ def _print(found: dict[str, Any], beside: Sequence[str], lines: list[str]) -> No
     runs = ", then ".join(found["runs"])
     print_line(f"sample for one analysis ({runs}) written to {found['out']}")
     print_line(f"epsilon               {found['epsilon']['upper']} nats, add/remove of one record; checked by kernel: {_yes(found)}")
+    if "delta" in found["epsilon"]:
+        print_line(f"delta                 {found['epsilon']['delta']}, {_say_steps(found)}")
     for line in beside:
         print_line(line)
     print_line(f"rule                  {found['rule']['name']}" + ("" if found["rule"]["q"] is None else f", q = {found['rule']['q']}"))
@@ -129,6 +139,11 @@ def _print(found: dict[str, Any], beside: Sequence[str], lines: list[str]) -> No
     print_line(f"certificate           {found['certificate']} ({share}); check it with: pdp check {found['certificate']}")
     counted = f"{private['records']} records, {private['sample_size']} selected, at most {expected} expected"
     print_line(f"{EYES_ONLY}    {counted}" + ("" if private["seed"] is None else f", seed {private['seed']}"))
+
+
+def _say_steps(found: dict[str, Any]) -> str:
+    steps = int(found["rule"]["constants"]["steps"])
+    return "for one sample and its analysis" if steps == 1 else f"for {steps} fresh samples by this plan, with an analysis each, together"
 
 
 def _yes(found: dict[str, Any]) -> str:

@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from accountant.cli.options import JsonOption, ProfileArgument, TargetOption, parse_assignments
+from accountant.cli.options import (
+    JsonOption,
+    ProfileArgument,
+    StepsOption,
+    TargetDeltaOption,
+    TargetOption,
+    parse_assignments,
+    require_delta,
+)
 from accountant.cli.output import print_json, print_line
 from accountant.cli.progress import show_progress
 from accountant.cli.streams import load_quietly
 from accountant.files import check_not_input, check_writable, write_whole
-from profiles.errors import InvalidArgument, InvalidTarget
+from profiles.errors import InvalidArgument
 from profiles.notions import ProfileNotion
 
 if TYPE_CHECKING:
@@ -40,12 +48,8 @@ class Options:
     target_epsilon: TargetOption
     at: Annotated[list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="a statistic of the record (repeatable)")] = None
     digits: Annotated[int, typer.Option("--digits", min=1, help="significant digits")] = 30
-    target_delta: Annotated[
-        str | None, typer.Option("--target-delta", metavar="D", help="target delta* in (0, 1), of a profile in the notion gaussian")
-    ] = None
-    steps: Annotated[
-        int | None, typer.Option("--steps", metavar="T", help="with --target-delta: steps, each on a fresh sample; 1 by default")
-    ] = None
+    target_delta: TargetDeltaOption = None
+    steps: StepsOption = None
     certificate: Annotated[
         Path | None,
         typer.Option("--certificate", metavar="FILE", help="with --target-delta: write the bounds on delta to a certificate file"),
@@ -88,11 +92,7 @@ def _run_gaussian(declared: Profile, record: Mapping[str, str], options: Options
     from accountant.weights.gaussian import gaussian_weight
     from proofs_check.certificates import to_file_text
 
-    if options.target_delta is None:
-        raise InvalidTarget(
-            f'{declared.name[:60]!r} declares mu in the notion "gaussian", and weights of it need --target-delta beside --target-epsilon: '
-            "no Gaussian mechanism is purely epsilon-private; add for example --target-delta 1e-6"
-        )
+    require_delta(declared, options.target_delta)
     if options.certificate is not None:
         check_writable(options.certificate)
         check_not_input(options.certificate, options.profile, "profile")

@@ -3,24 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from accountant.cli.options import JsonOption, OutOption, ProfileArgument, ShowValuesOption, StatisticOption, TargetSizeOption
+from accountant.cli.options import (
+    JsonOption,
+    OutOption,
+    ProfileArgument,
+    ShowValuesOption,
+    StatisticOption,
+    StepsOption,
+    TargetDeltaOption,
+    TargetSizeOption,
+    require_delta,
+)
 from accountant.cli.output import print_as_it_is, print_json, print_line
 from accountant.cli.progress import show_progress
 from accountant.cli.streams import load_quietly
+from accountant.files import check_not_input, check_writable, write_whole
 from profiles.errors import InvalidArgument
+from profiles.notions import ProfileNotion
 from profiles.private import EYES_ONLY
 
-HELP = "Compute the optimal weight of every record of a data set (CSV, Parquet, NPY, svmlight), each guaranteed to satisfy psi <= target."
+if TYPE_CHECKING:
+    from accountant.data import WeightsSummary
+    from profiles import Declaration
+
+HELP = (
+    "Compute the optimal weight of every record of a data set (CSV, Parquet, NPY, svmlight), each guaranteed to satisfy psi <= target; or, "
+    "of a profile in the notion gaussian, delta at epsilon <= target after some steps on fresh samples."
+)
 EXAMPLE = """\b
 Examples:
   pdp weights examples/lloyd.toml -e 20 --data examples/points.csv \\
     --statistic z=l2 --out weights.csv
   pdp weights examples/lloyd.toml --target-size 3 --data examples/points.csv \\
     --statistic "z=l2(x,y)" --out weights.parquet
+  pdp weights examples/gaussian.toml -e 1 --target-delta 1e-5 \\
+    --data examples/points.csv --statistic z=l2 --out weights.csv
 """
 
 
@@ -33,6 +55,12 @@ class Options:
     out: OutOption
     target_epsilon: Annotated[str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats")] = None
     target_size: TargetSizeOption = None
+    target_delta: TargetDeltaOption = None
+    steps: StepsOption = None
+    certificate: Annotated[
+        Path | None,
+        typer.Option("--certificate", metavar="FILE", help="with --target-delta: write the table of weights to a certificate file"),
+    ] = None
     statistic: StatisticOption = None
     show_values: ShowValuesOption = False
     json: JsonOption = False
@@ -44,12 +72,17 @@ def run(options: Options) -> int:
     from accountant.data.weighing import list_weight_premises
     from accountant.guarantees import premises_json, render_hypotheses
     from accountant.weights.premise import prove_premise
-    from profiles import decimal_text, exact_text, to_exact
+    from profiles import exact_text, to_exact
 
-    if (options.target_epsilon is None) == (options.target_size is None):
-        raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
     declaration = load_quietly(options.profile)
     declared = declaration.profile
+    if options.target_delta is not None or declared.notion is ProfileNotion.GAUSSIAN:
+        return _run_gaussian(declaration, options)
+    for name, given in (("--steps", options.steps), ("--certificate", options.certificate)):
+        if given is not None:
+            raise InvalidArgument(f"{name} was given, but it belongs to a target delta; add --target-delta, or leave it out")
+    if (options.target_epsilon is None) == (options.target_size is None):
+        raise InvalidArgument("either --target-epsilon or --target-size is needed, not both; give one of them")
     specs = [parse_statistic(text) for text in options.statistic or []]
     with show_progress("proving the premise"):
         premise = prove_premise(declared, options.target_epsilon)
@@ -73,17 +106,7 @@ def run(options: Options) -> int:
         "hypotheses": [item.sentence for item in hypotheses],
         "premises": premises_json(hypotheses),
         "out": str(options.out),
-        "private": {
-            **({"target_epsilon": target} if sized else {}),
-            "records": summary.rows,
-            "expected_sample_size": decimal_text(to_exact(summary.expected_size), 12, round_up=True),
-            "weights": {"smallest": _finite(summary.min_weight), "largest": _finite(summary.max_weight), "infinite": summary.infinite_rows},
-            "certified": {
-                "by_rounding_bounds": summary.fast_rows,
-                "by_ball_arithmetic": summary.refined_rows,
-                "saturated": summary.saturated_rows,
-            },
-        },
+        "private": {**({"target_epsilon": target} if sized else {}), **_tell_private(summary)},
     }
     if options.json:
         print_json(found)
@@ -92,15 +115,88 @@ def run(options: Options) -> int:
     return 0
 
 
+def _run_gaussian(declaration: Declaration, options: Options) -> int:
+    """Weigh a data set under Gaussian noise."""
+    from accountant.data import compute_gaussian_weights_file, parse_statistic
+    from accountant.guarantees import premises_json, render_hypotheses
+    from profiles import exact_text
+
+    require_delta(declaration.profile, options.target_delta)
+    if options.target_epsilon is None:
+        raise InvalidArgument("a target delta was given without --target-epsilon, which it goes with, also where a size is given; add it")
+    if options.certificate is not None:
+        check_writable(options.certificate)
+        check_not_input(options.certificate, options.profile, "profile")
+        check_not_input(options.certificate, options.data, "input")
+        if options.certificate.absolute() == options.out.absolute():
+            raise InvalidArgument(f"weights and certificate are both to be {options.certificate}; name two files")
+    with show_progress(f"weights, {EYES_ONLY}", "records") as report:
+        found = compute_gaussian_weights_file(
+            declaration,
+            options.data,
+            options.out,
+            target_epsilon=options.target_epsilon,
+            target_delta=options.target_delta,
+            steps=1 if options.steps is None else options.steps,
+            target_size=options.target_size,
+            specs=[parse_statistic(text) for text in options.statistic or []],
+            progress=report,
+        )
+    derived = found.derived
+    if options.certificate is not None:
+        write_whole(options.certificate, derived.weights.to_text())
+    told = {
+        "profile": declaration.profile.name,
+        "notion": ProfileNotion.GAUSSIAN.value,
+        "target_epsilon": exact_text(derived.target.epsilon),
+        "target_delta": exact_text(derived.target.delta),
+        "steps": derived.target.steps,
+        "premise": f"mu(w, x) = w*mu(1, x) and mu(1, x) <= {exact_text(derived.weights.premise.reach)}, checked by the kernel",
+        "rows_of_table": len(derived.weights.table.rows),
+        "checked_by_kernel": True,
+        "hypotheses": [item.sentence for item in found.hypotheses],
+        "premises": premises_json(found.hypotheses),
+        "out": str(options.out),
+        "private": {**({} if derived.scale is None else {"scale": exact_text(derived.scale)}), **_tell_private(found.summary)},
+    }
+    if options.json:
+        print_json(told)
+        return 0
+    _print(told, render_hypotheses(found.hypotheses))
+    if options.certificate is not None:
+        print_line(f"certificate written to {options.certificate}; check it with: pdp check {options.certificate}")
+    return 0
+
+
+def _tell_private(summary: WeightsSummary) -> dict[str, Any]:
+    """Return the figures of a data set, which no guarantee covers."""
+    from profiles import decimal_text, to_exact
+
+    return {
+        "records": summary.rows,
+        "expected_sample_size": decimal_text(to_exact(summary.expected_size), 12, round_up=True),
+        "weights": {"smallest": _finite(summary.min_weight), "largest": _finite(summary.max_weight), "infinite": summary.infinite_rows},
+        "certified": {
+            "by_rounding_bounds": summary.fast_rows,
+            "by_ball_arithmetic": summary.refined_rows,
+            "saturated": summary.saturated_rows,
+        },
+    }
+
+
 def _print(found: dict[str, Any], lines: list[str]) -> None:
     private = found["private"]
     print_line(f"weights for {'the target size' if found['target_epsilon'] is None else _target(found)} written to {found['out']}")
     print_line(f"premise               {found['premise']}")
-    print_line("A sample that is drawn with these weights, q = 1/weight, and used once is private with the target epsilon.")
+    print_line(_say_use(found))
+    if "rows_of_table" in found:
+        print_line(f"table of weights      {found['rows_of_table']} rows, made without the data; each was checked by the kernel")
     print_as_it_is("\n".join(lines))
     print_line(f"{EYES_ONLY}, because it depends on this data set and no guarantee covers it:")
     if "target_epsilon" in private:
         print_line(f"    {_target(private)}")
+    if "scale" in private:
+        print_line(f"    scale {private['scale']}: weights are at most scale/mu(1, x)")
     print_line(f"    {private['records']} records, expected sample size {private['expected_sample_size']}")
     weights, certified = private["weights"], private["certified"]
     ends = " to ".join(_shorten(weights[name]) for name in ("smallest", "largest"))
@@ -111,8 +207,18 @@ def _print(found: dict[str, Any], lines: list[str]) -> None:
     )
 
 
+def _say_use(found: dict[str, Any]) -> str:
+    if "target_delta" not in found:
+        return "A sample that is drawn with these weights, q = 1/weight, and used once is private with the target epsilon."
+    samples = "A sample" if found["steps"] == 1 else f"Each of {found['steps']} fresh samples"
+    return f"{samples} that is drawn with the probabilities q, and used once, is covered by the target."
+
+
 def _target(found: dict[str, Any]) -> str:
-    return f"target epsilon {found['target_epsilon']}"
+    if "target_delta" not in found:
+        return f"target epsilon {found['target_epsilon']}"
+    after = "" if found["steps"] == 1 else f", all {found['steps']} steps together"
+    return f"target epsilon {found['target_epsilon']} at delta {found['target_delta']}{after}"
 
 
 def _shorten(value: float | str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -146,23 +146,34 @@ def compute_weights_file(
         rows = check_range(profile, source, chosen)
     else:
         rows, target = find_target(profile, source, chosen, target_size, premise=premise)
-    totals = _Totals()
     stream = iter_weights(profile, target, source, chosen, premise=premise)
-    if path is None:
-        for _, result in stream:
-            totals.add(result, probabilities(result.weights), rows, progress)
-    else:
-        with open_writer(path, rows) as write:
-            for batch, result in stream:
-                q = probabilities(result.weights)
-                write(batch.table, result.weights, q)
-                totals.add(result, q, rows, progress)
-            if totals.rows != rows:
-                raise InvalidData(
-                    f"{source.label} changed while it was read: it had another number of rows at first; run again on a stable file",
-                    private=f"{rows} rows, then {totals.rows}",
-                )
+    weighed = ((batch, result, probabilities(result.weights)) for batch, result in stream)
+    totals = write_weighed(source, path, rows, weighed, progress)
     return totals.summary(target, path)
+
+
+def write_weighed(
+    source: Source, path: Path | None, rows: int, weighed: Iterable[tuple[Batch, WeightsResult, Floats]], progress: Progress | None
+) -> Totals:
+    """Write batches with their weights and probabilities to ``path``, whole or not at all (nowhere where it is None); return the totals.
+
+    Raises :class:`InvalidData` where there are not ``rows`` rows, as the first pass over the data found.
+    """
+    totals = Totals()
+    if path is None:
+        for _, result, q in weighed:
+            totals.add(result, q, rows, progress)
+        return totals
+    with open_writer(path, rows) as write:
+        for batch, result, q in weighed:
+            write(batch.table, result.weights, q)
+            totals.add(result, q, rows, progress)
+        if totals.rows != rows:
+            raise InvalidData(
+                f"{source.label} changed while it was read: it had another number of rows at first; run again on a stable file",
+                private=f"{rows} rows, then {totals.rows}",
+            )
+    return totals
 
 
 def find_target(
@@ -180,7 +191,7 @@ def find_target(
     try:
         with tempfile.TemporaryFile() as spill:
             rows, names = check_range(profile, source, specs, spill), [statistic.name for statistic in profile.record]
-            return rows, epsilon_for_size(profile, size, lambda: _read_spill(spill, names), premise=premise).epsilon
+            return rows, epsilon_for_size(profile, size, lambda: read_spill(spill, names), premise=premise).epsilon
     except OSError as error:
         raise UnwritableOutput(f"the temporary file for a target size could not be used ({str(error)[:100]}); set TMPDIR") from None
 
@@ -195,7 +206,7 @@ def _to_table(columns: Columns) -> Any:
     return pa.RecordBatch.from_arrays(list(arrays.values()), names=[*arrays])
 
 
-def _read_spill(spill: IO[bytes], names: Sequence[str]) -> Iterator[Mapping[str, Column]]:
+def read_spill(spill: IO[bytes], names: Sequence[str]) -> Iterator[Mapping[str, Column]]:
     """Yield the statistics that :func:`check_range` spilled: formats that are slow to parse are parsed once, however many steps follow."""
     spill.seek(0)
     for table in pa.ipc.open_stream(spill):
@@ -206,7 +217,7 @@ def _read_spill(spill: IO[bytes], names: Sequence[str]) -> Iterator[Mapping[str,
         yield found
 
 
-class _Totals:
+class Totals:
     """Running totals over batches."""
 
     __slots__ = ("_fast", "_infinite", "_max", "_min", "_refined", "_saturated", "_sums", "rows")

@@ -12,6 +12,7 @@ from accountant.guarantees.directions import (
     subsample,
     worst_case_directions,
 )
+from accountant.guarantees.gaussian import bound_by_cover, bound_by_table
 from accountant.guarantees.proved import derive_mechanism, prove_run
 from accountant.guarantees.realised import Run, conclude_run, realise_draws, realise_pairs, realise_sampling, ships
 from accountant.guarantees.render import premises_json, render, render_hypotheses, render_premises, to_json
@@ -72,6 +73,8 @@ __all__ = [
     "assume",
     "base_profile",
     "both_directions",
+    "bound_by_cover",
+    "bound_by_table",
     "bound_epsilon",
     "compose",
     "compose_curves",

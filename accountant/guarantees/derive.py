@@ -201,7 +201,7 @@ def derive_epsilon(
     declaration = to_declaration(reference)
     declaration.profile.require_pure()
     profile = declaration.profile
-    chosen = _choose_rule(declaration, rule, q, constants or {}, target_epsilon)
+    chosen = choose_rule(declaration, rule, q, constants or {}, target_epsilon)
     hypotheses = dict.fromkeys((EXACT_REALS, *declaration.hypotheses))
     options: dict[str, Any] = {"relative_gap": relative_gap} | ({} if budget == DEFAULT_BUDGET else {"budget": budget})
     used = None
@@ -231,9 +231,10 @@ def bound_without_sampling(profile: Profile, relative_gap: Fraction = DEFAULT_GA
         return None
 
 
-def _choose_rule(
+def choose_rule(
     declaration: Declaration, rule: str | SamplingRule | None, q: str | None, constants: Mapping[str, object], target: object | None
 ) -> SamplingRule:
+    """Return the rule that was asked for: by name, as an expression, as it was made, or the one of the file. Raises as making it does."""
     profile = declaration.profile
     if rule is not None and q is not None:
         raise InvalidArgument("both a named rule and an expression q were given; give one of the two")

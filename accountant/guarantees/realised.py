@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from accountant.guarantees.calls import Signature
-from accountant.guarantees.theorem import AnyGuarantee, EpsilonDP, conclude, require_guarantee, settle
+from accountant.guarantees.theorem import AnyGuarantee, EpsilonDP, TwoSidedDP, conclude, require_guarantee, settle
 from profiles import InvalidArgument
 from profiles.hypotheses import (
     DEFINED,
@@ -29,13 +29,16 @@ _GIVEN_ONCE = "the sample gave its records to this run alone"
 _EVERY_RECORD = "q = 1: every record is used, with weight 1"
 #: A sampler that ran is on record, but a file cannot run it again.
 _REALISED = Signature("realise_sampling")
+#: The worst cases under Gaussian noise (accountant/guarantees/gaussian.py), which are about weighted samples, too.
+_GAUSSIAN = ("Gaussian importance sampling by a table of weights", "Gaussian importance sampling, worst case over records")
 
 
 def realise_sampling(
     guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[str], bits: Hypothesis | str, defined: str | None = None
 ) -> AnyGuarantee:
     """If every record is selected with probability exactly q(x), is given the weight w(x) ≥ 1, and log(1 + q(x)(e^ε(w(x), x) − 1)) ≤ ε, for
-    binary64 functions q, w of the record alone, then one run of the mechanism on the sample is ε-differentially private.
+    binary64 functions q, w of the record alone, then one run of the mechanism on the sample is ε-differentially private. Under Gaussian
+    noise, likewise, where the pair of (q(x), w(x)) is dominated by one with (ε, δ) after the steps that are named.
 
     ``pairs`` says why the inequality holds for the very numbers used, ``claims`` what was proved for it, ``bits`` is the hypothesis
     about the random bits of our sampler (:func:`realise_pairs` where somebody else draws), ``defined`` is evidence that ε is defined and
@@ -50,7 +53,8 @@ def realise_sampling(
 def realise_pairs(guarantee: AnyGuarantee, *, pairs: str, claims: Sequence[str], defined: str | None = None) -> AnyGuarantee:
     """The same for the numbers (q, w) alone: that the draws have exactly the probabilities q stays a hypothesis. Raises likewise."""
     require_guarantee(guarantee)
-    if not isinstance(guarantee.bound, EpsilonDP):
+    weighted = isinstance(guarantee.bound, TwoSidedDP) and guarantee.derivation.rule in _GAUSSIAN
+    if not isinstance(guarantee.bound, EpsilonDP) and not weighted:
         raise InvalidArgument(
             f"a sampler is realised for the worst case of a sampled mechanism, but the guarantee of {guarantee.subject!r} is about "
             "something else; amplify it and take the worst case first"

@@ -87,6 +87,16 @@ RULES: dict[str, Basis] = {
     "Poisson importance sampling in each direction, worst case over records": Basis(
         _TWO_SIDED, "docs/one-sided.md, Corollary 1", premises=(DECLARED_LOSSES, *OF_MECHANISMS, *_WEIGHTED)
     ),
+    "Gaussian importance sampling by a table of weights": Basis(
+        besides="docs/gaussian-weights.md, Theorems 1, 2, 6 and 9: the pair of each record is dominated by that of a row; the rows are "
+        "computed by the kernel",
+        premises=(DECLARED_PROFILE, *OF_MECHANISMS, *_WEIGHTED),
+    ),
+    "Gaussian importance sampling, worst case over records": Basis(
+        besides="docs/gaussian-weights.md, Theorems 1, 2, 6 and 10: the pair of each record is dominated by that of a cell; the cells are "
+        "computed by the kernel",
+        premises=(DECLARED_PROFILE, *OF_MECHANISMS, *_WEIGHTED),
+    ),
     "declared events": Basis(
         besides="docs/composition-bounds.md: each kind of event has a dominating pair; a hypothesis says that it is what is declared",
         premises=(DECLARED_EVENTS, *OF_MECHANISMS),

@@ -276,6 +276,12 @@ def _write_claims(value: tuple[Mapping[str, Any], ...], _: Proofs) -> list[dict[
     return [json.loads(json.dumps(item)) for item in value]
 
 
+def _read_object(value: object, _: Proofs) -> dict[str, Any] | None:
+    if value is not None and not isinstance(value, dict):
+        raise UnreadableFile("the evidence of a bound is an object, but another value was found; correct the file")
+    return value
+
+
 def _read_claims(value: object, _: Proofs) -> tuple[Mapping[str, Any], ...]:
     found = read_list(value, "the claims of a point")
     if not all(isinstance(item, dict) for item in found):
@@ -310,4 +316,6 @@ BOUND = ArgumentKind(write_bound, read_bound)
 PROOFS = ArgumentKind(_write_proofs, _read_proofs)
 OPTIONS = ArgumentKind(_write_options, _read_options)
 COMPOSITION = ArgumentKind(lambda value, _: composition_object(value), lambda value, _: composition_from_object(value))
+#: The certificates of a rule of its own, as an object; what it says is judged where the rule is called.
+EVIDENCE = ArgumentKind(lambda value, _: None if value is None else json.loads(json.dumps(value)), _read_object)
 CURVE_CLAIMS = ArgumentKind(_write_claims, _read_claims)

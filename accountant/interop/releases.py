@@ -83,14 +83,15 @@ def _from_sample(sample: Mapping[str, Any], text: str, name: str) -> AnyGuarante
     if not report.accepted:
         raise UnreadableFile(f"a certificate of a sample was expected in {name}, but it is rejected at {report.step}: {report.reason}")
     digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
-    upper = to_exact(sample["epsilon"]["upper"])
+    upper, delta = to_exact(sample["epsilon"]["upper"]), to_exact(sample["epsilon"].get("delta", "0"))
+    stated = f"epsilon <= {sample['epsilon']['upper']}" + ("" if not delta else f", delta <= {sample['epsilon']['delta']}")
     right = FILE_IS_RIGHT.about(digest=digest)
     return conclude(
         "as a file states",
         f"one analysis of a sample for {sample['profile']['name']}",
-        TwoSidedDP(upper, upper),
+        TwoSidedDP(upper, upper, delta, delta),
         source=f"certificate of a sample with the SHA-256 {digest}",
-        conclusion=f"epsilon <= {sample['epsilon']['upper']}",
+        conclusion=stated,
         supposes=(right, *read_premises(sample), *map(as_hypothesis, name_unstated(sample))),
         discharges={right: "pdp check accepts the certificate: the kernel its proof, and its checker all that it states"},
     )

@@ -145,6 +145,10 @@ def _worst_case_directions(run: _Replay, given: dict[str, Any], _: Sequence[AnyG
     return {**given, "rule": rule, "relative_gap": gap, "certificates": (going, coming)}
 
 
+def _cover(run: _Replay, given: dict[str, Any], _: Sequence[AnyGuarantee]) -> dict[str, Any]:
+    return {**given, "rule": _restore_rule(run, given["rule"], given["profile"])}
+
+
 def _discharge(_: _Replay, given: dict[str, Any], __: Sequence[AnyGuarantee]) -> dict[str, Any]:
     return {"hypothesis": given["hypothesis"], "evidence": given["evidence_text"]}
 
@@ -155,6 +159,7 @@ _IN_WORDS = ("discharge", "round_noise")
 #: All other calls are made again with the very arguments that the file names.
 _MADE_AGAIN: dict[str, _Made] = {
     "amplify_by_importance_sampling": _amplify,
+    "bound_by_cover": _cover,
     "declare_directions": _declare_directions,
     "discharge": _discharge,
     "worst_case": _worst_case,

@@ -13,7 +13,8 @@ from profiles import Profile, exact_text
 from profiles.terms import to_text
 from proofs_check.certificates import profile_json
 
-FORMAT, VERSION = "pdp-sample-certificate", 2
+#: The last version is of weights under Gaussian noise: its proof is their table, its epsilon has a delta.
+FORMAT, VERSION, WEIGHTED = "pdp-sample-certificate", 2, 3
 USES = (
     "Good for one analysis: one run of a mechanism with this profile on this sample. A second run, also of another mechanism, is not "
     "covered: compose the mechanisms first and amplify once, or draw a fresh sample. No program can prevent that a file is copied and used "
@@ -61,7 +62,7 @@ def to_certificate(
     rule, stated = plan.rule, to_json(guarantee)
     made: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": WEIGHTED if plan.delta else VERSION,
         "uses": USES,
         "publishable": publishable,
         "profile": profile_json(plan.profile),

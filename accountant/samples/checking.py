@@ -10,9 +10,12 @@ from typing import Any
 from accountant.guarantees.bounds import find_loss_record
 from accountant.guarantees.statements import RULES as GUARANTEE_RULES
 from accountant.guarantees.theorem import Unit
+from accountant.rules.gaussian import make_gaussian_rule
 from accountant.rules.named import RULES, SamplingRule, constants_are_public, make_rule, rule_from_expression
-from accountant.samples.certificate import DRAWS, FORMAT, SECRET, USES, VERSION
-from accountant.selection.select import CERTIFIED, CHECKED, METHODS, ROUNDED
+from accountant.samples.certificate import DRAWS, FORMAT, SECRET, USES, VERSION, WEIGHTED
+from accountant.selection.select import CERTIFIED, CHECKED, METHODS, ROUNDED, TABULATED
+from accountant.weights.gaussian.stored import check_table
+from accountant.weights.gaussian.stored import declare_stated as declare_gaussian
 from profiles import InvalidSampling, PDPError, Profile, declare, exact_text, to_exact
 from profiles.hypotheses import (
     ARITHMETIC,
@@ -21,13 +24,16 @@ from profiles.hypotheses import (
     DEFINED,
     EXACT_REALS,
     FEASIBLE_WEIGHTS,
+    FRESH_SAMPLES,
     IN_RANGE,
     INDEPENDENT,
+    MOST_STEPS,
     ONE_ANALYSIS,
     PARTS_RUN,
     PROBABILITY,
     RECORD_STATISTICS,
     SAME_STATISTICS,
+    SCALE_FROM_DATA,
     STATISTICS,
     TARGET_FIXED,
     TARGET_FROM_DATA,
@@ -49,8 +55,10 @@ _FIRST_KEYS = frozenset(
         *("discharged", "derivation", "sampler", "not_covered", "checked_by_kernel", "proof"),
     }
 )
-#: What each version has: the first one named fewer premises, and is still read; ``pdp check`` adds what it does not say.
-_KEYS = {1: _FIRST_KEYS, VERSION: _FIRST_KEYS | {"unit", "premises", "parts"}}
+#: What each version has: the first one named fewer premises, and is still read; ``pdp check`` adds what it does not say. The third one is
+#: of weights under Gaussian noise, whose proof is their table.
+_KEYS = {1: _FIRST_KEYS, VERSION: _FIRST_KEYS | {"unit", "premises", "parts"}, WEIGHTED: _FIRST_KEYS | {"unit", "premises", "parts"}}
+_NOTIONS = {1: "add-remove-dp", VERSION: "add-remove-dp", WEIGHTED: "approximate-dp"}
 _FIGURES = frozenset({"warning", "records", "sample_size", "expected_sample_size", "seed"})
 _BITS = {source.name: source.hypothesis for source in (SecureBits, GeneratorBits)}
 _CONSTRAINED = RULES["privacy-constrained"]
@@ -113,6 +121,8 @@ def _require(condition: object, step: str, reason: str) -> None:
 
 def _check(found: Mapping[str, Any]) -> Report:
     _require(type(found["version"]) is int and found["version"] in _KEYS, "version", f"version {VERSION} was expected")
+    weighted = isinstance(found.get("profile"), dict) and "notion" in found["profile"]
+    _require((found["version"] == WEIGHTED) is weighted, "version", f"version {WEIGHTED} is of weights for a target delta, and no other is")
     keys = _KEYS[found["version"]]
     unknown = [key for key in found if key not in keys and key != "private"]
     _require(not unknown, "fields", f"the field {str(unknown[:1])[:60]} is unknown")
@@ -122,7 +132,7 @@ def _check(found: Mapping[str, Any]) -> Report:
     _require(proof is not None, "proof", "there is no proof for the kernel: the bound rests on ball arithmetic alone")
     _require(proof["profile"] == found["profile"], "profile", "the proof is about another profile")
     stated = read_premises(found)
-    report = check(json.dumps(proof))
+    report = check_table(proof) if found["version"] == WEIGHTED else check(json.dumps(proof))
     if not report.accepted:
         return Report(accepted=False, step=f"proof.{report.step}", reason=report.reason)
     _require(
@@ -130,7 +140,7 @@ def _check(found: Mapping[str, Any]) -> Report:
     )
     claims = {claim.claim: claim.bound for claim in report.claims if claim.verdict == "proved"}
     declared = declare_stated(found["profile"])
-    made = _rebuild(declared, rule, proof)
+    made = _rebuild(declared, rule, proof, weighted=found["version"] == WEIGHTED)
     needed = _open(found, made, declared)
     if found["version"] == 1:
         own = {RECORD_STATISTICS.id} if found["rule"]["name"] == "expression" else set()
@@ -188,7 +198,7 @@ def _is_stated(needed: Hypothesis, stated: list[Hypothesis]) -> bool:
 def name_unstated(found: Mapping[str, Any]) -> list[str]:
     """Return the premises of an accepted certificate that it does not name itself: those of the first version named fewer."""
     declared = declare_stated(found["profile"])
-    rule = _rebuild(declared, found["rule"], found["proof"])
+    rule = _rebuild(declared, found["rule"], found["proof"], weighted=found["version"] == WEIGHTED)
     stated = read_premises(found)
     filled = {DECLARED_PROFILE.id: DECLARED_PROFILE.about(name=declared.name, source="")}
     filled[RECORD_STATISTICS.id] = RECORD_STATISTICS.about(names=", ".join(item.name for item in declared.record) or "no statistic")
@@ -198,12 +208,24 @@ def name_unstated(found: Mapping[str, Any]) -> list[str]:
 
 def declare_stated(profile: Mapping[str, Any]) -> Profile:
     """Return the profile that a certificate states. Raises what :func:`profiles.declare` raises."""
+    if "notion" in profile:
+        return declare_gaussian(profile)
     return declare(profile["name"], profile["epsilon"], record=profile["record"], parameters=profile["parameters"], ignores_weights=True)
 
 
-def _rebuild(declared: Profile, rule: Mapping[str, Any], proof: Mapping[str, Any]) -> SamplingRule:
+def _rebuild(declared: Profile, rule: Mapping[str, Any], proof: Mapping[str, Any], *, weighted: bool) -> SamplingRule:
     """Return the rule from its name and constants, which has to be the one that is stated and that the proof is about."""
     name, q, constants = rule["name"], rule["q"], rule["constants"]
+    if weighted:
+        numbers = {key: to_exact(_text(value)) for key, value in constants.items()}
+        stated = make_gaussian_rule(
+            to_exact(_text(rule["target_epsilon"])), numbers["target_delta"], int(numbers["steps"]), numbers.get("scale")
+        )
+        _require((name, q, tuple(sorted(numbers.items()))) == (stated.name, None, stated.constants), "rule", "it is not that of a table")
+        about = [to_exact(_text(proof["target"][key])) for key in ("epsilon", "delta")]
+        told = [stated.target_epsilon, numbers["target_delta"]]
+        _require(about == told and proof["target"]["steps"] == numbers["steps"], "rule", "the proof is about another target")
+        return stated
     if q is None:
         target = to_exact(_text(rule["target_epsilon"]))
         _require(target == to_exact(proof["target_epsilon"]), "rule", "the proof is about another target epsilon")
@@ -255,6 +277,8 @@ def _list_premises(found: Mapping[str, Any], rule: SamplingRule, declared: Profi
     every.update(dict.fromkeys((*Unit.RECORD.hypotheses, EXACT_REALS, STATISTICS, ARITHMETIC, ONE_ANALYSIS, _BITS[randomness])))
     if len(found["runs"]) > 1:
         every[SAME_STATISTICS] = None
+    if found["version"] == WEIGHTED and (steps := int(dict(rule.constants)["steps"])) > 1:
+        every.update(dict.fromkeys((FRESH_SAMPLES, MOST_STEPS.about(steps=steps))))
     return [item for item in every if declared.record or item.id not in _EMPTY]
 
 
@@ -282,6 +306,11 @@ def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None], dec
     """The stated numbers are on the safe side of the proved ones, and the claims are those that the way to choose (q, w) needs."""
     methods = {text: method for method, text in METHODS.items()}
     method = methods.get(found["sampler"]["pairs"])
+    if found["version"] == WEIGHTED:
+        _require(method == TABULATED, "sampler", "the pairs are not chosen in a known way")
+        _require("weight-table" in claims, "proof", "the claim weight-table is missing")
+        _check_losses(found)
+        return
     constrained = found["rule"]["q"] is None
     _require(method in ((CERTIFIED,) if constrained else (ROUNDED, CHECKED)), "sampler", "the pairs are not chosen in a known way")
     needed = ("well-defined", "assumption-8") if constrained else ("well-defined", "epsilon-upper")
@@ -299,9 +328,23 @@ def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None], dec
     _require(0 <= stated["lower"] <= lower, "epsilon", f"a lower bound of {found['epsilon']['lower']} is not proved")
 
 
+def _check_losses(found: Mapping[str, Any]) -> None:
+    target = found["proof"]["target"]
+    proved = {**dict.fromkeys(("upper", "plus", "minus"), to_exact(target["epsilon"])), "delta": to_exact(target["delta"])}
+    _require(set(found["epsilon"]) == set(proved), "epsilon", "it has other fields than upper, plus, minus and delta")
+    for name, value in proved.items():
+        _require(to_exact(_text(found["epsilon"][name])) >= value, "epsilon", f"{name} is stated below what is proved")
+
+
 def _check_statements(found: Mapping[str, Any], needed: list[Hypothesis], stated: list[Hypothesis]) -> None:
     """The rest is what this version writes."""
-    fixed = {"uses": USES, "not_covered": list(SECRET), "notion": "add-remove-dp", "conditional": True, "checked_by_kernel": True}
+    fixed = {
+        "uses": USES,
+        "not_covered": list(SECRET),
+        "notion": _NOTIONS[found["version"]],
+        "conditional": True,
+        "checked_by_kernel": True,
+    }
     for name, value in fixed.items():
         _require(found[name] == value and type(found[name]) is type(value), name, "it is not what a sample's certificate says")
     sampler = found["sampler"]
@@ -319,7 +362,7 @@ def _check_statements(found: Mapping[str, Any], needed: list[Hypothesis], stated
     )
     _require(isinstance(found["publishable"], bool), "publishable", "true or false was expected")
     _require(found.get("unit", "record") == "record", "unit", "a sample protects one record")
-    secret = "private" in found or TARGET_FROM_DATA in stated
+    secret = "private" in found or TARGET_FROM_DATA in stated or SCALE_FROM_DATA in stated
     _require(not (secret and found["publishable"]), "publishable", "it depends on the data set, but is said to be publishable")
     _require("private" not in found or set(found["private"]) == _FIGURES, "private", "it has other figures than a sample's certificate")
 

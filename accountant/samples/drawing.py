@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from accountant.data import check_range, complete_specs, find_target, open_dataset
+from accountant.data import check_range, complete_specs, find_size_scale, find_target, open_dataset
 from accountant.data.frames import Batch, Source
 from accountant.data.opening import BATCH_ROWS
 from accountant.data.specs import StatisticSpec, describe_spec
@@ -20,11 +20,13 @@ from accountant.data.svmlight import SvmlightSource
 from accountant.data.writers import output_format
 from accountant.files import check_not_input, check_writable, replace_files
 from accountant.guarantees import AnyGuarantee
+from accountant.guarantees.gaussian import table_of
 from accountant.samples.certificate import PrivateFigures, to_certificate_text
-from accountant.samples.once import compose_on_one_sample, to_profiles
-from accountant.samples.plan import SamplingPlan, plan_sample
+from accountant.samples.once import compose_on_one_sample, to_hypotheses, to_profiles
+from accountant.samples.plan import SamplingPlan, plan_sample, plan_weights
 from accountant.samples.sample import Records, Sample
 from accountant.samples.writing import open_sample_writer
+from accountant.weights.gaussian.premise import to_gaussian_target
 from accountant.weights.premise import prove_premise
 from profiles import Declaration, InvalidArgument, InvalidData, Profile, load
 from profiles.arrays import Floats, ignore_flags
@@ -206,6 +208,8 @@ def _plan(
         plan = plan_sample(profiles, **options)
         complete_specs(plan.profile, specs)
         return plan
+    if options.get("target_delta") is not None:
+        return _plan_size(profiles, source, specs, target_size, options)
     if {name for name, value in options.items() if value is not None and name != "relative_gap"}:
         raise InvalidArgument("a target size was given together with a rule or a target epsilon; give one of them")
     if isinstance(profiles, str):
@@ -214,6 +218,23 @@ def _plan(
     premise = prove_premise(profile)
     _, target = find_target(profile, source, complete_specs(profile, specs), target_size, premise=premise)
     return plan_sample(profiles, target_epsilon=target, premise=premise, assumed=(TARGET_FROM_DATA,))
+
+
+def _plan_size(
+    profiles: object, source: Source, specs: Sequence[StatisticSpec], target_size: object, options: dict[str, Any]
+) -> SamplingPlan:
+    """Return the plan under Gaussian noise whose weights have the least variance for an expected size."""
+    if {name for name, value in options.items() if value is not None} - {"relative_gap", "target_epsilon", "target_delta", "steps"}:
+        raise InvalidArgument("a target size was given together with a rule; give one of them")
+    if isinstance(profiles, str):
+        profiles = load(profiles)  # once, for the scale and for the plan
+    listed = (profiles.profile,) if isinstance(profiles, Declaration) else to_profiles(profiles)
+    profile = compose_on_one_sample(listed)
+    steps = 1 if options.get("steps") is None else options["steps"]
+    target = to_gaussian_target(options.get("target_epsilon"), options["target_delta"], steps)
+    _, scale = find_size_scale(profile, source, complete_specs(profile, specs), target_size, table_of(profile, target, whole=True))
+    reference = replace(profiles, mechanism=None, hypotheses=to_hypotheses(profiles)) if isinstance(profiles, Declaration) else profile
+    return plan_weights(profiles, reference, listed, target.epsilon, target.delta, steps=target.steps, scale=scale.value)
 
 
 def _name_statistics(plan: SamplingPlan, specs: Sequence[StatisticSpec]) -> SamplingPlan:

@@ -10,9 +10,10 @@ from typing import Any
 
 from accountant.guarantees import AnyGuarantee, Hypothesis, assume, realise_pairs, realise_sampling, settle
 from accountant.guarantees.derive import CONSTRAINED, DerivedEpsilon, derive_epsilon
+from accountant.guarantees.derive_gaussian import DerivedWeights, derive_weights
 from accountant.rules import SamplingRule
 from accountant.samples.once import compose_on_one_sample, to_hypotheses, to_profiles
-from accountant.selection.select import METHODS, Selector, prepare_selection
+from accountant.selection.select import METHODS, Selector, prepare_selection, prepare_tabulated
 from accountant.weights.fast import ConvexityPremise
 from accountant.weights.premise import prove_premise
 from profiles import Declaration, InvalidArgument, Profile, load
@@ -32,7 +33,7 @@ class SamplingPlan:
 
     profiles: tuple[Profile, ...]
     profile: Profile
-    derived: DerivedEpsilon
+    derived: DerivedEpsilon | DerivedWeights
     selector: Selector
     proof: Mapping[str, Any] | None
     checked: bool
@@ -51,7 +52,17 @@ class SamplingPlan:
     @property
     def epsilon(self) -> Fraction:
         """The certified bound, in nats."""
-        return self.derived.bound.upper
+        return self.derived.bound.upper if isinstance(self.derived, DerivedEpsilon) else self.derived.target.epsilon
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ at which ``epsilon`` is bounded; 0 for pure profiles."""
+        return Fraction(0) if isinstance(self.derived, DerivedEpsilon) else self.derived.target.delta
+
+    @property
+    def steps(self) -> int:
+        """How many steps, each on a fresh sample, the bound is for in all; one for pure profiles."""
+        return 1 if isinstance(self.derived, DerivedEpsilon) else self.derived.target.steps
 
     def guarantee(self, source: BitSource | None = None) -> AnyGuarantee:
         """Return the guarantee of one run of the mechanisms on a sample that somebody draws with these (q, w), such as an engine.
@@ -66,7 +77,8 @@ class SamplingPlan:
         return self._realise(source)
 
     def _realise(self, source: BitSource | None) -> AnyGuarantee:
-        claims = () if self.proof is None else tuple(str(claim["claim"]) for claim in self.proof["claims"])
+        known = () if self.proof is None or isinstance(self.derived, DerivedWeights) else self.proof["claims"]
+        claims = tuple(str(claim["claim"]) for claim in known)
         stated: dict[str, Any] = {
             "pairs": METHODS[self.method],
             "claims": claims if self.checked else (),
@@ -87,6 +99,8 @@ def plan_sample(
     q: str | None = None,
     constants: Mapping[str, object] | None = None,
     target_epsilon: object | None = None,
+    target_delta: object | None = None,
+    steps: object | None = None,
     premise: ConvexityPremise | None = None,
     assumed: Sequence[Hypothesis | str] = (),
     relative_gap: object = "1e-9",
@@ -96,6 +110,8 @@ def plan_sample(
     ``profiles``: a profile file or ``package.module:object``, what :func:`profiles.load` made of one, a profile, a mechanism, or a list of
     profiles and mechanisms. The rule is privacy-constrained for a ``target_epsilon`` alone, a named ``rule`` with its ``constants``, an
     expression ``q``, or the profile file's.
+    Under Gaussian noise (the notion ``gaussian``) ``target_delta`` goes with ``target_epsilon``; the guarantee is then of ``steps``
+    samples, one by default, each drawn anew by this plan, with an analysis each.
     ``premise`` is what the weights rest on, where it is proved already.
 
     Raises what :func:`accountant.derive_epsilon`, :func:`accountant.prove_premise` and :func:`compose_on_one_sample` raise.
@@ -111,6 +127,12 @@ def plan_sample(
     else:
         listed = to_profiles(profiles)
         reference = profile = compose_on_one_sample(listed)
+    if target_delta is not None:
+        if rule is not None or q is not None or constants:
+            raise InvalidArgument("a target delta was given together with a rule or its constants; give one of them")
+        return plan_weights(profiles, reference, listed, target_epsilon, target_delta, steps=1 if steps is None else steps, assumed=assumed)
+    if steps is not None:
+        raise InvalidArgument("a number of steps was given, but it belongs to a target delta; give one, or leave it out")
     named = "privacy-constrained" if rule is None and q is None and target_epsilon is not None else rule
     if named == "privacy-constrained" and target_epsilon is not None and premise is None:
         premise = prove_premise(profile, target_epsilon)  # refuses an unusable target with its reason
@@ -122,6 +144,29 @@ def plan_sample(
     proof = _find_proof(derived, selector)
     checked = proof is not None and check(json.dumps(proof)).accepted
     return SamplingPlan(listed, profile, derived, selector, proof if checked else None, checked, more)
+
+
+def plan_weights(
+    given: object,
+    reference: Declaration | Profile,
+    listed: tuple[Profile, ...],
+    target_epsilon: object | None,
+    target_delta: object,
+    *,
+    steps: object,
+    scale: Fraction | None = None,
+    assumed: Sequence[Hypothesis | str] = (),
+) -> SamplingPlan:
+    """Return the plan of weighted samples under Gaussian noise; ``given`` is what names the mechanisms, ``reference`` their profile.
+
+    ``scale``: see :func:`accountant.guarantees.derive_gaussian.derive_weights`. Raises what that raises, and :class:`InvalidArgument`.
+    """
+    if target_epsilon is None:
+        raise InvalidArgument("a target delta was given, but no target epsilon; give both")
+    derived = derive_weights(reference, target_epsilon, target_delta, steps=steps, scale=scale)
+    more = tuple(dict.fromkeys((*to_hypotheses(given), *as_hypotheses(assumed, "a sample"))))
+    selector = prepare_tabulated(derived.weights.premise, derived.weights.table, derived.rule, scale)
+    return SamplingPlan(listed, derived.profile, derived, selector, derived.certificate(), checked=True, assumed=more)
 
 
 def _find_proof(derived: DerivedEpsilon, selector: Selector) -> Mapping[str, Any] | None:

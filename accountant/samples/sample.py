@@ -22,6 +22,7 @@ from profiles.profile import WEIGHT
 from profiles.randomness.bits import BitSource, Uncopied, repeats
 from profiles.randomness.forks import mark_process
 from profiles.randomness.system import open_generator
+from profiles.terms import to_text
 
 #: Statistics are sums of squares or sizes over at most some hundred thousand columns, in any order.
 _ROOM = 1e-10
@@ -131,10 +132,11 @@ class Sample(Uncopied):
                 raise InvalidArgument(
                     f"a mechanism with a profile and a run method was expected, but {type(item).__name__} was found; give one"
                 )
-            if (own.epsilon, own.record, own.parameters) != (profile.epsilon, profile.record, profile.parameters):
+            mine, its = ((item.promise, item.notion, item.record, item.parameters) for item in (own, profile))
+            if mine != its:
                 raise InvalidArgument(
-                    f"the sample was planned for epsilon(w, x) = {profile.text} of {profile.name!r}, but {own.name!r} has {own.text} or "
-                    "other ranges or parameters; plan and draw a sample for it"
+                    f"the sample was planned for {profile.notion.number}(w, x) = {to_text(profile.promise)} of {profile.name!r}, but "
+                    f"{own.name!r} has {to_text(own.promise)} or other ranges or parameters; plan and draw a sample for it"
                 )
 
     def _require_statistics(self, mechanism: Any, points: Floats) -> None:
@@ -150,7 +152,7 @@ class Sample(Uncopied):
                     f"the mechanism must have one value of {name!r} a record, but an array of another shape was found; correct it",
                     private=f"{values.shape} for {records.weights.size} records",
                 )
-        cost = CompiledTerm(mechanism.profile.numeric_epsilon())
+        cost = CompiledTerm(mechanism.profile.stand_in().numeric_epsilon())
         free = {parameter.name: np.ones(1) for parameter in mechanism.profile.free_parameters}
         with np.errstate(all="ignore"):
             assumed, real = (

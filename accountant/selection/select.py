@@ -20,11 +20,14 @@ from accountant.rules.variance import refuse_oracle
 from accountant.selection.excess import ExcessCheck, make_check
 from accountant.selection.explicit import round_rule
 from accountant.selection.floors import CONSTRAINED_BITS, blocks, floor_bits
+from accountant.selection.shifts import ShiftReader, prepare_shifts
 from accountant.weights.fast import ConvexityPremise, WeightSolver, prepare_solver, probabilities
 from accountant.weights.fast.columns import Column, Columns
 from accountant.weights.fast.domain import as_columns, require_range
 from accountant.weights.fast.refine import Refiner
 from accountant.weights.fast.rounding import TOLERANCE, U
+from accountant.weights.gaussian.premise import GaussianPremise
+from accountant.weights.gaussian.table import WeightTable
 from accountant.weights.premise import prove_premise
 from profiles import InvalidData, InvalidSampling, Profile, Undecided, to_exact
 from profiles.arrays import Floats
@@ -35,13 +38,17 @@ from proofs_check.verify import decide_in_time
 
 #: w·ε′ ≥ ε ≥ 0 for all records and all w ≥ 1, with ε continuously differentiable: then ε′ ≥ 0. Concave profiles are beyond it.
 _MONOTONE = "proposition-17"
-CERTIFIED, ROUNDED, CHECKED = "certified-weights", "directed-rounding", "checked"
+CERTIFIED, ROUNDED, CHECKED, TABULATED = "certified-weights", "directed-rounding", "checked", "tabulated-shifts"
 #: Why the bound of the exact rule holds for the numbers used, by method.
 METHODS: Mapping[str, str] = {
     CERTIFIED: "w is the largest weight with psi_w(x) <= epsilon*, rounded down to 28 bits, and q is 1/w rounded down",
     ROUNDED: "q <= q(x) <= 1/w, both rounded down to 36 bits, and epsilon does not fall in w (w*epsilon' >= epsilon >= 0)",
     CHECKED: (
         "q <= q(x) <= 1/w, both rounded down to 36 bits, and log(1 + q*(exp(epsilon(w, x)) - 1)) <= epsilon is enforced for every record"
+    ),
+    TABULATED: (
+        "q <= zeta/mu and w <= mu/zeta, both rounded down to 36 bits, or both 1, where zeta = mu(1, x) and mu is that of a row of the "
+        "table that serves zeta: the pair of the row dominates that of the record"
     ),
 }
 
@@ -78,6 +85,7 @@ class Selector:
     claim: Mapping[str, Any] | None = None
     solver: WeightSolver | None = None
     check: ExcessCheck | None = None
+    shifts: ShiftReader | None = None
 
     def select(self, statistics: Mapping[str, ArrayLike | Column], *, first_row: int = 0) -> Selection:
         """Return probabilities and weights of a batch; ``first_row`` is added to row numbers in errors.
@@ -95,6 +103,8 @@ class Selector:
         columns = Columns({name: column + 0.0 for name, column in given.items()}, given.written)
         if self.solver is not None:
             return _select_constrained(self.solver, columns, first_row)
+        if self.shifts is not None:
+            return Selection(*self.shifts.read(columns)) if columns[next(iter(columns))].size else Selection(np.empty(0), np.empty(0))
         if self.rule.q is None:
             raise InvalidSampling(f"the rule {self.rule.name!r} was not prepared; use prepare_selection")
         chances, weights, refined = round_rule(self.rule.q, columns, first_row=first_row)
@@ -135,6 +145,16 @@ def prepare_selection(
         )
     check = make_check(profile, to_exact(bound, "the bound"))
     return Selector(profile, rule, CHECKED, METHODS[CHECKED], check=check)
+
+
+def prepare_tabulated(premise: GaussianPremise, table: WeightTable, rule: SamplingRule, scale: Fraction | None = None) -> Selector:
+    """Return what computes q̂ and ŵ under Gaussian noise from a table of weights (docs/gaussian-weights.md, Theorem 9).
+
+    Claim: for each record of the declared domain, the pair of (q̂, ŵ) is dominated by that of a row of the table; both depend on the record
+    alone. ``scale``: see :func:`accountant.selection.shifts.prepare_shifts`.
+    """
+    shifts = prepare_shifts(premise, table, scale)
+    return Selector(premise.profile, rule, TABULATED, METHODS[TABULATED], shifts=shifts)
 
 
 def prove_monotone(profile: Profile) -> Mapping[str, Any] | None:

@@ -151,7 +151,9 @@ def test_commands_about_an_epsilon_refuse_every_other_notion_in_one_line(name, n
 READERS = {
     "profiles/profile.py", "profiles/files.py", "profiles/stored.py", "profiles/composition.py", "profiles/presenting/describing.py",
     "proofs_check/admission.py", "proofs_check/certificates.py", "proofs_check/conditions/homogeneous.py", "accountant/samples/once.py",
-    "accountant/report/sections.py", "accountant/weights/gaussian/weight.py",
+    "accountant/report/sections.py", "accountant/weights/gaussian/weight.py", "accountant/weights/gaussian/premise.py",
+    "accountant/guarantees/gaussian.py", "accountant/selection/shifts.py", "accountant/samples/sample.py",
+    "accountant/weights/gaussian/covers.py",
 }  # fmt: skip
 
 

@@ -30,6 +30,8 @@ from accountant.guarantees import (
     amplify_by_importance_sampling,
     assume,
     base_profile,
+    bound_by_cover,
+    bound_by_table,
     compose_curves,
     curve_of_guarantee,
     declare_events,
@@ -58,6 +60,7 @@ from accountant.onesided import (
     worst_case_directions,
 )
 from accountant.rules import make_rule, rule_from_expression
+from accountant.rules.gaussian import make_gaussian_rule
 from accountant.rules.named import PUBLIC_RATE
 from profiles import (
     InvalidArgument,
@@ -79,6 +82,9 @@ from proofs_check.suprema.certify import Checked
 
 SUM = declare("noisy sum", "w*z/3", record={"z": ["0.5", 2]}, source="Dwork et al. 2006")
 SUPPOSED = "on the word of the file, "
+
+
+NOISY = declare("noisy sum", notion="gaussian", mu="w*z/30", record={"z": ["3.9", 4]})
 
 
 @cache
@@ -112,6 +118,8 @@ def guarantee(name: str) -> AnyGuarantee:
             ),
             at_delta="1e-3",
         ),
+        "tabulated": lambda: bound_by_table(NOISY, rule=make_gaussian_rule(Fraction(1), Fraction(1, 10**5), 1)),
+        "covered": lambda: bound_by_cover(NOISY, rule=rule_from_expression("1/4 + z/40", NOISY), at_delta="1e-5", gap="0.05"),
         "one-sided": lambda: declare_add_dp("svt", "1.5", source=""),
         "discharged": lambda: post_processing(discharge(guarantee("epsilon"), EXACT_REALS, "noise on the integers"), "rounding"),
         "assumed": lambda: assume(guarantee("epsilon"), ["the clock is right"]),
@@ -121,7 +129,7 @@ def guarantee(name: str) -> AnyGuarantee:
 
 NAMES = [
     "profile", "sampled", "epsilon", "constrained", "file", "expression", "directions", "composed", "curves", "one-sided", "discharged",
-    "assumed",
+    "assumed", "tabulated", "covered",
 ]  # fmt: skip
 
 
@@ -748,7 +756,7 @@ def test_a_rule_that_concludes_from_nothing_says_what_a_file_asks_to_be_believed
     with pytest.raises(InvalidArgument, match="concludes from no guarantee"):
         Signature("trust_me", premises=0)
     assert {call for call, (signature, _) in CALLS.items() if signature.word} == {
-        "base_profile", "declare_directions", "declare_events", "worst_case_directions",
+        "base_profile", "bound_by_cover", "bound_by_table", "declare_directions", "declare_events", "worst_case_directions",
     }  # fmt: skip
 
 

@@ -190,11 +190,16 @@ def prepare_solver(profile: Profile, target_epsilon: object, *, premise: Convexi
     epsilon = profile.numeric_epsilon()
     coefficient = split_weight(epsilon)
     return WeightSolver(
-        profile, make_target(target), epsilon, CompiledTerm(epsilon), None if coefficient is None else _coefficient(profile, coefficient)
+        profile,
+        make_target(target),
+        epsilon,
+        CompiledTerm(epsilon),
+        None if coefficient is None else make_coefficient(profile, coefficient),
     )
 
 
-def _coefficient(profile: Profile, term: Term) -> Coefficient:
+def make_coefficient(profile: Profile, term: Term) -> Coefficient:
+    """Return the coefficient of w in the promise of ``profile``, prepared for arrays."""
     form = affine_in_one(term)
     affine = pair = limits = None
     if form is not None and form[2] is not None and form[0] >= 0:

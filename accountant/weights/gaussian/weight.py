@@ -105,13 +105,13 @@ def gaussian_weight(
     """
     count = to_integer(digits, "digits", 1, MAX_DIGITS, hint="choose one in this range")
     times = to_integer(steps, "the number of steps", 1, MAX_STEPS, hint="choose one in this range")
-    _require_gaussian(profile)
+    require_gaussian(profile)
     epsilon, delta = to_target(target_epsilon), to_target_delta(target_delta)
     if epsilon > MOST_EPSILON:
         raise InvalidTarget(
             f"a target epsilon of at most {exact_text(MOST_EPSILON)} was expected, but {shorten(epsilon)} was found; lower it"
         )
-    _require_homogeneous(profile)
+    require_homogeneous(profile)
     low, high = measure_record(profile, record, count)
     if not high:
         return GaussianWeight(
@@ -136,7 +136,8 @@ def to_target_delta(value: object) -> Fraction:
     return delta
 
 
-def _require_gaussian(profile: Profile) -> None:
+def require_gaussian(profile: Profile) -> None:
+    """Refuse a profile of another notion, in one sentence. Raises :class:`OtherNotion`."""
     if profile.notion is ProfileNotion.PURE:
         raise OtherNotion(
             f"a target delta was given, but {profile.name[:60]!r} is a profile of pure epsilon-differential privacy, which needs none; "
@@ -145,12 +146,12 @@ def _require_gaussian(profile: Profile) -> None:
     if profile.notion is not ProfileNotion.GAUSSIAN:
         raise OtherNotion(
             f'weights for a target delta need the notion "gaussian", but {profile.name[:60]!r} declares {profile.notion.number} in '
-            f'the notion "{profile.notion.value}"; declare mu'
+            f'the notion "{profile.notion.value}", of which nothing is proved that sampling would gain; declare mu'
         )
 
 
 @lru_cache(maxsize=256)
-def _require_homogeneous(profile: Profile) -> None:
+def require_homogeneous(profile: Profile) -> None:
     """Refuse a profile of which it is not proved that a record enters by one number, times its weight."""
     found = verify_notion(profile, [homogeneous.ID]).decisions[homogeneous.ID]
     if found.verdict is Verdict.REFUTED:
@@ -245,4 +246,7 @@ def certify(found: GaussianWeight, reached: Mapping[Direction, Fraction], claims
     return made
 
 
-__all__ = ["GaussianWeight", "certify", "compose_record", "gaussian_weight", "measure_record", "to_target_delta"]
+__all__ = [
+    "GaussianWeight", "certify", "compose_record", "gaussian_weight", "measure_record", "require_gaussian", "require_homogeneous",
+    "to_target_delta",
+]  # fmt: skip

@@ -1,0 +1,159 @@
+"""What the weights of a data set rest on under Gaussian noise: μ(w, x) = w μ(1, x) is proved, and μ(1, x) is bounded on the declared range.
+
+Both are about the declared domain, not the data: the weights must be defined for any record that a neighboring data set may add.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from accountant.curves.events import MOST_EPSILON
+from accountant.weights.gaussian.one_step import OneStep
+from accountant.weights.gaussian.table import WeightTable, make_table
+from accountant.weights.gaussian.weight import MAX_STEPS, require_gaussian, require_homogeneous, to_target_delta
+from profiles.errors import Infeasible, InvalidProfile, InvalidTarget, Undecided
+from profiles.numbers import decimal_text, exact_text, shorten, to_integer
+from profiles.profile import WEIGHT, Profile
+from profiles.terms import Term, number, substitute
+from proofs_check.certificates import check_text, profile_json
+from proofs_check.conditions import homogeneous
+from proofs_check.conditions.context import to_target
+from proofs_check.suprema.branch import minimum_enclosure
+from proofs_check.suprema.ceilings import certify_at_most, enclose_term, proves_at_most
+from proofs_check.verify_notion import verify_notion
+
+Point = Mapping[str, Fraction]
+_BOXES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianPremise:
+    """Claim: μ(w, x) = w ζ(x) on the declared domain of ``profile``, with 0 ≤ ζ(x) = μ(1, x) ≤ ``reach`` for every record.
+
+    ``promise`` and ``ceiling`` are the certificates of the two. ``worst``: a record whose ζ is at, or just below, ``reach``; ``least``:
+    about the smallest ζ, beyond which a table needs no rows.
+    """
+
+    profile: Profile
+    reach: Fraction
+    worst: Point
+    promise: Mapping[str, Any]
+    ceiling: Mapping[str, Any]
+    least: Fraction = Fraction(0)
+
+    @property
+    def zeta(self) -> Term:
+        """The term of ζ in the statistics."""
+        return zeta_term(self.profile)
+
+
+def zeta_term(profile: Profile) -> Term:
+    """Return the term of μ(1, x), with numbers in place of the parameters."""
+    return substitute(profile.stand_in().numeric_epsilon(), {WEIGHT: number(1)})
+
+
+def prove_gaussian(profile: Profile) -> GaussianPremise:
+    """Return the premise of a profile in the notion ``gaussian``.
+
+    Raises :class:`profiles.OtherNotion`, :class:`InvalidProfile` (a parameter without a number, no statistic, a μ that is no multiple of w,
+    or 0 everywhere), :class:`Undecided`.
+    """
+    require_gaussian(profile)
+    free = [parameter.name for parameter in profile.free_parameters]
+    if free:
+        raise InvalidProfile(f"weights need numbers for all parameters, but {', '.join(free)} has none; set it in the profile")
+    if not profile.record:
+        raise InvalidProfile(f"the profile {profile.name[:60]!r} declares no record statistic, so no data can be read for it; declare one")
+    require_homogeneous(profile)
+    term = zeta_term(profile)
+    found = enclose_term(term, profile.record)
+    if found is None:
+        raise Undecided("mu(1, x) could not be bounded over the declared domain; narrow the ranges and clip each record to them")
+    _, reach, worst = found
+    if not reach:
+        raise InvalidProfile(
+            f"weights were asked for, but every record of {profile.name[:60]!r} has mu = 0 and loses nothing; use all records"
+        )
+    ceiling = certify_at_most(term, profile.record, reach)
+    if ceiling is None:
+        raise Undecided(f"mu(1, x) <= {decimal_text(reach, 9, round_up=True)} could not be proved for every record; write mu more simply")
+    ends = minimum_enclosure(term, profile.record_variables(), _BOXES)
+    least = Fraction(0) if ends is None else max(Fraction(decimal_text(max(ends[0], Fraction(0)), 9, round_up=False)), Fraction(0))
+    return GaussianPremise(profile, reach, worst, verify_notion(profile, [homogeneous.ID]).certificate(), ceiling, least)
+
+
+def recheck_promise(profile: Profile, promise: object) -> bool:
+    """Tell whether the kernel accepts a certificate, and it says that μ of this very profile is a multiple of w."""
+    if not isinstance(promise, Mapping) or promise.get("profile") != profile_json(profile):
+        return False
+    report = check_text(json.dumps(promise))
+    return report.accepted and any((claim.claim, claim.verdict) == (homogeneous.ID, "proved") for claim in report.claims)
+
+
+def recheck_premise(profile: Profile, reach: Fraction, promise: object, ceiling: object) -> bool:
+    """Tell whether the kernel accepts now what a file gives as the certificates of a premise for ``profile`` and ``reach``."""
+    return recheck_promise(profile, promise) and proves_at_most(ceiling, zeta_term(profile), profile.record, reach)
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianTarget:
+    """What weights are for: δ(``epsilon``) ≤ ``delta`` after ``steps`` steps, each on a fresh sample."""
+
+    epsilon: Fraction
+    delta: Fraction
+    steps: int
+
+    def describe(self) -> str:
+        """Return the target in words."""
+        after = "" if self.steps == 1 else f" after {self.steps} steps"
+        return f"epsilon = {exact_text(self.epsilon)} and delta = {exact_text(self.delta)}{after}"
+
+
+def to_gaussian_target(epsilon: object, delta: object, steps: object = 1) -> GaussianTarget:
+    """Return a target that a user gave. Raises :class:`InvalidTarget`, :class:`profiles.InvalidArgument`.
+
+    Numbers that are none are refused as everywhere.
+    """
+    exact = to_target(epsilon)
+    if exact > MOST_EPSILON:
+        raise InvalidTarget(
+            f"a target epsilon of at most {exact_text(MOST_EPSILON)} was expected, but {shorten(exact)} was found; lower it"
+        )
+    return GaussianTarget(exact, to_target_delta(delta), to_steps(steps))
+
+
+def to_steps(value: object) -> int:
+    """Return a number of steps. Raises :class:`profiles.InvalidArgument`."""
+    return to_integer(value, "the number of steps", 1, MAX_STEPS, hint="choose one in this range", any_form=True)
+
+
+def tabulate_weights(
+    premise: GaussianPremise, target: GaussianTarget, *, whole: bool = False, progress: Callable[[int], None] | None = None
+) -> WeightTable:
+    """Return the table of weights for every record of the declared domain (:func:`make_table`).
+
+    Raises :class:`Infeasible` where w = 1 exceeds the target at a record, which it names: one of the declared domain, not of the data.
+    """
+    step = OneStep(target.epsilon, target.delta)
+    try:
+        return make_table(step, premise.reach, target.steps, least=premise.least, whole=whole, progress=progress)
+    except Infeasible as error:
+        where = ", ".join(f"{name} = {_short(value)}" for name, value in premise.worst.items())
+        raise Infeasible(
+            f"weights for {target.describe()} were asked for, but w = 1 already exceeds them at the record {where} of the declared domain; "
+            "raise the target or the noise, or narrow the range and clip each record to it"
+        ) from error
+
+
+def _short(value: Fraction) -> str:
+    return exact_text(value) if len(exact_text(value)) <= 20 else decimal_text(value, 12, round_up=False)
+
+
+__all__ = [
+    "GaussianPremise", "GaussianTarget", "prove_gaussian", "recheck_premise", "recheck_promise", "tabulate_weights", "to_gaussian_target",
+    "to_steps", "zeta_term",
+]  # fmt: skip

@@ -1,0 +1,178 @@
+"""Tables of weights as files, and their check: the kernel judges the promise of the profile, the bound on ζ and every row by itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from accountant.curves.events import Direction
+from accountant.weights.gaussian.many_steps import StepBound
+from accountant.weights.gaussian.premise import GaussianPremise, GaussianTarget, recheck_premise, to_gaussian_target
+from accountant.weights.gaussian.table import MOST_ROWS, TableRow, WeightTable
+from profiles import PDPError, UnreadableFile, declare, exact_text, to_exact
+from profiles.profile import Profile
+from profiles.strict_json import read_count, read_exact, read_fields, read_json, read_list, read_string
+from proofs_check.certificates import profile_json
+from proofs_check.kernel import Report, check
+from proofs_check.kernel.checker import CheckedClaim
+
+FORMAT, VERSION = "pdp-weight-table", 1
+#: Cells of a grid in a file: what the kernel spends on a row is a few seconds then.
+_MOST_CELLS = 1 << 17
+_KEYS = {"format", "version", "profile", "target", "reach", "promise", "ceiling", "rows"}
+
+
+@dataclass(frozen=True, slots=True)
+class TabulatedWeights:
+    """A table of weights, with the premise of the profile that it was made for."""
+
+    premise: GaussianPremise
+    table: WeightTable
+
+    def to_object(self) -> dict[str, Any]:
+        """Return the certificate: everything that is needed to check the table again, as JSON types."""
+        table, premise = self.table, self.premise
+        target = {"epsilon": exact_text(table.epsilon), "delta": exact_text(table.delta), "steps": table.steps}
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "profile": profile_json(premise.profile),
+            "target": target,
+            "reach": exact_text(premise.reach),
+            "promise": premise.promise,
+            "ceiling": premise.ceiling,
+            "rows": [row_object(row) for row in table.rows],
+        }
+
+    def to_text(self) -> str:
+        """Return the text of the file, a row a line."""
+        whole = self.to_object()
+        rows = ",\n  ".join(json.dumps(row) for row in whole.pop("rows"))
+        return json.dumps(whole, indent=1)[:-2] + f',\n "rows": [\n  {rows}\n ]\n}}\n'
+
+
+def row_object(row: TableRow) -> dict[str, Any]:
+    """Return a row as JSON types."""
+    return {"mu": exact_text(row.mu), "q": exact_text(row.q), **{bound.direction.value: bound.grid for bound in row.bounds}}
+
+
+def read_table(value: object, profile: Profile) -> TabulatedWeights:
+    """Return the table of an object for ``profile``, of which nothing is checked yet but its form. Raises :class:`UnreadableFile`."""
+    where = "a table of weights"
+    found = read_fields(value, where, _KEYS)
+    if found["format"] != FORMAT or found["version"] != VERSION or isinstance(found["version"], bool):
+        raise UnreadableFile(f"{where} in the format {FORMAT}, version {VERSION}, was expected, but another one was found; use its release")
+    if found["profile"] != profile_json(profile):
+        raise UnreadableFile(f"{where} for {profile.name[:60]!r} was expected, but it is for another profile; take the one of this profile")
+    target, reach = _read_target(found["target"]), read_exact(found["reach"], "the largest zeta")
+    rows = tuple(read_row(item, target.delta) for item in read_list(found["rows"], "the rows"))
+    falls = all(one.mu < other.mu and one.zeta > other.zeta for one, other in pairwise(rows))
+    if not 0 < len(rows) <= MOST_ROWS or not falls or not 0 < reach <= rows[0].zeta:
+        raise UnreadableFile(f"{where} needs rows with rising mu and falling zeta from {exact_text(reach)[:40]} on; correct the file")
+    premise = GaussianPremise(profile, reach, {}, read_certificate_object(found["promise"]), read_certificate_object(found["ceiling"]))
+    return TabulatedWeights(premise, WeightTable(target.epsilon, target.delta, target.steps, rows))
+
+
+def read_certificate_object(value: object) -> dict[str, Any]:
+    """Return a certificate inside a file, which the kernel judges later. Raises :class:`UnreadableFile`."""
+    if not isinstance(value, dict):
+        raise UnreadableFile("the certificates of a table of weights are objects, but another value was found; correct the file")
+    return value
+
+
+def _read_target(value: object) -> GaussianTarget:
+    found = read_fields(value, "the target", {"epsilon", "delta", "steps"})
+    epsilon, delta = read_exact(found["epsilon"], "the target epsilon"), read_exact(found["delta"], "the target delta")
+    try:
+        return to_gaussian_target(epsilon, delta, read_count(found["steps"], "the steps"))
+    except PDPError as error:
+        raise UnreadableFile(f"the target of a table of weights cannot be read: {error}") from None
+
+
+def read_row(value: object, delta: Fraction) -> TableRow:
+    """Return the row of an object. Raises :class:`UnreadableFile`."""
+    found = read_fields(value, "a row", {"mu", "q", *(direction.value for direction in Direction)})
+    mu, q = read_exact(found["mu"], "mu of a row"), read_exact(found["q"], "q of a row")
+    if not 0 < q <= 1 or mu <= 0:
+        raise UnreadableFile("a row needs a mu above 0 and a q in (0, 1], but other numbers were found; correct the file")
+    return TableRow(mu, q, tuple(StepBound(direction, delta, _read_grid(found[direction.value])) for direction in Direction))
+
+
+def _read_grid(value: object) -> Mapping[str, object] | None:
+    if value is None:
+        return None
+    events = value.get("events") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(events, list):
+        raise UnreadableFile("the grid of a row is an object with events, but another value was found; correct the file")
+    for event in events:
+        ends = [end for name in ("low", "high") if type(end := event.get(name)) is int] if isinstance(event, dict) else []
+        if len(ends) != 2 or ends[1] - ends[0] > _MOST_CELLS:
+            raise UnreadableFile(f"the grid of a row has at most {_MOST_CELLS} cells, but more, or none, were found; correct the file")
+    return value
+
+
+def find_fault(found: TabulatedWeights) -> str | None:
+    """Return the step at which the kernel rejects a table, None where it accepts all of it."""
+    premise, table = found.premise, found.table
+    if not recheck_premise(premise.profile, premise.reach, premise.promise, premise.ceiling):
+        return "promise"
+    bad = table.find_rejected()
+    return None if bad is None else f"rows[{table.rows.index(bad)}]"
+
+
+def read_table_file(text: str) -> Mapping[str, Any] | None:
+    """Return the object of a file with a table of weights, None where the text is something else, which is the kernel's to judge."""
+    if FORMAT not in text:
+        return None
+    try:
+        found = read_json(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and found.get("format") == FORMAT else None
+
+
+def check_table(value: Mapping[str, Any]) -> Report:
+    """Put every claim of a file with a table of weights to the kernel.
+
+    Accepted means: μ(w, x) = w μ(1, x) and μ(1, x) ≤ ``reach`` for the stated profile, and every row has δ(ε*) ≤ δ* in both directions
+    after the stated number of steps; so every weight that is read off the table has (Theorem 9).
+    """
+    try:
+        found = read_table(value, declare_stated(value["profile"]))
+        fault = find_fault(found)
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError, PDPError) as problem:
+        said = f"malformed ({type(problem).__name__}: {str(problem)[:100]})"
+        return Report(accepted=False, step="weight-table", reason=said)
+    if fault is not None:
+        return Report(accepted=False, step=f"weight-table.{fault}", reason="the kernel does not accept its certificate")
+    return Report(accepted=True, claims=tuple(_claims(found)))
+
+
+def _claims(found: TabulatedWeights) -> Iterator[CheckedClaim]:
+    for certificate in (found.premise.promise, found.premise.ceiling):
+        yield from (claim for claim in check(json.dumps(certificate)).claims if claim.claim != "well-defined")
+    yield CheckedClaim("weight-table", "proved", f"{len(found.table.rows)} rows", (), ())
+
+
+def declare_stated(profile: Mapping[str, Any]) -> Profile:
+    """Return the profile of the notion ``gaussian`` that a file states. Raises what :func:`profiles.declare` raises."""
+    name, notion = read_string(profile["name"], "the name"), read_string(profile["notion"], "the notion")
+    return declare(name, notion=notion, mu=profile["mu"], record=profile["record"], parameters=profile["parameters"])
+
+
+def describe_table(value: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what an accepted table says, for people."""
+    target, rows = value["target"], value["rows"]
+    delta, steps = exact_text(to_exact(target["delta"])), target["steps"]
+    yield f"weights with delta({target['epsilon']}) <= {delta} after {steps} step(s), each on a fresh sample"
+    yield f"for mu(1, x) <= {value['reach']}: {len(rows)} rows; w = mu/zeta with the largest mu of a row that serves zeta = mu(1, x)"
+
+
+__all__ = [
+    "FORMAT", "TabulatedWeights", "check_table", "declare_stated", "describe_table", "find_fault", "read_certificate_object", "read_row",
+    "read_table", "read_table_file", "row_object",
+]  # fmt: skip

@@ -1,0 +1,252 @@
+"""The table of weights of all records: certified pairs (μ, q), and which of them bounds a record of a given ζ (docs/gaussian-weights.md).
+
+Theorem 9: where the pair of a record that is kept with probability q and then shifted by μ has δ(ε*) ≤ δ* after T steps, so has every
+record with ζ ≤ q μ that is kept with probability ζ/μ and counts μ/ζ times. Rows are found for rising μ, at each of which δ rises with q.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import exp, isqrt, log, sqrt
+
+from accountant.curves.engine import make_certificate
+from accountant.curves.events import Composition, Direction, MechanismKind, make_event
+from accountant.weights.gaussian.many_steps import Coarseness, StepBound, bound_steps, find_weight
+from accountant.weights.gaussian.one_step import OneStep, find_crossing
+from profiles.balls import ball, working_precision
+from profiles.errors import Infeasible
+from profiles.numbers import decimal_text
+from proofs_check.certificates import check_text
+
+NAME = "one row of a table of weights"
+MOST_ROWS = 600
+#: Bits of μ, digits of q; bits of arithmetic for one step.
+_MU_BITS, _Q_DIGITS, _BITS = 28, 8, 160
+#: How far log μ goes from row to row, in units of the root of how steeply μ rises where ζ falls: for one step, and for several.
+_PACES, _LONGEST = (0.016, 0.08), 0.25
+#: A table ends where ζ is this small beside its first one: further down the weight is μ/ζ with the last μ.
+_SPAN = Fraction(1, 10_000)
+#: How close log q comes to where δ is its target, for one step and for several; and evaluations on the way.
+_NEAR, _MOST = (1e-9, 0.005), 40
+_BOTH = (Direction.REMOVE, Direction.ADD)
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A pair with δ(ε*) ≤ δ* after T steps: a record is kept with probability ``q``, and shifts the output by ``mu`` if it is."""
+
+    mu: Fraction
+    q: Fraction
+    bounds: tuple[StepBound, ...] = field(repr=False)
+
+    @property
+    def zeta(self) -> Fraction:
+        """The largest ζ = μ(1, x) of a record that the row serves."""
+        return self.mu * self.q
+
+
+@dataclass(frozen=True, slots=True)
+class WeightTable:
+    """Rows with rising μ and falling ζ, all certified for δ(``epsilon``) ≤ ``delta`` after ``steps`` steps on fresh samples.
+
+    It is a function of these numbers and of the declared range of ζ alone, never of a data set.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+    steps: int
+    rows: tuple[TableRow, ...]
+
+    @property
+    def reach(self) -> Fraction:
+        """The largest ζ for which the table has a weight."""
+        return self.rows[0].zeta
+
+    def shift_at(self, zeta: Fraction) -> Fraction:
+        """Return the largest μ of a row that serves ζ: w = μ/ζ is feasible (Theorem 9). Raises :class:`Infeasible` beyond the table."""
+        served = [row.mu for row in self.rows if zeta <= row.zeta]
+        if not served:
+            raise Infeasible(f"a weight for zeta = {decimal_text(zeta, 6, round_up=True)} was asked for, but the table ends below it")
+        return max(served)
+
+    def compose_row(self, row: TableRow) -> Composition:
+        """Return the composition that a row is about."""
+        return compose_pair(row.mu, row.q, self.steps)
+
+    def certify_row(self, row: TableRow) -> dict[str, object]:
+        """Return the certificate of a row: its composition, and δ in both directions at most δ*, which the kernel computes again."""
+        claims = tuple(bound.claim(self.epsilon, self.delta) for bound in row.bounds)
+        return make_certificate(self.compose_row(row), claims)
+
+    def find_rejected(self, *, computed: bool = True) -> TableRow | None:
+        """Return a row that the kernel does not accept, None where it accepts all of them, in both directions.
+
+        Without ``computed``, only rows without a grid are put to it: of a table that was just made, it computed the others itself.
+        """
+        asked = [row for row in self.rows if computed or any(bound.grid is None for bound in row.bounds)]
+        return next((row for row in asked if not self._accepts(row)), None)
+
+    def _accepts(self, row: TableRow) -> bool:
+        if tuple(bound.direction for bound in row.bounds) != _BOTH:
+            return False
+        return check_text(json.dumps(self.certify_row(row))).accepted
+
+
+def compose_pair(mu: Fraction, q: Fraction, steps: int, name: str = NAME) -> Composition:
+    """Return the composition of a record that is kept with probability q, and shifts the output by μ if it is, in each of some steps."""
+    return Composition(name, (make_event(MechanismKind.GAUSSIAN, {"noise_multiplier": 1 / mu}, sampling_probability=q, count=steps),))
+
+
+def make_table(
+    step: OneStep,
+    reach: Fraction,
+    steps: int,
+    *,
+    least: Fraction = Fraction(0),
+    whole: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> WeightTable:
+    """Return the table for records with ζ in (``least``, ``reach``], where ``reach`` > 0.
+
+    ``whole``: it begins at the largest ζ that is feasible with w = 1, as weights below the largest ones need it. ``progress`` is called
+    with the number of rows. Each row's δ was enclosed by balls (one step) or computed by the kernel (several).
+
+    Raises :class:`Infeasible` (w = 1 exceeds the target at ``reach``), :class:`Undecided`.
+
+    >>> table = make_table(OneStep(Fraction(1), Fraction(1, 100000)), Fraction("0.2"), 1, least=Fraction("0.15"))
+    >>> float(table.shift_at(Fraction("0.2")) / Fraction("0.2"))
+    1.96337775
+    """
+    walk = _Walk(step, steps)
+    rows = [walk.begin(reach)]
+    if whole:
+        rows = [walk.begin_whole(reach)]
+    end = max(least, rows[0].zeta * _SPAN)
+    while rows[-1].zeta > end and rows[-1].q > 4 * step.delta / steps and len(rows) < MOST_ROWS:
+        found = walk.go_on(rows)
+        if found is None:
+            break
+        rows.append(found)
+        if progress is not None:
+            progress(len(rows))
+    return WeightTable(step.epsilon, step.delta, steps, tuple(rows))
+
+
+@dataclass(slots=True)
+class _Walk:
+    """From row to row: the largest q at the next μ, by the secant method for log δ as a function of log q, which rises (Theorem 6)."""
+
+    step: OneStep
+    steps: int
+    slope: float = 2.0
+
+    def begin(self, reach: Fraction) -> TableRow:
+        """Return the row of the largest ζ itself."""
+        ends = (reach, reach)
+        if self.steps > 1:
+            found = find_weight(self.step, ends, self.steps, lambda w: compose_pair(w * reach, 1 / w, self.steps), _Q_DIGITS - 2)
+            return TableRow(found.weight * reach, 1 / found.weight, found.bounds)
+        once = find_crossing(self.step, ends, _Q_DIGITS)
+        weight = once.lower if once.upper is not None else 1 / self.step.delta  # δ ≤ 1/w
+        return TableRow(weight * reach, 1 / weight, self._at_target())
+
+    def begin_whole(self, reach: Fraction) -> TableRow:
+        """Return a row of the largest ζ that is feasible without sampling, which is at least ``reach``: T steps are one of √T ζ."""
+        unit = 10**20
+        root = Fraction(isqrt(self.steps * unit * unit) + 1, unit)
+        low, high = reach, 2 * reach
+        while self.step.is_feasible(Fraction(1), root * high, _BITS):
+            low, high = high, 2 * high
+        for _ in range(_MU_BITS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.step.is_feasible(Fraction(1), root * middle, _BITS) else (low, middle)
+        largest = max(reach, _shorten(low))
+        return TableRow(largest, Fraction(1), self._at_target())
+
+    def go_on(self, rows: list[TableRow]) -> TableRow | None:
+        """Return the next row, None where ζ no longer falls."""
+        found = self._solve(*self._aim(rows), _NEAR[self.steps > 1])
+        return found if found is not None and found.zeta < rows[-1].zeta else None
+
+    def _aim(self, rows: list[TableRow]) -> tuple[Fraction, float]:
+        """Return the next μ, and about the log q there, by the rows before."""
+        pace = _PACES[self.steps > 1]
+        places = [(_log(row.mu), _log(row.q)) for row in rows[-3:]]
+        x, y = places[-1]
+        if len(places) < 2:
+            mu = _shorten(rows[-1].mu * Fraction(exp(pace)))
+            return mu, y - 2 * pace
+        slope = (y - places[-2][1]) / (x - places[-2][0])
+        steepness = 1 / max(-1 - slope, 1e-3)  # d log μ / d log (1/ζ), as log ζ = log μ + log q
+        mu = _shorten(rows[-1].mu * Fraction(exp(min(max(pace * sqrt(steepness), pace / 4), _LONGEST))))
+        ahead = _log(mu) - x
+        if len(places) == 3:
+            before = (places[1][1] - places[0][1]) / (places[1][0] - places[0][0])
+            bend = (slope - before) / (x - places[0][0]) * 2
+            slope += bend * (x - places[1][0] + ahead) / 2
+        return mu, y + slope * ahead
+
+    def _solve(self, mu: Fraction, place: float, near: float) -> TableRow | None:
+        """Return a row with this μ and about the largest q; None where none was certified."""
+        low, high, before = -80.0, 0.0, None
+        best: tuple[Fraction, StepBound | None] | None = None
+        for _ in range(_MOST):
+            q = _round_down(Fraction(exp(min(place, 0.0))))
+            excess, going = self._excess(mu, q)
+            if before is not None and abs(place - before[0]) > 1e-12:
+                self.slope = min(max((excess - before[1]) / (place - before[0]), 0.05), 1e3)
+            before = place, excess
+            if excess <= 0:
+                low = place
+                best = (q, going) if best is None or q > best[0] else best
+            else:
+                high = place
+            if -self.slope * near <= excess <= 0 or high - low < near / 4:
+                break
+            moved = place - excess / self.slope - near / 3
+            place = moved if low < moved < high else (low + high) / 2
+        return None if best is None else self._certify(mu, *best)
+
+    def _excess(self, mu: Fraction, q: Fraction) -> tuple[float, StepBound | None]:
+        """Return log δ/δ* where the record goes; for several steps of the kernel's upper bound, which is returned, too."""
+        if self.steps > 1:
+            bound = bound_steps(compose_pair(mu, q, self.steps), self.step, Direction.REMOVE, self._grid())
+            return _log(bound.delta) - _log(self.step.delta), bound
+        with working_precision(_BITS):
+            delta = self.step.going(1 / ball(q), ball(mu) * ball(q))
+            return (float((delta / ball(self.step.delta)).log().mid()) if delta > 0 else -700.0), None
+
+    def _certify(self, mu: Fraction, q: Fraction, going: StepBound | None) -> TableRow | None:
+        """Return the row where it is certified in both directions."""
+        if going is None:
+            return TableRow(mu, q, self._at_target()) if self.step.is_feasible(1 / q, mu * q, _BITS) else None
+        bounds = (going, bound_steps(compose_pair(mu, q, self.steps), self.step, Direction.ADD, self._grid()))
+        return TableRow(mu, q, bounds) if all(bound.delta <= self.step.delta for bound in bounds) else None
+
+    def _grid(self) -> Coarseness:
+        """Return how coarse the grid is: finer ones would take longer than they are worth where there are very many steps."""
+        return (Fraction(3, 10) if self.steps <= 2_000 else Fraction(1) if self.steps <= 20_000 else Fraction(3)), 1.0
+
+    def _at_target(self) -> tuple[StepBound, ...]:
+        return tuple(StepBound(direction, self.step.delta, None) for direction in _BOTH)
+
+
+def _shorten(mu: Fraction) -> Fraction:
+    """Return μ rounded down to a few bits."""
+    shift = _MU_BITS - (mu.numerator.bit_length() - mu.denominator.bit_length())
+    scale = Fraction(2) ** shift
+    return (mu * scale).__floor__() / scale
+
+
+def _round_down(q: Fraction) -> Fraction:
+    return Fraction(decimal_text(q, _Q_DIGITS, round_up=False))
+
+
+def _log(value: Fraction) -> float:
+    return log(value.numerator) - log(value.denominator) if value > 0 else -700.0
+
+
+__all__ = ["TableRow", "WeightTable", "compose_pair", "make_table"]
