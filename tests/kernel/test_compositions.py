@@ -690,6 +690,7 @@ def test_what_is_known_of_zcdp_alone_is_bounded_by_its_order_alone():
         (event("gaussian", noise_multiplier="0"), {}, "the noise must be positive"),
         (event("discrete-gaussian", noise_multiplier="0"), {}, "the noise must be positive"),
         (event("exponential", scale="1"), {}, "unknown mechanism"),
+        (event("zcdp", q="1/2", rho="1"), {"order": "2"}, "zcdp says nothing about samples"),
         ({**event("laplace", scale="1"), "mechanism": []}, {}, "unknown mechanism"),
         (event("laplace", scale="1"), {"bound": "2"}, "a number of the claim is out of range"),
         (event("laplace", scale="1"), {"bound": "-1", "kind": "delta-lower"}, "a number of the claim is out of range"),
