@@ -663,6 +663,7 @@ def test_tails_are_probabilities(tails):
 
 
 def test_reasons_say_what_is_missing_or_too_long():
+    assert about([event("laplace", scale="2")] * 2, "delta-upper", "remove", "1/10", "1").reason == "more than one event needs a grid"
     value = certificate("laplace", bound="1")
     value["claims"][0]["grid"]["events"][0]["steps"] = []
     assert check(json.dumps(value)).reason == "the grid has no cells"
@@ -699,3 +700,28 @@ def test_what_is_known_of_zcdp_alone_is_bounded_by_its_order_alone():
 )
 def test_refusals_have_their_reason(listed, claim, reason):
     assert about([listed], **{"kind": "delta-upper", "direction": "remove", "epsilon": "1", "bound": "1", **claim}).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("listed", "claim", "reason"),
+    [
+        (event("gaussian", noise_multiplier="1e16"), {}, "the noise of a Gaussian event is out of range"),
+        (event("gaussian", noise_multiplier="1e-6"), {}, "the noise of a Gaussian event is out of range"),
+        (event("laplace", scale="1e13"), {"epsilon": "0"}, "the noise of a Laplace event is out of range"),
+        (event("laplace", scale="1e-6"), {}, "the noise of a Laplace event is out of range"),
+        (event("discrete-gaussian", noise_multiplier="1e-5"), {}, "the noise of a discrete Gaussian event is out of range"),
+        (event("discrete-gaussian", noise_multiplier="1e5"), {}, "the noise of a discrete Gaussian event is out of range"),
+        (event("pure", epsilon="1e6"), {}, "the loss of an event is out of range"),
+        (event("pure", epsilon="1e-13"), {"epsilon": "0"}, "the loss of an event is out of range"),
+        (event("zcdp", rho="1e-13"), {"order": "2"}, "a rho is out of range"),
+        (event("zcdp", rho="1"), {"order": "1.0001"}, "an order is out of range"),
+        (event("zcdp", rho="1"), {"order": "1e6"}, "an order is out of range"),
+        (event("zcdp", rho="1"), {"order": "2", "grid": {}}, "the order of an event belongs to its grid"),
+        (event("laplace", 1, "1/2", scale="1"), {"grid": grid("1", entry(10**8, 10**8 + 9))}, "a number of the grid is out of range"),
+        (event("laplace", 1, "1/2", scale="1"), {"grid": grid("1", entry(-(10**8), 9 - 10**8))}, "a number of the grid is out of range"),
+    ],
+    ids=str,
+)
+def test_ranges_have_their_reason(listed, claim, reason):
+    given = {"kind": "delta-upper", "direction": "remove", "epsilon": "1", "bound": "1", **claim}
+    assert about([listed], **given).reason == reason
