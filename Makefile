@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: weights-delta run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
+.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -197,6 +197,18 @@ study: $(STAMP)
 STUDY_ONESIDED_OUT ?= $(OUT)/study-onesided
 study-onesided: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.onesided --out $(STUDY_ONESIDED_OUT) $(if $(FULL),--full)
+
+# DP-Lloyd with Laplace and with normal noise (docs/study-delta-lloyd.md): below half an hour on 2 cores. It resumes where it stopped.
+STUDY_DELTA_LLOYD_OUT ?= $(OUT)/study-delta-lloyd
+study-delta-lloyd: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.delta_lloyd --out $(STUDY_DELTA_LLOYD_OUT) $(if $(FULL),--full)
+
+# Importance sampling under (epsilon, delta), with DP-SGD (docs/study-delta.md): about half an hour on 2 cores. It resumes where it stopped.
+# Compares with dp_accounting where DP_ACCOUNTING_PYTHON=FILE names an interpreter that has it.
+STUDY_DELTA_OUT ?= $(OUT)/study-delta
+study-delta: study-delta-lloyd
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.delta --out $(STUDY_DELTA_OUT) $(if $(FULL),--full) \
+		$(if $(DP_ACCOUNTING_PYTHON),--peer-python $(DP_ACCOUNTING_PYTHON))
 
 clean:
 	rm -rf $(VENV) $(OUT) docs/_generated build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,17 +14,17 @@ import numpy as np
 from accountant.data.frames import Batch, Source
 from accountant.data.opening import BATCH_ROWS, open_dataset
 from accountant.data.specs import StatisticSpec, describe_spec
-from accountant.data.weighing import Progress, WeightsSummary, check_range, complete_specs, read_spill, write_weighed
+from accountant.data.weighing import Progress, WeightsSummary, check_range, complete_specs, search_statistics, write_weighed
 from accountant.data.writers import output_format
 from accountant.files import check_not_input
 from accountant.guarantees.derive_gaussian import DerivedWeights, derive_weights
-from accountant.guarantees.gaussian import table_of
+from accountant.guarantees.gaussian_samples import table_of
 from accountant.selection.scales import Scale, find_scale
 from accountant.selection.select import Selector, prepare_tabulated
 from accountant.weights.fast import WeightsResult
 from accountant.weights.gaussian.premise import to_gaussian_target
 from accountant.weights.gaussian.stored import TabulatedWeights
-from profiles import Declaration, Profile, UnwritableOutput
+from profiles import Declaration, Profile
 from profiles.arrays import Floats
 from profiles.files import to_declaration
 from profiles.hypotheses import ARITHMETIC, RECORD_STATISTICS, STATISTICS, Hypothesis
@@ -108,12 +107,7 @@ def find_size_scale(
 
     The statistics are kept in a temporary file meanwhile. Raises what :func:`check_range` and :func:`find_scale` raise.
     """
-    try:
-        with tempfile.TemporaryFile() as spill:
-            rows, names = check_range(profile, source, specs, spill), [statistic.name for statistic in profile.record]
-            return rows, find_scale(weights, size, lambda: read_spill(spill, names))
-    except OSError as error:
-        raise UnwritableOutput(f"the temporary file for a target size could not be used ({str(error)[:100]}); set TMPDIR") from None
+    return search_statistics(profile, source, specs, lambda batches: find_scale(weights, size, batches))
 
 
 __all__ = ["WeighedFile", "compute_gaussian_weights_file", "find_size_scale"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -35,6 +35,7 @@ from profiles.suggestions import suggest
 
 #: Called with the number of rows weighed so far and the number of all rows.
 Progress = Callable[[int, int], None]
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +189,23 @@ def find_target(
 
     The statistics are kept in a temporary file meanwhile. Raises what :func:`check_range` and :func:`epsilon_for_size` raise.
     """
+    return search_statistics(profile, source, specs, lambda batches: epsilon_for_size(profile, size, batches, premise=premise).epsilon)
+
+
+def search_statistics(
+    profile: Profile,
+    source: Source,
+    specs: Sequence[StatisticSpec],
+    search: Callable[[Callable[[], Iterator[Mapping[str, Column]]]], Found],
+) -> tuple[int, Found]:
+    """Return n, and what ``search`` finds in the statistics of all records, which it may go through as often as it likes.
+
+    They are kept in a temporary file meanwhile. Raises what :func:`check_range` and ``search`` raise, and :class:`UnwritableOutput`.
+    """
     try:
         with tempfile.TemporaryFile() as spill:
             rows, names = check_range(profile, source, specs, spill), [statistic.name for statistic in profile.record]
-            return rows, epsilon_for_size(profile, size, lambda: read_spill(spill, names), premise=premise).epsilon
+            return rows, search(lambda: _read_spill(spill, names))
     except OSError as error:
         raise UnwritableOutput(f"the temporary file for a target size could not be used ({str(error)[:100]}); set TMPDIR") from None
 
@@ -206,7 +220,7 @@ def _to_table(columns: Columns) -> Any:
     return pa.RecordBatch.from_arrays(list(arrays.values()), names=[*arrays])
 
 
-def read_spill(spill: IO[bytes], names: Sequence[str]) -> Iterator[Mapping[str, Column]]:
+def _read_spill(spill: IO[bytes], names: Sequence[str]) -> Iterator[Mapping[str, Column]]:
     """Yield the statistics that :func:`check_range` spilled: formats that are slow to parse are parsed once, however many steps follow."""
     spill.seek(0)
     for table in pa.ipc.open_stream(spill):

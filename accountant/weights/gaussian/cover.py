@@ -33,7 +33,7 @@ _PLACES, _MOST_RECORDS, _MOST_LOOKS = 9, 27, 12
 #: How much larger than a cell needs it a pair is tried at first, as a share of the gap; from which depth on a cell's middle is looked at.
 _SHARE, _DEEP = Fraction(1, 6), 4
 _BOTH = (Direction.REMOVE, Direction.ADD)
-_GRIDS = ((Fraction(3, 10), 1.0),)
+_GRIDS = (Fraction(1, 50), Fraction(1, 500))
 Box = tuple[Statistic, ...]
 Point = Mapping[str, Fraction]
 
@@ -282,8 +282,8 @@ class _Search:
             if step.is_feasible(Fraction(1), mu * _root_above(self.steps), _BITS):
                 return TableRow(mu, q, tuple(StepBound(direction, self.delta, None) for direction in _BOTH))
         else:
-            for grid in _GRIDS:
-                bounds = tuple(bound_steps(compose_pair(mu, q, self.steps), step, direction, grid) for direction in _BOTH)
+            for width in _GRIDS:
+                bounds = tuple(bound_steps(compose_pair(mu, q, self.steps), step, direction, width) for direction in _BOTH)
                 if all(bound.delta <= self.delta for bound in bounds):
                     return TableRow(mu, q, bounds)
                 if max(bound.delta for bound in bounds) > 3 * self.delta:

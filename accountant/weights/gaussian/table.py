@@ -14,7 +14,7 @@ from math import exp, isqrt, log, sqrt
 
 from accountant.curves.engine import make_certificate
 from accountant.curves.events import Composition, Direction, MechanismKind, make_event
-from accountant.weights.gaussian.many_steps import Coarseness, StepBound, bound_steps, find_weight
+from accountant.weights.gaussian.many_steps import StepBound, bound_steps, find_weight
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.balls import ball, working_precision
 from profiles.errors import Infeasible
@@ -213,7 +213,7 @@ class _Walk:
     def _excess(self, mu: Fraction, q: Fraction) -> tuple[float, StepBound | None]:
         """Return log δ/δ* where the record goes; for several steps of the kernel's upper bound, which is returned, too."""
         if self.steps > 1:
-            bound = bound_steps(compose_pair(mu, q, self.steps), self.step, Direction.REMOVE, self._grid())
+            bound = bound_steps(compose_pair(mu, q, self.steps), self.step, Direction.REMOVE, self._gap())
             return _log(bound.delta) - _log(self.step.delta), bound
         with working_precision(_BITS):
             delta = self.step.going(1 / ball(q), ball(mu) * ball(q))
@@ -223,12 +223,12 @@ class _Walk:
         """Return the row where it is certified in both directions."""
         if going is None:
             return TableRow(mu, q, self._at_target()) if self.step.is_feasible(1 / q, mu * q, _BITS) else None
-        bounds = (going, bound_steps(compose_pair(mu, q, self.steps), self.step, Direction.ADD, self._grid()))
+        bounds = (going, bound_steps(compose_pair(mu, q, self.steps), self.step, Direction.ADD, self._gap()))
         return TableRow(mu, q, bounds) if all(bound.delta <= self.step.delta for bound in bounds) else None
 
-    def _grid(self) -> Coarseness:
+    def _gap(self) -> Fraction:
         """Return how coarse the grid is: finer ones would take longer than they are worth where there are very many steps."""
-        return (Fraction(3, 10) if self.steps <= 2_000 else Fraction(1) if self.steps <= 20_000 else Fraction(3)), 1.0
+        return Fraction(1, 50) if self.steps <= 20_000 else Fraction(1, 10)
 
     def _at_target(self) -> tuple[StepBound, ...]:
         return tuple(StepBound(direction, self.step.delta, None) for direction in _BOTH)
