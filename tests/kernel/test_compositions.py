@@ -663,6 +663,7 @@ def test_tails_are_probabilities(tails):
 
 
 def test_reasons_say_what_is_missing_or_too_long():
+    assert about([event("pure", epsilon="0")], "delta-lower", "remove", "0", "0").accepted  # a loss of 0 is in range
     assert about([event("laplace", scale="2")] * 2, "delta-upper", "remove", "1/10", "1").reason == "more than one event needs a grid"
     value = certificate("laplace", bound="1")
     value["claims"][0]["grid"]["events"][0]["steps"] = []
