@@ -165,6 +165,7 @@ def test_at_delta_zero_gaussians_have_no_epsilon_but_on_a_sample_that_gains_a_re
     assert (found.lower, found.upper, holds(found, nothing)) == (0, 0, ["delta-upper"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("whole", [composed(gaussian("1e-3")), composed(gaussian("1/2", 30, "9/10")), composed(gaussian("1/100", 10))])
 def test_no_delta_is_above_one(whole):
     for direction in Direction:

@@ -467,6 +467,7 @@ def loss_on_a_sample(loss, q, remove):
 TINY = Fraction(1, 10**40)
 
 
+@pytest.mark.thorough(quick=6)
 @pytest.mark.parametrize("direction", ["remove", "add"])
 @pytest.mark.parametrize("q", ["1", "1/7", "1e-15", "999/1000"])
 @pytest.mark.parametrize(
@@ -571,6 +572,7 @@ def test_losses_beyond_all_measure_are_refused():
         assert report.accepted is accepted, report
 
 
+@pytest.mark.thorough
 def test_zcdp_events_that_others_lie_between():
     # responses that choose by what came before which way they ask, all outputs added up; eps-differential privacy is eps^2/2-zCDP
     first, between, last = Fraction(1, 2), Fraction(1), Fraction(3, 4)
@@ -658,3 +660,69 @@ def test_tails_are_probabilities(tails):
     value = certificate("laplace", bound="1")
     value["claims"][0]["grid"]["tails"] = list(tails)
     assert check(json.dumps(value)).accepted is (min(map(Fraction, tails)) >= 0 and max(map(Fraction, tails)) <= 1)
+
+
+def test_reasons_say_what_is_missing_or_too_long():
+    assert about([event("pure", epsilon="0")], "delta-lower", "remove", "0", "0").accepted  # a loss of 0 is in range
+    assert about([event("laplace", scale="2")] * 2, "delta-upper", "remove", "1/10", "1").reason == "more than one event needs a grid"
+    value = certificate("laplace", bound="1")
+    value["claims"][0]["grid"]["events"][0]["steps"] = []
+    assert check(json.dumps(value)).reason == "the grid has no cells"
+    value["claims"][0]["grid"]["events"][0]["steps"] = [[0, 2**19]]
+    assert check(json.dumps(value)).reason == "a place is not on its level, or there are too many"
+    for places, reason in ((318, None), (321, "only one use has a closed form, to a moderate number of places")):
+        report = about([event("laplace", scale="2")], "delta-upper", "remove", "1/10", f"1/{2 * 10 ** (places - 1) + 1}")
+        assert report.reason == (reason or "delta is not shown to be on this side of the bound")
+
+
+def test_what_is_known_of_zcdp_alone_is_bounded_by_its_order_alone():
+    # one of these mechanisms is a Gaussian, whose delta at 3 is below 1e-3; others have more
+    events, reason = [event("zcdp", rho="1/2")], "an upper bound for zcdp has an order, and nothing else has one"
+    assert about(events, "delta-upper", "remove", 3, "1e-3").reason == reason
+    assert about(events, "delta-upper", "remove", 3, "1e-3", order="4").reason == "delta is not shown to be on this side of the bound"
+    assert about(events, "delta-upper", "remove", 3, "1/10", order="4").accepted
+    assert about(events, "delta-lower", "remove", 3, "1e-4", order="4").reason == reason
+    assert about([event("laplace", scale="2")], "delta-upper", "remove", 0, "1", order="4").reason == reason
+
+
+@pytest.mark.parametrize(
+    ("listed", "claim", "reason"),
+    [
+        (event("laplace", scale="0"), {}, "the noise must be positive"),
+        (event("gaussian", noise_multiplier="0"), {}, "the noise must be positive"),
+        (event("discrete-gaussian", noise_multiplier="0"), {}, "the noise must be positive"),
+        (event("exponential", scale="1"), {}, "unknown mechanism"),
+        (event("zcdp", q="1/2", rho="1"), {"order": "2"}, "zcdp says nothing about samples"),
+        ({**event("laplace", scale="1"), "mechanism": []}, {}, "unknown mechanism"),
+        (event("laplace", scale="1"), {"bound": "2"}, "a number of the claim is out of range"),
+        (event("laplace", scale="1"), {"bound": "-1", "kind": "delta-lower"}, "a number of the claim is out of range"),
+    ],
+    ids=str,
+)
+def test_refusals_have_their_reason(listed, claim, reason):
+    assert about([listed], **{"kind": "delta-upper", "direction": "remove", "epsilon": "1", "bound": "1", **claim}).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("listed", "claim", "reason"),
+    [
+        (event("gaussian", noise_multiplier="1e16"), {}, "the noise of a Gaussian event is out of range"),
+        (event("gaussian", noise_multiplier="1e-6"), {}, "the noise of a Gaussian event is out of range"),
+        (event("laplace", scale="1e13"), {"epsilon": "0"}, "the noise of a Laplace event is out of range"),
+        (event("laplace", scale="1e-6"), {}, "the noise of a Laplace event is out of range"),
+        (event("discrete-gaussian", noise_multiplier="1e-5"), {}, "the noise of a discrete Gaussian event is out of range"),
+        (event("discrete-gaussian", noise_multiplier="1e5"), {}, "the noise of a discrete Gaussian event is out of range"),
+        (event("pure", epsilon="1e6"), {}, "the loss of an event is out of range"),
+        (event("pure", epsilon="1e-13"), {"epsilon": "0"}, "the loss of an event is out of range"),
+        (event("zcdp", rho="1e-13"), {"order": "2"}, "a rho is out of range"),
+        (event("zcdp", rho="1"), {"order": "1.0001"}, "an order is out of range"),
+        (event("zcdp", rho="1"), {"order": "1e6"}, "an order is out of range"),
+        (event("zcdp", rho="1"), {"order": "2", "grid": {}}, "the order of an event belongs to its grid"),
+        (event("laplace", 1, "1/2", scale="1"), {"grid": grid("1", entry(10**8, 10**8 + 9))}, "a number of the grid is out of range"),
+        (event("laplace", 1, "1/2", scale="1"), {"grid": grid("1", entry(-(10**8), 9 - 10**8))}, "a number of the grid is out of range"),
+    ],
+    ids=str,
+)
+def test_ranges_have_their_reason(listed, claim, reason):
+    given = {"kind": "delta-upper", "direction": "remove", "epsilon": "1", "bound": "1", **claim}
+    assert about([listed], **given).reason == reason

@@ -22,7 +22,7 @@ KERNEL = ROOT / "proofs_check" / "kernel"
 FILES = ("syntax", "terms", "intervals", "boxes", "normal", "rules", "claims", "checker", "curves", "lattices", "compositions")
 SUITE = ["tests/kernel", "tests/mutants/test_guards.py"]
 #: The suite of modules that profiles have nothing to do with.
-COMPOSED = ["tests/kernel/test_compositions.py", "tests/kernel/test_curves.py", "tests/mutants/test_compositions.py"]
+COMPOSED = ["-m", "not slow", "tests/kernel/test_compositions.py", "tests/kernel/test_curves.py", "tests/mutants/test_compositions.py"]
 _CHECKS = {"require", "discharge", "show", "define", "check_smooth"}
 
 

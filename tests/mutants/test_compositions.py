@@ -13,7 +13,8 @@ from tests.mutants.corpus import write
 from tests.mutants.families.compositions import BASES, FAMILIES, claimed, notations
 from tests.mutants.test_mutants import TIMES, rejection
 
-_MANY = 1_000  # of each family; ``make mutants`` has five thousand different ones in all
+#: Of the six families, some of which have few different ones: ``make mutants`` has more than five thousand.
+_MANY = {"too good": 1500, "forged": 1500}
 
 
 def attack(family: str, seeds: range) -> Counter[str]:
@@ -28,6 +29,7 @@ def attack(family: str, seeds: range) -> Counter[str]:
     return Counter(mutant.origin for mutant in made.values())
 
 
+@pytest.mark.thorough(quick=3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_forged_certificates_are_rejected(family):
     assert attack(family, range(10)).total() >= 5
@@ -36,11 +38,12 @@ def test_forged_certificates_are_rejected(family):
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_five_thousand_forged_certificates_are_rejected(family):
-    counts = attack(family, range(1000, 1000 + 2 * _MANY * TIMES))
+    counts = attack(family, range(1000, 1000 + _MANY.get(family, 900) * TIMES))
     print(family, counts.total(), dict(counts))  # noqa: T201
     assert counts.keys() == BASES.keys()
 
 
+@pytest.mark.thorough(quick=2)
 @pytest.mark.parametrize("name", BASES)
 @pytest.mark.parametrize("side", ["upper", "lower"])
 def test_what_is_true_is_accepted_in_every_notation(name, side):

@@ -213,12 +213,12 @@ def misplaced(name: str, source: random.Random) -> Mutant:
 
 
 FAMILIES: dict[str, Callable[[str, random.Random], Mutant]] = {
-    "too good": too_good,
-    "forged": forged,
-    "other direction": other_direction,
     "no number": no_number,
     "doubled": doubled,
     "misplaced": misplaced,
+    "too good": too_good,
+    "forged": forged,
+    "other direction": other_direction,
 }
 
 
