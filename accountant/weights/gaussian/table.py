@@ -31,6 +31,8 @@ _PACES, _LONGEST = (0.016, 0.08), 0.25
 _SPAN = Fraction(1, 10_000)
 #: How close log q comes to where δ is its target, for one step and for several; and evaluations on the way.
 _NEAR, _MOST = (1e-9, 0.005), 40
+#: δ rises with q, and δ/q as well; slopes of log δ outside these are noise of the grids.
+_SLOPES = (0.9, 30.0)
 _BOTH = (Direction.REMOVE, Direction.ADD)
 
 
@@ -168,7 +170,11 @@ class _Walk:
 
     def go_on(self, rows: list[TableRow]) -> TableRow | None:
         """Return the next row, None where ζ no longer falls."""
-        found = self._solve(*self._aim(rows), _NEAR[self.steps > 1])
+        mu, place = self._aim(rows)
+        found = self._solve(mu, place, _NEAR[self.steps > 1])
+        if found is None or found.zeta >= rows[-1].zeta:  # what was learned on the way may mislead: begin at the last row again
+            self.slope = 2.0
+            found = self._solve(mu, _log(rows[-1].q), _NEAR[self.steps > 1])
         return found if found is not None and found.zeta < rows[-1].zeta else None
 
     def _aim(self, rows: list[TableRow]) -> tuple[Fraction, float]:
@@ -191,13 +197,13 @@ class _Walk:
 
     def _solve(self, mu: Fraction, place: float, near: float) -> TableRow | None:
         """Return a row with this μ and about the largest q; None where none was certified."""
-        low, high, before = -80.0, 0.0, None
+        low, high, before = place - 3.0, 0.0, None
         best: tuple[Fraction, StepBound | None] | None = None
         for _ in range(_MOST):
             q = _round_down(Fraction(exp(min(place, 0.0))))
             excess, going = self._excess(mu, q)
             if before is not None and abs(place - before[0]) > 1e-12:
-                self.slope = min(max((excess - before[1]) / (place - before[0]), 0.05), 1e3)
+                self.slope = min(max((excess - before[1]) / (place - before[0]), _SLOPES[0]), _SLOPES[1])
             before = place, excess
             if excess <= 0:
                 low = place
@@ -228,7 +234,7 @@ class _Walk:
 
     def _gap(self) -> Fraction:
         """Return how coarse the grid is: finer ones would take longer than they are worth where there are very many steps."""
-        return Fraction(1, 50) if self.steps <= 20_000 else Fraction(1, 10)
+        return Fraction(1, 200) if self.steps <= 2_000 else Fraction(1, 50)
 
     def _at_target(self) -> tuple[StepBound, ...]:
         return tuple(StepBound(direction, self.step.delta, None) for direction in _BOTH)
