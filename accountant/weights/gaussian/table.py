@@ -219,7 +219,7 @@ class _Walk:
     def _excess(self, mu: Fraction, q: Fraction) -> tuple[float, StepBound | None]:
         """Return log δ/δ* where the record goes; for several steps of the kernel's upper bound, which is returned, too."""
         if self.steps > 1:
-            bound = bound_steps(compose_pair(mu, q, self.steps), self.step, Direction.REMOVE, self._gap())
+            bound = self._bound(mu, q, Direction.REMOVE)
             return _log(bound.delta) - _log(self.step.delta), bound
         with working_precision(_BITS):
             delta = self.step.going(1 / ball(q), ball(mu) * ball(q))
@@ -229,8 +229,19 @@ class _Walk:
         """Return the row where it is certified in both directions."""
         if going is None:
             return TableRow(mu, q, self._at_target()) if self.step.is_feasible(1 / q, mu * q, _BITS) else None
-        bounds = (going, bound_steps(compose_pair(mu, q, self.steps), self.step, Direction.ADD, self._gap()))
+        bounds = (going, self._bound(mu, q, Direction.ADD))
         return TableRow(mu, q, bounds) if all(bound.delta <= self.step.delta for bound in bounds) else None
+
+    def _bound(self, mu: Fraction, q: Fraction, direction: Direction) -> StepBound:
+        """Return a bound on δ, from finer grids where a coarse one says next to nothing, as it may of laws with few large losses."""
+        composition, gap = compose_pair(mu, q, self.steps), self._gap()
+        found = bound_steps(composition, self.step, direction, gap)
+        for finer in (5, 25) if self.steps <= 1_000 else ():
+            if found.delta <= 3 * self.step.delta:
+                break
+            again = bound_steps(composition, self.step, direction, gap / finer)
+            found = again if again.delta < found.delta else found
+        return found
 
     def _gap(self) -> Fraction:
         """Return how coarse the grid is: finer ones would take longer than they are worth where there are very many steps."""
