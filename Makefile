@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: weights-delta run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
+.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -135,13 +135,14 @@ WEIGHTS ?= 100000
 weights-delta: $(STAMP)
 	$(BIN)/python -m tests.weights.gaussian.survey --settings $(WEIGHTS)
 
-# The (ε, δ) accountant against true values by other methods: 57 settings by hand and SETTINGS random ones, about five seconds each. It resumes
-# where it stopped, stops with exit code 1 after a contradiction. FAST=1 takes only the random ones, with wide enclosures: one second each.
+# The (ε, δ) accountant against true values by other methods: 57 settings by hand and SETTINGS random ones, some seconds each. It resumes where
+# it stopped; exit code 1 after a contradiction. FAST=1: only random ones, about a second each. CALIBRATION=1: 200 random targets as well.
 SETTINGS ?= 200
 account-sweep: $(STAMP)
 	mkdir -p $(OUT)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.soundness.account_sweep $(SETTINGS) $(SEED) $(if $(FAST),--fast) \
 		--out $(OUT)/account-sweep-$(SEED)$(if $(FAST),-fast).jsonl
+	$(if $(CALIBRATION),$(BIN)/python -m pytest -q -m "slow or not slow" tests/calibration/test_targets.py)
 
 # Ratios to named peers or limits, measured in one run; see docs/benchmarks.md.
 bench: $(STAMP)
@@ -197,6 +198,18 @@ study: $(STAMP)
 STUDY_ONESIDED_OUT ?= $(OUT)/study-onesided
 study-onesided: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.onesided --out $(STUDY_ONESIDED_OUT) $(if $(FULL),--full)
+
+# DP-Lloyd with Laplace and with normal noise (docs/study-delta-lloyd.md): below half an hour on 2 cores. It resumes where it stopped.
+STUDY_DELTA_LLOYD_OUT ?= $(OUT)/study-delta-lloyd
+study-delta-lloyd: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.delta_lloyd --out $(STUDY_DELTA_LLOYD_OUT) $(if $(FULL),--full)
+
+# Importance sampling under (epsilon, delta), with DP-SGD (docs/study-delta.md): about half an hour on 2 cores. It resumes where it stopped.
+# Compares with dp_accounting where DP_ACCOUNTING_PYTHON=FILE names an interpreter that has it.
+STUDY_DELTA_OUT ?= $(OUT)/study-delta
+study-delta: study-delta-lloyd
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.delta --out $(STUDY_DELTA_OUT) $(if $(FULL),--full) \
+		$(if $(DP_ACCOUNTING_PYTHON),--peer-python $(DP_ACCOUNTING_PYTHON))
 
 clean:
 	rm -rf $(VENV) $(OUT) docs/_generated build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

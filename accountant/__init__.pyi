@@ -1,6 +1,8 @@
 """The public names of accountant, each with the module that it is at home in: the one list (profiles/lazy.py)."""
 
 from accountant.amplification import amplify as amplify
+from accountant.applications.dpsgd import DPSGDClassifier as DPSGDClassifier
+from accountant.applications.dpsgd import dp_sgd_plan as dp_sgd_plan
 from accountant.applications.kmeans import DPKMeans as DPKMeans
 from accountant.calibration import calibrate as calibrate
 from accountant.calibration import calibrate_noise as calibrate_noise

@@ -1,6 +1,8 @@
 """The public names of accountant.applications, each with the module that it is at home in: the one list (profiles/lazy.py)."""
 
 from accountant.applications.clustering import PrivateMetricClustering as PrivateMetricClustering
+from accountant.applications.dpsgd import DPSGDClassifier as DPSGDClassifier
+from accountant.applications.dpsgd import dp_sgd_plan as dp_sgd_plan
 from accountant.applications.heavyhitters import HeavyHitterMonitor as HeavyHitterMonitor
 from accountant.applications.kmeans import DPKMeans as DPKMeans
 from accountant.applications.setcover import PrivateSetCover as PrivateSetCover

@@ -117,7 +117,7 @@ def run(options: Options) -> int:
 def _derive_at_delta(declaration: Declaration, options: Options) -> DerivedDelta | DerivedWeights:
     """Return ε at a δ under Gaussian noise: of a rule, or of the weights of a table."""
     from accountant.guarantees.derive_gaussian import derive_delta, derive_weights
-    from accountant.guarantees.gaussian import DEFAULT_CELLS, DEFAULT_COVER_GAP
+    from accountant.guarantees.gaussian_samples import DEFAULT_CELLS, DEFAULT_COVER_GAP
     from accountant.rules.gaussian import NAME
 
     if options.delta is None:

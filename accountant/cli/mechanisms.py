@@ -26,12 +26,15 @@ def run(options: Options) -> int:
     """Run the command."""
     from profiles.mechanisms import Arithmetic, catalogue
     from profiles.mechanisms.interface import suppose_noise
+    from profiles.notions import to_notion
+    from profiles.terms import to_text
 
     entries = [
         {
             "name": entry.name,
             "summary": entry.summary,
-            "epsilon": entry.profile.text,
+            "notion": entry.profile.notion.value,
+            entry.profile.notion.number: to_text(entry.profile.promise),
             "source": entry.source,
             "reference": entry.reference,
             "hypotheses": [item.sentence for item in entry.hypotheses],
@@ -44,10 +47,11 @@ def run(options: Options) -> int:
         return 0
     for entry in entries:
         print_line(f"{entry['name']}: {entry['summary']}")
-        print_line(f"    epsilon(w, x)  {entry['epsilon']}")
+        word = to_notion(entry["notion"]).number
+        print_line(f"    {word + '(w, x)':<13}  {entry[word]}" + ("" if word == "epsilon" else f'   in the notion "{entry["notion"]}"'))
         print_line(f"    reference      {entry['reference']}")
         print_line(f"    source         {entry['source']}")
     for kind, meaning in ((Arithmetic.EXACT, "the default: correctly rounded values"), (Arithmetic.BINARY64, "for studies")):
         print_line(f'arithmetic="{kind.value}" ({meaning}) supposes {", ".join(item.id for item in suppose_noise(kind))}')
-    print_line("verify one with: pdp verify REFERENCE --target-epsilon 3")
+    print_line("verify one with: pdp verify REFERENCE --target-epsilon 3 (no target in other notions than the pure one)")
     return 0

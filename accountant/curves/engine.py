@@ -23,7 +23,8 @@ from .ends import LargestLoss, find_largest_loss
 from .events import Composition, Direction
 from .grids import LEAST_EPSILON, Side, find_order, find_shape, plan
 
-_ROUNDS, _FINEST = 5, 64.0
+_ROUNDS, _FINEST, _COARSEST = 6, 64.0, 0.02
+_COARSE = Fraction(1, 50)  # a wider gap is not planned for: it would take hardly less time
 _MOST_EPSILON = 10**10
 #: Smaller deltas are only told to be below this.
 _LEAST = Fraction(1, 10**100)
@@ -186,7 +187,8 @@ def _find_curves(
     """Return a lower and an upper curve that are sharp around ``delta``; ``miss``: how many times farther apart than wanted they are."""
     events = _read(composition)
     try:
-        sides = [Side(direction, up, delta, (gap / 100, delta * gap / 100)) for up in (False, True)]
+        aim = min(gap, _COARSE)
+        sides = [Side(direction, up, delta, (aim / 100, delta * aim / 100)) for up in (False, True)]
         if len(events) == 1 and events[0].count == 1:
             return _closed(events[0], sides[0]), _closed(events[0], sides[1])
         shapes = [find_shape(composition, events, sides[1])] * 2
@@ -197,28 +199,31 @@ def _find_curves(
     lower, upper, fineness, far = _NOTHING, None, 1.0, 0.0
     for _ in range(_ROUNDS):
         try:
-            grids = [plan(shape, side, gap=gap, fineness=fineness) for shape, side in zip(shapes, sides, strict=True)]
+            grids = [plan(shape, side, gap=aim, fineness=fineness) for shape, side in zip(shapes, sides, strict=True)]
             found = [_composed(events, side, grid) for side, grid in zip(sides, grids, strict=True)]
-        except Rejected as problem:
-            if upper is None:
+        except Rejected as problem:  # the grid is larger than what the kernel works with
+            if upper is not None:
+                break  # what there is has to do
+            if fineness <= _COARSEST:
                 raise Undecided(
                     f"the privacy curve of {composition.name[:80]!r} was asked for, but it could not be computed ({problem}); lower the "
                     "counts, or ask for a larger delta or gap"
                 ) from problem
-            break  # a finer grid is larger than what the kernel works with: what there is has to do
+            fineness /= 2
+            continue
         before, now = far, miss(found[0], found[1])
         if upper is None or now < far:
             lower, upper, far = found[0], found[1], now
-        if now <= 1 or fineness >= _FINEST or (before and now > 0.9 * before):
-            break  # enough; or only bounds on some mechanism are known
+        if now <= 1 or not 1 <= fineness < _FINEST or (before and now > 0.9 * before):
+            break  # enough; or finer grids are too large; or only bounds on some mechanism are known
         fineness *= min(max(1.1 * now**0.5, 1.2), 6.0)  # errors fall like the square of a cell
-    if upper is None:
-        raise Undecided("a curve was not computed")
-    return lower, upper
+    return lower, upper or _EVERYTHING
 
 
 #: What is known from below where no lower curve was found.
 _NOTHING = _Curve(lambda _: Fraction(0), lambda _: 0.0, {})
+#: What is known from above where no upper curve was found.
+_EVERYTHING = _Curve(lambda _: Fraction(1), lambda _: None, {})
 
 
 def _closed(event: KernelEvent, side: Side) -> _Curve:

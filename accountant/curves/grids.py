@@ -27,12 +27,13 @@ _MOST_LOSS = 10**7
 _STRIDE = 2
 #: Intervals are halved, in so many rounds, until what the spread of losses in each adds to ε is at most this part of it.
 _SPREAD, _ROUNDS, _SCALES = 0.003, 14, 45
-#: What a cell in the tail costs more than one in the bulk: with each squaring it meets the bulk anew.
-_TAIL = 12.0
+#: What a cell in the tail costs more than one in the bulk, for each squaring: what lies there meets the bulk anew.
+_TAIL = 0.8
 _COARSEST = 1e-4  # of the mean density: where there is less, cells do not grow
-_FIRST, _LATER = 0.3, 1.2
+_FIRST, _LATER = 0.26, 0.25
 _WIDEST, _WIDER = 2.0, 0.1
 _COARSEST_LATTICE, _MOST_LEVEL = 256.0, 58
+_NEXT = Fraction(1, 10**9)
 _RARE = 1e-3  # so few uses with a loss do not count
 
 
@@ -143,6 +144,8 @@ class _Sampled:
         ends, atoms = None if source is None else _find_ends(source, side.direction), (0.0, 0.0)
         edge = -abs(_round_down(curves.decimal(1 - event.q).ln())) if event.q < 1 else Fraction(0)
         edge = edge if side.direction is Direction.REMOVE else -edge
+        if ends is not None and (above(ends[1] + _NEXT) > many or above(ends[0] - _NEXT) < 1 - beyond - few):
+            ends = None  # sampled events that lose everything at times have losses beyond these
         if ends is None:
             low, high = _crossing(above, 1 - few - beyond), _crossing(above, many)
             low, high = (x + sign * abs(x) / 2**9 for x, sign in ((low, -1), (high, 1)))  # atoms may lie there
@@ -280,7 +283,7 @@ def _widths(part: Part, shape: Shape, budget: float, factor: float) -> Array:
     density = np.maximum(shares / widths, _COARSEST * float(np.sum(shares) / np.sum(widths))) * count
     peak = widths[np.argmax(part.masses)] * 8
     middle, bulk = (part.places[:-1] + part.places[1:]) / 2, part.places[np.argmax(part.masses)]
-    density = np.where(np.abs(middle - bulk) > peak, density * (1 if count == 1 else _TAIL), density)
+    density = np.where(np.abs(middle - bulk) > peak, density * max(1.0, _TAIL * count.bit_length()), density)
     shape_of = density ** (-1 / 3)
     error = float(np.sum(count * shares * shape_of**2)) / 12
     found = np.minimum(shape_of * sqrt(_FIRST * budget / error) * factor, _WIDEST + _WIDER * budget * (shape.exponent + 1))
@@ -293,24 +296,33 @@ def _widths(part: Part, shape: Shape, budget: float, factor: float) -> Array:
 
 
 def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: float) -> list[int]:
-    """Return the level below which nothing stays after each squaring: what is lost there is the same for all of them.
+    """Return the level below which nothing stays after each squaring: what is lost is about the same each time, and ``budget`` in all.
 
     After k squarings cells of a width h raise ε by count 2^−k (exponent + 1) h²/8, at most by half of them, but for what has such cells
     already, or still lies at a place of the lattice: at the edge, or at an end.
     """
-    count, squarings, found = part.event.count, part.event.count.bit_length() - 1, list[int]()
+    shares = np.maximum(part.tilt(shape.exponent)[1], part.masses)  # what shares a place with an atom is taken for a part of it
+    count, most = part.event.count, floor(log2(float(part.ends[1] - part.ends[0]) / float(unit))) + 0.5 if part.ends else 60.0
     middle = (part.places[:-1] + part.places[1:]) / 2
     away = np.min([np.abs(middle - float(x)) for x in part.ends or (part.edge,)], axis=0)
-    level, most = 0, floor(log2(float(part.ends[1] - part.ends[0]) / float(unit))) + 0.5 if part.ends else 60.0
-    for k in range(1, squarings + 1):
-        while (h := float(unit) * 2.0 ** (level + _STRIDE)) <= _COARSEST_LATTICE and level + _STRIDE <= _MOST_LEVEL:
-            shares = part.tilt(min(shape.exponent, 1 / h))[1]  # in one cell all masses count alike
-            moved = float(np.sum(shares * np.minimum(away / h, 1.0) * (widths < h))) if level + _STRIDE <= most else 1.0
-            if count * min(2.0**-k, moved) * min((shape.exponent + 1) * h * h / 8, h / 2) > budget * (shape.exponent + 1) / squarings:
-                break
-            level += _STRIDE
-        found.append(level)
-    return found
+    losses = list[tuple[int, float, float]]()  # of each level that is lifted to: what moves, and by how much it raises ε
+    for level in range(_STRIDE, _MOST_LEVEL, _STRIDE):
+        h = float(unit) * 2.0**level
+        if h > _COARSEST_LATTICE:
+            break
+        moved = float(np.sum(shares * np.minimum(away / h, 1.0) * (widths < h))) if level <= most else 1.0
+        losses.append((level, moved, min(h * h / 8, h / 2 / (shape.exponent + 1))))
+    once, floors, spent = budget, list[int](), 2 * budget
+    while spent > budget:
+        floors, spent = [0], 0.0
+        for k in range(1, count.bit_length()):
+            allowed = [
+                (level, lost) for level, moved, h in losses if (lost := count * min(2.0**-k, moved) * h) <= once and level > floors[-1]
+            ]
+            floors.append(allowed[-1][0] if allowed else floors[-1])
+            spent += allowed[-1][1] if allowed else 0.0
+        once /= 1.5
+    return floors[1:]
 
 
 def _steps(first: int, last: int, places: Array, widths: Array, *, whole: bool) -> tuple[int, list[list[int]]]:

@@ -18,7 +18,7 @@ from accountant.data.weighing import Progress, WeightsSummary, check_range, comp
 from accountant.data.writers import output_format
 from accountant.files import check_not_input
 from accountant.guarantees.derive_gaussian import DerivedWeights, derive_weights
-from accountant.guarantees.gaussian import table_of
+from accountant.guarantees.gaussian_samples import table_of
 from accountant.selection.scales import Scale, find_scale
 from accountant.selection.select import Selector, prepare_tabulated
 from accountant.weights.fast import WeightsResult

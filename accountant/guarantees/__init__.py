@@ -12,7 +12,8 @@ from accountant.guarantees.directions import (
     subsample,
     worst_case_directions,
 )
-from accountant.guarantees.gaussian import bound_by_cover, bound_by_table
+from accountant.guarantees.gaussian import curve_of_profile, point_of_weights
+from accountant.guarantees.gaussian_samples import bound_by_cover, bound_by_table
 from accountant.guarantees.proved import derive_mechanism, prove_run
 from accountant.guarantees.realised import Run, conclude_run, realise_draws, realise_pairs, realise_sampling, ships
 from accountant.guarantees.render import premises_json, render, render_hypotheses, render_premises, to_json
@@ -81,6 +82,7 @@ __all__ = [
     "compose_directions",
     "conclude_run",
     "curve_of_guarantee",
+    "curve_of_profile",
     "declare_add_dp",
     "declare_directions",
     "declare_events",
@@ -88,6 +90,7 @@ __all__ = [
     "derive_profile",
     "discharge",
     "point_of_curve",
+    "point_of_weights",
     "post_processing",
     "premises_json",
     "prove_losses",

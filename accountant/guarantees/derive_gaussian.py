@@ -9,7 +9,7 @@ from typing import Any
 
 from accountant.curves.points import CurvePoint, lower_text, point_at_delta, to_gap, upper_text
 from accountant.guarantees.derive import choose_rule
-from accountant.guarantees.gaussian import (
+from accountant.guarantees.gaussian_samples import (
     DEFAULT_CELLS,
     DEFAULT_COVER_GAP,
     bound_by_cover,

@@ -1,230 +1,225 @@
-"""The rules of weighted samples under Gaussian noise: (ε, δ) of a profile in the notion ``gaussian`` after T steps on fresh samples.
+"""The rules of profiles in the notion ``gaussian``: from μ(w, x) to a privacy curve, or to a point of one after sampling.
 
-Each docstring is the statement that it applies; proofs: docs/gaussian-weights.md.
+Each docstring is the statement that it applies; proofs: docs/gaussian-mechanisms.md.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from accountant.curves.points import to_gap
+from accountant.curves.engine import make_certificate
+from accountant.curves.events import Composition, Direction, MechanismKind, make_event
+from accountant.curves.points import to_delta, to_epsilon
+from accountant.guarantees.bounds import bound_epsilon, recheck_epsilon
 from accountant.guarantees.calls import Signature
+from accountant.guarantees.curves import describe_events
 from accountant.guarantees.directions import describe_losses
-from accountant.guarantees.rules import describe_sampling
-from accountant.guarantees.stored import EVIDENCE, HYPOTHESES, NUMBER, PROFILE, SAMPLING_RULE
-from accountant.guarantees.theorem import AnyGuarantee, TwoSidedDP, conclude
-from accountant.rules import SamplingRule
-from accountant.rules.gaussian import read_gaussian_rule
-from accountant.weights.gaussian.cover import cover_records
-from accountant.weights.gaussian.covers import CoveredRule, find_cover_fault, read_cover
-from accountant.weights.gaussian.premise import GaussianPremise, GaussianTarget, prove_gaussian, tabulate_weights, to_steps
-from accountant.weights.gaussian.stored import TabulatedWeights, find_fault, read_table
-from accountant.weights.gaussian.weight import require_gaussian, to_target_delta
-from profiles import InvalidSampling, NotReplayed, Profile, Undecided
-from profiles.hypotheses import (
-    DEFINED,
-    EXACT_REALS,
-    FRESH_SAMPLES,
-    MOST_STEPS,
-    PROBABILITY,
-    Hypothesis,
-    as_hypotheses,
-    name_declaration,
-)
-from profiles.terms import Term, to_text
+from accountant.guarantees.stored import HYPOTHESES, NUMBER, PROFILE, PROOFS, WEIGHT_PAIRS
+from accountant.guarantees.theorem import AnyGuarantee, CurveBound, TwoSidedDP, conclude
+from accountant.rules import make_rule
+from profiles import InvalidArgument, InvalidProfile, OtherNotion, Profile, Undecided, decimal_text, exact_text
+from profiles.hypotheses import EXACT_REALS, Hypothesis, as_hypotheses, name_declaration, name_range, name_statistics
+from profiles.notions import ProfileNotion
+from profiles.presenting.describing import describe_wholly
+from proofs_check.certificates import check_text
+from proofs_check.conditions import homogeneous
+from proofs_check.results import Verdict
+from proofs_check.suprema.bound import EpsilonBound
+from proofs_check.verify_notion import verify_notion
 
-_PAGE = "docs/gaussian-weights.md"
-_DEFINED = "claims well-defined and homogeneous, checked by the kernel"
-_KEPT = 16
-#: How far both sides of a worst case may be apart, and how many cells are tried, where nothing else is asked for.
-DEFAULT_COVER_GAP, DEFAULT_CELLS = Fraction(1, 100), 400
+_PAGE = "docs/gaussian-mechanisms.md"
+#: Digits of a noise multiplier, which is rounded down.
+_DIGITS = 40
+_LARGEST_NOISE = Fraction(10**12)
+_KEPT = 64
+#: Pairs (ζ, w): a record whose μ(1, x) is at most ζ is selected with probability at most 1/w, and then counts w times.
+WeightPairs = Sequence[tuple[Fraction, Fraction]]
 
-
-def describe_promise(profile: Profile) -> str:
-    """Return the promise of a profile in the notion ``gaussian``, in one line."""
-    return f"mu(w, x) = {to_text(profile.promise)}"
-
-
-@lru_cache(maxsize=_KEPT)
-def premise_of(profile: Profile) -> GaussianPremise:
-    """Return the premise of a profile; those that were asked for last are kept. Raises as :func:`prove_gaussian`."""
-    return prove_gaussian(profile)
-
-
-@lru_cache(maxsize=_KEPT)
-def table_of(profile: Profile, target: GaussianTarget, *, whole: bool = False) -> TabulatedWeights:
-    """Return the table of weights of a profile for a target, with its premise; those that were asked for last are kept.
-
-    Its rows of one step, and of w = 1, were found by balls, and are put to the kernel here; all others were computed by the kernel.
-    Raises what :func:`tabulate_weights` raises, and :class:`Undecided` where the kernel does not accept a row.
-    """
-    premise = premise_of(profile)
-    table = tabulate_weights(premise, target, whole=whole)
-    if table.find_rejected(computed=False) is not None:
-        raise Undecided("a table of weights was made, but the kernel does not accept a row of it; change the target slightly")
-    return TabulatedWeights(premise, table)
-
-
-_TABULATED = Signature(
-    "bound_by_table",
-    {"profile": PROFILE, "hypotheses": HYPOTHESES, "rule": SAMPLING_RULE, "weight_table": EVIDENCE},
+_CURVE = Signature(
+    "curve_of_profile",
+    {"profile": PROFILE, "hypotheses": HYPOTHESES, "evidence": PROOFS},
     premises=0,
-    word=lambda _, given: f"the profile {describe_promise(given['profile'])} in the notion gaussian",
+    word=lambda _, given: f"the profile {describe_wholly(given['profile'])}",
 )
 
 
-@_TABULATED.of
-def bound_by_table(
+@_CURVE.of
+def curve_of_profile(
+    profile: Profile, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,), *, certificate: Mapping[str, Any] | None = None
+) -> AnyGuarantee:
+    """If a mechanism has the profile μ(w, x) in the notion ``gaussian``, every record is used with weight 1, and μ(1, x) ≤ U for all
+    records of the declared ranges, then the pair (N(U, 1), N(0, 1)) dominates it: one Gaussian event of noise multiplier 1/U.
+
+    U is computed and proved here; with a ``certificate`` it is the bound that the kernel accepts there for this very profile. That the
+    mechanism has the profile is a hypothesis: :func:`derive_mechanism` discharges it for the catalogue's own.
+    Source: docs/gaussian-mechanisms.md, Theorem 4. Raises :class:`profiles.OtherNotion`, :class:`profiles.InvalidProfile` (a parameter
+    without a number), :class:`profiles.Undecided`, :class:`profiles.NotReplayed`.
+    """
+    evidence = bound_mu(profile) if certificate is None else recheck_epsilon(*_stand_in(profile), certificate)
+    composition = Composition(_shorten(profile.name), (make_event(MechanismKind.GAUSSIAN, {"noise_multiplier": _noise(evidence.upper)}),))
+    given = as_hypotheses(hypotheses, repr(profile.name))
+    return conclude(
+        "Gaussian profile, worst case over records",
+        profile.name,
+        CurveBound(composition),
+        source=_name_source(profile, "Theorem 4"),
+        conclusion=f"mu(1, x) <= {evidence.upper_text()} at every record: {describe_events(composition)}",
+        claims=("well-defined", "epsilon-upper (of mu)", "epsilon-lower (of mu)"),
+        supposes=_suppose(profile, given, evidence),
+        discharges=_drop_unread(profile),
+        call=_CURVE.record(profile=profile, hypotheses=given, evidence=evidence),
+        profile=profile,
+    )
+
+
+_WEIGHED = Signature(
+    "point_of_weights",
+    {
+        "profile": PROFILE,
+        "hypotheses": HYPOTHESES,
+        "at_epsilon": NUMBER,
+        "at_delta": NUMBER,
+        "weight_pairs": WEIGHT_PAIRS,
+        "evidence": PROOFS,
+    },
+    premises=0,
+    word=lambda _, given: f"the profile {describe_wholly(given['profile'])}",
+)
+
+
+@_WEIGHED.of
+def point_of_weights(
     profile: Profile,
     hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,),
     *,
-    rule: SamplingRule,
-    weight_table: Mapping[str, Any] | None = None,
+    at_epsilon: object,
+    at_delta: object,
+    weight_pairs: WeightPairs,
+    certificate: Mapping[str, Any] | None = None,
 ) -> AnyGuarantee:
-    """If a mechanism promises μ(w, x) = wζ(x), and each of T steps runs it on a fresh sample that keeps a record with probability at most
-    ζ/μ and weight at most μ/ζ, for the μ of a row of the table that serves ζ, all steps together are (ε*, δ*)-differentially private.
+    """Let a mechanism have the profile μ(w, x) = w μ(1, x) in the notion ``gaussian``, and let (ζ_i, w_i) be pairs for which a Gaussian
+    event of noise multiplier 1/(w_i ζ_i), Poisson sampled with probability 1/w_i, has δ(ε) ≤ δ in both directions. If every record with
+    μ(1, x) ≤ ζ_i for some i may be given such a w_i, is selected with a probability of at most 1/w_i and then counts w_i times, one run
+    on the sample is (ε, δ)-differentially private.
 
-    ``rule``: of :func:`make_gaussian_rule`. ``weight_table``: a certificate of the table, which the kernel accepts now for this very
-    profile and target; without it the table is made here. Source: docs/gaussian-weights.md, Theorems 1, 2, 6 and 9.
-
-    Raises :class:`profiles.Infeasible` (w = 1 exceeds the target), :class:`NotReplayed` for a table that is rejected or about something
-    else, and what making it raises.
+    The kernel checks each pair here, and that the largest ζ_i is at or above μ(1, x) for all records (or a ``certificate`` of that).
+    Source: docs/gaussian-mechanisms.md, Theorem 5. Raises :class:`InvalidArgument` (no pairs, or one that the kernel rejects, or records
+    without one), :class:`profiles.OtherNotion`, :class:`profiles.InvalidProfile` (μ is not homogeneous), :class:`profiles.Undecided`.
     """
-    epsilon, delta, steps, scale = read_gaussian_rule(rule)
-    if weight_table is None:
-        found = table_of(profile, GaussianTarget(epsilon, delta, steps), whole=scale is not None)
-    else:
-        found = read_table(weight_table, profile)
-        if (found.table.epsilon, found.table.delta, found.table.steps) != (epsilon, delta, steps):
-            raise NotReplayed(f"a table of weights for another target was given for {profile.name[:60]!r}; take the one of its rule")
-        fault = find_fault(found)
-        if fault is not None:
-            raise NotReplayed(f"the kernel rejects the table of weights for {profile.name[:60]!r} at {fault}; make a new one")
+    epsilon, delta = to_epsilon(at_epsilon), to_delta(at_delta)
+    pairs = tuple(weight_pairs)
+    _require_homogeneous(profile)
+    evidence = bound_mu(profile) if certificate is None else recheck_epsilon(*_stand_in(profile), certificate)
+    if not pairs or max(zeta for zeta, _ in pairs) < evidence.upper:
+        raise InvalidArgument(
+            f"pairs of zeta and weight for all records were expected, but some record of {profile.name[:60]!r} has a larger mu(1, x) than "
+            f"every zeta; add a pair for {evidence.upper_text()}"
+        )
+    for zeta, weight in dict.fromkeys(pairs):
+        _require_pair(epsilon, delta, zeta, weight)
     given = as_hypotheses(hypotheses, repr(profile.name))
     bound = TwoSidedDP(epsilon, epsilon, delta, delta)
-    supposes, held = describe_steps(profile, rule, steps)
-    rows = len(found.table.rows)
     return conclude(
-        "Gaussian importance sampling by a table of weights",
-        f"{profile.name} after {rule.name} sampling",
+        "Gaussian profile after privacy-constrained sampling",
+        f"{profile.name} after privacy-constrained sampling",
         bound,
-        source=f"{_PAGE}, Theorems 1, 2, 6 and 9",
-        conclusion=f"{describe_promise(profile)}; {describe_losses(bound)}; {_count(steps)}",
-        claims=("well-defined", "homogeneous", f"mu(1, x) <= {found.premise.reach}", f"delta-upper in both directions, of {rows} rows"),
-        supposes=(name_declaration(profile), *given, *supposes),
-        discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at most that of a row of the table, which is at most 1"},
-        call=_TABULATED.record(profile=profile, hypotheses=given, rule=rule, weight_table=found.to_object()),
+        source=_name_source(profile, "Theorem 5"),
+        conclusion=f"{describe_losses(bound)}, of each of {len(pairs)} pairs of zeta and weight",
+        claims=(f"delta-upper of {len(pairs)} pairs in both directions, homogeneous", "well-defined", "epsilon-upper (of mu)"),
+        supposes=_suppose(profile, given, evidence),
+        discharges=_drop_unread(profile),
+        call=_WEIGHED.record(profile=profile, hypotheses=given, at_epsilon=epsilon, at_delta=delta, weight_pairs=pairs, evidence=evidence),
         profile=profile,
     )
 
 
 @lru_cache(maxsize=_KEPT)
-def cover_of(profile: Profile, q: Term, delta: Fraction, steps: int, gap: Fraction, budget: int) -> CoveredRule:
-    """Return both sides of ε at δ over all records of a rule, by a cover whose every claim the kernel accepted or computed.
+def bound_mu(profile: Profile) -> EpsilonBound:
+    """Return bounds of sup over records of μ(1, x) that the kernel accepts. Raises as :func:`curve_of_profile`.
 
-    Raises what :func:`prove_gaussian` and :func:`cover_records` raise, and :class:`Undecided` where the kernel does not accept it.
+    >>> from profiles import declare
+    >>> bound_mu(declare("noisy sum", notion="gaussian", mu="w*z/sigma", record={"z": [0, 4]}, parameters={"sigma": 30})).upper_text(6)
+    '0.133334'
     """
-    require_gaussian(profile)
-    premise = premise_of(profile)
-    cover = cover_records(premise.zeta, q, profile.record, delta, steps, gap=gap, budget=budget)
-    found = CoveredRule(profile, q, premise.promise, cover)
-    fault = find_cover_fault(found)
-    if fault is not None:
+    found = bound_epsilon(*_stand_in(profile))
+    if not found.checked_by_kernel:
         raise Undecided(
-            f"the worst record of a sampling rule was bounded, but the kernel does not accept it at {fault}; change delta slightly"
+            f"the largest mu(1, x) of {profile.name[:60]!r} was asked for, but the kernel does not accept the proof of a bound; write mu "
+            "more simply, or narrow the ranges"
         )
     return found
 
 
-_COVERED = Signature(
-    "bound_by_cover",
-    {
-        "profile": PROFILE, "hypotheses": HYPOTHESES, "rule": SAMPLING_RULE, "at_delta": NUMBER, "steps": NUMBER, "gap": NUMBER,
-        "weight_cover": EVIDENCE,
-    },
-    premises=0,
-    word=lambda _, given: f"the profile {describe_promise(given['profile'])} in the notion gaussian",
-)  # fmt: skip
+def _stand_in(profile: Profile) -> tuple[Profile, Any]:
+    """Return a pure profile with μ in the place of ε, and the rule q = 1, for which ψ(x) = μ(1, x)."""
+    if profile.notion is not ProfileNotion.GAUSSIAN:
+        raise OtherNotion(
+            f'a profile in the notion "gaussian" was expected, but {profile.name[:60]!r} declares {profile.notion.number} in the notion '
+            f'"{profile.notion.value}"; declare mu'
+        )
+    if profile.free_parameters:
+        raise InvalidProfile(
+            f"a privacy curve of {profile.name[:60]!r} needs numbers, but {profile.free_parameters[0].name} has none; give it one"
+        )
+    made = profile.stand_in()
+    return made, make_rule("uniform", made, {"rate": 1})
 
 
-@_COVERED.of
-def bound_by_cover(
-    profile: Profile,
-    hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,),
-    *,
-    rule: SamplingRule,
-    at_delta: object,
-    steps: object = 1,
-    gap: object = DEFAULT_COVER_GAP,
-    weight_cover: Mapping[str, Any] | None = None,
-    budget: int = DEFAULT_CELLS,
-) -> AnyGuarantee:
-    """If a mechanism promises μ(w, x) = wζ(x), and each of T steps runs it on a fresh sample that keeps a record with probability q(x) and
-    weight 1/q(x), all steps together are (ε, δ)-differentially private where every record's pair is dominated by one with (ε, δ).
+def _noise(largest: Fraction) -> Fraction:
+    """Return a noise multiplier at or below 1/``largest``."""
+    if largest * _LARGEST_NOISE <= 1:
+        return _LARGEST_NOISE
+    return Fraction(decimal_text(1 / largest, _DIGITS, round_up=False))
 
-    ``rule`` has an explicit q. ``gap``: how far both sides may be apart, relatively, or in nats below 1. ``weight_cover``: a certificate
-    that the kernel accepts now for this very profile, rule, δ and number of steps; without it the worst record is searched here, with at
-    most ``budget`` cells. Source: docs/gaussian-weights.md, Theorems 1, 2, 6 and 10.
 
-    Raises :class:`NotReplayed` for a certificate that is rejected, or about something else, and what searching raises.
-    """
-    delta, times, width = to_target_delta(at_delta), to_steps(steps), to_gap(gap)
-    if rule.q is None:
-        raise InvalidSampling(f"the rule {rule.name[:60]!r} has no explicit q; its weights have a table, and their target is the bound")
-    if weight_cover is None:
-        found = cover_of(profile, rule.q, delta, times, width, budget)
-    else:
-        found = read_cover(weight_cover, profile, rule.q)
-        if (found.cover.delta, found.cover.steps) != (delta, times):
-            raise NotReplayed(f"a bound at another delta, or for other steps, was given for {profile.name[:60]!r}; take its own")
-        fault = find_cover_fault(found)
-        if fault is not None:
-            raise NotReplayed(f"the kernel rejects the bound of {profile.name[:60]!r} at {fault}; make a new one")
-    given = as_hypotheses(hypotheses, repr(profile.name))
-    bound = TwoSidedDP(found.cover.epsilon, found.cover.epsilon, delta, delta)
-    supposes, held = describe_steps(profile, rule, times)
-    return conclude(
-        "Gaussian importance sampling, worst case over records",
-        f"{profile.name} after {rule.name} sampling",
-        bound,
-        source=f"{_PAGE}, Theorems 1, 2, 6 and 10",
-        conclusion=f"{describe_promise(profile)}; q(x) = {to_text(rule.q)}; {describe_losses(bound)}; {_count(times)}",
-        claims=(
-            "well-defined",
-            "homogeneous",
-            f"delta-upper in both directions, of {len(found.cover.rows)} pairs",
-            "cells with their pairs",
-        ),
-        supposes=(name_declaration(profile), *given, *supposes),
-        discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at least 0, at most that of a pair, and a divisor that is defined"},
-        call=_COVERED.record(
-            profile=profile, hypotheses=given, rule=rule, at_delta=delta, steps=Fraction(times), gap=width, weight_cover=found.to_object()
-        ),
-        profile=profile,
+@lru_cache(maxsize=_KEPT)
+def _require_homogeneous(profile: Profile) -> None:
+    _stand_in(profile)
+    found = verify_notion(profile, [homogeneous.ID]).decisions[homogeneous.ID]
+    if found.verdict is Verdict.REFUTED:
+        raise InvalidProfile(f"weights need mu(w, x) = w*mu(1, x), but that is refuted for {profile.name[:60]!r}; declare another mu")
+    if found.verdict is Verdict.UNKNOWN:
+        raise Undecided(f"weights need mu(w, x) = w*mu(1, x), but that is not proved for {profile.name[:60]!r}; write mu more simply")
+
+
+@lru_cache(maxsize=2**12)
+def _require_pair(epsilon: Fraction, delta: Fraction, zeta: Fraction, weight: Fraction) -> None:
+    """Refuse a pair that the kernel does not accept. Raises :class:`InvalidArgument`."""
+    if zeta <= 0 or weight < 1:
+        raise InvalidArgument("a pair of zeta > 0 and a weight of at least 1 was expected, but another one was found; correct it")
+    event = make_event(MechanismKind.GAUSSIAN, {"noise_multiplier": 1 / (weight * zeta)}, sampling_probability=1 / weight)
+    claims = tuple(
+        {"claim": "delta-upper", "verdict": "proved", "direction": item.value, "epsilon": exact_text(epsilon), "bound": exact_text(delta)}
+        for item in Direction
     )
+    report = check_text(json.dumps(make_certificate(Composition("one pair", (event,)), claims)))
+    if not report.accepted:
+        low, high = (decimal_text(number, 6, round_up=up) for number, up in ((weight, False), (zeta, True)))
+        target = f"delta({decimal_text(epsilon, 6, round_up=False)}) <= {decimal_text(delta, 6, round_up=False)}"
+        raise InvalidArgument(f"{target} was expected of the weight {low} at zeta = {high}, but the kernel rejects it; lower the weight")
 
 
-def describe_steps(profile: Profile, rule: SamplingRule, steps: int) -> tuple[tuple[Hypothesis, ...], dict[Hypothesis, str]]:
-    """Return what sampling by a rule in some steps supposes, and what of it holds because the profile reads no statistic."""
-    supposes, held = describe_sampling(rule, profile)
-    return (supposes if steps == 1 else (*supposes, FRESH_SAMPLES, MOST_STEPS.about(steps=steps))), held
+def _suppose(profile: Profile, given: Sequence[Hypothesis], evidence: EpsilonBound) -> tuple[Hypothesis, ...]:
+    supposed = (name_declaration(profile), *given, name_range(profile), name_statistics(profile), *evidence.hypotheses)
+    return tuple(dict.fromkeys(supposed))
 
 
-def _count(steps: int) -> str:
-    return "one step" if steps == 1 else f"{steps} steps, each on a fresh sample"
+def _drop_unread(profile: Profile) -> dict[Hypothesis, str]:
+    reads = "the profile reads no statistic of a record"
+    return {} if profile.record else dict.fromkeys((name_range(profile), name_statistics(profile)), reads)
 
 
-__all__ = [
-    "DEFAULT_CELLS",
-    "DEFAULT_COVER_GAP",
-    "bound_by_cover",
-    "bound_by_table",
-    "cover_of",
-    "describe_promise",
-    "describe_steps",
-    "premise_of",
-    "table_of",
-]
+def _name_source(profile: Profile, theorem: str) -> str:
+    own = f"{_PAGE}, {theorem}"
+    return f"{own}; the profile: {profile.source}" if profile.source else own
+
+
+def _shorten(subject: str) -> str:
+    return subject if len(subject) <= 200 else subject[:197] + "..."
+
+
+__all__ = ["WeightPairs", "bound_mu", "curve_of_profile", "point_of_weights"]

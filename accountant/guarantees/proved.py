@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from accountant.guarantees.calls import Signature
+from accountant.guarantees.gaussian import curve_of_profile
 from accountant.guarantees.rules import assume, derive_profile
 from accountant.guarantees.stored import TEXT
 from accountant.guarantees.theorem import AnyGuarantee, Derivation, settle
@@ -24,10 +25,13 @@ from profiles.hypotheses import (
 )
 from profiles.mechanisms.catalogue import describe_exactness, describe_proof, says_exact
 from profiles.mechanisms.interface import EXACT_MODE
+from profiles.notions import ProfileNotion
 
 
 def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,)) -> AnyGuarantee:
     """Return the guarantee of a mechanism's profile; that its run method has it is discharged exactly for the types of the catalogue.
+
+    In the notion ``gaussian`` it is a privacy curve, for records that are used with weight 1: :func:`point_of_curve` reads it at an ε or δ.
 
     A class of one's own, also a subclass of a mechanism of the catalogue, may run something else: there it stays a hypothesis. What a
     mechanism says that it supposes is supposed beside ``hypotheses``.
@@ -39,7 +43,8 @@ def derive_mechanism(mechanism: object, hypotheses: Sequence[Hypothesis | str] =
     own = as_hypotheses(getattr(mechanism, "hypotheses", ()), "a mechanism")
     noisy = (EXACT_REALS,) if {EXACT_REALS, *EXACT_MODE}.intersection(own) else ()  # discharged for those of the catalogue alone
     given = dict.fromkeys((*as_hypotheses(hypotheses, repr(profile.name)), *noisy))
-    return assume(prove_run(derive_profile(profile, tuple(given)), mechanism), own)
+    derive = curve_of_profile if profile.notion is ProfileNotion.GAUSSIAN else derive_profile
+    return assume(prove_run(derive(profile, tuple(given)), mechanism), own)
 
 
 def prove_run(guarantee: AnyGuarantee, *mechanisms: object) -> AnyGuarantee:
@@ -88,7 +93,14 @@ def prove_promises(guarantee: AnyGuarantee, mechanisms: Sequence[Any], others: M
 #: A promise that nobody has proved, or a file that was believed: what runs is unknown.
 _PROMISES = frozenset({DECLARED_PROFILE.id, DECLARED_LOSSES.id, FILE_IS_RIGHT.id, WORD_OF_FILE.id})
 #: What these rules promise says a profile that the derivation has; one without it is a file's, and says nothing that could be compared.
-_OF_PROFILES = frozenset({"declared profile", "adaptive composition"})
+_OF_PROFILES = frozenset(
+    {
+        "declared profile",
+        "adaptive composition",
+        "Gaussian profile, worst case over records",
+        "Gaussian profile after privacy-constrained sampling",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from profiles.hypotheses import (
     DEFINED,
     FILE_IS_RIGHT,
     FRESH_SAMPLES,
+    IN_RANGE,
     NOT_REDRAWN,
     OF_MECHANISMS,
     OF_SAMPLES,
@@ -23,7 +24,9 @@ from profiles.hypotheses import (
     ONLY_THROUGH_OUTPUT,
     PARTS_RUN,
     PROBABILITY,
+    RECORD_STATISTICS,
     STATISTICS,
+    TARGET_FIXED,
     WEIGHT_AS_GIVEN,
     Hypothesis,
 )
@@ -100,6 +103,14 @@ RULES: dict[str, Basis] = {
     "declared events": Basis(
         besides="docs/composition-bounds.md: each kind of event has a dominating pair; a hypothesis says that it is what is declared",
         premises=(DECLARED_EVENTS, *OF_MECHANISMS),
+    ),
+    "Gaussian profile, worst case over records": Basis(
+        besides="docs/gaussian-mechanisms.md, Theorem 4; the bound has a certificate of its own",
+        premises=(DECLARED_PROFILE, *OF_MECHANISMS, IN_RANGE, RECORD_STATISTICS, WEIGHT_AS_GIVEN),
+    ),
+    "Gaussian profile after privacy-constrained sampling": Basis(
+        besides="docs/gaussian-mechanisms.md, Theorem 5; each pair of zeta and weight is checked by the kernel",
+        premises=(DECLARED_PROFILE, *OF_MECHANISMS, *OF_WEIGHTED_SAMPLES, PROBABILITY, TARGET_FIXED),
     ),
     "privacy curve of a guarantee": Basis(besides="docs/interoperability.md: the pair of laws that dominates all with these losses"),
     "adaptive composition of privacy curves": Basis(

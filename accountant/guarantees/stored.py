@@ -289,6 +289,13 @@ def _read_claims(value: object, _: Proofs) -> tuple[Mapping[str, Any], ...]:
     return tuple(found)
 
 
+def _read_pair(value: object) -> tuple[Fraction, Fraction]:
+    found = read_list(value, "a pair of zeta and weight")
+    if len(found) != 2:
+        raise UnreadableFile(f"a pair of zeta and weight was expected, but {len(found)} numbers were found; correct the file")
+    return read_exact(found[0], "zeta"), read_exact(found[1], "a weight")
+
+
 @dataclass(frozen=True, slots=True)
 class ArgumentKind:
     """How an argument of a recorded call stands in a file: what writes it, and what reads it. Proofs stand there once, by their place."""
@@ -315,6 +322,10 @@ HYPOTHESES = ArgumentKind(lambda value, _: premises_json(value), lambda value, _
 BOUND = ArgumentKind(write_bound, read_bound)
 PROOFS = ArgumentKind(_write_proofs, _read_proofs)
 OPTIONS = ArgumentKind(_write_options, _read_options)
+WEIGHT_PAIRS = ArgumentKind(
+    lambda value, _: [[write_exact(number) for number in pair] for pair in value],
+    lambda value, _: tuple(_read_pair(item) for item in read_list(value, "the pairs of zeta and weight")),
+)
 COMPOSITION = ArgumentKind(lambda value, _: composition_object(value), lambda value, _: composition_from_object(value))
 #: The certificates of a rule of its own, as an object; what it says is judged where the rule is called.
 EVIDENCE = ArgumentKind(lambda value, _: None if value is None else json.loads(json.dumps(value)), _read_object)

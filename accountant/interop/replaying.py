@@ -149,6 +149,12 @@ def _cover(run: _Replay, given: dict[str, Any], _: Sequence[AnyGuarantee]) -> di
     return {**given, "rule": _restore_rule(run, given["rule"], given["profile"])}
 
 
+def _bound_mu_again(_: _Replay, given: dict[str, Any], __: Sequence[AnyGuarantee]) -> dict[str, Any]:
+    """The worst case of mu is taken from its certificate where the kernel accepts that, and computed anew otherwise."""
+    evidence: EpsilonBound = given.pop("evidence")
+    return given | ({"certificate": evidence.certificate} if evidence.checked_by_kernel else {})
+
+
 def _discharge(_: _Replay, given: dict[str, Any], __: Sequence[AnyGuarantee]) -> dict[str, Any]:
     return {"hypothesis": given["hypothesis"], "evidence": given["evidence_text"]}
 
@@ -160,8 +166,10 @@ _IN_WORDS = ("discharge", "round_noise")
 _MADE_AGAIN: dict[str, _Made] = {
     "amplify_by_importance_sampling": _amplify,
     "bound_by_cover": _cover,
+    "curve_of_profile": _bound_mu_again,
     "declare_directions": _declare_directions,
     "discharge": _discharge,
+    "point_of_weights": _bound_mu_again,
     "worst_case": _worst_case,
     "worst_case_directions": _worst_case_directions,
 }

@@ -20,7 +20,7 @@ from accountant.data.svmlight import SvmlightSource
 from accountant.data.writers import output_format
 from accountant.files import check_not_input, check_writable, replace_files
 from accountant.guarantees import AnyGuarantee
-from accountant.guarantees.gaussian import table_of
+from accountant.guarantees.gaussian_samples import table_of
 from accountant.samples.certificate import PrivateFigures, to_certificate_text
 from accountant.samples.once import compose_on_one_sample, to_hypotheses, to_profiles
 from accountant.samples.plan import SamplingPlan, plan_sample, plan_weights

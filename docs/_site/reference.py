@@ -23,6 +23,7 @@ PACKAGES = (
     "accountant.amplification",
     "accountant.weights.fast",
     "accountant.onesided",
+    "accountant.applications.dpsgd",
     "accountant.applications.kmeans",
     "accountant.applications.submodular",
     "accountant.applications.submodular.matroids",

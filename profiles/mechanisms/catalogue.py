@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 from profiles.errors import InvalidArgument
 from profiles.hypotheses import Hypothesis
-from profiles.mechanisms import k_norm_sum, laplace_sum, lloyd, weighted_count
+from profiles.mechanisms import gaussian_lloyd, gaussian_sum, k_norm_sum, laplace_sum, lloyd, weighted_count
 from profiles.mechanisms.interface import Arithmetic, Mechanism
+from profiles.notions import ProfileNotion
 from profiles.profile import Profile
 from profiles.randomness.rounded import k_norm_law
+from profiles.terms import to_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +31,30 @@ class CatalogueEntry:
     profile: Profile
     reference: str
 
+    @property
+    def promise(self) -> str:
+        """What the profile promises, as a formula: ε(w, x), or the number of its notion with the name of this number before it.
+
+        >>> [entry.promise for entry in catalogue()][:5:4]
+        ['w*z/b', 'mu = w*z/sigma']
+        """
+        said = to_text(self.profile.promise)
+        return said if self.profile.notion is ProfileNotion.PURE else f"{self.profile.notion.number} = {said}"
+
 
 def catalogue() -> tuple[CatalogueEntry, ...]:
-    """Return the entries of the catalogue, simple mechanisms first.
+    """Return the entries of the catalogue, those with a pure ε first, and simple ones before others.
 
     >>> [entry.name for entry in catalogue()]
-    ['Laplace weighted sum', 'weighted count', 'K-norm weighted sum', 'weighted DP-Lloyd']
+    ['Laplace weighted sum', 'weighted count', 'K-norm weighted sum', 'weighted DP-Lloyd', 'Gaussian weighted sum', 'Gaussian DP-Lloyd']
     """
     general: tuple[tuple[str, Mechanism], ...] = (
         (laplace_sum.__name__, laplace_sum.general),
         (weighted_count.__name__, weighted_count.general),
         (k_norm_sum.__name__, k_norm_sum.general),
         (lloyd.__name__, lloyd.general),
+        (gaussian_sum.__name__, gaussian_sum.general),
+        (gaussian_lloyd.__name__, gaussian_lloyd.general),
     )
     return tuple(
         CatalogueEntry(mechanism.name, mechanism.summary, mechanism.source, mechanism.hypotheses, mechanism.profile, f"{module}:default")
@@ -49,7 +63,14 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
 
 
 #: The types whose run method has the profile that they declare; a subclass may run something else.
-_PROVED = (k_norm_sum.KNormSum, laplace_sum.LaplaceSum, lloyd.WeightedLloyd, weighted_count.WeightedCount)
+_PROVED = (
+    gaussian_lloyd.GaussianLloyd,
+    gaussian_sum.GaussianSum,
+    k_norm_sum.KNormSum,
+    laplace_sum.LaplaceSum,
+    lloyd.WeightedLloyd,
+    weighted_count.WeightedCount,
+)
 
 
 def _say_exact(kind: type) -> str:

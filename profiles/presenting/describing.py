@@ -52,7 +52,8 @@ def describe(profile: Profile) -> str:
 
 
 def describe_wholly(profile: Profile) -> str:
-    """Return all that a profile promises, and nothing cut: ε, and every range and constant, which a file could narrow.
+    """Return all that a profile promises, and nothing cut: ε or the named number of its notion, every range and constant, which a file
+    could narrow.
 
     >>> from profiles import declare
     >>> describe_wholly(declare("sum", "w*z/b", record={"z": [0, 2]}, parameters={"b": 3}))
@@ -61,7 +62,9 @@ def describe_wholly(profile: Profile) -> str:
     told = [f"{item.name} in [{exact_text(item.lo)}, {exact_text(item.hi)}]" for item in profile.record]
     told += [f"{item.name} in {item.text}" for item in (() if profile.written is None else profile.written.ranges)]
     told += map(_text_of, profile.parameters)
-    return f"{profile.text} with {', '.join(told)}" if told else profile.text
+    pure = profile.notion is ProfileNotion.PURE
+    said = to_text(profile.promise) if pure else f"{profile.notion.number} = {to_text(profile.promise)}"
+    return f"{said} with {', '.join(told)}" if told else said
 
 
 def _cut(text: str) -> str:

@@ -273,8 +273,49 @@ def test_sampled_gaussians_by_quadrature(sigma, q, count, direction):
         ("1.1", "256/60000", 14_063, "1e-5"),
         ("4", "0.02", 2000, "1e-6"),
         ("50", "0.1", 100, "1e-6"),
+        ("0.5", "1e-4", 10**6, "1e-15"),
+        ("0.25", "1e-4", 10**6, "1e-5"),
+        ("0.3", "1e-3", 100, "1e-10"),
+        ("0.05", "0.1", 100, "1e-10"),
+        ("0.02", "1e-4", 1000, "1e-10"),
     ],
 )
 def test_the_default_gap_is_one_in_a_thousand(sigma, q, count, delta, direction):
     found = bound_epsilon(composed(gaussian(sigma, count, q)), Fraction(delta), direction)
     assert 0 < found.lower <= found.upper <= found.lower * Fraction(1001, 1000) + Fraction(1, 10**6)
+
+
+@pytest.mark.thorough(quick=1)
+@pytest.mark.parametrize(
+    "event",
+    [
+        make_event("laplace", {"scale": 2}, count=64, sampling_probability="1/2"),
+        make_event("laplace", {"scale": "0.02"}, count=3),
+        make_event("laplace", {"scale": "0.1"}, count=1000, sampling_probability="1e-3"),
+        gaussian("0.1", 100, "1e-3"),
+        gaussian("0.02", 10, "1e-2"),
+    ],
+    ids=lambda event: event.describe(),
+)
+@pytest.mark.parametrize("direction", Direction)
+def test_atoms_and_narrow_bulks_beside_long_tails(event, direction):
+    whole = composed(event)
+    found = bound_epsilon(whole, Fraction("1e-15"), direction)
+    assert 0 < found.lower <= found.upper <= found.lower * Fraction(1002, 1000)
+    holds(found, whole)
+
+
+@pytest.mark.slow
+def test_where_a_grid_would_be_too_large_a_bound_is_wider():
+    found = bound_epsilon(composed(gaussian("0.02", 10**6, "1e-4")), Fraction("1e-5"), REMOVE)
+    assert 0 < found.lower <= found.upper <= found.lower * Fraction(102, 100)
+
+
+@pytest.mark.thorough(quick=1)
+@pytest.mark.parametrize("gap", ["1/2", "1e-3"])
+def test_sampled_events_that_lose_everything_at_times(gap):
+    # to add, each of them is the loss -log(1 - q), far above those of the others
+    event = make_event("approximate", {"epsilon": "0.00129", "delta": "0.0000222"}, count=9840, sampling_probability="0.537")
+    found = bound_epsilon(composed(event), Fraction("2.27e-8"), ADD, gap=Fraction(gap))
+    assert Fraction("4.4371") >= found.lower >= found.upper * (1 - Fraction(gap))
+    holds(found, composed(event))

@@ -152,8 +152,10 @@ READERS = {
     "profiles/profile.py", "profiles/files.py", "profiles/stored.py", "profiles/composition.py", "profiles/presenting/describing.py",
     "proofs_check/admission.py", "proofs_check/certificates.py", "proofs_check/conditions/homogeneous.py", "accountant/samples/once.py",
     "accountant/report/sections.py", "accountant/weights/gaussian/weight.py", "accountant/weights/gaussian/premise.py",
-    "accountant/guarantees/gaussian.py", "accountant/selection/shifts.py", "accountant/samples/sample.py",
-    "accountant/weights/gaussian/covers.py",
+    "accountant/guarantees/gaussian.py", "accountant/guarantees/gaussian_samples.py", "accountant/selection/shifts.py",
+    "accountant/samples/sample.py", "accountant/weights/gaussian/covers.py", "accountant/applications/kmeans/certifying.py",
+    "accountant/cli/mechanisms.py", "profiles/mechanisms/catalogue.py", "profiles/mechanisms/gaussian_lloyd.py",
+    "profiles/mechanisms/gaussian_sum.py",
 }  # fmt: skip
 
 

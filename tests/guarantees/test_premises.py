@@ -45,11 +45,13 @@ from accountant.guarantees import (
     base_profile,
     compose_curves,
     curve_of_guarantee,
+    curve_of_profile,
     declare_events,
     derive_mechanism,
     derive_profile,
     discharge,
     point_of_curve,
+    point_of_weights,
     post_processing,
     realise_draws,
     render,
@@ -74,7 +76,7 @@ from accountant.rules import make_rule
 from accountant.samples import check_certificate
 from profiles import InvalidArgument, NotReplayed, UnreadableFile, compose_adaptively, declare
 from profiles.hypotheses import PROBABILITY, REGISTRY, SECURE_BITS, Hypothesis, name_declaration
-from profiles.mechanisms import LaplaceSum, WeightedCount, WeightedLloyd
+from profiles.mechanisms import GaussianSum, LaplaceSum, WeightedCount, WeightedLloyd
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
 
 SUM = declare("noisy sum", "w*z/3", record={"z": ["0.5", 2]}, source="Dwork et al. 2006")
@@ -113,6 +115,10 @@ def _watch(answers: tuple[bool, ...]) -> Any:
 
 def _select(q: Any, rng: np.random.Generator) -> Any:
     return rng.random(len(q)) < q
+
+
+NOISY = declare("noisy", notion="gaussian", mu="w*z/9", record={"z": [0, 1]})
+NORMAL = {"noise": "gaussian", "delta": "1e-6"}
 
 
 def _kmeans(**options: Any) -> DPKMeans:
@@ -168,6 +174,13 @@ PATHS: dict[str, Callable[[], AnyGuarantee]] = {
     "a mechanism of ours": lambda: derive_mechanism(LLOYD),
     "a mechanism of ours in binary64": lambda: derive_mechanism(IN_BINARY64),
     "a mechanism of one's own": lambda: derive_mechanism(Own()),
+    "a Gaussian mechanism of ours": lambda: derive_mechanism(GaussianSum(sigma=3, radius=1)),
+    "a Gaussian mechanism of ours, at a delta": lambda: point_of_curve(derive_mechanism(GaussianSum(sigma=3, radius=1)), at_delta="1e-6"),
+    "a Gaussian profile": lambda: curve_of_profile(NOISY),
+    "a Gaussian profile without statistics": lambda: curve_of_profile(declare("noisy count", notion="gaussian", mu="w/9")),
+    "a Gaussian profile on a sample": lambda: point_of_weights(
+        NOISY, at_epsilon=1, at_delta="1e-5", weight_pairs=[(Fraction(1, 8), Fraction(3))]
+    ),
     **{f"derive_epsilon {name}": (lambda name=name: _by_rule(name)) for name in (*EXPLICIT, "privacy-constrained")},  # type: ignore[misc]
     "derive_epsilon of a composition": lambda: derive_epsilon(BOTH, rule="coreset-l2", constants=CORESET).guarantee,
     "derive_epsilon without statistics": lambda: derive_epsilon(COUNT, q="1/2").guarantee,
@@ -217,6 +230,13 @@ PATHS: dict[str, Callable[[], AnyGuarantee]] = {
     "DPKMeans, projected": lambda: _kmeans(outside="project", init=np.eye(2)).fit(POINTS).guarantee_,
     "DPKMeans in binary64": lambda: _kmeans(arithmetic="binary64").fit(POINTS).guarantee_,
     "DPKMeans with weights": lambda: _kmeans(largest_weight=2).fit(POINTS, sample_weight=np.full(60, 2.0)).guarantee_,
+    "DPKMeans with normal noise": lambda: _kmeans(**NORMAL).fit(POINTS).guarantee_,
+    "DPKMeans with normal noise and weights": lambda: (
+        _kmeans(largest_weight=2, **NORMAL).fit(POINTS, sample_weight=np.full(60, 2.0)).guarantee_
+    ),
+    "DPKMeans with normal noise in binary64": lambda: _kmeans(arithmetic="binary64", **NORMAL).fit(POINTS).privacy_curve_,
+    "DPKMeans with normal noise on a sample": lambda: _kmeans(outside="project", **NORMAL).fit_sampled(POINTS).guarantee_,
+    "DPKMeans with normal noise on a sample of one's own": lambda: _kmeans(**NORMAL).fit_sampled(POINTS, select=_select).guarantee_,
     "DPKMeans on a sample": lambda: _kmeans().fit_sampled(POINTS).guarantee_,
     "DPKMeans on a sample of one's own": lambda: _kmeans().fit_sampled(POINTS, select=_select).guarantee_,
     "OneSidedGreedy": lambda: OneSidedGreedy(1, "0.5").run(SETS).guarantee,

@@ -34,10 +34,12 @@ from accountant.guarantees import (
     bound_by_table,
     compose_curves,
     curve_of_guarantee,
+    curve_of_profile,
     declare_events,
     derive_profile,
     discharge,
     point_of_curve,
+    point_of_weights,
     post_processing,
     premises_json,
     realise_sampling,
@@ -81,6 +83,7 @@ from profiles.mechanisms.catalogue import catalogue
 from proofs_check.suprema.certify import Checked
 
 SUM = declare("noisy sum", "w*z/3", record={"z": ["0.5", 2]}, source="Dwork et al. 2006")
+NOISY = declare("noisy vector", notion="gaussian", mu="w*z/10", record={"z": [0, 2]}, source="Dong et al. 2022")
 SUPPOSED = "on the word of the file, "
 
 
@@ -120,6 +123,10 @@ def guarantee(name: str) -> AnyGuarantee:
         ),
         "tabulated": lambda: bound_by_table(NOISY, rule=make_gaussian_rule(Fraction(1), Fraction(1, 10**5), 1)),
         "covered": lambda: bound_by_cover(NOISY, rule=rule_from_expression("1/4 + z/40", NOISY), at_delta="1e-5", gap="0.05"),
+        "gaussian": lambda: point_of_curve(curve_of_profile(NOISY), at_delta="1e-6"),
+        "weighed": lambda: point_of_weights(
+            NOISY, at_epsilon=1, at_delta="1e-5", weight_pairs=[(Fraction(201, 1000), Fraction(19, 10)), (Fraction(1, 10), Fraction(5))]
+        ),
         "one-sided": lambda: declare_add_dp("svt", "1.5", source=""),
         "discharged": lambda: post_processing(discharge(guarantee("epsilon"), EXACT_REALS, "noise on the integers"), "rounding"),
         "assumed": lambda: assume(guarantee("epsilon"), ["the clock is right"]),
@@ -128,8 +135,8 @@ def guarantee(name: str) -> AnyGuarantee:
 
 
 NAMES = [
-    "profile", "sampled", "epsilon", "constrained", "file", "expression", "directions", "composed", "curves", "one-sided", "discharged",
-    "assumed", "tabulated", "covered",
+    "profile", "sampled", "epsilon", "constrained", "file", "expression", "directions", "composed", "curves", "gaussian", "weighed",
+    "one-sided", "discharged", "assumed", "tabulated", "covered",
 ]  # fmt: skip
 
 
@@ -756,7 +763,8 @@ def test_a_rule_that_concludes_from_nothing_says_what_a_file_asks_to_be_believed
     with pytest.raises(InvalidArgument, match="concludes from no guarantee"):
         Signature("trust_me", premises=0)
     assert {call for call, (signature, _) in CALLS.items() if signature.word} == {
-        "base_profile", "bound_by_cover", "bound_by_table", "declare_directions", "declare_events", "worst_case_directions",
+        "base_profile", "bound_by_cover", "bound_by_table", "curve_of_profile", "declare_directions", "declare_events",
+        "point_of_weights", "worst_case_directions",
     }  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from accountant.applications.repeated import SubsampledRepeated, subsampled_expo
 from accountant.guarantees import derive_mechanism
 from profiles import InvalidArgument
 from profiles.hypotheses import EXACT_REALS, SECURE_BITS, SEEDED_BITS
-from profiles.mechanisms import Arithmetic, KNormSum, LaplaceSum, WeightedCount
+from profiles.mechanisms import Arithmetic, GaussianLloyd, GaussianSum, KNormSum, LaplaceSum, WeightedCount
 from profiles.mechanisms.interface import EXACT_MODE
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
 from profiles.randomness.system import system_generator
@@ -32,6 +32,8 @@ MECHANISMS: dict[str, Any] = {
     "sum": lambda: LaplaceSum(b=1),
     "count": lambda: WeightedCount(beta_count=1),
     "K-norm sum": lambda: KNormSum(beta_sum=1, dimension=1),
+    "Gaussian sum": lambda: GaussianSum(sigma=1),
+    "Gaussian Lloyd": lambda: GaussianLloyd(initial_centres=[0.0], iterations=1, sigma_count=1, sigma_sum=1, min_count="0.001"),
     "choices": lambda: RepeatedExponential(select=choose, **OPTIONS),
     "thresholds": lambda: RepeatedThreshold(select=watch, **OPTIONS),
 }

@@ -14,8 +14,10 @@ from profiles import InvalidArgument, load
 from profiles.hypotheses import EXACT_REALS
 from profiles.mechanisms import Arithmetic, Mechanism, WeightedLloyd, catalogue
 from profiles.mechanisms.interface import EXACT_MODE
+from profiles.notions import ProfileNotion
+from profiles.terms import to_text
 
-HELPERS = {"__init__", "ball", "catalogue", "clusters", "datasets", "exact", "interface", "nearest", "quantised"}
+HELPERS = {"__init__", "ball", "catalogue", "clusters", "datasets", "exact", "interface", "lloyd_runs", "nearest", "quantised"}
 
 
 def test_every_mechanism_module_is_listed():
@@ -27,12 +29,13 @@ def test_every_mechanism_module_is_listed():
 def test_entries(entry):
     assert entry.profile.name == entry.name
     assert "\n" not in entry.summary
-    assert "Fay et al. 2024" in entry.source
+    assert "Fay et al. 2024" in entry.source or entry.profile.notion is ProfileNotion.GAUSSIAN
     assert entry.hypotheses[:2] == EXACT_MODE
     assert entry.profile.free_parameters == entry.profile.parameters
     assert all((statistic.name, statistic.lo, statistic.hi) == ("z", 0, 4) for statistic in entry.profile.record)
     loaded = load(entry.reference).profile
-    assert loaded.text == entry.profile.text
+    assert to_text(loaded.promise) == to_text(entry.profile.promise)
+    assert loaded.notion is entry.profile.notion
     assert loaded.free_parameters == ()
     module, name = entry.reference.split(":")
     mechanism = getattr(importlib.import_module(module), name)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from profiles import InvalidData
-from profiles.mechanisms import KNormSum, WeightedLloyd, clusters, lloyd, quantised
+from profiles.mechanisms import KNormSum, WeightedLloyd, clusters, lloyd_runs, quantised
 from profiles.mechanisms.clusters import ClusterPasses, open_passes
 from profiles.mechanisms.datasets import WeightedData, to_dataset
-from profiles.mechanisms.lloyd import PostProcessing, follow_run, move_centres, total_labelled
+from profiles.mechanisms.lloyd_runs import PostProcessing, follow_run, move_centres, total_labelled
 from profiles.mechanisms.nearest import label_by_definition
 from profiles.mechanisms.quantised import Unit, prepare_units
 from profiles.randomness.rounded import Grid
@@ -122,14 +122,14 @@ def test_a_run_equals_algorithm_2_on_the_same_noise(seed, dimension, count, rows
 
 def test_large_data_take_the_fast_way_and_small_data_the_other(monkeypatch):
     used = []
-    monkeypatch.setattr(lloyd, "follow_run", lambda *arguments: used.append(1) or follow_run(*arguments))
+    monkeypatch.setattr(lloyd_runs, "follow_run", lambda *arguments: used.append(1) or follow_run(*arguments))
     data = make_data(5, 4000, 3)
     constants = {"initial_centres": np.eye(25, 3), "iterations": 2, "beta_count": 1, "beta_sum": 1, "radius": 10}
     mechanism = WeightedLloyd(**constants, arithmetic="binary64")
     fast = mechanism((data.points, data.weights), np.random.default_rng(6), 3)
     assert used == [1, 1, 1]
-    monkeypatch.setattr(lloyd, "_LARGE", 10**9)
-    monkeypatch.setattr(lloyd, "_BLOCK", 1)  # noise is drawn run by run, as above
+    monkeypatch.setattr(lloyd_runs, "_LARGE", 10**9)
+    monkeypatch.setattr(lloyd_runs, "_BLOCK", 1)  # noise is drawn run by run, as above
     slow = mechanism((data.points, data.weights), np.random.default_rng(6), 3)
     assert used == [1, 1, 1]
     assert fast == pytest.approx(slow, rel=1e-9)
@@ -180,8 +180,8 @@ def test_large_and_small_data_have_one_law_in_exact_mode(monkeypatch):
     mechanism = WeightedLloyd(initial_centres=np.eye(25, 3), iterations=2, beta_count=1, beta_sum=1, radius=10)
     fast = mechanism((data.points, data.weights), np.random.default_rng(6), 3)
     assert len(passed) == 6
-    monkeypatch.setattr(lloyd, "_LARGE", 10**9)
-    monkeypatch.setattr(lloyd, "_BLOCK", 1)
+    monkeypatch.setattr(lloyd_runs, "_LARGE", 10**9)
+    monkeypatch.setattr(lloyd_runs, "_BLOCK", 1)
     slow = mechanism((data.points, data.weights), np.random.default_rng(6), 3)
     assert len(passed) == 6
     assert (fast == slow).all()

@@ -14,7 +14,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "mechanisms.md").read_text(encoding
 def test_the_table_is_the_catalogue():
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("| ")][2:]
     listed = [(name, profile.strip("`"), reference.strip("`"), source) for name, profile, _, reference, source in rows]
-    assert listed == [(entry.name, entry.profile.text, entry.reference, entry.source) for entry in catalogue()]
+    assert listed == [(entry.name, entry.promise, entry.reference, entry.source) for entry in catalogue()]
 
 
 def test_every_hypothesis_is_explained():

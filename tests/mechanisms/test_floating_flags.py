@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from accountant import draw_sample, plan_sample
 from accountant.applications.kmeans import DPKMeans
-from profiles.mechanisms import KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
+from profiles.mechanisms import GaussianSum, KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
 from profiles.mechanisms.ball import project_records, record_norms
 from profiles.mechanisms.nearest import find_nearest
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold
@@ -62,6 +62,7 @@ def _mechanisms() -> Iterator[tuple[str, Any, float]]:
         for exponent in (-900, 0, 600):
             radius = 2.0**exponent
             yield f"laplace {mode} {exponent}", LaplaceSum(b=to_exact(radius), radius=radius, dimension=2, arithmetic=mode), radius
+            yield f"gaussian {mode} {exponent}", GaussianSum(sigma=to_exact(radius), radius=radius, dimension=2, arithmetic=mode), radius
             for p in (1, 2, 3, math.inf):
                 if p != 3 or mode == "binary64":
                     made = KNormSum(beta_sum=to_exact(radius), radius=radius, dimension=2, p=p, arithmetic=mode)

@@ -11,7 +11,18 @@ import numpy as np
 import pytest
 
 from profiles import InvalidArgument, InvalidData, InvalidNumber
-from profiles.mechanisms import KNormSum, LaplaceSum, WeightedCount, WeightedLloyd, k_norm_sum, laplace_sum, lloyd, weighted_count
+from profiles.mechanisms import (
+    GaussianLloyd,
+    GaussianSum,
+    KNormSum,
+    LaplaceSum,
+    WeightedCount,
+    WeightedLloyd,
+    k_norm_sum,
+    laplace_sum,
+    lloyd,
+    weighted_count,
+)
 from profiles.mechanisms.datasets import float_at_most
 from profiles.randomness.bits import open_bits
 from profiles.randomness.system import system_generator
@@ -21,6 +32,8 @@ PLANE = [
     WeightedCount(beta_count=1),
     KNormSum(beta_sum=1),
     WeightedLloyd(initial_centres=[[0, 0], [1, 1]], iterations=2, beta_count=1, beta_sum=1),
+    GaussianSum(sigma=1, dimension=2),
+    GaussianLloyd(initial_centres=[[0, 0], [1, 1]], iterations=2, sigma_count=1, sigma_sum=1),
 ]
 GOOD = [[1.0, 0.5], [0.0, -1.0]]
 

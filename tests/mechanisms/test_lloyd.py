@@ -14,9 +14,9 @@ from scipy import stats
 
 from profiles import InvalidArgument, InvalidData, load
 from profiles.hypotheses import BALLS_ENCLOSE, IEEE_ROUNDING, PUBLIC_CENTRES
-from profiles.mechanisms import Arithmetic, Mechanism, WeightedLloyd, lloyd
+from profiles.mechanisms import Arithmetic, Mechanism, WeightedLloyd, lloyd, lloyd_runs
 from profiles.mechanisms.datasets import to_dataset
-from profiles.mechanisms.lloyd import LloydNoise, PostProcessing, assign_nearest, move_centres, total_clusters
+from profiles.mechanisms.lloyd_runs import LloydNoise, PostProcessing, assign_nearest, move_centres, total_clusters
 from tests.mechanisms.reference import follow_algorithm_2
 
 ALARM = 1e-4  # probability that a correct sampler fails one of these tests for a random seed
@@ -69,7 +69,7 @@ def test_one_iteration_has_the_law_of_sum_over_count(arithmetic):
 def test_sampling_in_blocks_equals_the_whole_law(monkeypatch):
     data, weights, centres = make_case(6)
     mechanism = WeightedLloyd(initial_centres=centres, iterations=2, beta_count=1, beta_sum=1)
-    monkeypatch.setattr(lloyd, "_BLOCK", 1)
+    monkeypatch.setattr(lloyd_runs, "_BLOCK", 1)
     one_by_one = mechanism((data, weights), np.random.default_rng(7), 6)
     rng = np.random.default_rng(7)
     runs = [mechanism.run(data, weights, rng) for _ in range(6)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from profiles.mechanisms import nearest
 from profiles.mechanisms.datasets import find_reach
-from profiles.mechanisms.lloyd import assign_nearest
+from profiles.mechanisms.lloyd_runs import assign_nearest
 from profiles.mechanisms.nearest import Screen, find_nearest, label_by_definition, prepare_search
 
 

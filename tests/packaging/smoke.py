@@ -23,6 +23,7 @@ b = 3
 TOP = ("accountant", "profiles", "proofs_check")
 #: Modules that need an extra, and what their error has to name.
 EXTRAS = {
+    "accountant.applications.dpsgd.estimator": "pdp-accountant[scikit-learn]",
     "accountant.applications.kmeans": "pdp-accountant[scikit-learn]",
     "accountant.interop.dp_accounting": "pdp-accountant[dp-accounting]",
     "accountant.interop.opendp": "pdp-accountant[opendp]",

@@ -14,7 +14,15 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 #: Packages whose names are loaded when first used.
-LAZY = ("accountant", "accountant.applications", "accountant.report", "accountant.testing", "profiles", "proofs_check.audit")
+LAZY = (
+    "accountant",
+    "accountant.applications",
+    "accountant.applications.dpsgd",
+    "accountant.report",
+    "accountant.testing",
+    "profiles",
+    "proofs_check.audit",
+)
 #: What somebody looks for first.
 FIRST = (
     "Claim", "audit", "calibrate", "check", "compose", "declare", "derive_epsilon", "load", "optimal_weight", "optimal_weights", "report",

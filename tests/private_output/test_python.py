@@ -15,6 +15,7 @@ from scipy import sparse
 
 from accountant import (
     DPKMeans,
+    DPSGDClassifier,
     calibrate_noise_for_size,
     compute_weights_file,
     draw_sample,
@@ -95,6 +96,10 @@ def _release():
 
 
 #: Calls that are refused because of what stands in the data. "+": what was found is told privately.
+def _classifier(**changes):
+    return DPSGDClassifier(noise=1, delta="1e-5", size=9, steps=1, **changes)
+
+
 CALLS = {
     "weights: text+": lambda: _weigh(_table(z=["1", NAME])),
     "weights: above+": lambda: _weigh(_table(z=[1.0, VALUE])),
@@ -129,6 +134,12 @@ CALLS = {
     "engine sample: q": lambda: list(
         arrow_sample(lambda batch: batch, lambda: lambda q: q < 1)([pa.record_batch({"q": [VALUE], "weight": [1.0]})])
     ),
+    "DP-SGD: text": lambda: _classifier().fit(TEXTS, [0] * len(TEXTS)),
+    "DP-SGD: complex": lambda: _classifier().fit(LARGE + 1j, [0] * len(LARGE)),
+    "DP-SGD: NaN": lambda: _classifier().fit([[VALUE, np.nan]], [0]),
+    "DP-SGD: labels": lambda: _classifier(classes=[0, 1]).fit([[1.0, 2.0]], [NAME]),
+    "DP-SGD: continuous labels": lambda: _classifier().fit([[1.0, 2.0], [2.0, 3.0]], [VALUE + 0.25, VALUE]),
+    "DP-SGD: lengths": lambda: _classifier().fit(np.zeros((ROWS, 2)), [0]),
     "k-means: text": lambda: DPKMeans(1, epsilon=1, radius=2).fit(TEXTS),
     "k-means: objects": lambda: DPKMeans(1, epsilon=1, radius=2).fit(np.array([[NAME, {NAME: VALUE}]], dtype=object)),
     "k-means: one dimension": lambda: DPKMeans(1, epsilon=1, radius=2).fit(LONG * VALUE),
@@ -212,7 +223,7 @@ def _error(call) -> Exception:
 @pytest.mark.parametrize("name", CALLS)
 def test_a_refusal_does_not_show_the_data(name, capfd):
     error = _error(CALLS[name])
-    assert isinstance(error, PDPError) or "k-means" in name, repr(error)
+    assert isinstance(error, PDPError) or name.startswith(("k-means", "DP-SGD")), repr(error)
     shown = [str(error), repr(error), "".join(traceback.format_exception(error)), *capfd.readouterr()]
     for text in shown:
         assert not traces_in(text), text

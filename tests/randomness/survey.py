@@ -94,12 +94,24 @@ SURVEY: tuple[Line, ...] = (
         "Theorems 1 to 3 of this page",
     ),
     Line(
-        f"{_M}/lloyd.py", ("LloydRelease.draw", "WeightedLloyd._sample_exactly"), Kind.EXACT, "counts and sums of DP-Lloyd",
-        "Theorems 1 to 3 of this page, Theorem 1 of [DP k-means](dp-kmeans.md)",
+        f"{_M}/gaussian_sum.py", ("GaussianSum.sample",), Kind.EXACT, "the Gaussian weighted sum; in binary64 on request",
+        "Theorems 1 to 3 of this page",
+    ),
+    Line(
+        f"{_M}/lloyd_runs.py", ("LloydRelease.draw", "LloydRuns.follow_exactly"), Kind.EXACT, "counts and sums of DP-Lloyd, of either law",
+        "Theorems 1 to 3 of this page, Theorem 1 of [DP k-means](dp-kmeans.md), Theorem 3 of [Gaussian mechanisms](gaussian-mechanisms.md)",
     ),
     Line(
         f"{_M}/lloyd.py", ("WeightedLloyd.draw_noise", "WeightedLloyd.sample"), Kind.BINARY64, "noise of DP-Lloyd in doubles",
-        "exact mode: `WeightedLloyd._sample_exactly`",
+        "exact mode: `LloydRuns.follow_exactly`",
+    ),
+    Line(
+        f"{_M}/gaussian_lloyd.py", ("GaussianLloyd.draw_noise", "GaussianLloyd.sample"), Kind.BINARY64,
+        "noise of Gaussian DP-Lloyd in doubles", "exact mode: `LloydRuns.follow_exactly`",
+    ),
+    Line(
+        f"{_M}/lloyd_runs.py", ("LloydRuns.follow_rounded",), Kind.BINARY64, "noise of DP-Lloyd in doubles, of either law",
+        "exact mode: `LloydRuns.follow_exactly`",
     ),
     Line(
         f"{_M}/k_norm_sum.py", ("draw_k_norm", "draw_directions"), Kind.BINARY64,
@@ -175,6 +187,11 @@ SURVEY: tuple[Line, ...] = (
         f"{_A}/kmeans/estimator.py", ("make_generator",), Kind.SOURCE, "bits for scikit-learn's `random_state`",
         "that nobody knows the seed: a hypothesis; None is the operating system's source",
     ),
+    Line(
+        f"{_A}/dpsgd/training.py", ("ExactNoise.__call__",), Kind.EXACT, "noisy sums of DP-SGD",
+        "Theorem 7 of [DP-SGD](dp-sgd.md)",
+    ),
+    Line(f"{_A}/dpsgd/training.py", ("BinaryNoise.__call__",), Kind.BINARY64, "noisy sums of DP-SGD", "Theorem 3 of [DP-SGD](dp-sgd.md)"),
     Line(f"{_A}/kmeans/estimator.py", ("DPKMeans._prepare",), Kind.PUBLIC, "the seed of the initial centres", "bits of their own"),
     Line(f"{_A}/kmeans/planning.py", ("pack_centres",), Kind.PUBLIC, "initial centres", "drawn without the data"),
     Line(

@@ -14,32 +14,45 @@ record that goes changes the weights of the others, and nothing holds.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
-from accountant.guarantees import AnyGuarantee, Run, assume, conclude_run, realise_pairs
+from accountant.guarantees import (
+    AnyGuarantee,
+    Run,
+    TwoSidedDP,
+    assume,
+    conclude_run,
+    curve_of_profile,
+    point_of_curve,
+    point_of_weights,
+    realise_pairs,
+    settle,
+)
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.guarantees.proved import prove_promises
 from accountant.rules import SamplingRule
 from accountant.rules.named import PUBLIC_RATE
 from accountant.selection.select import METHODS
-from profiles import Declaration, InvalidArgument, InvalidData, InvalidTarget, Part, Profile, Statistic, exact_text, to_exact
+from profiles import Declaration, InvalidArgument, InvalidData, InvalidTarget, Part, Profile, Statistic, decimal_text, exact_text, to_exact
 from profiles.arrays import Floats
 from profiles.hypotheses import (
     ARITHMETIC,
     DECLARED_PROFILE,
+    EXACT_REALS,
     OWN_WEIGHTS,
     PARTS_RUN,
+    PROBABILITY,
     RECORD_STATISTICS,
     STATISTICS,
     Hypothesis,
     name_statistics,
 )
-from profiles.mechanisms import WeightedLloyd
+from profiles.mechanisms import GaussianLloyd, WeightedLloyd
 from profiles.mechanisms.catalogue import describe_proof
 from profiles.mechanisms.datasets import float_at_most
 from profiles.mechanisms.interface import is_exact, whole_number
@@ -97,6 +110,50 @@ def certify_sample(mechanism: WeightedLloyd, run: Run, rule: SamplingRule, metho
     return _conclude(realise_pairs(derived.guarantee, pairs=METHODS[method], claims=()), mechanism, run)
 
 
+def certify_curve(
+    mechanism: GaussianLloyd, profile: Profile, run: Run, epsilon: Fraction | None, delta: Fraction
+) -> tuple[AnyGuarantee, AnyGuarantee]:
+    """Return the privacy curve of all records, used as they are, and its point at ``epsilon``, or at ``delta`` where that is None.
+
+    ``profile``: as for :func:`certify_all_records`. Raises :class:`InvalidTarget` where the certified δ at ε is larger than ``delta``.
+    """
+    whole = curve_of_profile(profile, _suppose(mechanism))
+    own: tuple[Hypothesis, ...] = ()
+    proved: Evidence = {}
+    weighed: Evidence = {}
+    if any(statistic.name == OWN_WEIGHT for statistic in profile.record):
+        proved = {name_statistics(profile): f"{_COMPUTED}; the weight has a hypothesis of its own"}
+        proof, own = describe_proof(mechanism), (OWN_WEIGHTS,)
+        named = [item for item in whole.hypotheses if item.id == DECLARED_PROFILE.id]
+        weighed = {} if proof is None else dict.fromkeys(named, f"{proof}; for records with weights docs/dp-kmeans.md, Theorem 3")
+    curve = _conclude(whole, mechanism, run, proved, weighed, own)
+    point = point_of_curve(curve, at_delta=delta) if epsilon is None else point_of_curve(curve, at_epsilon=epsilon)
+    if isinstance(point.bound, TwoSidedDP) and point.bound.delta > delta:
+        raise InvalidTarget(
+            f"delta = {decimal_text(delta, 6, round_up=False)} was asked for at this epsilon, but the certified bound is larger; ask for "
+            "another number"
+        )
+    return curve, point
+
+
+def certify_weights(
+    mechanism: GaussianLloyd, run: Run, epsilon: Fraction, delta: Fraction, pairs: Sequence[tuple[Fraction, Fraction]]
+) -> AnyGuarantee:
+    """Return the (ε, δ) guarantee of one run on a sample whose records have the weights of ``pairs`` (ζ, w), which the kernel checks.
+
+    Raises what :func:`point_of_weights` raises.
+    """
+    made = point_of_weights(mechanism.profile, _suppose(mechanism), at_epsilon=epsilon, at_delta=delta, weight_pairs=pairs)
+    draws = "q is 1/w rounded down to a binary64 number, and w the weight of a row whose zeta is at least that of the record"
+    settled = settle(made, {PROBABILITY: draws}, (STATISTICS, ARITHMETIC))
+    return _conclude(settled, mechanism, run)
+
+
+def _suppose(mechanism: GaussianLloyd) -> tuple[Hypothesis, ...]:
+    """Exact real arithmetic as well, which is discharged for the run of a mechanism that releases correctly rounded values."""
+    return tuple(dict.fromkeys((EXACT_REALS, *mechanism.hypotheses)))
+
+
 def _require_light(mechanism: WeightedLloyd, bound: Fraction) -> None:
     """Refuse a rule, before any record is looked at, for which an exact run might refuse a selected record as too large for the noise.
 
@@ -117,7 +174,7 @@ def _require_light(mechanism: WeightedLloyd, bound: Fraction) -> None:
 
 def _conclude(
     guarantee: AnyGuarantee,
-    mechanism: WeightedLloyd,
+    mechanism: WeightedLloyd | GaussianLloyd,
     run: Run,
     proved: Evidence | None = None,
     weighed: Evidence | None = None,
@@ -135,7 +192,8 @@ def _conclude(
 
 
 def let_records_weigh(profile: Profile, largest: Fraction) -> Profile:
-    """Return ε(w s, x) with the statistic s ∈ [1, ``largest``], for a profile in w, z without a statistic s, composed as that one is.
+    """Return ε(w s, x), or μ(w s, x), with the statistic s ∈ [1, ``largest``], for a profile in w, z without a statistic s, composed as
+    that one is.
 
     >>> from profiles.mechanisms import WeightedCount
     >>> let_records_weigh(WeightedCount(beta_count=2).profile, Fraction(9)).text
@@ -143,7 +201,7 @@ def let_records_weigh(profile: Profile, largest: Fraction) -> Profile:
     """
     return replace(
         profile,
-        promise=substitute(profile.epsilon, {WEIGHT: ("mul", symbol(WEIGHT), symbol(OWN_WEIGHT))}),
+        promise=substitute(profile.promise, {WEIGHT: ("mul", symbol(WEIGHT), symbol(OWN_WEIGHT))}),
         record=(*profile.record, Statistic(OWN_WEIGHT, Fraction(1), largest)),
         source=f"{profile.source}; docs/dp-kmeans.md, Theorem 3",
         parts=tuple(Part(let_records_weigh(part.profile, largest), part.times) for part in profile.parts),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -14,37 +15,48 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from accountant.applications.kmeans.certifying import bound_weights, certify_all_records, certify_sample, let_records_weigh, to_largest
-from accountant.applications.kmeans.planning import MARGIN, NoiseScales, choose_scales, pack_centres
+from accountant.applications.kmeans.certifying import bound_weights, let_records_weigh, to_largest
+from accountant.applications.kmeans.gaussian import GaussianNoise
+from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, Certified, Constants, LaplaceNoise, NoiseKind
+from accountant.applications.kmeans.planning import pack_centres
 from accountant.applications.kmeans.withheld import WithheldOutputs, refuse_pipeline, refuse_search, without_quotes
-from accountant.guarantees import AnyGuarantee, Run, ships
-from accountant.rules import make_rule
-from accountant.selection.select import prepare_selection
+from accountant.guarantees import Run, ships
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
 from profiles.arrays import Booleans, Floats, ignore_flags
 from profiles.hypotheses import PUBLIC_CENTRES, Hypothesis, name_range
-from profiles.mechanisms import Arithmetic, WeightedLloyd
+from profiles.mechanisms import Mechanism
 from profiles.mechanisms.ball import SLACK, project_records, record_norms, widen
 from profiles.mechanisms.datasets import LEAST_RADIUS, check_radius, float_at_most, require_norms
-from profiles.mechanisms.interface import is_exact, require_norm, to_arithmetic
-from profiles.mechanisms.lloyd import MOST_ROUNDS, require_feasible_run
+from profiles.mechanisms.interface import is_exact, require_norm
+from profiles.mechanisms.lloyd_runs import MOST_ROUNDS, require_feasible_run
 from profiles.mechanisms.nearest import find_nearest
 from profiles.mechanisms.quantised import MOST_RATIO
 from profiles.numbers import ExactLike, to_integer
 from profiles.randomness.bernoulli import PoissonSampler
-from profiles.randomness.rounded import k_norm_law
 from profiles.randomness.system import open_generator
 
 #: Selects row i with probability exactly q[i], independently of all else: (q, generator) → a boolean array of the same length.
 Selector = Callable[[Floats, np.random.Generator], Booleans]
-PRIVACY_CONSTRAINED = "privacy-constrained"
+#: The kinds of noise by name.
+_KINDS: Mapping[str, NoiseKind] = {"laplace": LaplaceNoise(), "gaussian": GaussianNoise()}
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """What will run, the constants that it was made of, and which of its hypotheses hold by construction."""
+
+    constants: Constants
+    mechanism: Mechanism
+    evidence: dict[Hypothesis, str]
 
 
 class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Claim: ``cluster_centers_`` are ε-differentially private (add/remove of one record) under the hypotheses of ``guarantee_``.
+    """Claim: ``cluster_centers_`` are ε-differentially private (add/remove of one record) under the hypotheses of ``guarantee_``, or
+    (ε, δ)-differentially private with ``noise="gaussian"``.
 
-    Runs DP-Lloyd (Fay et al. 2024, Algorithm 2): T iterations, each with Laplace noise on the counts and K-norm noise on the sums of
-    the clusters. ``guarantee_`` is derived and certified before the data are used. Proofs and the choice of the noise: docs/dp-kmeans.md.
+    Runs DP-Lloyd (Fay et al. 2024, Algorithm 2): T iterations, each with noise on the counts and on the sums of the clusters: Laplace and
+    K-norm noise, or normal noise. ``guarantee_`` is derived and certified before the data are used. Proofs and the choice of the noise:
+    docs/dp-kmeans.md and docs/gaussian-mechanisms.md.
 
     Parameters
     ----------
@@ -68,12 +80,16 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         A cluster whose noisy count is below it keeps its centre; None divides always, as the paper does. Centres that noise throws out
         of the ball are moved back onto it in every iteration.
     noise_scales : pair of exact numbers or None
-        (β_count, β_sum) in place of ``epsilon``.
+        (β_count, β_sum) in place of ``epsilon``, or the standard deviations (σ_count, σ_sum) of normal noise.
     largest_weight : exact number or None
         Public bound, at least 1, of every ``sample_weight`` of ``fit``; ε is then that of records of this weight. None: none are taken.
     arithmetic : "exact" or "binary64"
         Exact noise: counts and sums are released as the correctly rounded values of the mechanism in real arithmetic
         (docs/exact-noise.md). Noise in binary64 is for studies; its guarantee keeps the hypothesis of exact real arithmetic.
+    noise : "laplace" or "gaussian"
+        The law of the noise. Normal noise keeps ``epsilon`` together with ``delta``, and needs ``norm=2``.
+    delta : exact number or None
+        The δ in (0, 1) to keep with normal noise, such as ``"1e-6"``: far below one in the number of people. None with Laplace noise.
     random_state : None, int, numpy.random.Generator or RandomState
         None draws from the operating system's secure source. An int is for tests: a guarantee rests on a secret seed, and says so.
 
@@ -82,10 +98,15 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     cluster_centers_ : array of shape (k, d)
         The private result.
     guarantee_ : Guarantee or ConditionalGuarantee
-        ε-DP: for all records of weight 1, or up to ``largest_weight`` after ``fit``, and for all records of ``X`` after ``fit_sampled``.
+        ε-DP, or (ε, δ)-DP: for all records of weight 1, or up to ``largest_weight`` after ``fit``, and for all records of ``X`` after
+        ``fit_sampled``.
+    privacy_curve_ : Guarantee or ConditionalGuarantee
+        After ``fit`` with normal noise alone: the curve that ``guarantee_`` is a point of. ``accountant.curves.curve_of(...)`` of it
+        reads ε at any other δ, from both sides.
     profile_ : Profile
         ε(w, x) = T (w/β_count + w z/β_sum), z = ‖x‖_p in [0, radius (1 + 2⁻³⁰)]; with w s for w where records have a weight s of their own.
-    mechanism_ : WeightedLloyd
+        With normal noise μ(w, x) = w √(T (1/σ_count² + z²/σ_sum²)).
+    mechanism_ : WeightedLloyd or GaussianLloyd
         What ran, with its noise scales and initial centres; all of it public.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
@@ -121,6 +142,8 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         noise_scales: tuple[ExactLike, ExactLike] | None = None,
         largest_weight: ExactLike | None = None,
         arithmetic: str = "exact",
+        noise: str = "laplace",
+        delta: ExactLike | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -134,6 +157,8 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.noise_scales = noise_scales
         self.largest_weight = largest_weight
         self.arithmetic = arithmetic
+        self.noise = noise
+        self.delta = delta
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> DPKMeans:  # noqa: ARG002, N803
@@ -149,7 +174,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                     "is known without looking at these weights, or, for weights 1/q of a sample, have it drawn by fit_sampled(X, rule=...)"
                 )
             largest = Fraction(1) if self.largest_weight is None else to_largest(self.largest_weight)
-            self._check_geometry()
+            kind = self._check_geometry()
             points = self._read(X, reset=True)
             weights: Floats | None = None
             if sample_weight is not None:  # a data set may be empty, which scikit-learn's check would refuse
@@ -159,11 +184,11 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 weights = bound_weights(weights, largest, lower=self.outside == "project")
             points = self._bound(points)
             generator, source = make_generator(self.random_state)
-            mechanism, evidence = self._prepare(points.shape[1], generator, largest)
-            profile = mechanism.profile if self.largest_weight is None else let_records_weigh(mechanism.profile, largest)
-            run = Run(noise=source, known=ships(self), proved=evidence | self._range_evidence(profile))
-            guarantee = certify_all_records(mechanism, profile, run, self._promise(mechanism, largest))
-            self._run(mechanism, profile, guarantee, points, weights, generator)
+            made = self._prepare(kind, points.shape[1], generator, largest)
+            profile = made.mechanism.profile if self.largest_weight is None else let_records_weigh(made.mechanism.profile, largest)
+            run = Run(noise=source, known=ships(self), proved=made.evidence | self._range_evidence(profile))
+            certified = kind.certify(made.constants, made.mechanism, profile, run)
+            self._run(made.mechanism, profile, certified, points, weights, generator)
         return self
 
     def fit_sampled(
@@ -180,7 +205,8 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         With ``rule`` "privacy-constrained" every record gets the largest weight w with ψ ≤ ε* (Problem 7 of Fay et al. 2024) and is
         selected with a probability q just below 1/w; ε* = ``target_epsilon``, by default ``epsilon``: then sampling is free. Any other
         named rule of :func:`accountant.rules.make_rule` selects with its q(x), made of public ``constants``, and ε is its certified
-        worst case. The selected records are clustered with the weights 1/q, which nobody hands in.
+        worst case. The selected records are clustered with the weights 1/q, which nobody hands in. With normal noise there is the first
+        rule alone, for the target (ε*, ``delta``): all T iterations are run on the one sample (docs/gaussian-mechanisms.md, section 4).
 
         Draws are exact, with bits of the operating system, or of ``random_state`` where one is given. A ``select`` of your own must select
         row i with probability exactly q[i], independently; that it does is then a hypothesis of the guarantee.
@@ -191,24 +217,19 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 raise InvalidArgument("fit_sampled makes all weights itself, but largest_weight was given; leave it out, or use fit")
             if rule != PRIVACY_CONSTRAINED and target_epsilon is not None:
                 raise InvalidArgument(f"target_epsilon is for the rule {PRIVACY_CONSTRAINED!r}, but {str(rule)[:40]!r} was given; omit one")
-            self._check_geometry()
+            kind = self._check_geometry()
             points = self._bound(self._read(X, reset=True))
             generator, source = make_generator(self.random_state)
-            mechanism, evidence = self._prepare(points.shape[1], generator, Fraction(1))
-            profile = mechanism.profile
-            target: object = None
-            if rule == PRIVACY_CONSTRAINED:
-                target = self._promise(mechanism, Fraction(1)) if target_epsilon is None else target_epsilon
-            made = make_rule(rule, profile, constants, target)
+            made = self._prepare(kind, points.shape[1], generator, Fraction(1))
+            profile = made.mechanism.profile
             # prepared before the number of records is looked at: what it refuses, it refuses for every data set
-            selector = prepare_selection(profile, made)
+            plan = kind.plan(made.constants, made.mechanism, rule, constants, target_epsilon)
             sampler = PoissonSampler(None if self.random_state is None else generator)
             draws = None if select is not None else sampler.source.hypothesis
-            run = Run(source, draws, selector=select is not None, known=ships(self), proved=evidence | self._range_evidence(profile))
-            guarantee = certify_sample(mechanism, run, made, selector.method)
+            evidence = made.evidence | self._range_evidence(profile)
+            guarantee = plan.certify(Run(source, draws, selector=select is not None, known=ships(self), proved=evidence))
             if len(points):
-                chosen = selector.select({"z": _norms_above(points, self.norm)})
-                weights, q = chosen.weights, chosen.probabilities
+                q, weights = plan.select(_norms_above(points, self.norm))
                 selected = sampler.select(q) if select is None else np.asarray(select(q, generator))
                 if selected.dtype != np.bool_ or selected.shape != weights.shape:
                     raise InvalidArgument(
@@ -218,7 +239,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 points, kept = points[selected], weights[selected]
             else:
                 kept = np.ones(0)
-            self._run(mechanism, profile, guarantee, points, kept, generator)
+            self._run(made.mechanism, profile, Certified(guarantee), points, kept, generator)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:  # noqa: N803
@@ -257,12 +278,15 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             found: Floats = validate_data(self, X, reset=reset, dtype=np.float64, order="C", ensure_min_samples=0 if reset else 1)
         return found
 
-    def _check_geometry(self) -> None:
-        """Refuse, before the data are looked at, what would be refused for all of them."""
+    def _check_geometry(self) -> NoiseKind:
+        """Return the kind of noise, refusing before the data are looked at what would be refused for all of them."""
         require_norm(self.norm)
         check_radius(self.radius)
-        if to_arithmetic(self.arithmetic) is Arithmetic.EXACT:
-            k_norm_law(self.norm)
+        if not isinstance(self.noise, str) or self.noise not in _KINDS:
+            raise InvalidArgument(f"noise must be 'laplace' or 'gaussian', but {str(self.noise)[:40]!r} was found; give one of the two")
+        kind = _KINDS[self.noise]
+        kind.check(self.norm, self.delta, self.arithmetic)
+        return kind
 
     def _bound(self, points: Floats) -> Floats:
         radius = to_exact(self.radius, "the radius")
@@ -273,8 +297,8 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         require_norms(points, self.norm, radius)
         return points
 
-    def _prepare(self, dimension: int, generator: np.random.Generator, largest: Fraction) -> tuple[WeightedLloyd, dict[Hypothesis, str]]:
-        """Return what will run, with noise for weights up to ``largest``, and which of its hypotheses hold by construction."""
+    def _prepare(self, kind: NoiseKind, dimension: int, generator: np.random.Generator, largest: Fraction) -> Prepared:
+        """Return what will run, with noise for weights up to ``largest``."""
         for name, value in (("n_clusters", self.n_clusters), ("iterations", self.iterations)):
             to_integer(value, name, 1, MOST_ROUNDS)
         require_feasible_run(int(self.iterations), int(self.n_clusters) * dimension)  # before centres are drawn
@@ -293,55 +317,35 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 raise InvalidData(
                     f"init must have shape ({self.n_clusters}, {dimension}), but {centres.shape} was found; give one row a cluster"
                 )
-        scales = self._scales(radius, dimension, largest)
-        mechanism = WeightedLloyd(
-            initial_centres=centres,
-            iterations=int(self.iterations),
-            beta_count=scales.beta_count,
-            beta_sum=scales.beta_sum,
-            p=self.norm,
+        constants = Constants(
+            epsilon=self.epsilon,
+            delta=self.delta,
+            scales=self.noise_scales,
             radius=radius,
+            norm=self.norm,
+            iterations=int(self.iterations),
+            dimension=dimension,
+            largest=largest,
             min_count=self.min_count,
-            confine=True,
             arithmetic=self.arithmetic,
         )
-        heaviest = largest * max(1 / scales.beta_count, radius / scales.beta_sum)
+        mechanism, heaviest = kind.make(constants, centres)
         if is_exact(mechanism) and heaviest > MOST_RATIO:  # the run would tell whether there is such a record
             raise InvalidArgument(
                 f"exact noise was asked for that one record may exceed {MOST_RATIO} times, which protects nobody; ask for a smaller "
                 'epsilon or larger noise scales, or take arithmetic="binary64" for a study'
             )
-        return mechanism, evidence
+        return Prepared(constants, mechanism, evidence)
 
     def _range_evidence(self, profile: Profile) -> dict[Hypothesis, str]:
         """Return why every record, as it is used, lies in the declared ranges of ``profile``, where that holds by construction."""
         return {name_range(profile): "each record is moved onto the declared domain by itself"} if self.outside == "project" else {}
 
-    def _scales(self, radius: Fraction, dimension: int, largest: Fraction) -> NoiseScales:
-        if (self.epsilon is None) == (self.noise_scales is None):
-            raise InvalidArgument("either epsilon or noise_scales is needed, and not both; give one of the two")
-        if self.noise_scales is not None:
-            if not isinstance(self.noise_scales, tuple) or len(self.noise_scales) != 2:
-                raise InvalidArgument("noise_scales must be a pair (beta_count, beta_sum); give two numbers in a tuple")
-            count, total = self.noise_scales
-            return NoiseScales(to_exact(count, "the noise scale beta_count"), to_exact(total, "the noise scale beta_sum"))
-        epsilon = to_exact(self.epsilon, "epsilon")
-        if epsilon <= 0:
-            raise InvalidArgument(f"epsilon must be positive, but {str(self.epsilon)[:40]} was found; give a positive number")
-        return choose_scales(epsilon / largest, radius=radius, iterations=int(self.iterations), dimension=dimension, p=self.norm)
-
-    def _promise(self, mechanism: WeightedLloyd, largest: Fraction) -> Fraction:
-        """Return the ε that the certified bound must keep: the one asked for, or that of the given scales and a margin."""
-        if self.epsilon is not None:
-            return to_exact(self.epsilon, "epsilon")
-        count, total, radius = (to_exact(value) for value in (mechanism.beta_count, mechanism.beta_sum, mechanism.radius))
-        return int(self.iterations) * largest * (1 / count + radius / total) * (1 + MARGIN)
-
     def _run(
         self,
-        mechanism: WeightedLloyd,
+        mechanism: Mechanism,
         profile: Profile,
-        guarantee: AnyGuarantee,
+        certified: Certified,
         points: Floats,
         weights: Floats | None,
         generator: np.random.Generator,
@@ -349,7 +353,10 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         centres = mechanism.run(points, weights, generator)
         self.mechanism_ = mechanism
         self.profile_ = profile
-        self.guarantee_ = guarantee
+        self.guarantee_ = certified.guarantee
+        self.__dict__.pop("privacy_curve_", None)  # of an earlier fit
+        if certified.curve is not None:
+            self.privacy_curve_ = certified.curve
         self.cluster_centers_ = centres
 
 

@@ -134,7 +134,7 @@ def test_the_mechanism_runs_with_what_the_guarantee_says():
     model = DPKMeans(3, epsilon=1, radius=2, random_state=6).fit(blobs)
     again = DPKMeans(3, epsilon=1, radius=2, random_state=generator)
     points = again._bound(again._read(blobs, reset=True))
-    mechanism, _ = again._prepare(2, generator, Fraction(1))
+    mechanism = again._prepare(again._check_geometry(), 2, generator, Fraction(1)).mechanism
     assert mechanism == model.mechanism_
     assert (mechanism.run(points, None, generator) == model.cluster_centers_).all()
     assert model.profile_ == mechanism.profile

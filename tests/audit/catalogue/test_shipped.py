@@ -22,7 +22,17 @@ from accountant.applications.repeated import subsampled_exponential, subsampled_
 from accountant.data import parse_statistic
 from accountant.rules import make_rule
 from accountant.selection.select import Selection, Selector
-from profiles.mechanisms import Arithmetic, KNormSum, LaplaceSum, WeightedCount, WeightedLloyd, exact, lloyd
+from profiles.mechanisms import (
+    Arithmetic,
+    GaussianLloyd,
+    GaussianSum,
+    KNormSum,
+    LaplaceSum,
+    WeightedCount,
+    WeightedLloyd,
+    exact,
+    lloyd_runs,
+)
 from profiles.mechanisms.repeated import RepeatedExponential, RepeatedThreshold, exponential, threshold
 from profiles.randomness import ExponentialChoice
 from profiles.randomness.bernoulli import PoissonSampler
@@ -44,7 +54,10 @@ from tests.targets.suite.amplification import TwoSampledSums
 
 CORRECT = (*catalogue_cases(), *repeated_cases())
 TWINS = (*broken_twins(), *repeated_twins())
-ENTRIES = {cls.name: cls for cls in (LaplaceSum, WeightedCount, KNormSum, WeightedLloyd, RepeatedExponential, RepeatedThreshold)}
+ENTRIES = {
+    cls.name: cls
+    for cls in (LaplaceSum, WeightedCount, KNormSum, WeightedLloyd, GaussianSum, GaussianLloyd, RepeatedExponential, RepeatedThreshold)
+}
 #: One case of each mechanism and each way to run it.
 KINDS = list({(case.entry, case.ships): case for case in CORRECT}.values())
 
@@ -77,7 +90,7 @@ def count_calls(monkeypatch, names):
 def test_every_case_names_the_class_of_its_entry(case: AuditCase) -> None:
     owners = [locate(name)[0] for name in case.ships]
     assert ENTRIES[case.entry] in owners
-    if "subsampled" in case.name or case.kind.value in ("sampled profile", "certified worst case"):
+    if "unsampled" not in case.name and ("subsampled" in case.name or case.kind.value in ("sampled profile", "certified worst case")):
         assert PoissonSampler in owners
 
 
@@ -130,6 +143,8 @@ NAMES = {
     WeightedCount: ["count/base-3", "count/uniform-1", "count/two-sampled-releases", "count/worst-case"],
     KNormSum: ["k-norm-p2-d2/base-3", "k-norm-pinf-d1/uniform-1", "k-norm-p2-d2/privacy-constrained-1", "count-and-sum/base"],
     WeightedLloyd: ["lloyd-T1/base-3", "lloyd-T2-confined/base-3"],
+    GaussianSum: ["gaussian-d1/base-3", "gaussian-d3/base-3", "gaussian-d1/three-releases"],
+    GaussianLloyd: ["gaussian-lloyd-T1/base-3", "gaussian-lloyd-T3/base-3"],
 }
 
 
@@ -282,9 +297,9 @@ def test_large_data_have_the_outputs_of_the_small_data_path(arithmetic, monkeypa
     )
     small = mechanism((points, weights), np.random.default_rng(3), 1)
     taken = []
-    open_passes = lloyd.open_passes
-    monkeypatch.setattr(lloyd, "_LARGE", 1)
-    monkeypatch.setattr(lloyd, "open_passes", lambda *arguments: taken.append(1) or open_passes(*arguments))
+    open_passes = lloyd_runs.open_passes
+    monkeypatch.setattr(lloyd_runs, "_LARGE", 1)
+    monkeypatch.setattr(lloyd_runs, "open_passes", lambda *arguments: taken.append(1) or open_passes(*arguments))
     assert np.array_equal(small, mechanism((points, weights), np.random.default_rng(3), 1))
     assert taken
 

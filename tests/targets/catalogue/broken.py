@@ -15,7 +15,7 @@ from profiles.arrays import Floats
 from profiles.mechanisms import WeightedCount, WeightedLloyd
 from profiles.mechanisms.datasets import compute_norms, to_dataset
 from profiles.mechanisms.k_norm_sum import draw_directions
-from profiles.mechanisms.lloyd import assign_nearest, total_clusters
+from profiles.mechanisms.lloyd_runs import assign_nearest, total_clusters
 from tests.targets.catalogue.running import SelectionMap
 from tests.targets.suite import Sampler
 

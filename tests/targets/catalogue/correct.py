@@ -18,9 +18,9 @@ from profiles.mechanisms import KNormSum, LaplaceSum, Mechanism, WeightedCount, 
 from proofs_check.audit import Claim, extreme_records, record_pairs
 from tests.targets.catalogue.case import AuditCase, ClaimKind
 from tests.targets.catalogue.claims import base_claim, sampled_claim, times_claim, worst_case_claim
-from tests.targets.catalogue.running import BeforeQuotients, OneColumn, PoissonSampled, ShippedSelection, Together, repeat
+from tests.targets.catalogue.gaussian import gaussian_cases
+from tests.targets.catalogue.running import BeforeQuotients, OneColumn, PoissonSampled, ShippedSelection, Together, release, repeat
 from tests.targets.suite import Sampler, Truth
-from tests.targets.suite.noise import Blocks
 
 #: Weights of the added record: none, a small one and a large one.
 WEIGHTS = (1.0, 2.0, 10.0)
@@ -98,13 +98,6 @@ def subjects(scale: int) -> tuple[Subject, ...]:
         )
     )
     return (*sums, Subject("count", WeightedCount(beta_count=scale), 1, 1.0, tight=True), *k_norms, *lloyds)
-
-
-def release(mechanism: Sampler) -> Sampler:
-    """Return the mechanism with outputs rounded to multiples of 2⁻³⁰: what quotients and mistakes in floating point give away is not what
-    is audited here. Exact sums and counts of these scales are multiples of a larger power of two, and stay what they are.
-    """
-    return Blocks(mechanism, rounded=True)
 
 
 def rounded_truth(claim: Claim, *, tight: bool, sampled: bool = False) -> Truth:
@@ -288,4 +281,4 @@ def catalogue_cases() -> tuple[AuditCase, ...]:
         if subject.name in {"laplace-d1", "count", "k-norm-p2-d2", "lloyd-T1", "lloyd-T3"}:
             made += _composed_cases(subject)
             made += _worst_cases(subject)
-    return (*made, _joint_case(), *_bits_cases())
+    return (*made, _joint_case(), *_bits_cases(), *gaussian_cases())

@@ -46,6 +46,9 @@ not.
 | {composed} | `repeat`, `Together`: several independent releases, each with its own sample | the sum of the ε or ψ |
 | {worst} | as sampled, with the worst record added; privacy-constrained weights | the certified supremum of ψ; the target ε* |
 
+The Gaussian mechanisms promise μ(w, x), and their claims are (ε, δ) with δ = 1/100, between ends that are certified; tables below show ε.
+Their samples have q = 1/4, or the weights of `DPKMeans.fit_sampled`; DP-Lloyd shows the noisy counts and sums of all iterations.
+
 Rules: uniform (q = 3/10), coreset-l1 and coreset-l2, privacy-constrained. The weights and probabilities that are drawn with are those of
 `prepare_selection`, rounded down; that they do not cost more at the record than ψ of the exact q is checked (docs/sampling.md, section
 4). Mechanisms run in exact arithmetic (docs/exact-noise.md). The cases called `bits` show their outputs as they are, and low bits are

@@ -20,12 +20,14 @@ from accountant.selection.select import Selection, Selector, prepare_selection
 from profiles.arrays import Floats
 from profiles.errors import InvalidArgument, InvalidSampling
 from profiles.evaluation import exact_value
-from profiles.mechanisms import Mechanism, WeightedLloyd
+from profiles.mechanisms import GaussianLloyd, Mechanism, WeightedLloyd
 from profiles.mechanisms.datasets import to_points
-from profiles.mechanisms.lloyd import PostProcessing
+from profiles.mechanisms.interface import whole_number
+from profiles.mechanisms.lloyd_runs import PostProcessing
 from profiles.profile import Profile
 from profiles.randomness.bernoulli import PoissonSampler
 from tests.targets.suite import Sampler
+from tests.targets.suite.noise import Blocks
 
 #: Largest data set that is sampled: outputs are grouped by the records that were selected.
 MOST_RECORDS = 12
@@ -109,6 +111,13 @@ class PoissonSampled:
         return outputs
 
 
+def release(mechanism: Sampler) -> Sampler:
+    """Return the mechanism with outputs rounded to multiples of 2⁻³⁰: what quotients and mistakes in floating point give away is not what
+    is audited here. Exact sums and counts of these scales are multiples of a larger power of two, and stay what they are.
+    """
+    return Blocks(mechanism, rounded=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Together:
     """Claim: if M_i has the PDP profile ε_i, releasing the outputs of all of them on one data set has Σ ε_i.
@@ -145,15 +154,16 @@ class OneColumn:
 
 @dataclass(frozen=True, slots=True)
 class BeforeQuotients:
-    """The noisy counts and sums of one iteration of DP-Lloyd, as ``mechanism`` hands them to its post-processing: shape (size, k·(d + 1)).
+    """The noisy counts and sums of all T iterations of DP-Lloyd, as ``mechanism`` hands them to its post-processing, shape
+    (size, T·k·(d + 1)): for each iteration the counts and then the sums.
 
     Its profile covers them; centres are quotients of them, in which low bits do not show.
     """
 
-    mechanism: WeightedLloyd
+    mechanism: WeightedLloyd | GaussianLloyd
 
     def __call__(self, dataset: object, rng: np.random.Generator, size: int, /) -> Floats:
-        """Return the counts and then the sums of ``size`` runs of T = 1."""
+        """Return the counts and the sums of ``size`` runs."""
         found: list[Floats] = []
         move = PostProcessing.move
 
@@ -163,7 +173,8 @@ class BeforeQuotients:
 
         with mock.patch.object(PostProcessing, "move", keep):
             self.mechanism.sample(dataset, rng, size)
-        return np.concatenate(found)
+        rounds = whole_number(self.mechanism.iterations, "the number of iterations")  # of a block of runs, one after the other
+        return np.concatenate([np.concatenate(found[start : start + rounds], axis=1) for start in range(0, len(found), rounds)])
 
 
 _SHIPPED = ("profiles.mechanisms", "accountant.applications.repeated", "accountant.selection")

@@ -18,8 +18,9 @@ from proofs_check.audit import Claim
 from tests.targets.catalogue import broken
 from tests.targets.catalogue.case import AuditCase, ClaimKind
 from tests.targets.catalogue.claims import base_claim, sampled_claim, times_claim
-from tests.targets.catalogue.correct import release, select_constrained, small_totals
-from tests.targets.catalogue.running import PoissonSampled, ShippedSelection, repeat
+from tests.targets.catalogue.correct import select_constrained, small_totals
+from tests.targets.catalogue.gaussian import gaussian_twins
+from tests.targets.catalogue.running import PoissonSampled, ShippedSelection, release, repeat
 from tests.targets.suite import Sampler, Truth
 
 #: Noise that is 5 % too small: the smallest mistake that is looked for, with ε = 2.2, where the fewest outputs show it.
@@ -372,4 +373,4 @@ def _lloyd() -> list[AuditCase]:
 @cache
 def broken_twins() -> tuple[AuditCase, ...]:
     """Return the broken twins, those of simple mechanisms first."""
-    return (*_laplace(), *_count(), *_k_norm(), *_lloyd(), *_lowest_bits())
+    return (*_laplace(), *_count(), *_k_norm(), *_lloyd(), *_lowest_bits(), *gaussian_twins())

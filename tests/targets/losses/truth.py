@@ -17,7 +17,7 @@ from tests.targets.losses.moments import Atoms, Laplace, SampledGaussian, WholeG
 BITS = 192
 _KIND = MechanismKind
 _FINITE = (_KIND.RANDOMIZED_RESPONSE, _KIND.PURE, _KIND.APPROXIMATE, _KIND.DISCRETE_LAPLACE, _KIND.DISCRETE_GAUSSIAN)
-_WIDEST = 3_000  # standard deviation of a discrete Gaussian whose integers are listed
+_WIDEST = 300  # standard deviation of a discrete Gaussian whose integers are listed
 ONE = Fraction(1)
 
 

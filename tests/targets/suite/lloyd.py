@@ -12,7 +12,7 @@ from profiles.arrays import Floats
 from profiles.mechanisms import WeightedLloyd
 from profiles.mechanisms.datasets import to_dataset
 from profiles.mechanisms.k_norm_sum import draw_directions
-from profiles.mechanisms.lloyd import LloydNoise, PostProcessing, move_centres
+from profiles.mechanisms.lloyd_runs import LloydNoise, PostProcessing, move_centres
 from tests.targets.suite.case import SuiteCase, Truth, answers
 from tests.targets.suite.noise import Blocks, draw_laplace
 

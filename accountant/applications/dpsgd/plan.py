@@ -1,0 +1,205 @@
+"""The plan of DP-SGD: probabilities, weights and noise, with one certified (ε, δ), for the estimator and for training loops elsewhere.
+
+Statement (docs/dp-sgd.md, Theorem 2). In each of T steps let every record be selected by a coin of its own, with a probability of at most
+q₀, and add to a sum, if it is selected, a vector of norm at most L; both are functions of the record and of the earlier outputs alone.
+The sums plus N(0, s²L²) in each coordinate, of all steps together, have the privacy curve of T steps of Gaussian noise s on Poisson
+samples of probability q₀. Here L = C/q₀ for the clipping norm C, and a record whose clipped gradient g has the norm t C is selected with
+probability q = q₀ f(t) and adds g/q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from accountant.applications.dpsgd.noise import Claims, compose_steps, find_noise, to_rate, to_steps, to_target
+from accountant.applications.dpsgd.rules import GradientRule, to_rule
+from accountant.guarantees import AnyGuarantee, TwoSidedDP
+from accountant.guarantees.curves import declare_events, point_of_curve
+from profiles import InvalidArgument, InvalidData, to_exact
+from profiles.arrays import Floats, ignore_flags
+from profiles.hypotheses import Hypothesis
+from profiles.mechanisms.ball import widen
+from profiles.mechanisms.datasets import float_at_most
+from profiles.mechanisms.interface import noise_scale
+from profiles.numbers import ExactLike, shorten
+
+_GAP = "1e-2"
+#: The noise multipliers that are run: with less, one record may be more than 20 times the noise, with more, nothing is left of a gradient.
+_LEAST_NOISE, _MOST_NOISE = Fraction(1, 20), Fraction(10**6)
+
+
+@dataclass(frozen=True, slots=True)
+class DPSGDPlan:
+    """What a training loop does in each step, and what it has then; made by :func:`dp_sgd_plan` or :func:`plan_for_target`.
+
+    ``noise``: standard deviation of the noise over :attr:`sensitivity`, which is 1/μ₀. ``rate``: q₀, the largest probability.
+    ``clip``: the norm C that each gradient is clipped to. ``guarantee``: (ε, δ) under hypotheses that the loop has to make true.
+    """
+
+    noise: Fraction
+    steps: int
+    rule: GradientRule
+    rate: Fraction
+    clip: Fraction
+    guarantee: AnyGuarantee
+
+    @property
+    def bound(self) -> TwoSidedDP:
+        """The certified losses, in both directions."""
+        found = self.guarantee.bound
+        if not isinstance(found, TwoSidedDP) or found.epsilon is None:
+            raise InvalidArgument("a plan has lost its certified losses; make it with dp_sgd_plan")
+        return found
+
+    @property
+    def epsilon(self) -> Fraction:
+        """The certified ε, an upper bound in nats, at :attr:`delta`."""
+        found = self.bound
+        return found.plus if found.minus is None else max(found.plus, found.minus)
+
+    @property
+    def delta(self) -> Fraction:
+        """The δ that belongs to :attr:`epsilon`."""
+        return self.bound.delta
+
+    @property
+    def sensitivity(self) -> Fraction:
+        """C/q₀ (1 + 2⁻³⁰): no weighted clipped gradient may be longer. The slack is for rounding in binary64."""
+        return widen(self.clip / self.rate)
+
+    @property
+    def noise_std(self) -> float:
+        """Standard deviation of the noise on each coordinate of the weighted sum, rounded up."""
+        return noise_scale(self.noise * self.sensitivity, "the noise of the sum")
+
+    @ignore_flags
+    def probabilities(self, norms: object) -> Floats:
+        """Return the probability of each record, shape (n,), for the norms of its gradients, or public upper bounds of them.
+
+        Each must be a function of the record and of earlier outputs alone. Raises :class:`InvalidData` for what is no norm.
+
+        >>> dp_sgd_plan(2, 1, "norm", rate="1/8", delta="1e-5").probabilities([0.5, 2.0]).tolist()
+        [0.0625, 0.125]
+        """
+        found = np.asarray(norms, dtype=np.float64)
+        if found.ndim != 1 or not (found >= 0).all():
+            raise InvalidData("norms of gradients must be an array of one dimension of numbers of at least 0; correct it")
+        return self.rule.probabilities(self.shares(found), float_at_most(self.rate))
+
+    @ignore_flags
+    def shares(self, norms: Floats) -> Floats:
+        """Return t = min(1, norm/C) of each record."""
+        return np.minimum(norms / float_at_most(self.clip), 1.0)
+
+    def weights(self, norms: object) -> Floats:
+        """Return 1/q of each record, infinite for one that is never selected.
+
+        >>> dp_sgd_plan(2, 1, "norm", rate="1/8", delta="1e-5").weights([0.5, 2.0]).tolist()
+        [16.0, 8.0]
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(1.0 / self.probabilities(norms))
+
+    def factors(self, norms: object, bounds: object | None = None) -> Floats:
+        """Return what the gradient of each selected record is multiplied by: clipped to C, times the weight; 0 for one never selected.
+
+        ``norms``: of the gradients themselves; ``bounds``: what the probabilities were computed from, where that is something else. The
+        factor keeps the product within C/q₀ in either case, but for rounding in binary64.
+
+        >>> dp_sgd_plan(2, 1, "norm", rate="1/8", delta="1e-5").factors([0.5, 2.0]).tolist()
+        [16.0, 4.0]
+        """
+        q, found = self.probabilities(norms if bounds is None else bounds), np.asarray(norms, dtype=np.float64)
+        if found.shape != q.shape or not (found >= 0).all():
+            raise InvalidData("norms and their bounds must be arrays of the same length, of numbers of at least 0; correct them")
+        with np.errstate(all="ignore"):
+            clipped = np.minimum(1.0, float_at_most(self.clip) / found) / q
+            limited = np.minimum(clipped, float_at_most(self.clip / self.rate) / found)
+        return np.where((q > 0) & (found > 0), limited, 0.0)
+
+
+def dp_sgd_plan(
+    noise: ExactLike,
+    steps: object,
+    rule: object = "norm",
+    *,
+    rate: ExactLike,
+    delta: ExactLike,
+    clip: ExactLike = 1,
+    hypotheses: Iterable[Hypothesis | str] = (),
+) -> DPSGDPlan:
+    """Return the plan of ``steps`` steps with a noise multiplier, and its certified ε at ``delta``.
+
+    ``noise``: s, in units of the longest weighted gradient C/q₀. ``rate``: q₀, the largest probability of a record. ``clip``: C.
+    ``rule``: how probabilities follow the norms of gradients: "uniform", "norm", "coreset", or
+    :func:`~accountant.applications.dpsgd.rules.capped`. All numbers must be public. Raises :class:`InvalidArgument`,
+    :class:`profiles.InvalidNumber`, and what accounting raises.
+
+    >>> plan = dp_sgd_plan(1, 1, rate="1/100", delta="1e-5")
+    >>> 0 < float(plan.epsilon) < 1
+    True
+    """
+    exact, times, share, most = to_noise(noise), to_steps(steps), to_rule(rule), to_rate(rate)
+    curve = declare_events(compose_steps(exact, most, times), tuple(hypotheses))
+    return DPSGDPlan(exact, times, share, most, to_clip(clip), point_of_curve(curve, at_delta=delta, gap=_GAP))
+
+
+def plan_for_target(
+    epsilon: ExactLike,
+    delta: ExactLike,
+    steps: object,
+    rule: object = "norm",
+    *,
+    rate: ExactLike,
+    clip: ExactLike = 1,
+    hypotheses: Iterable[Hypothesis | str] = (),
+) -> DPSGDPlan:
+    """Return the plan with the least noise that was certified for (``epsilon``, ``delta``); other arguments as for :func:`dp_sgd_plan`.
+
+    Raises as that function, :class:`profiles.InvalidTarget`, :class:`profiles.Infeasible`, :class:`profiles.Undecided`.
+
+    >>> plan = plan_for_target(1, "1e-5", 100, rate=1)
+    >>> plan.epsilon == 1 and plan.delta <= Fraction("1e-5"), 37.3 < float(plan.noise) < 37.5
+    (True, True)
+    """
+    share, norm = to_rule(rule), to_clip(clip)
+    found = find_noise(to_target(epsilon, delta, steps, rate))
+    return plan_with(found.noise, found.target.steps, share, found.target.rate, norm, found.target.epsilon, found.claims, hypotheses)
+
+
+def plan_with(
+    noise: Fraction,
+    steps: int,
+    rule: GradientRule,
+    rate: Fraction,
+    clip: Fraction,
+    epsilon: Fraction,
+    claims: Claims,
+    hypotheses: Iterable[Hypothesis | str] = (),
+) -> DPSGDPlan:
+    """Return the plan of numbers that were found, with claims about its δ at ``epsilon`` that the kernel checks again now."""
+    curve = declare_events(compose_steps(noise, rate, steps), tuple(hypotheses))
+    return DPSGDPlan(noise, steps, rule, rate, clip, point_of_curve(curve, at_epsilon=epsilon, gap=_GAP, curve_claims=claims))
+
+
+def to_noise(value: object) -> Fraction:
+    """Return a noise multiplier from 1/20 to 10⁶. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`."""
+    exact = to_exact(value, "the noise multiplier")
+    if not _LEAST_NOISE <= exact <= _MOST_NOISE:
+        raise InvalidArgument(f"the noise multiplier must lie from 0.05 to 1000000, but {shorten(exact)} was found; give for example 1")
+    return exact
+
+
+def to_clip(value: object) -> Fraction:
+    """Return a clipping norm from 1e-12 to 1e12. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`."""
+    exact = to_exact(value, "the clipping norm")
+    if not Fraction(1, 10**12) <= exact <= 10**12:
+        raise InvalidArgument(f"the clipping norm must lie from 1e-12 to 1e12, but {shorten(exact)} was found; give for example 1")
+    return exact
+
+
+__all__ = ["DPSGDPlan", "dp_sgd_plan", "plan_for_target", "plan_with", "to_clip", "to_noise"]

@@ -1,0 +1,230 @@
+"""The rules of weighted samples under Gaussian noise: (ε, δ) of a profile in the notion ``gaussian`` after T steps on fresh samples.
+
+Each docstring is the statement that it applies; proofs: docs/gaussian-weights.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from accountant.curves.points import to_gap
+from accountant.guarantees.calls import Signature
+from accountant.guarantees.directions import describe_losses
+from accountant.guarantees.rules import describe_sampling
+from accountant.guarantees.stored import EVIDENCE, HYPOTHESES, NUMBER, PROFILE, SAMPLING_RULE
+from accountant.guarantees.theorem import AnyGuarantee, TwoSidedDP, conclude
+from accountant.rules import SamplingRule
+from accountant.rules.gaussian import read_gaussian_rule
+from accountant.weights.gaussian.cover import cover_records
+from accountant.weights.gaussian.covers import CoveredRule, find_cover_fault, read_cover
+from accountant.weights.gaussian.premise import GaussianPremise, GaussianTarget, prove_gaussian, tabulate_weights, to_steps
+from accountant.weights.gaussian.stored import TabulatedWeights, find_fault, read_table
+from accountant.weights.gaussian.weight import require_gaussian, to_target_delta
+from profiles import InvalidSampling, NotReplayed, Profile, Undecided
+from profiles.hypotheses import (
+    DEFINED,
+    EXACT_REALS,
+    FRESH_SAMPLES,
+    MOST_STEPS,
+    PROBABILITY,
+    Hypothesis,
+    as_hypotheses,
+    name_declaration,
+)
+from profiles.terms import Term, to_text
+
+_PAGE = "docs/gaussian-weights.md"
+_DEFINED = "claims well-defined and homogeneous, checked by the kernel"
+_KEPT = 16
+#: How far both sides of a worst case may be apart, and how many cells are tried, where nothing else is asked for.
+DEFAULT_COVER_GAP, DEFAULT_CELLS = Fraction(1, 100), 400
+
+
+def describe_promise(profile: Profile) -> str:
+    """Return the promise of a profile in the notion ``gaussian``, in one line."""
+    return f"mu(w, x) = {to_text(profile.promise)}"
+
+
+@lru_cache(maxsize=_KEPT)
+def premise_of(profile: Profile) -> GaussianPremise:
+    """Return the premise of a profile; those that were asked for last are kept. Raises as :func:`prove_gaussian`."""
+    return prove_gaussian(profile)
+
+
+@lru_cache(maxsize=_KEPT)
+def table_of(profile: Profile, target: GaussianTarget, *, whole: bool = False) -> TabulatedWeights:
+    """Return the table of weights of a profile for a target, with its premise; those that were asked for last are kept.
+
+    Its rows of one step, and of w = 1, were found by balls, and are put to the kernel here; all others were computed by the kernel.
+    Raises what :func:`tabulate_weights` raises, and :class:`Undecided` where the kernel does not accept a row.
+    """
+    premise = premise_of(profile)
+    table = tabulate_weights(premise, target, whole=whole)
+    if table.find_rejected(computed=False) is not None:
+        raise Undecided("a table of weights was made, but the kernel does not accept a row of it; change the target slightly")
+    return TabulatedWeights(premise, table)
+
+
+_TABULATED = Signature(
+    "bound_by_table",
+    {"profile": PROFILE, "hypotheses": HYPOTHESES, "rule": SAMPLING_RULE, "weight_table": EVIDENCE},
+    premises=0,
+    word=lambda _, given: f"the profile {describe_promise(given['profile'])} in the notion gaussian",
+)
+
+
+@_TABULATED.of
+def bound_by_table(
+    profile: Profile,
+    hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,),
+    *,
+    rule: SamplingRule,
+    weight_table: Mapping[str, Any] | None = None,
+) -> AnyGuarantee:
+    """If a mechanism promises μ(w, x) = wζ(x), and each of T steps runs it on a fresh sample that keeps a record with probability at most
+    ζ/μ and weight at most μ/ζ, for the μ of a row of the table that serves ζ, all steps together are (ε*, δ*)-differentially private.
+
+    ``rule``: of :func:`make_gaussian_rule`. ``weight_table``: a certificate of the table, which the kernel accepts now for this very
+    profile and target; without it the table is made here. Source: docs/gaussian-weights.md, Theorems 1, 2, 6 and 9.
+
+    Raises :class:`profiles.Infeasible` (w = 1 exceeds the target), :class:`NotReplayed` for a table that is rejected or about something
+    else, and what making it raises.
+    """
+    epsilon, delta, steps, scale = read_gaussian_rule(rule)
+    if weight_table is None:
+        found = table_of(profile, GaussianTarget(epsilon, delta, steps), whole=scale is not None)
+    else:
+        found = read_table(weight_table, profile)
+        if (found.table.epsilon, found.table.delta, found.table.steps) != (epsilon, delta, steps):
+            raise NotReplayed(f"a table of weights for another target was given for {profile.name[:60]!r}; take the one of its rule")
+        fault = find_fault(found)
+        if fault is not None:
+            raise NotReplayed(f"the kernel rejects the table of weights for {profile.name[:60]!r} at {fault}; make a new one")
+    given = as_hypotheses(hypotheses, repr(profile.name))
+    bound = TwoSidedDP(epsilon, epsilon, delta, delta)
+    supposes, held = describe_steps(profile, rule, steps)
+    rows = len(found.table.rows)
+    return conclude(
+        "Gaussian importance sampling by a table of weights",
+        f"{profile.name} after {rule.name} sampling",
+        bound,
+        source=f"{_PAGE}, Theorems 1, 2, 6 and 9",
+        conclusion=f"{describe_promise(profile)}; {describe_losses(bound)}; {_count(steps)}",
+        claims=("well-defined", "homogeneous", f"mu(1, x) <= {found.premise.reach}", f"delta-upper in both directions, of {rows} rows"),
+        supposes=(name_declaration(profile), *given, *supposes),
+        discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at most that of a row of the table, which is at most 1"},
+        call=_TABULATED.record(profile=profile, hypotheses=given, rule=rule, weight_table=found.to_object()),
+        profile=profile,
+    )
+
+
+@lru_cache(maxsize=_KEPT)
+def cover_of(profile: Profile, q: Term, delta: Fraction, steps: int, gap: Fraction, budget: int) -> CoveredRule:
+    """Return both sides of ε at δ over all records of a rule, by a cover whose every claim the kernel accepted or computed.
+
+    Raises what :func:`prove_gaussian` and :func:`cover_records` raise, and :class:`Undecided` where the kernel does not accept it.
+    """
+    require_gaussian(profile)
+    premise = premise_of(profile)
+    cover = cover_records(premise.zeta, q, profile.record, delta, steps, gap=gap, budget=budget)
+    found = CoveredRule(profile, q, premise.promise, cover)
+    fault = find_cover_fault(found)
+    if fault is not None:
+        raise Undecided(
+            f"the worst record of a sampling rule was bounded, but the kernel does not accept it at {fault}; change delta slightly"
+        )
+    return found
+
+
+_COVERED = Signature(
+    "bound_by_cover",
+    {
+        "profile": PROFILE, "hypotheses": HYPOTHESES, "rule": SAMPLING_RULE, "at_delta": NUMBER, "steps": NUMBER, "gap": NUMBER,
+        "weight_cover": EVIDENCE,
+    },
+    premises=0,
+    word=lambda _, given: f"the profile {describe_promise(given['profile'])} in the notion gaussian",
+)  # fmt: skip
+
+
+@_COVERED.of
+def bound_by_cover(
+    profile: Profile,
+    hypotheses: Sequence[Hypothesis | str] = (EXACT_REALS,),
+    *,
+    rule: SamplingRule,
+    at_delta: object,
+    steps: object = 1,
+    gap: object = DEFAULT_COVER_GAP,
+    weight_cover: Mapping[str, Any] | None = None,
+    budget: int = DEFAULT_CELLS,
+) -> AnyGuarantee:
+    """If a mechanism promises μ(w, x) = wζ(x), and each of T steps runs it on a fresh sample that keeps a record with probability q(x) and
+    weight 1/q(x), all steps together are (ε, δ)-differentially private where every record's pair is dominated by one with (ε, δ).
+
+    ``rule`` has an explicit q. ``gap``: how far both sides may be apart, relatively, or in nats below 1. ``weight_cover``: a certificate
+    that the kernel accepts now for this very profile, rule, δ and number of steps; without it the worst record is searched here, with at
+    most ``budget`` cells. Source: docs/gaussian-weights.md, Theorems 1, 2, 6 and 10.
+
+    Raises :class:`NotReplayed` for a certificate that is rejected, or about something else, and what searching raises.
+    """
+    delta, times, width = to_target_delta(at_delta), to_steps(steps), to_gap(gap)
+    if rule.q is None:
+        raise InvalidSampling(f"the rule {rule.name[:60]!r} has no explicit q; its weights have a table, and their target is the bound")
+    if weight_cover is None:
+        found = cover_of(profile, rule.q, delta, times, width, budget)
+    else:
+        found = read_cover(weight_cover, profile, rule.q)
+        if (found.cover.delta, found.cover.steps) != (delta, times):
+            raise NotReplayed(f"a bound at another delta, or for other steps, was given for {profile.name[:60]!r}; take its own")
+        fault = find_cover_fault(found)
+        if fault is not None:
+            raise NotReplayed(f"the kernel rejects the bound of {profile.name[:60]!r} at {fault}; make a new one")
+    given = as_hypotheses(hypotheses, repr(profile.name))
+    bound = TwoSidedDP(found.cover.epsilon, found.cover.epsilon, delta, delta)
+    supposes, held = describe_steps(profile, rule, times)
+    return conclude(
+        "Gaussian importance sampling, worst case over records",
+        f"{profile.name} after {rule.name} sampling",
+        bound,
+        source=f"{_PAGE}, Theorems 1, 2, 6 and 10",
+        conclusion=f"{describe_promise(profile)}; q(x) = {to_text(rule.q)}; {describe_losses(bound)}; {_count(times)}",
+        claims=(
+            "well-defined",
+            "homogeneous",
+            f"delta-upper in both directions, of {len(found.cover.rows)} pairs",
+            "cells with their pairs",
+        ),
+        supposes=(name_declaration(profile), *given, *supposes),
+        discharges={**held, DEFINED: _DEFINED, PROBABILITY: "q is at least 0, at most that of a pair, and a divisor that is defined"},
+        call=_COVERED.record(
+            profile=profile, hypotheses=given, rule=rule, at_delta=delta, steps=Fraction(times), gap=width, weight_cover=found.to_object()
+        ),
+        profile=profile,
+    )
+
+
+def describe_steps(profile: Profile, rule: SamplingRule, steps: int) -> tuple[tuple[Hypothesis, ...], dict[Hypothesis, str]]:
+    """Return what sampling by a rule in some steps supposes, and what of it holds because the profile reads no statistic."""
+    supposes, held = describe_sampling(rule, profile)
+    return (supposes if steps == 1 else (*supposes, FRESH_SAMPLES, MOST_STEPS.about(steps=steps))), held
+
+
+def _count(steps: int) -> str:
+    return "one step" if steps == 1 else f"{steps} steps, each on a fresh sample"
+
+
+__all__ = [
+    "DEFAULT_CELLS",
+    "DEFAULT_COVER_GAP",
+    "bound_by_cover",
+    "bound_by_table",
+    "cover_of",
+    "describe_promise",
+    "describe_steps",
+    "premise_of",
+    "table_of",
+]

@@ -1,0 +1,260 @@
+"""The iterations of DP-Lloyd, whatever the law of their noise: labels, totals of clusters, noisy totals, the next centres.
+
+A mechanism says what draws the noise: a :class:`LloydRelease` in exact mode, a function that returns :class:`LloydNoise` in binary64.
+All that is here is a function of the data, the public centres and that noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from profiles.arrays import Floats, Positions
+from profiles.errors import InvalidArgument, InvalidData
+from profiles.mechanisms.ball import project_records
+from profiles.mechanisms.clusters import ClusterPasses, open_passes
+from profiles.mechanisms.datasets import WeightedData, add_up, check_radius, find_reach, to_dataset, to_points
+from profiles.mechanisms.exact import Release
+from profiles.mechanisms.interface import POSITIVE, noise_scale, require_positive, settle_arithmetic, settle_numbers, whole_number
+from profiles.mechanisms.quantised import Totals, Unit, add_exactly, prepare_units
+from profiles.numbers import ExactLike, to_exact, to_integer
+
+#: What one run may ask for: more iterations help nobody, and their noise is drawn before the first of them.
+MOST_ROUNDS, MOST_NUMBERS = 10**5, 10**8
+
+_BLOCK = 2**20  # numbers in one temporary array: outputs are computed in blocks of this size
+_LARGE = 2**18  # n·k·d from which on passes over the data, one run at a time, are faster than many runs at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LloydNoise:
+    """The noise of s independent runs: ``counts`` ξ of shape (s, T, k) and ``sums`` ζ of shape (s, T, k, d)."""
+
+    counts: Floats
+    sums: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LloydRelease:
+    """What draws the noise of iterations exactly."""
+
+    counts: Release
+    sums: Release
+
+    @property
+    def units(self) -> tuple[Unit, Unit]:
+        """The units of sums and of counts."""
+        return self.sums.unit, self.counts.unit
+
+    def draw(self, totals: Totals) -> tuple[Floats, Floats]:
+        """Return noisy counts (..., k) and sums (..., k, d) of totals in units, (..., k, d + 1) with the counts in the last column."""
+        return self.counts.draw(totals[..., -1]), self.sums.draw(totals[..., :-1])
+
+
+@dataclass(frozen=True, slots=True)
+class PostProcessing:
+    """How noisy counts and sums become centres, without the data; ``ball`` is (p, radius) where centres are confined to it."""
+
+    min_count: float | None = 1.0
+    ball: tuple[float, Fraction] | None = None
+
+    def move(self, previous: Floats, counts: Floats, sums: Floats) -> Floats:
+        """Return sums / counts where the noisy count is large enough and the quotient finite, else the previous centre: (..., k, d)."""
+        with np.errstate(all="ignore"):
+            quotients = sums / counts[..., np.newaxis]
+        usable = np.isfinite(quotients).all(axis=-1, keepdims=True)
+        if self.min_count is not None:
+            usable = usable & (counts[..., np.newaxis] >= self.min_count)
+        centres = np.where(usable, quotients, previous)
+        if self.ball is None:
+            return centres
+        return project_records(centres.reshape(-1, centres.shape[-1]), *self.ball).reshape(centres.shape)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LloydRuns:
+    """Independent runs of ``rounds`` iterations from public ``centres``, shape (k, d), on records with ‖x‖_p ≤ ``radius``."""
+
+    centres: Floats
+    rounds: int
+    post_processing: PostProcessing
+    p: float
+    radius: ExactLike
+
+    def _read(self, dataset: object) -> WeightedData:
+        return to_dataset(dataset, self.centres.shape[1], self.radius, self.p)
+
+    def follow_exactly(self, dataset: object, release: LloydRelease, size: int) -> Floats:
+        """Return the final centres of ``size`` runs, shape (size, k, d), of noisy totals that ``release`` draws.
+
+        Raises :class:`InvalidData`, also for a record or weight that is too large for the noise.
+        """
+        data = self._read(dataset)
+        outputs = np.empty((size, *self.centres.shape))
+        if len(data.points) * self.centres.size >= _LARGE:
+            with open_passes(data) as passes:
+                quantised = prepare_units(data, passes.reach, *release.units)
+                for index in range(size):
+                    outputs[index] = follow_releases(
+                        lambda current: release.draw(passes.total_units(current, quantised)),
+                        self.centres,
+                        self.rounds,
+                        self.post_processing,
+                    )
+            return outputs
+        quantised = prepare_units(data, find_reach(data.points), *release.units)
+        units = quantised.read_all()
+        block = max(1, _BLOCK // max(1, data.points.size, 4 * self.centres.size))
+        for start in range(0, size, block):
+            runs = min(block, size - start)
+
+            def step(current: Floats, runs: int = runs) -> tuple[Floats, Floats]:
+                totals = total_labelled(units, quantised.most, assign_nearest(data.points, current), len(self.centres))
+                return release.draw(np.broadcast_to(totals, (runs, *totals.shape[1:])))
+
+            # all runs start with the same centres: what is before their first noise is done once
+            outputs[start : start + runs] = follow_releases(step, self.centres[np.newaxis], self.rounds, self.post_processing)
+        return outputs
+
+    def follow_rounded(self, dataset: object, draw_noise: Callable[[int], LloydNoise], size: int) -> Floats:
+        """Return the same in binary64, with the noise that ``draw_noise`` returns for a number of runs."""
+        data = self._read(dataset)
+        outputs = np.empty((size, *self.centres.shape))
+        if len(data.points) * self.centres.size >= _LARGE:
+            with open_passes(data) as passes:
+                for index in range(size):
+                    outputs[index] = follow_run(passes, self.centres, draw_noise(1), self.post_processing)
+            return outputs
+        block = max(1, _BLOCK // max(1, data.points.size, self.rounds * self.centres.size))
+        for start in range(0, size, block):
+            noise = draw_noise(min(block, size - start))
+            outputs[start : start + block] = move_centres(data, self.centres, noise, self.post_processing)
+        return outputs
+
+
+def settle_constants(mechanism: Any, **scales: str) -> None:
+    """Check the constants of a mechanism and put exact ones in place of what could still change; ``scales``: its scales of noise, by field.
+
+    Raises :class:`InvalidArgument`, :class:`InvalidNumber`, :class:`InvalidData` (the centres).
+    """
+    settle_arithmetic(mechanism)
+    settle_numbers(mechanism, iterations="the number of iterations", **scales, radius="the radius", min_count="min_count")
+    object.__setattr__(mechanism, "initial_centres", _freeze_centres(mechanism.initial_centres))
+    if mechanism.iterations != POSITIVE:
+        to_integer(mechanism.iterations, "the number of iterations", 1, any_form=True)
+    for name, what in scales.items():
+        require_positive(getattr(mechanism, name), what)
+    check_radius(mechanism.radius)
+    if mechanism.min_count is not None:
+        require_positive(mechanism.min_count, "min_count")
+        noise_scale(mechanism.min_count, "min_count")
+
+
+def plan_runs(mechanism: Any, p: float) -> LloydRuns:
+    """Return the runs of a mechanism without their noise; ``p`` is the norm that bounds its records.
+
+    Raises :class:`InvalidArgument` where they would take days, or their noise would not fit in memory.
+    """
+    rounds = whole_number(mechanism.iterations, "the number of iterations")
+    require_feasible_run(rounds, mechanism.centres.size)
+    least = None if mechanism.min_count is None else noise_scale(mechanism.min_count, "min_count")
+    processing = PostProcessing(least, (p, to_exact(mechanism.radius)) if mechanism.confine else None)
+    return LloydRuns(mechanism.centres, rounds, processing, p, mechanism.radius)
+
+
+def require_feasible_run(rounds: int, entries: int) -> None:
+    """Raise :class:`InvalidArgument` where ``rounds`` iterations with k·d = ``entries`` would take days, or their noise too much memory."""
+    if rounds > MOST_ROUNDS or rounds * entries > MOST_NUMBERS:
+        raise InvalidArgument(
+            f"{rounds} iterations of {rounds * entries} noisy numbers in all were to be run, but at most {MOST_ROUNDS} iterations and "
+            f"{MOST_NUMBERS} numbers can be; lower the number of iterations or of centres"
+        )
+
+
+def move_centres(data: WeightedData, centres: Floats, noise: LloydNoise, post_processing: PostProcessing) -> Floats:
+    """Return the final centres, shape (s, k, d), of the s runs whose noise is given: the deterministic part of Algorithm 2."""
+    runs, rounds, _ = noise.counts.shape
+    current = np.broadcast_to(centres, (runs, *centres.shape)).copy()
+    for t in range(rounds):
+        counts, sums = total_clusters(data, assign_nearest(data.points, current), centres.shape[0])
+        current = post_processing.move(current, counts + noise.counts[:, t], sums + noise.sums[:, t])
+    return current
+
+
+def follow_run(passes: ClusterPasses, centres: Floats, noise: LloydNoise, post_processing: PostProcessing) -> Floats:
+    """Return the final centres, shape (k, d), of one run: those of :func:`move_centres` up to the rounding of sums, fast on large data."""
+    current = centres
+    for noisy_count, noisy_sum in zip(noise.counts[0], noise.sums[0], strict=True):
+        counts, sums = passes.total(current)
+        current = post_processing.move(current, counts + noisy_count, sums + noisy_sum)
+    return current
+
+
+def follow_releases(
+    release: Callable[[Floats], tuple[Floats, Floats]], centres: Floats, rounds: int, post_processing: PostProcessing
+) -> Floats:
+    """Return the final centres where ``release`` gives the noisy counts and sums of the clusters of centres: (..., k, d)."""
+    current = centres
+    for _ in range(rounds):
+        current = post_processing.move(current, *release(current))
+    return current
+
+
+def assign_nearest(points: Floats, centres: Floats) -> Positions:
+    """Return the index of the nearest centre, the first one of a tie: (n, d) and (s, k, d) → (s, n).
+
+    The label of a record is the one that :mod:`profiles.mechanisms.nearest` defines: a function of that record and the centres alone, also
+    in floating point, as parallel composition needs it. Every operation is elementwise, in the order of the definition.
+    """
+    runs, clusters, dimension = centres.shape
+    nearest = np.full((runs, len(points)), np.inf)
+    labels = np.zeros((runs, len(points)), dtype=np.intp)
+    with np.errstate(all="ignore"):
+        for j in range(clusters):
+            distances = np.zeros((runs, len(points)))
+            for column in range(dimension):
+                gaps = points[:, column] - centres[:, j, column, np.newaxis]
+                gaps *= gaps
+                distances += gaps
+            labels[distances < nearest] = j
+            np.minimum(nearest, distances, out=nearest)
+    return labels
+
+
+def total_clusters(data: WeightedData, labels: Positions, clusters: int) -> tuple[Floats, Floats]:
+    """Return the weighted counts Σ w, shape (s, k), and the weighted sums Σ w x, shape (s, k, d), of labelled clusters, in binary64."""
+    add = _sort(labels, clusters)
+    with np.errstate(all="ignore"):
+        weighted = data.points * data.weights[:, np.newaxis]
+    counts = add_up(lambda: add(data.weights[:, np.newaxis]), "the sum of the weights")[..., 0]
+    return counts, add_up(lambda: add(weighted), "the weighted sum")
+
+
+def total_labelled(units: Floats, most: float, labels: Positions, clusters: int) -> Totals:
+    """Return the exact totals of labelled clusters, shape (s, k, columns), of ``units`` of shape (n, columns) that ``most`` bounds."""
+    return add_exactly(_sort(labels, clusters), units, max(1, len(units)), most)
+
+
+def _sort(labels: Positions, clusters: int) -> Callable[[Floats], Floats]:
+    """Return the function that adds up the rows of each cluster, one after the other: (n, columns) → (s, k, columns)."""
+    runs, rows = labels.shape
+    bins = (labels + clusters * np.arange(runs)[:, np.newaxis]).ravel()
+
+    def total(values: Floats) -> Floats:
+        repeated = np.broadcast_to(values, (runs, rows)).ravel()
+        totals = np.bincount(bins, weights=repeated, minlength=runs * clusters)
+        return np.asarray(totals, dtype=np.float64).reshape(runs, clusters)
+
+    return lambda values: np.stack([total(column) for column in values.T], axis=-1)
+
+
+def _freeze_centres(centres: object) -> tuple[tuple[float, ...], ...]:
+    """Return given initial centres as tuples of numbers. Raises :class:`InvalidData`."""
+    checked = to_points(centres, None, "the set of initial centres")
+    if not len(checked):
+        raise InvalidData("at least one initial centre is needed, but none was found; give an array of shape (k, d)")
+    return tuple(tuple(map(float, row)) for row in checked)
