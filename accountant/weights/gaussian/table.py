@@ -31,6 +31,8 @@ _PACES, _LONGEST = (0.016, 0.08), 0.25
 _SPAN = Fraction(1, 10_000)
 #: How close log q comes to where δ is its target, for one step and for several; and evaluations on the way.
 _NEAR, _MOST = (1e-9, 0.005), 40
+#: δ rises with q, and δ/q as well; slopes of log δ outside these are noise of the grids.
+_SLOPES = (0.9, 30.0)
 _BOTH = (Direction.REMOVE, Direction.ADD)
 
 
@@ -168,7 +170,11 @@ class _Walk:
 
     def go_on(self, rows: list[TableRow]) -> TableRow | None:
         """Return the next row, None where ζ no longer falls."""
-        found = self._solve(*self._aim(rows), _NEAR[self.steps > 1])
+        mu, place = self._aim(rows)
+        found = self._solve(mu, place, _NEAR[self.steps > 1])
+        if found is None or found.zeta >= rows[-1].zeta:  # what was learned on the way may mislead: begin at the last row again
+            self.slope = 2.0
+            found = self._solve(mu, _log(rows[-1].q), _NEAR[self.steps > 1])
         return found if found is not None and found.zeta < rows[-1].zeta else None
 
     def _aim(self, rows: list[TableRow]) -> tuple[Fraction, float]:
@@ -191,13 +197,13 @@ class _Walk:
 
     def _solve(self, mu: Fraction, place: float, near: float) -> TableRow | None:
         """Return a row with this μ and about the largest q; None where none was certified."""
-        low, high, before = -80.0, 0.0, None
+        low, high, before = place - 3.0, 0.0, None
         best: tuple[Fraction, StepBound | None] | None = None
         for _ in range(_MOST):
             q = _round_down(Fraction(exp(min(place, 0.0))))
             excess, going = self._excess(mu, q)
             if before is not None and abs(place - before[0]) > 1e-12:
-                self.slope = min(max((excess - before[1]) / (place - before[0]), 0.05), 1e3)
+                self.slope = min(max((excess - before[1]) / (place - before[0]), _SLOPES[0]), _SLOPES[1])
             before = place, excess
             if excess <= 0:
                 low = place
@@ -213,7 +219,7 @@ class _Walk:
     def _excess(self, mu: Fraction, q: Fraction) -> tuple[float, StepBound | None]:
         """Return log δ/δ* where the record goes; for several steps of the kernel's upper bound, which is returned, too."""
         if self.steps > 1:
-            bound = bound_steps(compose_pair(mu, q, self.steps), self.step, Direction.REMOVE, self._gap())
+            bound = self._bound(mu, q, Direction.REMOVE)
             return _log(bound.delta) - _log(self.step.delta), bound
         with working_precision(_BITS):
             delta = self.step.going(1 / ball(q), ball(mu) * ball(q))
@@ -223,12 +229,23 @@ class _Walk:
         """Return the row where it is certified in both directions."""
         if going is None:
             return TableRow(mu, q, self._at_target()) if self.step.is_feasible(1 / q, mu * q, _BITS) else None
-        bounds = (going, bound_steps(compose_pair(mu, q, self.steps), self.step, Direction.ADD, self._gap()))
+        bounds = (going, self._bound(mu, q, Direction.ADD))
         return TableRow(mu, q, bounds) if all(bound.delta <= self.step.delta for bound in bounds) else None
+
+    def _bound(self, mu: Fraction, q: Fraction, direction: Direction) -> StepBound:
+        """Return a bound on δ, from finer grids where a coarse one says next to nothing, as it may of laws with few large losses."""
+        composition, gap = compose_pair(mu, q, self.steps), self._gap()
+        found = bound_steps(composition, self.step, direction, gap)
+        for finer in (5, 25) if self.steps <= 1_000 else ():
+            if found.delta <= 3 * self.step.delta:
+                break
+            again = bound_steps(composition, self.step, direction, gap / finer)
+            found = again if again.delta < found.delta else found
+        return found
 
     def _gap(self) -> Fraction:
         """Return how coarse the grid is: finer ones would take longer than they are worth where there are very many steps."""
-        return Fraction(1, 50) if self.steps <= 20_000 else Fraction(1, 10)
+        return Fraction(1, 200) if self.steps <= 2_000 else Fraction(1, 50)
 
     def _at_target(self) -> tuple[StepBound, ...]:
         return tuple(StepBound(direction, self.step.delta, None) for direction in _BOTH)
