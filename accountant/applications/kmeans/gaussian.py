@@ -58,7 +58,7 @@ def choose_deviations(epsilon: Fraction, delta: Fraction, *, radius: Fraction, i
 
     >>> found = choose_deviations(Fraction(1), Fraction(1, 10**6), radius=Fraction(4), iterations=10, dimension=22)
     >>> round(float(found.sigma_count), 3), round(float(found.sigma_sum), 3)
-    (45.161, 55.954)
+    (45.153, 55.944)
     """
     budget = (largest_mu(epsilon, delta) * (1 - MARGIN)) ** 2 / iterations
     share = count_share(dimension)
@@ -69,7 +69,7 @@ def count_share(dimension: int) -> Fraction:
     """Return a/(a + b) = ρ/(ρ + √d), the share of the counts, as a fraction with denominator 10⁶.
 
     >>> float(count_share(2))
-    0.241383
+    0.241389
     """
     return Fraction(round(TYPICAL_NORM / (TYPICAL_NORM + math.sqrt(dimension)) * 10**6), 10**6)
 

@@ -120,7 +120,7 @@ def make_table(
 
     >>> table = make_table(OneStep(Fraction(1), Fraction(1, 100000)), Fraction("0.2"), 1, least=Fraction("0.15"))
     >>> float(table.shift_at(Fraction("0.2")) / Fraction("0.2"))
-    1.96337775
+    2.0084616
     """
     walk = _Walk(step, steps)
     rows = [walk.begin(reach)]
