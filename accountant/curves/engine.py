@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import localcontext
 from fractions import Fraction
 from functools import partial
-from math import ceil, floor
+from math import ceil, exp, floor
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from .grids import LEAST_EPSILON, Side, find_order, find_shape, plan
 _ROUNDS, _FINEST, _COARSEST = 6, 64.0, 0.02
 _COARSE = Fraction(1, 50)  # a wider gap is not planned for: it would take hardly less time
 _MOST_EPSILON = 10**10
+_FARTHEST = 500.0  # so far, in nats, is the next guess of a delta
+_NEAR = 8  # so many times below the delta that a grid was made for, it is still sharp
 #: Smaller deltas are only told to be below this.
 _LEAST = Fraction(1, 10**100)
 
@@ -104,7 +106,7 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
 
 
 def bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> DeltaBound:
-    """Return δ(ε) for ε = ``epsilon`` >= 0 from both sides, about ``gap`` δ apart where δ is at least 10^-100.
+    """Return δ(ε) for ε = ``epsilon`` >= 0 from both sides, about ``gap`` δ apart; farther where δ is near 10^-100 or below it.
 
     Raises :class:`profiles.InvalidArgument` for an ε below 0 or above 10^10, and for mechanisms whose curve the kernel does not compute.
     """
@@ -117,13 +119,13 @@ def bound_delta(composition: Composition, epsilon: Fraction, direction: Directio
 
     def miss(lower: _Curve, upper: _Curve) -> float:
         high = upper.delta(epsilon)
-        return float((high - lower.delta(epsilon)) / (gap * high)) if high > size else 0.0
+        return float((high - lower.delta(epsilon)) / (gap * high)) if high * _NEAR > size else 0.0
 
-    size = Fraction(1, 10**6)
+    size = _guess_delta(composition, epsilon, direction, gap)
     for _ in range(_ROUNDS):
         lower, upper = _find_curves(composition, direction, size, gap, miss)
         high, low = min(_round(upper.delta(epsilon), up=True), Fraction(1)), _round(lower.delta(epsilon), up=False)
-        if size <= high <= 100 * size or high - low <= gap * high or (high < size == _LEAST):
+        if size <= high * _NEAR <= 100 * _NEAR * size or high - low <= gap * high or (high < size == _LEAST):
             break
         size = max(min(high, Fraction(1, 10)), size**3, _LEAST)
     made = [_claim(direction, epsilon, high, upper, up=True)]
@@ -143,6 +145,23 @@ def bound_deltas(
     """
     lower, upper = _find_curves(composition, direction, max(least, _LEAST), gap, lambda *_: 0.0)
     return [(_round(lower.delta(e), up=False), min(_round(upper.delta(e), up=True), Fraction(1))) for e in epsilons]
+
+
+def _guess_delta(composition: Composition, epsilon: Fraction, direction: Direction, gap: Fraction) -> Fraction:
+    """Return about what δ(ε) is: Chernoff's bound at ε, by Newton's method for its logarithm from a moderate δ on."""
+    events, size = _read(composition), Fraction(1, 10**6)
+    if len(events) == 1 and events[0].count == 1:
+        return size  # there is a closed form
+    for _ in range(_ROUNDS):
+        try:
+            shape = find_shape(composition, events, Side(direction, up=True, delta=size, tails=(gap / 100, size * gap / 100)))
+        except Rejected as problem:
+            raise _refuse(composition, problem) from problem
+        step = min(max(shape.exponent * (float(epsilon) - shape.epsilon), -_FARTHEST), _FARTHEST)
+        size = max(min(size * Fraction(exp(-step)), Fraction(1, 10)), _LEAST)
+        if abs(step) < 1:
+            break
+    return _round(size, up=True)
 
 
 def share_work() -> Meter:

@@ -268,7 +268,7 @@ def plan(shape: Shape, side: Side, *, gap: Fraction, fineness: float = 1.0) -> d
         start, steps = _steps(first, last, (part.places - float(offset)) / float(unit), widths / float(unit), whole=part.ends is not None)
         exact = part.ends is None or aligned is None or part.ends[1] - part.ends[0] == aligned[1] - aligned[0]
         least = _LATER * budget / len(shape.parts) * (1.0 if side.up else 2.25)
-        floors = _floors(part, shape, unit, widths, least, exact=exact)
+        floors = _floors(part, shape, unit, widths, least, exact=exact, others=len(shape.parts) > 1)
         entries.append(
             {"offset": exact_text(offset), "start": start, "steps": steps, "floors": floors}
             | ({} if part.order is None else {"order": exact_text(part.order)})
@@ -306,11 +306,11 @@ def _widths_of_density(part: Part, shape: Shape, shares: Array, budget: float, f
     return np.array(np.minimum(shape_of * sqrt(_FIRST * budget / error) * factor, most))
 
 
-def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: float, *, exact: bool) -> list[int]:
+def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: float, *, exact: bool, others: bool) -> list[int]:
     """Return the level below which nothing stays after each squaring: what is lost is about the same each time, and ``budget`` in all.
 
     After k squarings cells of a width h raise ε by count 2^−k (exponent + 1) h²/8, at most by half of them, but for what has such cells
-    already, or still lies at a place of the lattice: at the edge, or at an end.
+    already, or still lies at a place of the lattice: at the edge, or at an end. The laws of other events are brought to these cells once.
     """
     shares = np.maximum(part.tilt(shape.exponent)[1], part.masses)  # what shares a place with an atom is taken for a part of it
     count, most = part.event.count, floor(log2(float(part.ends[1] - part.ends[0]) / float(unit))) + 0.5 if part.ends else 60.0
@@ -328,7 +328,9 @@ def _floors(part: Part, shape: Shape, unit: Fraction, widths: Array, budget: flo
         floors, spent = [0], 0.0
         for k in range(1, count.bit_length()):
             allowed = [
-                (level, lost) for level, moved, h in losses if (lost := count * min(2.0**-k, moved) * h) <= once and level > floors[-1]
+                (level, lost)
+                for level, moved, h in losses
+                if (lost := max(count * min(2.0**-k, moved), float(others)) * h) <= once and level > floors[-1]
             ]
             floors.append(allowed[-1][0] if allowed else floors[-1])
             spent += allowed[-1][1] if allowed else 0.0

@@ -320,3 +320,16 @@ def test_sampled_events_that_lose_everything_at_times(gap):
     found = bound_epsilon(composed(event), Fraction("2.27e-8"), ADD, gap=Fraction(gap))
     assert Fraction("4.4371") >= found.lower >= found.upper * (1 - Fraction(gap))
     holds(found, composed(event))
+
+
+@pytest.mark.thorough(quick=1)
+@pytest.mark.parametrize(
+    ("event", "epsilon", "direction"),
+    [
+        (make_event("discrete-gaussian", {"noise_multiplier": "11.2"}, sampling_probability="1/10", count=9), "0.2", REMOVE),
+        (make_event("approximate", {"epsilon": "0.48", "delta": "1e-7"}, sampling_probability="1/2", count=9), "3.81", Direction.ADD),
+    ],
+)
+def test_a_tiny_delta_is_found_from_both_sides(event, epsilon, direction):
+    found = bound_delta(composed(event), Fraction(epsilon), direction, gap=Fraction(3, 100))
+    assert 0 < found.upper - found.lower <= Fraction(3, 100) * found.upper < Fraction(1, 10**12)

@@ -114,7 +114,7 @@ def test_enclosures_of_finer_grids_meet_those_of_wider_ones_and_are_no_wider(eve
     for direction in Direction:
         one, other = wide.sides[direction], narrow.sides[direction]
         assert max(one.lower, other.lower) <= min(one.upper, other.upper)
-        assert other.upper - other.lower <= max(one.upper - one.lower, Fraction(3, 100) * other.upper) * (1 + _SLACK)
+        assert other.upper - other.lower <= max(one.upper - one.lower, Fraction(3, 100) * other.upper) * (1 + _SLACK) + Fraction(1, 10**80)
 
 
 # --- finite pairs in fractions -----------------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_finite_mechanisms_hold_sums_of_fractions(rate, count, ratio):
         exact = enumerate_delta(pairs if direction is Direction.REMOVE else [(b, a) for a, b in pairs], ratio)
         assert smaller.sides[direction].lower <= exact + Fraction(1, 10**38)
         assert exact <= larger.sides[direction].upper + Fraction(1, 10**38)
-        assert larger.sides[direction].upper - smaller.sides[direction].lower <= exact / 3 + _SLACK
+        assert larger.sides[direction].upper - smaller.sides[direction].lower <= exact / 100 + _SLACK
 
 
 # --- borders -----------------------------------------------------------------------------------------------------------------------------
