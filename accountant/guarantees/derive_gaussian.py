@@ -155,7 +155,10 @@ class DerivedDelta:
             )
         lines += ["checked by kernel: yes", *_describe(self.unsampled, self.target, self.lower, self.upper)]
         if not cover.reached:
-            lines.append("gap: both sides are proved, but they are farther apart than was asked for; raise --budget, or narrow the ranges")
+            lines.append(
+                "gap: both sides are proved, but they are farther apart than was asked for; raise --budget, or narrow the ranges without "
+                "looking at the data"
+            )
         return render(self.guarantee, everything=everything, beside=lines)
 
 

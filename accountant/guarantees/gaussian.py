@@ -149,7 +149,7 @@ def bound_mu(profile: Profile) -> EpsilonBound:
     if not found.checked_by_kernel:
         raise Undecided(
             f"the largest mu(1, x) of {profile.name[:60]!r} was asked for, but the kernel does not accept the proof of a bound; write mu "
-            "more simply, or narrow the ranges"
+            "more simply, or narrow the ranges without looking at the data"
         )
     return found
 

@@ -13,6 +13,7 @@ import pytest
 from profiles import declare
 from profiles.grammar import is_name
 from profiles.mechanisms.catalogue import catalogue
+from profiles.notions import ProfileNotion
 from proofs_check.explain import Explanation, Formula, explain_all, explaining
 from proofs_check.verify import Verification, verify
 
@@ -47,7 +48,7 @@ PROFILES = {
 }
 
 
-CATALOGUE = {entry.name: entry.profile for entry in catalogue()}
+CATALOGUE = {entry.name: entry.profile for entry in catalogue() if entry.profile.notion is ProfileNotion.PURE}
 
 
 @dataclass(frozen=True)

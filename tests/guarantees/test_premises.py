@@ -43,6 +43,8 @@ from accountant.guarantees import (
     amplify_by_importance_sampling,
     assume,
     base_profile,
+    bound_by_cover,
+    bound_by_table,
     compose_curves,
     curve_of_guarantee,
     curve_of_profile,
@@ -72,7 +74,8 @@ from accountant.onesided import (
     worst_case_directions,
 )
 from accountant.rules import RULES as SAMPLING
-from accountant.rules import make_rule
+from accountant.rules import make_rule, rule_from_expression
+from accountant.rules.gaussian import make_gaussian_rule
 from accountant.samples import check_certificate
 from profiles import InvalidArgument, NotReplayed, UnreadableFile, compose_adaptively, declare
 from profiles.hypotheses import PROBABILITY, REGISTRY, SECURE_BITS, Hypothesis, name_declaration
@@ -180,6 +183,10 @@ PATHS: dict[str, Callable[[], AnyGuarantee]] = {
     "a Gaussian profile without statistics": lambda: curve_of_profile(declare("noisy count", notion="gaussian", mu="w/9")),
     "a Gaussian profile on a sample": lambda: point_of_weights(
         NOISY, at_epsilon=1, at_delta="1e-5", weight_pairs=[(Fraction(1, 8), Fraction(3))]
+    ),
+    "a Gaussian profile by a table": lambda: bound_by_table(NOISY, rule=make_gaussian_rule(Fraction(1), Fraction(1, 10**5), 1)),
+    "a Gaussian profile by a cover": lambda: bound_by_cover(
+        NOISY, rule=rule_from_expression("1/4 + z/40", NOISY), at_delta="1e-5", gap="0.05"
     ),
     **{f"derive_epsilon {name}": (lambda name=name: _by_rule(name)) for name in (*EXPLICIT, "privacy-constrained")},  # type: ignore[misc]
     "derive_epsilon of a composition": lambda: derive_epsilon(BOTH, rule="coreset-l2", constants=CORESET).guarantee,

@@ -229,7 +229,10 @@ class _Search:
         """Raise ε until the pair of this box is feasible: the upper side stays proved, and is farther from the lower one."""
         q, mu = ceilings
         if q is None or mu is None or not mu:
-            raise Undecided("q, or mu(1, x)/q(x), could not be bounded over the declared domain; narrow the ranges or change q")
+            raise Undecided(
+                "q, or mu(1, x)/q(x), could not be bounded over the declared domain; change q, or narrow the ranges without looking at "
+                "the data"
+            )
         found = self._account(_short(mu), min(_short(q), Fraction(1)), Fraction(1, 1000))
         if found is None:
             raise Undecided("no finite epsilon was found at this delta; raise delta, or the least q")
@@ -238,7 +241,10 @@ class _Search:
         self.rows.append(found[1])
         cell = self._certify(box, len(self.rows) - 1)
         if cell is None:
-            raise Undecided("the worst record of this rule could not be bounded with so many cells; raise the budget, or narrow the ranges")
+            raise Undecided(
+                "the worst record of this rule could not be bounded with so many cells; raise the budget, or narrow the ranges without "
+                "looking at the data"
+            )
         return cell
 
     def _find_cell(self, box: Box, q: Fraction, mu: Fraction) -> Cell | None:
