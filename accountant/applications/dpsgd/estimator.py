@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,7 @@ from accountant.applications.dpsgd.plan import DPSGDPlan, dp_sgd_plan, plan_for_
 from accountant.applications.dpsgd.rules import GradientRule, to_rule
 from accountant.applications.dpsgd.training import MOST_ENTRIES, Schedule, Trainer, open_noise
 from accountant.applications.kmeans.estimator import make_generator
-from accountant.applications.kmeans.withheld import refuse_pipeline, refuse_search, without_quotes
+from accountant.applications.kmeans.withheld import refuse_search, release_of, without_quotes
 from accountant.cli.progress import show_progress
 from accountant.guarantees import Run, ships
 from profiles import InvalidArgument, InvalidData, to_exact
@@ -144,7 +142,7 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> DPSGDClassifier:  # noqa: N803
         """Train on the records ``X``, shape (n, d), with labels ``y``, shape (n,); n may be 0 where ``classes`` is given."""
-        with self._release():
+        with release_of(self):
             schedule, by_bound = self._schedule(), self._by_bound()
             arithmetic = to_arithmetic(self.arithmetic)
             self._check_plan()
@@ -194,19 +192,6 @@ class DPSGDClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Return the share of right predictions on records that are public or stay with you: on private ones it is not private."""
         refuse_search(type(self).__name__)
         return float(super().score(X, y, sample_weight))
-
-    @contextmanager
-    def _release(self) -> Iterator[None]:
-        """Refuse callers that would make a fit public in other ways; a fit that fails leaves the last one whole."""
-        refuse_search(type(self).__name__)
-        refuse_pipeline(type(self).__name__)
-        before = dict(vars(self))
-        try:
-            with np.errstate(all="ignore"):  # a flag that one record raises would be an output of its own
-                yield
-        except BaseException:
-            self.__dict__ = before
-            raise
 
     def _read(self, X: ArrayLike) -> Floats:  # noqa: N803
         with without_quotes():

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,7 +18,7 @@ from accountant.applications.kmeans.certifying import bound_weights, let_records
 from accountant.applications.kmeans.gaussian import GaussianNoise
 from accountant.applications.kmeans.noises import PRIVACY_CONSTRAINED, Certified, Constants, LaplaceNoise, NoiseKind
 from accountant.applications.kmeans.planning import pack_centres
-from accountant.applications.kmeans.withheld import WithheldOutputs, refuse_pipeline, refuse_search, without_quotes
+from accountant.applications.kmeans.withheld import WithheldOutputs, release_of, without_quotes
 from accountant.guarantees import Run, ships
 from profiles import InvalidArgument, InvalidData, Profile, to_exact
 from profiles.arrays import Booleans, Floats, ignore_flags
@@ -167,7 +166,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         ``sample_weight``: a weight that each record has by itself, such as a survey weight, in [1, ``largest_weight``]; None is 1 for each.
         It is not the 1/q of a sample, for which :meth:`fit_sampled` is there.
         """
-        with self._release():
+        with release_of(self):
             if sample_weight is not None and self.largest_weight is None:
                 raise InvalidArgument(
                     "sample_weight was given without largest_weight, but the epsilon is that of the heaviest record; declare a bound that "
@@ -212,7 +211,7 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         row i with probability exactly q[i], independently; that it does is then a hypothesis of the guarantee.
         Raises :class:`Infeasible` where ε* is below the ε of all records with weight 1, :class:`InvalidSampling` for an unusable rule.
         """
-        with self._release():
+        with release_of(self):
             if self.largest_weight is not None:
                 raise InvalidArgument("fit_sampled makes all weights itself, but largest_weight was given; leave it out, or use fit")
             if rule != PRIVACY_CONSTRAINED and target_epsilon is not None:
@@ -258,19 +257,6 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     @property
     def _n_features_out(self) -> int:
         return int(self.cluster_centers_.shape[0])
-
-    @contextmanager
-    def _release(self) -> Iterator[None]:
-        """Refuse callers that would make a fit public in other ways than by its centres; a fit that fails leaves the last one whole."""
-        refuse_search(type(self).__name__)
-        refuse_pipeline(type(self).__name__)
-        before = dict(vars(self))
-        try:
-            with np.errstate(all="ignore"):  # a flag that one record raises would be an output of its own
-                yield
-        except BaseException:
-            self.__dict__ = before
-            raise
 
     def _read(self, X: ArrayLike, *, reset: bool) -> Floats:  # noqa: N803
         # an empty data set is legal in fit: refusing it would tell that it is empty

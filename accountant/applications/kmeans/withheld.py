@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
+import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
@@ -124,6 +125,23 @@ def _callers() -> Iterator[FrameType]:
 
 def _module(frame: FrameType) -> str:
     return str(frame.f_globals.get("__name__", ""))
+
+
+@contextlib.contextmanager
+def release_of(estimator: object) -> Iterator[None]:
+    """Refuse callers that would make a fit public in other ways than by what it releases; a fit that fails leaves the last one whole.
+
+    Raises :class:`NotPrivate`.
+    """
+    refuse_search(type(estimator).__name__)
+    refuse_pipeline(type(estimator).__name__)
+    before = dict(vars(estimator))
+    try:
+        with np.errstate(all="ignore"):  # a flag that one record raises would be an output of its own
+            yield
+    except BaseException:
+        estimator.__dict__ = before
+        raise
 
 
 @contextlib.contextmanager
