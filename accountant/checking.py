@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from profiles.errors import InvalidArgument
+from profiles.strict_json import find_document
 
 if TYPE_CHECKING:
     from proofs_check.kernel import Report
@@ -51,15 +52,15 @@ def check_text(text: str) -> Report:
         if sample is not None:
             return check_certificate(sample)
     if TABLE in text:
-        from accountant.weights.gaussian.stored import check_table, read_table_file  # noqa: PLC0415
+        from accountant.weights.gaussian.stored import check_table  # noqa: PLC0415
 
-        table = read_table_file(text)
+        table = find_document(text, TABLE)
         if table is not None:
             return check_table(table)
     if COVER in text:
-        from accountant.weights.gaussian.covers import check_cover, read_cover_file  # noqa: PLC0415
+        from accountant.weights.gaussian.covers import check_cover  # noqa: PLC0415
 
-        cover = read_cover_file(text)
+        cover = find_document(text, COVER)
         if cover is not None:
             return check_cover(cover)
     from proofs_check import kernel  # noqa: PLC0415

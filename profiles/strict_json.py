@@ -46,6 +46,21 @@ def read_document(text: str, kind: str, *versions: int) -> dict[str, Any]:
     return whole
 
 
+def find_document(text: str, kind: str, *, floats: bool = False) -> dict[str, Any] | None:
+    """Return the object of a file ``{"format": kind, ...}``, None where the text is something else, or :func:`read_json` refuses it.
+
+    >>> find_document('{"format": "a", "b": 1}', "a"), find_document('{"format": "b"}', "a"), find_document('"a"', "a")
+    ({'format': 'a', 'b': 1}, None, None)
+    """
+    if kind not in text:
+        return None
+    try:
+        found = read_json(text, floats=floats)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and found.get("format") == kind else None
+
+
 def write_document(kind: str, version: int, fields: Mapping[str, Any]) -> str:
     """Return the text of a file ``{"format": kind, "version": version, ...}``: ASCII, indented, with a last newline."""
     return json.dumps({"format": kind, "version": version, **fields}, indent=1, ensure_ascii=True, allow_nan=False) + "\n"

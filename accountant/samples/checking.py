@@ -45,7 +45,7 @@ from profiles.hypotheses import (
 )
 from profiles.profile import MAX_NAME
 from profiles.randomness.bits import GeneratorBits, SecureBits
-from profiles.strict_json import read_json
+from profiles.strict_json import find_document
 from profiles.terms import to_text
 from proofs_check.kernel import Report, check
 
@@ -89,13 +89,7 @@ def read_certificate(text: str) -> Mapping[str, Any] | None:
 
     So is a text in which a key is given twice, or a number is none.
     """
-    if FORMAT not in text:
-        return None
-    try:
-        found = read_json(text, floats=True)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) and found.get("format") == FORMAT else None
+    return find_document(text, FORMAT, floats=True)
 
 
 def check_certificate(certificate: Mapping[str, Any]) -> Report:

@@ -11,12 +11,12 @@ from typing import Any
 from accountant.curves.engine import make_certificate
 from accountant.weights.gaussian.cover import Cell, Cover, LowerEnd, Split, pair_at
 from accountant.weights.gaussian.premise import recheck_promise, to_gaussian_target, zeta_term
-from accountant.weights.gaussian.stored import declare_stated, read_certificate_object, read_row, row_object
+from accountant.weights.gaussian.stored import declare_stated, read_certificate_object, read_row, report_on, row_object
 from accountant.weights.gaussian.table import MOST_ROWS, compose_pair
 from profiles import PDPError, UnreadableFile, exact_text, to_exact
 from profiles.grammar import parse_expression
 from profiles.profile import Profile
-from profiles.strict_json import read_count, read_exact, read_fields, read_json, read_list, read_string
+from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string
 from profiles.terms import Term, to_text
 from proofs_check.certificates import check_text, profile_json
 from proofs_check.kernel import Report
@@ -154,33 +154,17 @@ def _holds_below(found: CoveredRule, lower: LowerEnd, zeta: Term) -> bool:
     return any(to_exact(claim["epsilon"]) >= lower.epsilon and to_exact(claim["bound"]) >= found.cover.delta for claim in said)
 
 
-def read_cover_file(text: str) -> Mapping[str, Any] | None:
-    """Return the object of a file with a cover, None where the text is something else, which is the kernel's to judge."""
-    if FORMAT not in text:
-        return None
-    try:
-        found = read_json(text)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) and found.get("format") == FORMAT else None
-
-
 def check_cover(value: Mapping[str, Any]) -> Report:
     """Put every claim of a file with a cover to the kernel.
 
     Accepted means: μ(w, x) = w μ(1, x) for the stated profile, 0 < q(x) ≤ 1, and ε at δ after the steps is at most ``epsilon`` at every
     record of the declared domain; and at least the ``lower`` one at the record that is named.
     """
-    try:
-        profile = declare_stated(value["profile"])
-        found = read_cover(value, profile, parse_expression(value["sampling"]["q"], "q"))
-        fault = find_cover_fault(found)
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError, PDPError) as problem:
-        said = f"malformed ({type(problem).__name__}: {str(problem)[:100]})"
-        return Report(accepted=False, step="weight-cover", reason=said)
-    if fault is not None:
-        return Report(accepted=False, step=f"weight-cover.{fault}", reason="the kernel does not accept its certificate")
-    return Report(accepted=True, claims=tuple(_claims(found)))
+
+    def read() -> CoveredRule:
+        return read_cover(value, declare_stated(value["profile"]), parse_expression(value["sampling"]["q"], "q"))
+
+    return report_on("weight-cover", read, find_cover_fault, _claims)
 
 
 def _claims(found: CoveredRule) -> Iterator[CheckedClaim]:
@@ -204,4 +188,4 @@ def lower_number(lower: LowerEnd | None) -> Fraction:
     return Fraction(0) if lower is None else lower.epsilon
 
 
-__all__ = ["FORMAT", "CoveredRule", "check_cover", "describe_cover", "find_cover_fault", "lower_number", "read_cover", "read_cover_file"]
+__all__ = ["FORMAT", "CoveredRule", "check_cover", "describe_cover", "find_cover_fault", "lower_number", "read_cover"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from accountant.curves.events import Direction
 from accountant.weights.gaussian.many_steps import StepBound
@@ -15,12 +15,14 @@ from accountant.weights.gaussian.premise import GaussianPremise, GaussianTarget,
 from accountant.weights.gaussian.table import MOST_ROWS, TableRow, WeightTable
 from profiles import PDPError, UnreadableFile, declare, exact_text, to_exact
 from profiles.profile import Profile
-from profiles.strict_json import read_count, read_exact, read_fields, read_json, read_list, read_string
+from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string
 from proofs_check.certificates import profile_json
 from proofs_check.kernel import Report, check
 from proofs_check.kernel.checker import CheckedClaim
 
 FORMAT, VERSION = "pdp-weight-table", 1
+Found = TypeVar("Found")
+Claims = Callable[[Found], Iterator[CheckedClaim]]
 _KEYS = {"format", "version", "profile", "target", "reach", "promise", "ceiling", "rows"}
 
 
@@ -117,15 +119,16 @@ def find_fault(found: TabulatedWeights) -> str | None:
     return None if bad is None else f"rows[{table.rows.index(bad)}]"
 
 
-def read_table_file(text: str) -> Mapping[str, Any] | None:
-    """Return the object of a file with a table of weights, None where the text is something else, which is the kernel's to judge."""
-    if FORMAT not in text:
-        return None
+def report_on(step: str, read: Callable[[], Found], find_fault: Callable[[Found], str | None], claims: Claims[Found]) -> Report:
+    """Return the report on a file of several certificates: malformed where ``read`` fails, else rejected at the fault, or its claims."""
     try:
-        found = read_json(text)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) and found.get("format") == FORMAT else None
+        found = read()
+        fault = find_fault(found)
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError, PDPError) as problem:
+        return Report(accepted=False, step=step, reason=f"malformed ({type(problem).__name__}: {str(problem)[:100]})")
+    if fault is not None:
+        return Report(accepted=False, step=f"{step}.{fault}", reason="the kernel does not accept its certificate")
+    return Report(accepted=True, claims=tuple(claims(found)))
 
 
 def check_table(value: Mapping[str, Any]) -> Report:
@@ -134,15 +137,7 @@ def check_table(value: Mapping[str, Any]) -> Report:
     Accepted means: μ(w, x) = w μ(1, x) and μ(1, x) ≤ ``reach`` for the stated profile, and every row has δ(ε*) ≤ δ* in both directions
     after the stated number of steps; so every weight that is read off the table has (Theorem 9).
     """
-    try:
-        found = read_table(value, declare_stated(value["profile"]))
-        fault = find_fault(found)
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError, PDPError) as problem:
-        said = f"malformed ({type(problem).__name__}: {str(problem)[:100]})"
-        return Report(accepted=False, step="weight-table", reason=said)
-    if fault is not None:
-        return Report(accepted=False, step=f"weight-table.{fault}", reason="the kernel does not accept its certificate")
-    return Report(accepted=True, claims=tuple(_claims(found)))
+    return report_on("weight-table", lambda: read_table(value, declare_stated(value["profile"])), find_fault, _claims)
 
 
 def _claims(found: TabulatedWeights) -> Iterator[CheckedClaim]:
@@ -166,6 +161,6 @@ def describe_table(value: Mapping[str, Any]) -> Iterator[str]:
 
 
 __all__ = [
-    "FORMAT", "TabulatedWeights", "check_table", "declare_stated", "describe_table", "find_fault", "read_certificate_object", "read_row",
-    "read_table", "read_table_file", "row_object",
+    "FORMAT", "TabulatedWeights", "check_table", "declare_stated", "describe_table", "find_fault", "read_certificate_object",
+    "read_row", "read_table", "report_on", "row_object",
 ]  # fmt: skip
