@@ -24,9 +24,9 @@ from accountant.guarantees.theorem import AnyGuarantee, TwoSidedDP
 from accountant.rules import SamplingRule
 from accountant.rules.gaussian import make_gaussian_rule
 from accountant.weights.gaussian.covers import CoveredRule, lower_number
+from accountant.weights.gaussian.many_steps import compose_pair
 from accountant.weights.gaussian.premise import GaussianTarget, to_gaussian_target, to_steps
 from accountant.weights.gaussian.stored import TabulatedWeights
-from accountant.weights.gaussian.table import compose_pair
 from accountant.weights.gaussian.weight import require_gaussian, to_target_delta
 from profiles import Declaration, InvalidSampling, Profile, decimal_text, exact_text
 from profiles.files import to_declaration

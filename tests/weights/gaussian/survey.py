@@ -19,10 +19,9 @@ from flint import arb, ctx
 from accountant.curves.events import Direction
 from accountant.selection.shifts import prepare_shifts
 from accountant.weights.fast.domain import as_columns
-from accountant.weights.gaussian.many_steps import bound_steps
+from accountant.weights.gaussian.many_steps import bound_steps, compose_pair
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from accountant.weights.gaussian.premise import GaussianTarget, prove_gaussian, tabulate_weights
-from accountant.weights.gaussian.table import compose_pair
 from profiles import Infeasible, declare
 
 BITS = 200
