@@ -25,8 +25,8 @@ from accountant.cli.options import (
     parse_assignments,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line
-from accountant.cli.progress import show_progress
 from accountant.cli.streams import quiet_output
+from accountant.progress import show_progress
 from profiles.private import EYES_ONLY
 
 HELP = (

@@ -1,8 +1,8 @@
 """Many random settings: δ(ε*) ≤ δ* of weights under Gaussian noise, evaluated from the definition, with nothing of the package.
 
 ``python -m tests.weights.gaussian.survey --settings 100000`` prints counts, and fails where one is above its target. One step: both
-directions in balls of 200 bits, for the very binary64 (q, w) that tables give, and for the weights of single records. Several steps: both
-directions of an upper curve on a fine lattice of losses by :func:`dominate`, for the (q, w) that tables give and the weights of single records.
+directions in balls of 200 bits, for the very binary64 (q, w) that tables give, and for the weights of single records. Several steps,
+likewise: both directions of an upper curve on a fine lattice of losses, by :func:`dominate`.
 """
 
 from __future__ import annotations
