@@ -12,8 +12,6 @@ from fractions import Fraction
 from math import exp, isqrt, log
 from typing import Any
 
-from scipy.optimize import brentq
-
 from accountant.curves.engine import share_work, write_events
 from accountant.curves.events import Composition, Direction, MechanismKind, make_event
 from accountant.curves.grids import Side, count_points, find_shape, plan
@@ -35,6 +33,8 @@ _MOST_POINTS, _MOST_FINER = 5_000, 20
 _MOST, _LAGS = 8, 20
 #: The least slope of log δ that is believed, and the step of a difference quotient.
 _FLATTEST, _STEP = 0.01, 1e-3
+#: By chords only excesses of log δ up to this are believed.
+_STEEPEST = 50.0
 _DIGITS, _BITS, _SHOWN, _LEAST_SHIFT = 20, 160, 12, Fraction(1, 10**12)
 
 
@@ -113,6 +113,7 @@ class Line:
     """Pairs (μ, q) of ``steps`` steps along which δ rises: ``pair`` gives that of a place, rounded to where δ is smaller.
 
     ``near``: how far below the place where δ is its target one may be found. Nothing that :meth:`find` returns rests on estimates.
+    ``lag``: how much a bound on log δ was last above its estimate, where that is known.
     """
 
     step: OneStep
@@ -120,6 +121,7 @@ class Line:
     pair: Callable[[float], tuple[Fraction, Fraction]]
     name: str
     near: float
+    lag: float | None = None
     count: int = 0
 
     def find(self, low: float, high: float, *, guess: float | None = None) -> Found | None:
@@ -132,7 +134,7 @@ class Line:
         slope = max((ahead - self._excess(aim - _STEP)) / _STEP, _FLATTEST)
         wanted, best = slope * self.near, None
         gap = min(max(Fraction(wanted / _LAGS), _FINE), _USUAL)
-        lag, free = float(gap) * _LAGS / 2, wanted / 8
+        lag, free = float(gap) * _LAGS / 2 if self.lag is None else self.lag, wanted / 8
         for _ in range(_MOST):
             place = min(max(aim - (lag + free + ahead) / slope, low), high)
             mu, q = self.pair(place)
@@ -144,7 +146,7 @@ class Line:
                 gap *= 10  # the kernel does not work with so fine a grid
                 continue
             excess = _log(found.delta) - _log(self.step.delta)
-            lag = excess - self._excess_of(mu, q)
+            lag = self.lag = excess - self._excess_of(mu, q)
             if excess > 0:
                 free *= 2  # the estimate, or its slope, is wrong here
             elif best is None or place > best.place:
@@ -168,7 +170,7 @@ class Line:
                 wide *= 5
         if self._excess(low) > 0:
             return low
-        return high if self._excess(high) <= 0 else float(brentq(self._excess, low, high, xtol=self.near / 10, rtol=1e-12))
+        return high if self._excess(high) <= 0 else _find_root(self._excess, low, high, self.near / 10)
 
     def _excess(self, place: float) -> float:
         return self._excess_of(*self.pair(place))
@@ -187,6 +189,22 @@ class Line:
     def _bound(self, mu: Fraction, q: Fraction, direction: Direction, gap: Fraction) -> StepBound:
         self.count += 1
         return bound_steps(compose_pair(mu, q, self.steps, self.name), self.step, direction, gap)
+
+
+def _find_root(rising: Callable[[float], float], low: float, high: float, near: float) -> float:
+    """Return about where a function is 0 that is at most 0 at ``low`` and above 0 at ``high``: by chords, the Illinois way."""
+    below, above, side = max(rising(low), -_STEEPEST), min(rising(high), _STEEPEST), 0
+    while high - low > near:
+        middle = low - below * (high - low) / (above - below)
+        middle = middle if low < middle < high else (low + high) / 2
+        value = min(max(rising(middle), -_STEEPEST), _STEEPEST)
+        if abs(value) < near * _FLATTEST:
+            return middle
+        if value <= 0:
+            low, below, above, side = middle, value, above / (2 if side < 0 else 1), -1
+        else:
+            high, above, below, side = middle, value, below / (2 if side > 0 else 1), 1
+    return low
 
 
 def _refine(found: StepBound, gap: Fraction, ratio: float) -> int:
