@@ -59,8 +59,8 @@ class HeavyHitterMonitor:
     """Claim: the reports of one pass are ``epsilon``-differentially private for adding or removing a user with all records.
 
     An item is reported at a time step if the number of its users in the Poisson sample, users with k contributions to earlier reports
-    left out, plus noise of the law Exp(λ), λ = ε₀/min(k, T·|Y|), exceeds ``threshold``. An item that is counted ``threshold`` times is surely reported; one
-    that nobody has, with probability e^(−λ·threshold).
+    left out, plus noise of the law Exp(λ), λ = ε₀/min(k, T·|Y|), exceeds ``threshold``. An item that is counted ``threshold`` times is
+    surely reported; one that nobody has, with probability e^(−λ·threshold).
 
     ``k`` contributions a user, at least 1 (T·|Y| at most matter); ``epsilon`` target in nats, exact; ``threshold`` a count of users *in
     the sample* (an integer of at least 1), or the plan of :func:`plan_threshold` for these very numbers, which is checked
