@@ -12,8 +12,6 @@ from fractions import Fraction
 from math import exp, isqrt, log
 from typing import Any
 
-from scipy.optimize import brentq
-
 from accountant.curves.engine import share_work, write_events
 from accountant.curves.events import Composition, Direction, MechanismKind, make_event
 from accountant.curves.grids import Side, count_points, find_shape, plan
@@ -168,7 +166,11 @@ class Line:
                 wide *= 5
         if self._excess(low) > 0:
             return low
-        return high if self._excess(high) <= 0 else float(brentq(self._excess, low, high, xtol=self.near / 10, rtol=1e-12))
+        if self._excess(high) <= 0:
+            return high
+        from scipy.optimize import brentq  # noqa: PLC0415 - what reads a certificate alone searches for nothing
+
+        return float(brentq(self._excess, low, high, xtol=self.near / 10, rtol=1e-12))
 
     def _excess(self, place: float) -> float:
         return self._excess_of(*self.pair(place))
