@@ -33,8 +33,6 @@ _MOST_POINTS, _MOST_FINER = 5_000, 20
 _MOST, _LAGS = 8, 20
 #: The least slope of log δ that is believed, and the step of a difference quotient.
 _FLATTEST, _STEP = 0.01, 1e-3
-#: By chords only excesses of log δ up to this are believed.
-_STEEPEST = 50.0
 _DIGITS, _BITS, _SHOWN, _LEAST_SHIFT = 20, 160, 12, Fraction(1, 10**12)
 
 
@@ -170,7 +168,11 @@ class Line:
                 wide *= 5
         if self._excess(low) > 0:
             return low
-        return high if self._excess(high) <= 0 else _find_root(self._excess, low, high, self.near / 10)
+        if self._excess(high) <= 0:
+            return high
+        from scipy.optimize import brentq  # noqa: PLC0415 - what reads a certificate alone searches for nothing
+
+        return float(brentq(self._excess, low, high, xtol=self.near / 10, rtol=1e-12))
 
     def _excess(self, place: float) -> float:
         return self._excess_of(*self.pair(place))
@@ -189,22 +191,6 @@ class Line:
     def _bound(self, mu: Fraction, q: Fraction, direction: Direction, gap: Fraction) -> StepBound:
         self.count += 1
         return bound_steps(compose_pair(mu, q, self.steps, self.name), self.step, direction, gap)
-
-
-def _find_root(rising: Callable[[float], float], low: float, high: float, near: float) -> float:
-    """Return about where a function is 0 that is at most 0 at ``low`` and above 0 at ``high``: by chords, the Illinois way."""
-    below, above, side = max(rising(low), -_STEEPEST), min(rising(high), _STEEPEST), 0
-    while high - low > near:
-        middle = low - below * (high - low) / (above - below)
-        middle = middle if low < middle < high else (low + high) / 2
-        value = min(max(rising(middle), -_STEEPEST), _STEEPEST)
-        if abs(value) < near * _FLATTEST:
-            return middle
-        if value <= 0:
-            low, below, above, side = middle, value, above / (2 if side < 0 else 1), -1
-        else:
-            high, above, below, side = middle, value, below / (2 if side > 0 else 1), 1
-    return low
 
 
 def _refine(found: StepBound, gap: Fraction, ratio: float) -> int:
