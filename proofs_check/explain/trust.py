@@ -37,8 +37,9 @@ Python 3.11 or newer, and from its standard library {library}.
 
 Of `decimal` it is believed that sums, products, quotients and roots are rounded as documented, and that `exp` and `ln` are off by at most
 one unit in the last place, and that a product for all of whose digits there is room is exact; of `fractions` and integers, that they are
-exact; of `ast` and `json`, that they read what the text says.
-Nothing is evaluated or executed: expressions are read by a parser of their own over the syntax tree.
+exact; of `json` and `re`, that they read what the text says.
+Nothing is evaluated or executed: expressions are read word by word, by the kernel itself.
+Why the verdict is the same on every interpreter: [portability.md](portability.md).
 
 ## The kernel's modules
 """
