@@ -65,6 +65,7 @@ def plain():
     return verdicts(0, "plain")
 
 
+@pytest.mark.thorough
 def test_the_cases_are_decided_but_for_the_last(plain):
     assert [found[0] for found in plain[:2]] == ["proved", "proved"]
     assert [found[0] == "unknown" for found in plain] == [False] * (len(plain) - 1) + [True]
