@@ -25,7 +25,7 @@ from accountant.cli.answers import (
 )
 from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
 from accountant.cli.output import make_printable, print_as_it_is
-from accountant.cli.progress import show_progress
+from accountant.progress import show_progress
 from profiles.errors import InvalidArgument, InvalidData
 from profiles.private import EYES_ONLY
 

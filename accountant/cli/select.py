@@ -23,7 +23,7 @@ from accountant.cli.answers import (
     tell_answer,
 )
 from accountant.cli.options import AllOption, JsonOption, ShowValuesOption
-from accountant.cli.progress import show_progress
+from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
 HELP = (

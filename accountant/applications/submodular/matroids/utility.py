@@ -56,7 +56,7 @@ def choose_for(
 
     >>> from accountant.applications.submodular.matroids import UniformMatroid
     >>> [choose_for(UniformMatroid(100, 5), epsilon, 1000).rounds for epsilon in ("0.05", "0.5", "5")]
-    [1, 4, 8]
+    [1, 2, 7]
     """
     failure = _read_open(beta, "beta")
     to_integer(most_rounds, "the most rounds", 1, 1000)
