@@ -49,6 +49,7 @@ COMMANDS = (
     "account",
     "calibrate",
     "compose",
+    "ledger",
     "report",
     "check",
     "audit",

@@ -1,0 +1,165 @@
+"""What a release costs: of a record, of a user and at worst, all of it decided by public things but the records themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from accountant.guarantees.derive import DerivedEpsilon, bound_without_sampling
+from accountant.guarantees.gaussian import bound_mu
+from accountant.guarantees.proved import derive_mechanism
+from accountant.guarantees.render import premises_json
+from accountant.guarantees.rules import derive_profile
+from accountant.guarantees.stored import write_rule
+from accountant.ledger.amounts import Grid, choose_grid
+from accountant.ledger.notions import LedgerNotion, root_up
+from accountant.ledger.steps import Rounding
+from accountant.samples.plan import SamplingPlan, plan_sample
+from accountant.selection.select import Selection
+from accountant.weights.fast.columns import Column, Columns
+from accountant.weights.fast.compiled import CompiledTerm
+from accountant.weights.fast.domain import as_columns, require_range
+from profiles import Declaration, InvalidArgument, InvalidProfile, Profile, Undecided
+from profiles.arrays import Floats, Integers
+from profiles.files import to_declaration
+from profiles.hypotheses import EXACT_REALS, OF_MECHANISMS, Hypothesis, name_declaration, name_range, name_statistics
+from profiles.notions import ProfileNotion
+from profiles.stored import profile_object
+from profiles.strict_json import write_exact
+from proofs_check.admission import admit
+from accountant.guarantees.bounds import bound_epsilon
+from accountant.rules import make_rule
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """The charge of one release in a ledger of ``notion``; make one with :func:`prepare_charge`.
+
+    ``worst``: what the shift of a record of the declared ranges is at most, in nats; ``shifts`` and ``costs`` are the grids of a record's
+    shift and of a user's cost. ``plan``: how records are sampled, None where every record is used with weight 1.
+    ``hypotheses``: what the promise rests on.
+    """
+
+    profile: Profile
+    notion: LedgerNotion
+    worst: Fraction
+    shifts: Grid
+    costs: Grid
+    rounding: Rounding
+    plan: SamplingPlan | None
+    hypotheses: tuple[Hypothesis, ...]
+
+    def worst_cost(self, records: int) -> int:
+        """Return what a user with this many records is charged at most, as an amount."""
+        steps = np.array([self.shifts.round_up(self.worst) * records], dtype=np.int64)
+        return int(self.cost(steps)[0])
+
+    def cost(self, totals: Integers) -> Integers:
+        """Return the amounts that users are charged for their total shifts, in steps of ``shifts``."""
+        return self.costs.amounts(self.notion.charge_steps(totals, self.shifts, self.costs))
+
+    def select(self, columns: Columns, first_row: int) -> Selection | None:
+        """Return the numbers (q, w) of a batch of records; None where nothing is sampled."""
+        return None if self.plan is None else self.plan.selector.select(columns, first_row=first_row)
+
+    def count(self, statistics: Mapping[str, Column | Floats], size: int, first_row: int) -> tuple[Integers, Selection | None]:
+        """Return the shifts of a batch of records in steps of ``shifts``, and how they are sampled.
+
+        Raises :class:`profiles.InvalidData` for records outside of the declared ranges.
+        """
+        names = tuple(item.name for item in self.profile.record)
+        columns = require_range(self.profile, as_columns(statistics, names), first_row)
+        columns = Columns({name: column + 0.0 for name, column in columns.items()}, columns.written)
+        chosen = self.select(columns, first_row)
+        if chosen is None:
+            return self.rounding.count(columns, size), None
+        return self.rounding.count(columns, size, chosen.probabilities, chosen.weights), chosen
+
+    def describe(self) -> dict[str, Any]:
+        """Return what the log says of it: all of it public."""
+        return {
+            "profile": profile_object(self.profile),
+            "sampling": None if self.plan is None else write_rule(self.plan.rule),
+            "worst": write_exact(self.worst),
+            "hypotheses": premises_json(self.hypotheses),
+        }
+
+
+def prepare_charge(reference: object, notion: LedgerNotion, **sampling: Any) -> Charge:
+    """Return what a release of ``reference`` is charged: a profile (also by its file or ``package.module:object``) or a mechanism.
+
+    ``sampling``: the options of :func:`accountant.plan_sample` (rule, q, constants, target_epsilon); without any, the profile file's
+    sampling rule, or else every record with weight 1. With sampling, a record is charged ψ whether or not it is drawn.
+
+    Raises :class:`profiles.OtherNotion` for a promise that the ledger has no place for, :class:`Undecided` where no worst case is found.
+    """
+    if isinstance(reference, SamplingPlan):
+        plan: SamplingPlan | None = reference
+        profile = reference.profile
+    else:
+        declaration = to_declaration(reference) if isinstance(reference, (str, Profile, Declaration)) else _declare(reference)
+        profile = declaration.profile
+        notion.require(profile)
+        asked = {name: value for name, value in sampling.items() if value}
+        plan = plan_sample(reference, **asked) if asked or declaration.sampling is not None else None
+    notion.require(profile)
+    if profile.free_parameters:
+        raise InvalidProfile(
+            f"a charge needs numbers for all parameters, but {profile.free_parameters[0].name} of {profile.name[:60]!r} has none; give it one"
+        )
+    admit(profile)
+    if plan is not None:
+        if not isinstance(plan.derived, DerivedEpsilon):
+            raise InvalidArgument(
+                "a sample under Gaussian noise was to be charged, but its promise is an (epsilon, delta), and no ledger adds those up; charge "
+                "the mechanism without sampling, or a pure one"
+            )
+        worst, hypotheses = plan.epsilon, plan.guarantee().hypotheses
+    else:
+        worst, hypotheses = _bound_shift(profile), _suppose(declaration)
+    shifts = choose_grid(worst, notion.grid_bits)
+    costs = shifts if notion is LedgerNotion.PURE else choose_grid(notion.charge(shifts.round_up(worst) * shifts.step))
+    term = notion.shift_term(profile, sampled=plan is not None)
+    rounding = Rounding(term, CompiledTerm(term), shifts.shift, up=True, most=shifts.round_up(worst))
+    return Charge(profile, notion, worst, shifts, costs, rounding, plan, hypotheses)
+
+
+def _declare(mechanism: object) -> Declaration:
+    profile = getattr(mechanism, "profile", None)
+    if not isinstance(profile, Profile):
+        raise InvalidArgument(f"a profile or a mechanism with one was expected, but {type(mechanism).__name__} was found; give one")
+    return Declaration(profile, hypotheses=tuple(getattr(mechanism, "hypotheses", ())), mechanism=mechanism)
+
+
+def _bound_shift(profile: Profile) -> Fraction:
+    """Return an upper bound of the shift of records that are used with weight 1."""
+    if profile.notion is ProfileNotion.GAUSSIAN:
+        return bound_mu(profile).upper
+    if profile.notion is ProfileNotion.PURE:
+        found = bound_without_sampling(profile)
+        if found is None:
+            raise Undecided(
+                f"the worst cost of {profile.name[:60]!r} was needed, but no bound of epsilon(1, x) was found; narrow the ranges without "
+                "looking at the data, or write epsilon more simply"
+            )
+        return found.upper
+    stand_in = profile.stand_in()
+    return root_up(2 * bound_epsilon(stand_in, make_rule("uniform", stand_in, {"rate": 1})).upper)
+
+
+def _suppose(declaration: Declaration) -> tuple[Hypothesis, ...]:
+    """Return what the promise of a mechanism on records with weight 1 rests on."""
+    profile = declaration.profile
+    own: tuple[Hypothesis, ...] = (name_range(profile), name_statistics(profile)) if profile.record else ()
+    if profile.notion is ProfileNotion.ZCDP:
+        found: tuple[Hypothesis, ...] = (name_declaration(profile), *OF_MECHANISMS, EXACT_REALS, *declaration.hypotheses)
+    elif declaration.mechanism is not None:
+        found = derive_mechanism(declaration.mechanism).hypotheses
+    else:
+        given = tuple(dict.fromkeys((EXACT_REALS, *declaration.hypotheses)))
+        found = derive_profile(profile, given).hypotheses if profile.notion is ProfileNotion.PURE else (name_declaration(profile), *OF_MECHANISMS, *given)
+    return tuple(dict.fromkeys((*found, *own)))
