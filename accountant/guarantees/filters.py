@@ -28,16 +28,16 @@ def filter_releases(
     the unit B, for every adaptive choice of releases and every rule of stopping that is a function of outputs.
 
     ``budget``: the largest budget of a unit, as ε of a pure ledger, or as the curve of a zCDP one. ``hypotheses``: what the promises of the
-    ``releases`` rest on. That each was the only one is what the ledger stands for, as is that a user has one record. ``one_number``: the
+    ``releases`` rest on. That each was the only one is what the ledger stands for. ``one_number``: the
     budgets are the same for all units. Source: docs/ledger.md, Theorems L1 and L2.
     """
     bound: Bound = CurveBound(budget) if isinstance(budget, Composition) else TwoSidedDP(budget, budget)
     why = {
         ONLY_RELEASE: "every release is charged to the account of each unit, and its account never exceeds its budget",
-        ONE_RECORD_EACH: "a unit is charged for all of its records together",
         **({OWN_BUDGET: "the budget is one number, the same for all units"} if one_number else {}),
     }
-    supposed = tuple(dict.fromkeys((*hypotheses, *why)))
+    # the bound is one for units: that nobody has two records is a premise of bounds for records
+    supposed = tuple(item for item in dict.fromkeys((*hypotheses, *why)) if item != ONE_RECORD_EACH)
     return conclude(
         "filter of a ledger",
         subject,
