@@ -155,7 +155,9 @@ def _read_ranges(items: list[str] | None) -> dict[str, list[str]]:
     for name, text in parse_assignments(items, "--attribute").items():
         low, colon, high = text.partition(":")
         if not colon:
-            raise InvalidArgument(f"--attribute needs NAME=LO:HI, but {name}={text[:40]} was found; write for example --attribute years=0:10")
+            raise InvalidArgument(
+                f"--attribute needs NAME=LO:HI, but {name}={text[:40]} was found; write for example --attribute years=0:10"
+            )
         found[name] = [low.strip(), high.strip()]
     return found
 
@@ -217,7 +219,9 @@ def _release(options: Options) -> int:
     check_not_input(out, options.file, "ledger")
     declaration = load_quietly(str(options.mechanism))
     if declaration.mechanism is None:
-        raise InvalidArgument(f"a mechanism that can be run was expected, but {str(options.mechanism)[:60]!r} is a profile; charge it instead")
+        raise InvalidArgument(
+            f"a mechanism that can be run was expected, but {str(options.mechanism)[:60]!r} is a profile; charge it instead"
+        )
     with _open(options) as ledger:
         with quiet_output():
             output = ledger.run(str(options.what), declaration.mechanism, options.data, **_sampling(options))
@@ -257,7 +261,9 @@ def _report(options: Options) -> int:
     from accountant.ledger.writing import write_composition
 
     if options.unit is not None and (options.public or options.guarantee is not None or options.composition is not None):
-        raise InvalidArgument("--unit reports on one unit, which is private, and was given together with what may be published; leave one out")
+        raise InvalidArgument(
+            "--unit reports on one unit, which is private, and was given together with what may be published; leave one out"
+        )
     for path in (options.guarantee, options.composition):
         if path is not None:
             check_writable(path)
@@ -293,7 +299,7 @@ def _print_report(told: dict[str, Any]) -> None:
     budget = told["budget"]
     print_line(f"ledger                {told['ledger']}, {told['notion']}, mode {told['mode']}, units by {', '.join(told['key'])}")
     print_line(f"budget                {budget['expression']}, from {budget['least']} to {budget['most']} nats")
-    left = f"; {told['left']} left" if "left" in told else ""
+    left = f"; {told['left']} left" if "left" in told else " for each record" if told["records"] is None else ""
     print_line(f"charged at worst      {told['at_worst']} nats{left}")
     rows = [
         (str(item["sequence"]), item["kind"], item.get("name", item.get("budget", "")), item.get("at_worst", ""), item["time"])
@@ -342,8 +348,8 @@ def _restore(options: Options) -> int:
         head = ledger.journal.entries[-1]
     if lost:
         raise LedgerRejected(
-            f"the ledger was restored up to entry {head.sequence}, but the backup lacks what its anchor has, {lost}: it can be read, and "
-            "charges nothing until it is restored from a newer backup"
+            f"the ledger was restored up to entry {head.sequence}, but the backup lacks what its anchor has, {lost}: it is refused "
+            "until it is restored from a newer backup"
         )
     if options.json:
         print_json({"sequence": head.sequence, "hash": head.hash.hex(), "lost": None})

@@ -23,9 +23,9 @@ def filter_releases(
     one_number: bool,
     releases: Sequence[str],
 ) -> AnyGuarantee:
-    """If a unit takes part in a release only while what it spent and what this release costs it are at most its budget B, where each cost is
-    at least its loss and is decided by its own records, earlier outputs and public things alone, then everything that is released promises
-    the unit B, for every adaptive choice of releases and every rule of stopping that is a function of outputs.
+    """If a unit takes part in a release only while what it spent and what this release costs it are at most its budget B, where each cost
+    is at least its loss and is decided by its own records, earlier outputs and public things alone, then everything that is released
+    promises the unit B, for every adaptive choice of releases and every rule of stopping that is a function of outputs.
 
     ``budget``: the largest budget of a unit, as ε of a pure ledger, or as the curve of a zCDP one. ``hypotheses``: what the promises of the
     ``releases`` rest on. That each was the only one is what the ledger stands for. ``one_number``: the
@@ -43,7 +43,9 @@ def filter_releases(
         subject,
         bound,
         source=f"{_PAGE}, Theorem {'L2' if isinstance(budget, Composition) else 'L1'}",
-        conclusion=f"{len(releases)} releases charged: {', '.join(releases[:10])}{', ...' if len(releases) > 10 else ''}" if releases else "none",
+        conclusion=f"{len(releases)} releases charged: {', '.join(releases[:10])}{', ...' if len(releases) > 10 else ''}"
+        if releases
+        else "none",
         supposes=supposed,
         discharges=why,
         unit=Unit.USER,

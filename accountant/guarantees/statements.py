@@ -125,8 +125,8 @@ RULES: dict[str, Basis] = {
     ),
     "point of a privacy curve": Basis(besides="the definition of the curve; each end has a certificate that the kernel computes again"),
     "filter of a ledger": Basis(
-        besides="docs/ledger.md, Theorems L1 and L2: along every transcript, the losses of a unit's charged releases add up to its budget at "
-        "most",
+        besides="docs/ledger.md, Theorems L1 and L2: along every transcript, the losses of the charged releases of a unit add up to its "
+        "budget at most",
         premises=(ALL_CHARGED, FROM_OUTPUTS, OWN_BUDGET, DURABLE),
     ),
     "as a file states": Basis(

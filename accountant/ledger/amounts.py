@@ -15,7 +15,7 @@ from profiles.numbers import shorten
 #: One nat is 2^40 steps.
 BITS = 40
 #: The largest amount that is kept: 2^22 nats, so that two of them add up without overflow.
-MOST = 2**62 - 1
+MOST = (1 << 62) - 1
 
 
 def to_budget(value: Fraction) -> int:
@@ -24,7 +24,7 @@ def to_budget(value: Fraction) -> int:
     >>> to_budget(Fraction(1, 10))
     109951162777
     """
-    return min(math.floor(value * 2**BITS), MOST)
+    return min(math.floor(value * (1 << BITS)), MOST)
 
 
 def to_cost(value: Fraction) -> int:
@@ -33,12 +33,12 @@ def to_cost(value: Fraction) -> int:
     >>> to_cost(Fraction(1, 10))
     109951162778
     """
-    return math.ceil(value * 2**BITS)
+    return math.ceil(value * (1 << BITS))
 
 
 def to_nats(amount: int) -> Fraction:
     """Return an amount as an exact number of nats."""
-    return Fraction(amount, 2**BITS)
+    return Fraction(amount, 1 << BITS)
 
 
 def amount_text(amount: int, digits: int = 12) -> str:

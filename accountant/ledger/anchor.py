@@ -40,7 +40,9 @@ class Anchor:
                 stream.flush()
                 os.fsync(stream.fileno())
         except FileExistsError:
-            raise UnwritableOutput(f"the anchor {self.path} is there already, and may belong to another ledger; name another file") from None
+            raise UnwritableOutput(
+                f"the anchor {self.path} is there already, and may belong to another ledger; name another file"
+            ) from None
         except OSError as error:
             raise UnwritableOutput(
                 f"the anchor {self.path} could not be written ({error.strerror}); check folder, space and rights"
@@ -98,7 +100,7 @@ class Anchor:
                 os.fsync(stream.fileno())
         except OSError as error:
             raise UnwritableOutput(
-                f"the anchor {self.path} could not be appended to ({error.strerror}); the charge stays, nothing was run: check space and rights"
+                f"the anchor {self.path} could not be appended to ({error.strerror}); the charge stays, and nothing was run"
             ) from None
 
     def read_lost(self, entries: Sequence[Entry]) -> str:

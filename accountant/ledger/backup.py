@@ -1,4 +1,4 @@
-"""The log as a file of lines: what a backup is, and what a ledger is made of again, as far as the file is whole (docs/ledger.md, section 5)."""
+"""The log as a file of lines: what a backup is, and what a ledger is made of again, as far as it is whole (docs/ledger.md, section 5)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def restore(
     """Return the ledger that a backup holds, in a new file at ``path``, and in words what its anchor has and the backup has not.
 
     A torn or damaged backup gives the longest part from its beginning that is whole. What the anchor knows beyond that is lost: the ledger
-    is then older than its anchor, and charges nothing until a newer backup is found.
+    is then older than its anchor, and is refused until it is restored from a newer backup.
     Raises :class:`UnreadableFile` where not even the first entry is whole, :class:`LedgerRejected` where the anchor is another ledger's.
     """
     where = Path(path)
@@ -94,7 +94,9 @@ def restore(
             _write_batch(store, entry, batch, hasher)
             entries.append(entry)
         if settings is None or store is None:
-            raise UnreadableFile(f"a backup of a ledger was expected in {Path(log).name}, but not even its first entry is whole; use another one")
+            raise UnreadableFile(
+                f"a backup of a ledger was expected in {Path(log).name}, but not even its first entry is whole; use another one"
+            )
         return _finish(store, Anchor(Path(anchor), settings.ledger), hasher, entries, settings, secret)
     except BaseException:
         if store is not None:
@@ -114,7 +116,7 @@ def _finish(
         lost = anchor.read_lost(entries)
         if not lost and anchor.compare(entries):
             anchor.append(entries[-1])
-    ledger.journal.entries = entries
+    ledger.journal.adopt(entries)
     return ledger, lost
 
 
@@ -129,7 +131,9 @@ def _read_batches(path: Path) -> Iterator[tuple[Entry, _Batch]]:
         if head is None or head.get("format") != _FORMAT:
             raise UnreadableFile(f"a backup of a ledger was expected in {path.name}, but another file was found; name the backup")
         if type(head.get("version")) is not int or head["version"] != _VERSION:
-            raise UnreadableFile(f"a backup of version {_VERSION} was expected in {path.name}, but another one was found; use a newer release")
+            raise UnreadableFile(
+                f"a backup of version {_VERSION} was expected in {path.name}, but another one was found; use a newer release"
+            )
         batch = _Batch()
         while line := stream.readline(_LONGEST):
             found = _read_line(line)

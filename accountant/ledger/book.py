@@ -110,13 +110,13 @@ class Book:
         for batch in batches:
             steps = count(batch, first_row)
             fingerprint = self._hasher.fingerprint(batch.ids)
-            place = self._match_whole(batch.ids, fingerprint, segment)
-            if place is not None:
+            whole = self._match_whole(batch.ids, fingerprint, segment)
+            if whole is not None:
                 segment += 1
-                repeated |= bool(found.present[place].any())
-                found.totals[place] += steps
-                found.present[place] = True
-                places.append(place)
+                repeated |= bool(found.present[whole].any())
+                found.totals[whole] += steps
+                found.present[whole] = True
+                places.append(whole)
             else:
                 place = self._match_rows(batch, steps, fingerprint, budget, first_row, len(places), pending)
                 rows = np.flatnonzero(place >= 0)
@@ -130,8 +130,8 @@ class Book:
             repeated |= self._open_accounts(found, pending)
         if repeated:
             counts = np.zeros(found.present.size, np.int64)
-            for place in places:
-                np.add.at(counts, place, 1)
+            for taken in places:
+                np.add.at(counts, spell(taken), 1)
             found.most_rows = int(counts.max())
         if int(found.totals.min(initial=0)) < 0:
             raise InvalidData("one unit has more records than can be charged together; merge its records first")
@@ -325,6 +325,11 @@ def find_last_change(entries: Sequence[Entry], store: Store) -> dict[int, int]:
         for change in store.iter_changes(entry.sequence):
             found[change.chunk] = entry.sequence
     return found
+
+
+def spell(place: slice | Positions) -> Positions:
+    """Return the accounts of the rows of a batch one by one."""
+    return np.arange(place.start, place.stop) if isinstance(place, slice) else place
 
 
 def _fill(place: slice | Positions, rows: Positions, accounts: Positions) -> slice | Positions:

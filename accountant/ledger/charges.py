@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from accountant.guarantees.bounds import bound_epsilon
 from accountant.guarantees.derive import DerivedEpsilon, bound_without_sampling
 from accountant.guarantees.gaussian import bound_mu
 from accountant.guarantees.proved import derive_mechanism
@@ -18,6 +19,7 @@ from accountant.guarantees.stored import write_rule
 from accountant.ledger.amounts import Grid, choose_grid
 from accountant.ledger.notions import LedgerNotion, root_up
 from accountant.ledger.steps import Rounding
+from accountant.rules import make_rule
 from accountant.samples.plan import SamplingPlan, plan_sample
 from accountant.selection.select import Selection
 from accountant.weights.fast.columns import Column, Columns
@@ -31,8 +33,6 @@ from profiles.notions import ProfileNotion
 from profiles.stored import profile_object
 from profiles.strict_json import write_exact
 from proofs_check.admission import admit
-from accountant.guarantees.bounds import bound_epsilon
-from accountant.rules import make_rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +105,17 @@ def prepare_charge(reference: object, notion: LedgerNotion, **sampling: Any) -> 
         profile = declaration.profile
         notion.require(profile)
         asked = {name: value for name, value in sampling.items() if value}
+        _refuse_delta(pure=profile.notion is ProfileNotion.PURE or not (asked or declaration.sampling))
         plan = plan_sample(reference, **asked) if asked or declaration.sampling is not None else None
     notion.require(profile)
     if profile.free_parameters:
         raise InvalidProfile(
-            f"a charge needs numbers for all parameters, but {profile.free_parameters[0].name} of {profile.name[:60]!r} has none; give it one"
+            f"a charge needs numbers for all parameters, but {profile.free_parameters[0].name} of {profile.name[:60]!r} has none; give it "
+            "one"
         )
     admit(profile)
     if plan is not None:
-        if not isinstance(plan.derived, DerivedEpsilon):
-            raise InvalidArgument(
-                "a sample under Gaussian noise was to be charged, but its promise is an (epsilon, delta), and no ledger adds those up; charge "
-                "the mechanism without sampling, or a pure one"
-            )
+        _refuse_delta(pure=isinstance(plan.derived, DerivedEpsilon))
         worst, hypotheses = plan.epsilon, plan.guarantee().hypotheses
     else:
         worst, hypotheses = _bound_shift(profile), _suppose(declaration)
@@ -126,6 +124,15 @@ def prepare_charge(reference: object, notion: LedgerNotion, **sampling: Any) -> 
     term = notion.shift_term(profile, sampled=plan is not None)
     rounding = Rounding(term, CompiledTerm(term), shifts.shift, up=True, most=shifts.round_up(worst))
     return Charge(profile, notion, worst, shifts, costs, rounding, plan, hypotheses)
+
+
+def _refuse_delta(*, pure: bool) -> None:
+    """Refuse a sample whose promise is no ε. Raises :class:`InvalidArgument`."""
+    if not pure:
+        raise InvalidArgument(
+            "a sample was to be charged whose promise is an (epsilon, delta), and no ledger adds those up; charge the mechanism without "
+            "sampling, or a pure one"
+        )
 
 
 def _declare(mechanism: object) -> Declaration:
@@ -161,5 +168,9 @@ def _suppose(declaration: Declaration) -> tuple[Hypothesis, ...]:
         found = derive_mechanism(declaration.mechanism).hypotheses
     else:
         given = tuple(dict.fromkeys((EXACT_REALS, *declaration.hypotheses)))
-        found = derive_profile(profile, given).hypotheses if profile.notion is ProfileNotion.PURE else (name_declaration(profile), *OF_MECHANISMS, *given)
+        found = (
+            derive_profile(profile, given).hypotheses
+            if profile.notion is ProfileNotion.PURE
+            else (name_declaration(profile), *OF_MECHANISMS, *given)
+        )
     return tuple(dict.fromkeys((*found, *own)))

@@ -1,4 +1,4 @@
-"""The journal of an open ledger: its file, its anchor and its log together, and the order in which they are written (docs/ledger.md, L4)."""
+"""The journal of an open ledger: its file, anchor and log together, and the order in which they are written (docs/ledger.md, L4)."""
 
 from __future__ import annotations
 
@@ -50,6 +50,11 @@ class Journal:
         if self.anchor.compare(found):
             self.anchor.append(found[-1])
         self.entries = found
+        self._refresh()
+
+    def adopt(self, entries: list[Entry]) -> None:
+        """Take entries that were checked as what was read."""
+        self.entries = entries
         self._refresh()
 
     def _refresh(self) -> None:
@@ -126,7 +131,9 @@ def read_secret(path: Path) -> bytes:
     try:
         found = bytes.fromhex(path.read_text(encoding="ascii").strip())
     except FileNotFoundError:
-        raise UnreadableFile(f"the secret {path} of the ledger is not there; name it with --secret, or get it from where it is kept") from None
+        raise UnreadableFile(
+            f"the secret {path} of the ledger is not there; name it with --secret, or get it from where it is kept"
+        ) from None
     except (OSError, ValueError):
         raise UnreadableFile(f"the secret {path} of the ledger cannot be read; name the file that was made with the ledger") from None
     if len(found) != SECRET_BYTES:

@@ -20,7 +20,7 @@ from accountant.guarantees.render import premises_json
 from accountant.guarantees.stored import read_hypotheses
 from accountant.ledger.amounts import amount_text, floor_text, to_nats
 from accountant.ledger.anchor import Anchor, check_name
-from accountant.ledger.book import Matched
+from accountant.ledger.book import Matched, spell
 from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.journal import SECRET_BYTES, Journal, find_place, read_first, read_secret, remove, write_secret
 from accountant.ledger.log import BUDGET, CHARGE, OPEN, OUTPUT, Digest, Entry
@@ -95,8 +95,8 @@ class Ledger:
         ids: Any = None,
         secret: str | os.PathLike[str] | None = None,
     ) -> Ledger:
-        """Return a new ledger with an account for each unit of ``data``: a file or an Arrow table with the ``key`` columns, or an array with
-        ``ids`` beside it.
+        """Return a new ledger with an account for each unit of ``data``: a file or an Arrow table with the ``key`` columns, or an array
+        with ``ids`` beside it.
 
         ``budget``: nats for each unit, a number or an expression in columns, whose public ranges are ``attributes``. ``anchor``: a file
         outside that gets the hash of every entry. ``records``: how many records of one unit a release has at most; in public mode one,
@@ -184,8 +184,8 @@ class Ledger:
     ) -> Ledger:
         """Return the ledger in a file, after checking its log against itself, its secret and its anchor.
 
-        ``anchor``, ``secret``: where these files are, if they were moved. Raises :class:`UnreadableFile` (another file, an unknown version),
-        :class:`LedgerRejected` (a changed history, an old copy), :class:`UnwritableOutput`.
+        ``anchor``, ``secret``: where these files are, if they were moved. Raises :class:`UnreadableFile` (another file, an unknown
+        version), :class:`LedgerRejected` (a changed history, an old copy), :class:`UnwritableOutput`.
         """
         store = Store.open(Path(path))
         try:
@@ -297,7 +297,11 @@ class Ledger:
         entry = self.journal.find(CHARGE, name)
         if entry is not None:
             published = self.journal.find(OUTPUT, name) is not None
-            how = "its output is stored: ask for that" if published else "its run was not published, and is not tried again: take another name"
+            how = (
+                "its output is stored: ask for that"
+                if published
+                else "its run was not published, and is not tried again: take another name"
+            )
             raise ReleaseUsed(f"the release {name!r} was to be charged, but entry {entry.sequence} charged it before; {how}")
 
     def _require_room(self, cost: int, spent: int) -> None:
@@ -313,8 +317,8 @@ class Ledger:
         limit = self.settings.records
         if limit is not None and matched.most_rows > limit:
             raise InvalidData(
-                f"at most {limit} record{'' if limit == 1 else 's'} of one unit were declared, but more were found; merge or drop some by a "
-                "rule that was fixed in advance, or open a ledger for more records"
+                f"at most {limit} record{'' if limit == 1 else 's'} of one unit were declared, but more were found; merge or drop some by "
+                "a rule that was fixed in advance, or open a ledger for more records"
             )
 
     def release(
@@ -349,9 +353,7 @@ class Ledger:
         was published before. ``rng``: what the mechanism draws with, None for the system's secure source. See :meth:`release`.
         """
         generator = open_generator(rng)
-        with prepare_release(
-            self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, noise=generator[1]
-        ) as release:
+        with prepare_release(self, name, mechanism, data, key=key, ids=ids, bits=bits, sampling=sampling, noise=generator[1]) as release:
             if release.published:
                 return release.output
             return release.publish(mechanism.run(release.active_data, release.weights, generator[0]))
@@ -360,18 +362,18 @@ class Ledger:
         """Return the stored output of a release. Raises :class:`InvalidArgument` where there is none, :class:`LedgerRejected`."""
         return load_output(self.journal, name)
 
-    def raise_budget(
-        self, budget: object, data: Any = None, *, attributes: Mapping[str, object] | None = None, ids: Any = None
-    ) -> Entry:
-        """Raise the budgets of the units of ``data`` to another rule, where that is more; nothing is ever lowered. The last B is the guarantee.
+    def raise_budget(self, budget: object, data: Any = None, *, attributes: Mapping[str, object] | None = None, ids: Any = None) -> Entry:
+        """Raise the budgets of the units of ``data`` to another rule, where that is more; nothing is ever
+        lowered. The last B is the guarantee.
 
         Raises :class:`InvalidArgument`, :class:`InvalidData`.
         """
         rule, before = to_budget_rule(budget, attributes), self.budget
         if rule.most < before.most or rule.least < before.least:
             raise InvalidArgument(
-                f"budgets are raised only, but the new ones, from {floor_text(rule.least)} to {floor_text(rule.most)} nats, may be lower than those in "
-                f"force, from {floor_text(before.least)} to {floor_text(before.most)}; give a rule that is at least as large, for example with Max"
+                f"budgets are raised only, but the new ones, from {floor_text(rule.least)} to {floor_text(rule.most)} nats, may be lower "
+                f"than those in force, from {floor_text(before.least)} to {floor_text(before.most)}; give a rule that is at least as "
+                "large, for example with Max"
             )
         rows = open_rows(self.find_data(data), self.settings.key, rule.specs, ids)
         budgets: list[Integers] = []
@@ -385,7 +387,7 @@ class Ledger:
             self.journal.book.open_accounts(entry, matched, digest)
             most = np.full(matched.totals.size, np.iinfo(np.int64).max)
             for place, amounts in zip(matched.places, budgets, strict=True):
-                np.minimum.at(most, place, amounts)
+                np.minimum.at(most, spell(place), amounts)
             if not rule.attributes:  # one number is that of all units, also of those that are not in these data
                 matched.present[:] = True
                 most[:] = rule.least

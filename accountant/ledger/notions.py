@@ -1,4 +1,4 @@
-"""The notions in which a ledger adds up: what a record's loss is, how those of one user add up, and what the sum costs (docs/ledger.md, L2)."""
+"""The notions in which a ledger adds up: the loss of a record, how those of a user add up, what the sum costs (docs/ledger.md, L2)."""
 
 from __future__ import annotations
 
@@ -85,7 +85,8 @@ class LedgerNotion(Enum):
         exponent = 2 * shifts.shift - BITS - 1 - costs.shift  # S²/2 in steps of the costs is totals² · 2^exponent
         if exponent <= 0 and (not totals.size or int(totals.max()) < _HALF):
             squares = totals * totals
-            return -np.right_shift(-squares, min(-exponent, 63))
+            charged: Integers = -np.right_shift(-squares, min(-exponent, 63))
+            return charged
         exact = [-((-(value * value)) >> -exponent) if exponent < 0 else (value * value) << exponent for value in totals.tolist()]
         if exact and max(exact) > 2**62:
             raise InvalidArgument("a charge of at most 2^22 nats was expected, but a larger one was found; it promises nothing")
@@ -106,9 +107,9 @@ def to_ledger_notion(value: object) -> LedgerNotion:
         return names[value]
     if value in ("approximate", "approximate-dp", "(epsilon, delta)"):
         raise InvalidArgument(
-            "a ledger of (epsilon, delta) budgets for each record was asked for, but two steps of which each choice alone keeps (log 8, 1/16) "
-            'reach delta = 5/64 where the second is chosen by the first (docs/ledger.md, L3); use the notion "zcdp", and read (epsilon, '
-            "delta) off at the end with pdp account"
+            "a ledger of (epsilon, delta) budgets for each record was asked for, but two steps of which each choice alone keeps (log 8, "
+            '1/16) reach delta = 5/64 where the second is chosen by the first (docs/ledger.md, L3); use the notion "zcdp", and read '
+            "(epsilon, delta) off at the end with pdp account"
         )
     shown = repr(value[:40]) if isinstance(value, str) else f"a value of type {type(value).__name__}"
     hint = suggest(value, names) if isinstance(value, str) else ""

@@ -80,8 +80,8 @@ def _to_plain(value: object, depth: int) -> Any:
     if isinstance(value, dict) and all(isinstance(name, str) for name in value):
         return {"dict": {name: _to_plain(item, depth + 1) for name, item in value.items()}}
     raise InvalidArgument(
-        f"an output of numbers, texts, arrays, lists and dictionaries was expected, but {type(value).__name__} was found; publish its parts: "
-        "the charge stays"
+        f"an output of numbers, texts, arrays, lists and dictionaries was expected, but {type(value).__name__} was found; publish its "
+        "parts: the charge stays"
     )
 
 

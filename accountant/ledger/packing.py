@@ -48,7 +48,9 @@ def unpack(data: bytes) -> Integers:
             return np.full(size, int.from_bytes(rest, "little", signed=True), dtype=np.int64)
         found = np.frombuffer(rest, dtype="<u4" if kind == b"4" else "<i8").astype(np.int64)
     except (ValueError, KeyError, struct.error, TypeError):
-        raise UnreadableFile("a chunk of amounts was expected in the ledger, but other bytes were found; restore it from a backup") from None
+        raise UnreadableFile(
+            "a chunk of amounts was expected in the ledger, but other bytes were found; restore it from a backup"
+        ) from None
     return np.left_shift(found, shift) if shift else found
 
 

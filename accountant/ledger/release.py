@@ -106,7 +106,7 @@ def prepare_release(
     checked = check_name(name)
     if key is not None and to_key(key) != ledger.settings.key:
         raise InvalidArgument(
-            f"the units of this ledger are told by {', '.join(ledger.settings.key)}, but another key was given; leave it out, or give that one"
+            f"the units of this ledger are told by {', '.join(ledger.settings.key)}, but another key was given; leave it out"
         )
     with ledger.journal.reading():
         pass
@@ -115,7 +115,7 @@ def prepare_release(
     ledger.require_unused(checked)
     if not callable(getattr(mechanism, "statistic", None)) or not callable(getattr(mechanism, "run", None)):
         raise InvalidArgument(
-            f"a mechanism with a profile, statistic and run was expected, but {type(mechanism).__name__} was found; charge a profile with charge"
+            f"a mechanism with a profile, statistic and run was expected, but {type(mechanism).__name__} was found; charge its profile"
         )
     charge, sampler = prepare_charge(mechanism, ledger.settings.notion, **sampling), PoissonSampler(bits)
     matrix = load_matrix(ledger.find_data(data), ledger.settings.key, ledger.budget.specs, ids)

@@ -91,7 +91,9 @@ def load_matrix(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec] 
     if ids is not None:
         values = np.asarray(data)
         if values.ndim not in (1, 2) or values.dtype.kind not in "fiu" or specs:
-            raise InvalidData("ids were given beside the data, which must then be an array of numbers of shape (n,) or (n, d), and nothing else")
+            raise InvalidData(
+                "ids were given beside the data, which must then be an array of numbers of shape (n,) or (n, d), and nothing else"
+            )
         return Matrix(np.asarray(values, dtype=np.float64), to_ids(ids, len(values)))
     source, names = open_dataset(data, batch_rows=CHUNK), None
     for batch in source.batches([]):

@@ -25,8 +25,8 @@ from accountant.weights.fast.domain import as_columns, outside
 from profiles import InvalidArgument, InvalidData, UnreadableFile, exact_text, parse_expression, to_exact
 from profiles.arrays import Integers
 from profiles.numbers import to_integer
-from profiles.profile import Statistic, make_statistic
 from profiles.private import name_rows
+from profiles.profile import Statistic, make_statistic
 from profiles.strict_json import read_count, read_exact, read_fields, read_list, read_string, read_strings, write_exact
 from profiles.suggestions import suggest
 from profiles.terms import Term, free_symbols
@@ -37,7 +37,7 @@ _BITS = 200
 
 
 class Mode(Enum):
-    """Whom a release leaves out: in ``individual`` mode whoever has no room for it, in ``public`` mode nobody (it is refused as a whole)."""
+    """Whom a release leaves out: in ``individual`` mode whoever has no room for it, in ``public`` mode nobody (it is refused)."""
 
     INDIVIDUAL = "individual"
     PUBLIC = "public"
@@ -66,8 +66,9 @@ class BudgetRule:
         for item in self.attributes:
             rows = outside(item, columns.original(_name(item)))
             if rows.size:
+                found = name_rows((first_row + rows).tolist())
                 raise InvalidData(
-                    f"{name_rows((first_row + rows).tolist())} is outside the declared range [{exact_text(item.lo)}, {exact_text(item.hi)}] "
+                    f"{found} is outside the declared range [{exact_text(item.lo)}, {exact_text(item.hi)}] "
                     f"of the attribute {item.name!r} (rows count from 0); correct it, or open a ledger with a wider range"
                 )
         named = Columns(
@@ -111,8 +112,8 @@ def to_budget_rule(text: object, ranges: Mapping[str, object] | None = None) -> 
         low, high = lower_fraction(value), upper_fraction(value)
     if low is None or high is None or low < 0 or to_budget(low) == MOST or to_budget(high) == MOST:
         raise InvalidArgument(
-            "a budget of at least 0 and below 2^22 nats was expected for every unit, but that is not certain of this one; write it with Min "
-            "and Max, or give narrower ranges"
+            "a budget of at least 0 and below 2^22 nats was expected for every unit, but that is not certain of this one; write it with "
+            "Min and Max, or give narrower ranges"
         )
     if not attributes:  # one number: what is written, not the ends of a ball around it
         exact = _constant(term, low)

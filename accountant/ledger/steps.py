@@ -111,7 +111,9 @@ class Rounding:
                     break
             bits *= 2
         if bottom is None or top is None:
-            raise Undecided(f"an amount of a record was needed, but no number could be found in {_MOST_BITS} bits; write the formula more simply")
+            raise Undecided(
+                f"an amount of a record was needed, but no number could be found in {_MOST_BITS} bits; write the formula more simply"
+            )
         return min(top if self.up else bottom, self.most)
 
     def _whole(self, value: Fraction) -> int:

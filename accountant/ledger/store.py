@@ -22,8 +22,8 @@ _WAIT_SECONDS = 120
 _Found = TypeVar("_Found")
 
 _TABLES = {
-    "log": "(seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, hash BLOB NOT NULL, digest BLOB NOT NULL, "
-    "seal BLOB NOT NULL)",
+    "log": "(seq INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL, hash BLOB NOT NULL, digest BLOB NOT "
+    "NULL, seal BLOB NOT NULL)",
     "segments": "(first INTEGER PRIMARY KEY, seq INTEGER NOT NULL, hashes BLOB NOT NULL, fingerprint BLOB NOT NULL, seal BLOB NOT NULL)",
     "changes": "(seq INTEGER NOT NULL, kind TEXT NOT NULL, chunk INTEGER NOT NULL, packed BLOB NOT NULL, PRIMARY KEY (seq, kind, chunk))",
     "outputs": "(seq INTEGER PRIMARY KEY, value BLOB NOT NULL)",
@@ -32,11 +32,15 @@ _TABLES = {
 }
 #: What is history: neither changed nor deleted. The accounts are what follows from it, and the places where files are may move.
 _HISTORY = ("log", "segments", "changes", "outputs")
-_SCHEMA = [f"CREATE TABLE {name} {columns}" for name, columns in _TABLES.items()] + [
-    f"CREATE TRIGGER {name}_{act.lower()} BEFORE {act} ON {name} BEGIN SELECT RAISE(ABORT, 'history is neither changed nor deleted'); END"
-    for name in _HISTORY
-    for act in ("UPDATE", "DELETE")
-] + ["CREATE TRIGGER accounts_delete BEFORE DELETE ON accounts BEGIN SELECT RAISE(ABORT, 'accounts are not deleted'); END"]
+_SCHEMA = (
+    [f"CREATE TABLE {name} {columns}" for name, columns in _TABLES.items()]
+    + [
+        f"CREATE TRIGGER {name}_{act.lower()} BEFORE {act} ON {name} BEGIN SELECT RAISE(ABORT, 'history is not changed'); END"
+        for name in _HISTORY
+        for act in ("UPDATE", "DELETE")
+    ]
+    + ["CREATE TRIGGER accounts_delete BEFORE DELETE ON accounts BEGIN SELECT RAISE(ABORT, 'accounts are not deleted'); END"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +118,12 @@ class Store:
                 raise UnreadableFile(f"a ledger was expected in {path.name}, but another database was found; name the ledger")
             if version != VERSION:
                 raise UnreadableFile(
-                    f"a ledger of version {VERSION} was expected in {path.name}, but version {version} was found; use a release that reads it"
+                    f"a ledger of version {VERSION} was expected in {path.name}, but version {version} was found; use another release"
                 )
             if found != _SCHEMA:
-                raise LedgerRejected(f"the tables or triggers of the ledger {path.name} are not those that were made; restore it from a backup")
+                raise LedgerRejected(
+                    f"the tables or triggers of the ledger {path.name} are not those that were made; restore it from a backup"
+                )
         except BaseException:
             made.close()
             raise
@@ -148,7 +154,9 @@ class Store:
         if "readonly" in text or "unable to open" in text:
             return UnwritableOutput(f"the ledger {name} or its folder cannot be written (no right to write there); nothing was charged")
         if "locked" in text or "busy" in text:
-            return UnwritableOutput(f"the ledger {name} is in use by another process for {_WAIT_SECONDS} seconds; nothing was charged: try again")
+            return UnwritableOutput(
+                f"the ledger {name} is in use by another process for {_WAIT_SECONDS} seconds; nothing was charged: try again"
+            )
         return LedgerRejected(f"the ledger {name} is damaged; restore it from a backup of its log")
 
     @contextlib.contextmanager
@@ -235,7 +243,7 @@ class Store:
 
     def read_output(self, sequence: int) -> bytes | None:
         """Return the output that an entry stored."""
-        return next(self._rows("SELECT value FROM outputs WHERE seq = ?", (sequence,), lambda value: bytes(value)), None)
+        return next(self._rows("SELECT value FROM outputs WHERE seq = ?", (sequence,), bytes), None)
 
     def count_rows(self, table: str) -> int:
         """Return the number of rows of one of our tables."""
@@ -243,7 +251,7 @@ class Store:
 
     def read_place(self, what: str) -> str | None:
         """Return where a file was last, such as the anchor."""
-        return next(self._rows("SELECT path FROM places WHERE what = ?", (what,), lambda path: str(path)), None)
+        return next(self._rows("SELECT path FROM places WHERE what = ?", (what,), str), None)
 
     def write_entry(self, entry: Entry, body: str) -> None:
         """Write an entry."""
