@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from accountant.curves.events import Event, MechanismKind
 from accountant.guarantees.bounds import bound_epsilon
 from accountant.guarantees.derive import DerivedEpsilon, bound_without_sampling
 from accountant.guarantees.gaussian import bound_mu
@@ -16,6 +17,7 @@ from accountant.guarantees.proved import derive_mechanism
 from accountant.guarantees.render import premises_json
 from accountant.guarantees.rules import derive_profile
 from accountant.guarantees.stored import write_rule
+from accountant.guarantees.theorem import AnyGuarantee, ConditionalGuarantee, CurveBound, EpsilonDP, Guarantee, TwoSidedDP, Unit
 from accountant.ledger.amounts import Grid, choose_grid
 from accountant.ledger.notions import LedgerNotion, root_up
 from accountant.ledger.steps import Rounding
@@ -25,11 +27,12 @@ from accountant.selection.select import Selection
 from accountant.weights.fast.columns import Column, Columns
 from accountant.weights.fast.compiled import CompiledTerm
 from accountant.weights.fast.domain import as_columns, require_range
-from profiles import Declaration, InvalidArgument, InvalidProfile, Profile, Undecided
+from profiles import Declaration, InvalidArgument, InvalidProfile, Profile, Undecided, declare, exact_text
 from profiles.arrays import Floats, Integers
 from profiles.files import to_declaration
 from profiles.hypotheses import EXACT_REALS, OF_MECHANISMS, Hypothesis, name_declaration, name_range, name_statistics
 from profiles.notions import ProfileNotion
+from profiles.profile import MAX_NAME
 from profiles.stored import profile_object
 from profiles.strict_json import write_exact
 from proofs_check.admission import admit
@@ -90,13 +93,16 @@ class Charge:
 
 
 def prepare_charge(reference: object, notion: LedgerNotion, **sampling: Any) -> Charge:
-    """Return what a release of ``reference`` is charged: a profile (also by its file or ``package.module:object``) or a mechanism.
+    """Return what a release of ``reference`` is charged: a profile (also by its file or ``package.module:object``), a mechanism, or a
+    guarantee of what will be run, whose number every record is charged.
 
     ``sampling``: the options of :func:`accountant.plan_sample` (rule, q, constants, target_epsilon); without any, the profile file's
     sampling rule, or else every record with weight 1. With sampling, a record is charged ψ whether or not it is drawn.
 
     Raises :class:`profiles.OtherNotion` for a promise that the ledger has no place for, :class:`Undecided` where no worst case is found.
     """
+    if isinstance(reference, Guarantee | ConditionalGuarantee):
+        return _charge_guarantee(reference, notion)
     if isinstance(reference, SamplingPlan):
         plan: SamplingPlan | None = reference
         profile = reference.profile
@@ -119,11 +125,60 @@ def prepare_charge(reference: object, notion: LedgerNotion, **sampling: Any) -> 
         worst, hypotheses = plan.epsilon, plan.guarantee().hypotheses
     else:
         worst, hypotheses = _bound_shift(profile), _suppose(declaration)
+    return _make(profile, notion, worst, plan, hypotheses)
+
+
+def _make(profile: Profile, notion: LedgerNotion, worst: Fraction, plan: SamplingPlan | None, hypotheses: Sequence[Hypothesis]) -> Charge:
     shifts = choose_grid(worst, notion.grid_bits)
     costs = shifts if notion is LedgerNotion.PURE else choose_grid(notion.charge(shifts.round_up(worst) * shifts.step))
     term = notion.shift_term(profile, sampled=plan is not None)
     rounding = Rounding(term, CompiledTerm(term), shifts.shift, up=True, most=shifts.round_up(worst))
-    return Charge(profile, notion, worst, shifts, costs, rounding, plan, hypotheses)
+    return Charge(profile, notion, worst, shifts, costs, rounding, plan, tuple(hypotheses))
+
+
+def _charge_guarantee(guarantee: AnyGuarantee, notion: LedgerNotion) -> Charge:
+    """Return the charge of something that has a guarantee for each record: that number, or its shift, for every record."""
+    if guarantee.unit is not Unit.RECORD:
+        raise InvalidArgument(
+            f"a ledger adds up the records of a unit, but the guarantee of {guarantee.subject[:60]!r} protects another unit "
+            f"({guarantee.unit.value}); charge one for records"
+        )
+    squared = _find_square(guarantee, notion)
+    promise: Mapping[str, Any] = {"epsilon": exact_text(squared)} if notion is LedgerNotion.PURE else {"rho": exact_text(squared / 2)}
+    kind = ProfileNotion.PURE if notion is LedgerNotion.PURE else ProfileNotion.ZCDP
+    profile = declare(guarantee.subject[:MAX_NAME], notion=kind, ignores_weights=True, **promise)
+    return _make(profile, notion, squared if notion is LedgerNotion.PURE else root_up(squared), None, guarantee.hypotheses)
+
+
+def _find_square(guarantee: AnyGuarantee, notion: LedgerNotion) -> Fraction:
+    """Return ε of a guarantee for a pure ledger, and the square of its shift for a zCDP one. Raises :class:`InvalidArgument`."""
+    bound = guarantee.bound
+    known = bound.upper if isinstance(bound, EpsilonDP) else bound.epsilon if isinstance(bound, TwoSidedDP) and not bound.delta else None
+    if known is not None:
+        return known if notion is LedgerNotion.PURE else known * known
+    if notion is LedgerNotion.ZCDP and isinstance(bound, CurveBound):
+        squares = [_square_of_event(event) for event in bound.composition.events]
+        found = [square for square in squares if square is not None]
+        if len(found) == len(squares):
+            return sum(found, Fraction(0))
+    raise InvalidArgument(
+        f"a ledger charges an epsilon in both directions, or in zcdp a rho, but the guarantee of {guarantee.subject[:60]!r} has another "
+        "bound; charge the mechanism, or keep a ledger in zcdp for unsampled Gaussian noise"
+    )
+
+
+def _square_of_event(event: Event) -> Fraction | None:
+    """Return 2ρ of an event, None where it has none that is useful."""
+    if event.sampling_probability != 1:
+        return None
+    match event.mechanism:
+        case MechanismKind.GAUSSIAN:
+            return event.count / event["noise_multiplier"] ** 2
+        case MechanismKind.ZCDP:
+            return 2 * event["rho"] * event.count
+        case MechanismKind.PURE:
+            return event["epsilon"] ** 2 * event.count
+    return None
 
 
 def _refuse_delta(*, pure: bool) -> None:

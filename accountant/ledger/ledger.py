@@ -329,6 +329,8 @@ class Ledger:
             with ledger.release("2026-07 centres", mechanism, data) as r:
                 r.publish(mechanism.run(r.active_data, r.weights, rng))
 
+        In place of the mechanism there may be a guarantee for records, such as ``PrivateGreedy(...).guarantee``: every active record is
+        charged its number, and what is run in the block must have it.
         ``data``: a file or table with the key columns and otherwise numbers, or an array with ``ids`` beside it. The charge is durable when
         the block begins, and stays whatever happens in it. A release that was published before is not charged again: ``r.published`` is
         true, and ``r.output`` has the stored output. With ``sampling`` (:func:`accountant.plan_sample`) a Poisson sample of the

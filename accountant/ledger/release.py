@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from accountant.guarantees import Run, ships
+from accountant.guarantees import ConditionalGuarantee, Guarantee, Run, ships
 from accountant.ledger.anchor import check_name
 from accountant.ledger.charges import Charge, prepare_charge
 from accountant.ledger.log import CHARGE, OUTPUT, Digest
@@ -113,14 +113,17 @@ def prepare_release(
     if ledger.journal.find(OUTPUT, checked) is not None:
         return Release(ledger, checked, None, None)
     ledger.require_unused(checked)
-    if not callable(getattr(mechanism, "statistic", None)) or not callable(getattr(mechanism, "run", None)):
+    promised = isinstance(mechanism, Guarantee | ConditionalGuarantee)
+    runnable = callable(getattr(mechanism, "statistic", None)) and callable(getattr(mechanism, "run", None))
+    if not runnable and (not promised or noise is not None):
         raise InvalidArgument(
             f"a mechanism with a profile, statistic and run was expected, but {type(mechanism).__name__} was found; charge its profile"
         )
     charge, sampler = prepare_charge(mechanism, ledger.settings.notion, **sampling), PoissonSampler(bits)
     matrix = load_matrix(ledger.find_data(data), ledger.settings.key, ledger.budget.specs, ids)
     supposed = _suppose(charge, mechanism, checked, sampler, noise)
-    receipt = ledger.charge_rows(checked, charge, matrix.batches(mechanism.statistic(matrix.values)), supposed)
+    statistics = {} if promised else mechanism.statistic(matrix.values)
+    receipt = ledger.charge_rows(checked, charge, matrix.batches(statistics), supposed)
     rows, weights = receipt.active, None
     if receipt.selections:
         q = np.concatenate([item.probabilities for item in receipt.selections])

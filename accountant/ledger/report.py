@@ -16,8 +16,8 @@ from profiles.terms import to_text
 def report_public(ledger: Ledger) -> dict[str, Any]:
     """Return what may be published of a ledger: nothing in it depends on the units, on how many there are or on what they spent.
 
-    ``at_worst`` is what a unit was charged at most, or what it was for each record where any number of these may come; in individual mode it
-    may exceed the budget, which no unit does.
+    ``at_worst`` is what a unit was charged at most, or for each record where any number of these may come; in individual mode it may
+    exceed the budget, which no unit does.
     """
     settings, budget = ledger.settings, ledger.budget
     charges = ledger.journal.charges

@@ -44,7 +44,7 @@ class Rows:
     def batches(self) -> Iterator[RowBatch]:
         """Yield the rows in order. Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`."""
         source = open_dataset(self.data, batch_rows=CHUNK)
-        specs = [_leave_out(spec, self.key) for spec in self.specs]
+        specs = [leave_out(spec, self.key) for spec in self.specs]
         for batch in source.batches(specs):
             yield RowBatch(read_ids(batch.table, self.key, source.label, batch.first_row), batch.statistics)
 
@@ -64,7 +64,7 @@ class Matrix:
             yield RowBatch(self.ids.part(part), {name: column[part] for name, column in {**self.columns, **statistics}.items()})
 
 
-def _leave_out(spec: StatisticSpec, key: Sequence[str]) -> StatisticSpec:
+def leave_out(spec: StatisticSpec, key: Sequence[str]) -> StatisticSpec:
     """Return a spec whose norm does not have the ids among its numbers. Raises :class:`InvalidArgument` where it asks for one."""
     if spec.column in key or set(spec.only) & set(key):
         raise InvalidArgument(f"the statistic {spec.name!r} is read from the key column of the ledger, which holds ids; name other columns")
@@ -104,7 +104,7 @@ def load_matrix(data: Any, key: tuple[str, ...], specs: Sequence[StatisticSpec] 
     features = [StatisticSpec(f"c{place}", column=name, from_data=True) for place, name in enumerate(names)]
     columns: dict[str, list[Column]] = {spec.name: [] for spec in (*features, *specs)}
     texts = []
-    for batch in source.batches([*features, *(_leave_out(spec, key) for spec in specs)]):
+    for batch in source.batches([*features, *(leave_out(spec, key) for spec in specs)]):
         texts.append(read_ids(batch.table, key, source.label, batch.first_row).values)
         for name, parts in columns.items():
             parts.append(batch.statistics[name])

@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accountant.curves import Composition, make_event
 from accountant.data import parse_statistic
+from accountant.guarantees.curves import declare_events
+from accountant.guarantees.derive import derive_epsilon
 from accountant.ledger.amounts import MOST, Grid, choose_grid, to_budget, to_cost, to_nats
 from accountant.ledger.charges import prepare_charge
 from accountant.ledger.notions import LedgerNotion, root_up, to_ledger_notion
@@ -254,3 +257,35 @@ def test_norms_leave_the_ids_out(make):
     assert [ledger.account(number)["spent"] for number in (100, 200)] == ["0.5", "1"]
     with pytest.raises(InvalidArgument, match="holds ids"):
         ledger.charge("two", SUM, rows, statistics=[parse_statistic("z=id")])
+
+
+def test_whatever_has_a_guarantee_for_records_is_charged_its_number(make):
+    from_rows = pa.table({"id": ["ada", "ben", "ada"], "x": [0.5, 0.25, 0.75]})
+    found = derive_epsilon(SUM, q="1/2")
+    ledger = make(from_rows, budget="4")
+    with ledger.release("greedy", found.guarantee, from_rows) as release:
+        assert release.active_data.shape == (3, 1)
+        release.publish([1, 2])
+    number = found.bound.upper
+    for name, records in (("ada", 2), ("ben", 1)):
+        assert 0 <= Fraction(ledger.account(name)["spent"]) - records * number < Fraction(1, 10**8)
+    assert {"fixed-in-advance", "run-on-active"} <= {item.id for item in ledger.guarantee().hypotheses}
+    with ledger.release("again", found.guarantee, from_rows) as release:
+        assert release.active_data.tolist() == [[0.25]]  # two of ada's cost more than she has left
+    with pytest.raises(InvalidArgument, match="statistic and run"):
+        ledger.run("not to be run", found.guarantee, from_rows)
+
+
+def test_curves_of_unsampled_noise_are_charged_under_zcdp(make):
+    rows = table(ada=0.5)
+    noise = make_event("gaussian", {"noise_multiplier": 2}, count=3)
+    ledger = make(rows, notion="zcdp")
+    curve = declare_events(Composition("three", (noise, make_event("pure", {"epsilon": "1/2"}))))
+    ledger.release("three", curve, rows)
+    assert Fraction(1, 2) <= Fraction(ledger.account("ada")["spent"]) < Fraction("0.500000001")  # (3/4 + 1/4)/2
+    sampled = make_event("gaussian", {"noise_multiplier": 2}, sampling_probability="1/10")
+    for other in (declare_events(Composition("s", (sampled,))), ledger.guarantee()):
+        with pytest.raises(InvalidArgument):
+            ledger.release("other", other, rows)
+    with pytest.raises(InvalidArgument, match="another bound"):
+        make(rows, name="pure").release("three", curve, rows)

@@ -87,6 +87,26 @@ def test_the_guarantee_names_what_it_rests_on_and_goes_on_elsewhere(pdp, folder)
     assert float(pdp("account", "c.toml", "--delta", "1e-6", "--json").json()["epsilon"]["upper"]) == pytest.approx(1, abs=1e-5)
 
 
+def test_a_sample_is_charged_and_drawn_from_the_units_with_room(pdp, folder):
+    Path("people.csv").write_text("id,income\n" + "".join(f"{number},{4 if number % 2 else 0.5}\n" for number in range(400)))
+    init(pdp)
+    charge(pdp, "l", "a")
+    charge(pdp, "l", "b")  # those with 4 have spent 1 of 1
+    words = ["sample", "sum.toml", "--q", "1/2", "--data", "people.csv", "--statistic", "z=l2", "--ledger", "l", "--name"]
+    result = pdp(*words, "c", "--out", "o.csv", "--json", "--seed", "1")
+    assert result.code == 0, result.err
+    rows = Path("o.csv").read_text().replace('"', "").splitlines()
+    assert 60 < len(rows) - 1 < 140
+    assert {row.split(",")[1] for row in rows[1:]} == {"0.5"}
+    spent = [pdp("ledger", "report", "l", "--unit", unit, "--json").json()["private"]["spent"] for unit in "0123"]
+    assert spent[0] == spent[2] != "0.125"
+    assert spent[1] == spent[3] == "1"
+    charge(pdp, "l", "d", "--q", "1")
+    for name, more in (("c", ("--out", "o.csv")), ("e", ("--out", "people.csv")), ("e", ("--out", "o.txt"))):
+        assert pdp(*words, name, *more).refused()
+    assert pdp("sample", "sum.toml", "--q", "1/2", "--data", "people.csv", "--ledger", "l", "--out", "o.csv").refused()
+
+
 def test_public_mode_says_no_by_public_numbers(pdp, folder):
     init(pdp, mode="public")
     words = ["ledger", "charge", "l", "sum.toml", "--statistic", "z=income", "--name"]
