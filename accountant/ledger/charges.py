@@ -137,11 +137,14 @@ def _make(profile: Profile, notion: LedgerNotion, worst: Fraction, plan: Samplin
 
 
 def _charge_guarantee(guarantee: AnyGuarantee, notion: LedgerNotion) -> Charge:
-    """Return the charge of something that has a guarantee for each record: that number, or its shift, for every record."""
-    if guarantee.unit is not Unit.RECORD:
+    """Return the charge of something that has a guarantee for each record, or each user: that number, or its shift, for every record.
+
+    A guarantee for users is charged as often as a user has rows, which may be more than is needed, and is never less.
+    """
+    if guarantee.unit is Unit.EVENT:
         raise InvalidArgument(
-            f"a ledger adds up the records of a unit, but the guarantee of {guarantee.subject[:60]!r} protects another unit "
-            f"({guarantee.unit.value}); charge one for records"
+            f"a ledger charges units with all of their records, but the guarantee of {guarantee.subject[:60]!r} protects "
+            f"{guarantee.unit.value} alone; charge one for records or users"
         )
     squared = _find_square(guarantee, notion)
     promise: Mapping[str, Any] = {"epsilon": exact_text(squared)} if notion is LedgerNotion.PURE else {"rho": exact_text(squared / 2)}

@@ -284,8 +284,10 @@ def test_curves_of_unsampled_noise_are_charged_under_zcdp(make):
     ledger.release("three", curve, rows)
     assert Fraction(1, 2) <= Fraction(ledger.account("ada")["spent"]) < Fraction("0.500000001")  # (3/4 + 1/4)/2
     sampled = make_event("gaussian", {"noise_multiplier": 2}, sampling_probability="1/10")
-    for other in (declare_events(Composition("s", (sampled,))), ledger.guarantee()):
-        with pytest.raises(InvalidArgument):
-            ledger.release("other", other, rows)
+    with pytest.raises(InvalidArgument, match="unsampled Gaussian"):
+        ledger.release("other", declare_events(Composition("s", (sampled,))), rows)
+    wider = make(rows, name="wider", notion="zcdp", budget="2")
+    wider.release("all of a ledger", ledger.guarantee(), rows)
+    assert wider.account("ada")["spent"].startswith("1.000000")
     with pytest.raises(InvalidArgument, match="another bound"):
         make(rows, name="pure").release("three", curve, rows)
