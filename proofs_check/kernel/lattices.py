@@ -14,7 +14,7 @@ from struct import unpack
 from . import curves
 from .terms import Meter, require
 
-MOST_CELLS, _WIDEST = 1 << 19, 1000  # of a product; nats in a cell on which something is rounded
+MOST_CELLS, _MOST_BITS, _WIDEST = 1 << 19, 1 << 26, 1000  # of a product; nats in a cell on which something is rounded
 # so many squares of digits of a point of a curve, or so many cells, are one unit of the meter (section 14); units by which a mass is
 # moved to its side, more than its error (section 11); what may be nothing but the roundings of a cell
 WORK, _CELLS, SLACK, _DUST = 200, 20, 2, 4
@@ -59,7 +59,7 @@ class Lattice:
     def discretise(self, curve: Curve, offset: Fraction, points: Points) -> Laws:
         """Return the laws on some points, moved by an offset (sections 4 and 5)."""
         self.meter.spend((len(points) + 1) * (1500 + getcontext().prec ** 2) // WORK)
-        error, places = Decimal(10) ** (curves.GUARD - precision(self.bits, self.unit)), [2 * i for i, _ in points]
+        error, places = Decimal((0, (1,), curves.GUARD - precision(self.bits, self.unit))), [2 * i for i, _ in points]
         if not self.up:
             return self._outcomes(curve, offset, points, error)
         ratios, alphas = self._powers(offset, places)
@@ -73,7 +73,7 @@ class Lattice:
     def _powers(self, offset: Fraction, places: list[int]) -> tuple[list[Decimal], list[Decimal]]:
         # exp(loss) at places in half units: their ratios, and they themselves, one from the other
         half, steps = curves.decimal(self.unit / 2), [j - i for i, j in pairwise(places)]
-        exps = {g: (half * g).exp() for g in set(steps)}
+        exps = {g: (half * g).exp() for g in sorted(set(steps))}
         alphas = [curves.decimal(offset + places[0] * self.unit / 2).exp()]
         for g in steps:
             alphas.append(alphas[-1] * exps[g])
@@ -87,14 +87,14 @@ class Lattice:
         lines = [(a, *curve(a)) for a in alphas]
         under_p = [v - w - 2 * error for (_, v, _), (_, w, _) in pairwise(lines)]
         half, halves = curves.decimal(self.unit / 2), [2 * i - x for (i, _), x in zip(points, ends[:-1], strict=True)]
-        rises = {g: (half * g).exp() for g in set(halves)}
+        rises = {g: (half * g).exp() for g in sorted(set(halves))}
         under_q = [rises[g] * (a * (s - t) + 2 * error) for g, ((a, _, s), (_, _, t)) in zip(halves, pairwise(lines), strict=True)]
         beyond = _ZERO if lines[-1][2] else lines[-1][1]  # what has no mass under Q is at infinity
         return self._law(points, under_p, offset, beyond, up=False), self._law(points, under_q, offset, _ZERO, up=True)
 
     def _law(self, points: Points, masses: list[Decimal], offset: Fraction, beyond: Decimal, *, up: bool) -> Law:
         law = Law({}, self.units(beyond, up=up), offset)
-        for level in {level for _, level in points}:
+        for level in sorted({level for _, level in points}):
             at = {i >> level: self.units(mass, up=up) for (i, own), mass in zip(points, masses, strict=True) if own == level}
             require(max(at) - min(at) < MOST_CELLS, "the grid is too large")
             self.meter.spend((max(at) - min(at)) // _CELLS)
@@ -127,15 +127,13 @@ class Lattice:
         if x is None or y is None:
             return None
         (low, cells), (other, others), up = x, y, self.up or side > 0
-        n, least = len(cells) + len(others) - 1, (sum(cells) * sum(others)).bit_length() + 1 - self.bits
-        require(n <= MOST_CELLS, "the grid is too large")
+        n, least = len(cells) + len(others) - 1, (max(sum(cells), 1) * max(sum(others), 1)).bit_length() + 1 - self.bits
         width = -(-max(least, self.bits + 1) // _WORD) * _WORD
+        require(n <= MOST_CELLS and n * width <= _MOST_BITS, "the grid is too large")
         limbs, small = n * width // _WORD, 1 + isqrt(min(len(cells), len(others)) * width // _WORD)
         self.meter.spend(limbs * small // (12 * _CELLS) + n // _CELLS)
         even, odd = ([_pack(numbers[k::2], width) for numbers in ([cells] if x is y else [cells, others])] for k in range(2))
-        plus, minus = (
-            (even[0] + sign * (odd[0] << width)) * (even[-1] + sign * (odd[-1] << width)) for sign in (1, -1)
-        )
+        plus, minus = ((even[0] + sign * (odd[0] << width)) * (even[-1] + sign * (odd[-1] << width)) for sign in (1, -1))
         found = [0] * n
         for k, twice in enumerate((plus + minus, (plus - minus) >> width)):
             found[k::2] = _unpack(twice << (width - self.bits - 1), (n + 1 - k) // 2, width, up=up)
@@ -235,7 +233,8 @@ class Lattice:
 
 def count_bits(digits: int) -> int:
     """Return the bits of a unit of mass for masses of at least so many decimal places: a little less than a number of words."""
-    return (10**digits).bit_length() + -((10**digits).bit_length() + _SPARE) % _WORD
+    least = int(10**digits).bit_length()
+    return least + -(least + _SPARE) % _WORD
 
 
 def _shift(numbers: list[int], bits: int, *, up: bool) -> list[int]:

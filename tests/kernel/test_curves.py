@@ -1,7 +1,7 @@
 """The curves of single events against mpmath at 60 digits and against sums and cases written out here."""
 
 import random
-from decimal import getcontext, Decimal, localcontext
+from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 
 import mpmath
