@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-ledger test-interop test-browser test-site dist audit-suite audit-calibration docs clean
+.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-ledger test-interop test-browser test-portable test-site dist audit-suite audit-calibration docs clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -81,6 +81,16 @@ $(BROWSER): $(STAMP)
 test-browser: $(BROWSER)
 	AXE_CORE=$(VENV)/axe/node_modules/axe-core/axe.min.js $(BIN)/python -m pytest -q -m browser tests/report
 
+# CPython in WebAssembly, of one version whose files have known hashes: docs/self-checking.md. Its tests are skipped where it cannot be had.
+RUNTIME := $(VENV)/runtime/node_modules/pyodide
+$(RUNTIME): $(STAMP)
+	npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix $(VENV)/runtime pyodide@314.0.7
+	touch $(RUNTIME)
+
+# The kernel on each Python that is installed, and in WebAssembly under node: docs/portability.md. About five minutes.
+test-portable: $(STAMP) $(RUNTIME)
+	PYODIDE=$(RUNTIME) $(BIN)/python -m pytest -q -rs -m "slow or not slow" tests/portable
+
 # Every page of the documentation site in that browser, about five minutes.
 test-site: $(BROWSER) docs
 	SITE=$(OUT)/site AXE_CORE=$(VENV)/axe/node_modules/axe-core/axe.min.js $(BIN)/python -m pytest -q -m browser tests/documentation/test_site_browser.py
@@ -135,10 +145,12 @@ SEED ?= 1
 soundness: $(STAMP)
 	$(BIN)/python tests/soundness/long_run.py $(SECONDS) $(SEED)
 
-# Weights under Gaussian noise in random settings, each evaluated from the definition: 100,000 take about a quarter of an hour.
+# Weights under Gaussian noise in random settings, each evaluated by another method: 100,000 of one step take about a quarter of an hour, and
+# 1,000 of several steps about two minutes.
 WEIGHTS ?= 100000
+WEIGHTS_STEPS ?= 1000
 weights-delta: $(STAMP)
-	$(BIN)/python -m tests.weights.gaussian.survey --settings $(WEIGHTS)
+	$(BIN)/python -m tests.weights.gaussian.survey --settings $(WEIGHTS) --several $(WEIGHTS_STEPS)
 
 # The (ε, δ) accountant against true values by other methods: 57 settings by hand and SETTINGS random ones, some seconds each. It resumes where
 # it stopped; exit code 1 after a contradiction. FAST=1: only random ones, about a second each. CALIBRATION=1: 200 random targets as well.
