@@ -130,7 +130,7 @@ def _charge(options: Options) -> tuple[Any, dict[str, Any]]:
     from accountant.data import parse_statistic
 
     specs = [parse_statistic(text) for text in options.statistic or []]
-    rule = {
+    rule: dict[str, Any] = {
         "rule": options.rule,
         "q": options.q,
         "constants": parse_assignments(options.constant, "--constant") or None,
