@@ -21,7 +21,7 @@ from accountant.ledger.notions import LedgerNotion, root_up, to_ledger_notion
 from accountant.ledger.packing import pack, unpack
 from profiles import InvalidArgument, InvalidData, OtherNotion, declare
 from profiles.errors import OverBudget, ReleaseUsed
-from profiles.mechanisms import GaussianSum, LaplaceSum
+from profiles.mechanisms import GaussianSum, KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
 from tests.ledger.conftest import PEOPLE, SUM, table
 
 POSITIVE = st.fractions(Fraction(1, 10**9), Fraction(10**4))
@@ -291,3 +291,24 @@ def test_curves_of_unsampled_noise_are_charged_under_zcdp(make):
     assert wider.account("ada")["spent"].startswith("1.000000")
     with pytest.raises(InvalidArgument, match="another bound"):
         make(rows, name="pure").release("three", curve, rows)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        LaplaceSum(b=1, radius=1),
+        KNormSum(beta_sum=1, radius=1),
+        WeightedCount(beta_count=1),
+        WeightedLloyd(initial_centres=[[-1, 0], [1, 0]], iterations=2, beta_count=10, beta_sum=10, radius=1),
+    ],
+    ids=lambda mechanism: mechanism.name,
+)
+def test_a_release_on_nobody_looks_like_every_other_one(make, mechanism):
+    """Where nobody has room any more, there is an output as before: a refusal would tell that."""
+    rows = pa.table({"id": ["ada", "ben"], "x": [0.5, -0.25], "y": [0.25, 0.5]})
+    if mechanism.name == "Laplace weighted sum":
+        rows = rows.drop_columns(["y"])
+    ledger = make(rows, budget="0")
+    output = ledger.run("one", mechanism, rows)
+    assert output is not None
+    assert ledger.account("ada")["spent"] == "0"
