@@ -183,6 +183,21 @@ def test_budgets_of_columns_and_raising_them(make):
     assert ledger.verify() == 0
 
 
+def test_raised_budgets_are_those_of_absent_units_as_well(make):
+    """In public mode nobody is left out: whoever was not in the data of the raise has the public least."""
+    people = pa.table({"id": ["ada", "ben"], "years": [0, 5], "z": [1.0, 1.0]})
+    ledger = make(people, budget="1.5 + years/5", attributes={"years": [0, 5]}, mode="public")
+    ledger.charge("one", SUM, people)
+    ledger.raise_budget("2.5 + years/5", people.slice(1), attributes={"years": [0, 5]})
+    absent, present = (Fraction(ledger.account(name)["budget"]) for name in ("ada", "ben"))
+    assert Fraction("2.4999999") < absent <= Fraction(5, 2)  # a lower bound of the rule on its ranges
+    assert present == Fraction(7, 2)
+    assert ledger.charge("two", SUM, people).active.all()
+    with pytest.raises(OverBudget):
+        ledger.charge("three", SUM, people)
+    assert ledger.verify() == 0
+
+
 def test_names_are_used_once_and_outputs_are_served_again(make):
     rows = table(ada=0.5, ben=0.25)
     ledger = make(rows, budget="5")
@@ -271,6 +286,7 @@ def test_whatever_has_a_guarantee_for_records_is_charged_its_number(make):
         assert 0 <= Fraction(ledger.account(name)["spent"]) - records * number < Fraction(1, 10**8)
     assert {"fixed-in-advance", "run-on-active"} <= {item.id for item in ledger.guarantee().hypotheses}
     with ledger.release("again", found.guarantee, from_rows) as release:
+        assert release.active.tolist() == [False, True, False]
         assert release.active_data.tolist() == [[0.25]]  # two of ada's cost more than she has left
     with pytest.raises(InvalidArgument, match="statistic and run"):
         ledger.run("not to be run", found.guarantee, from_rows)
