@@ -272,6 +272,8 @@ class Ledger:
 
         def work(entry: int, digest: Digest) -> Mapping[str, Any]:
             self.require_unused(checked)
+            if self.budget != budget:
+                raise InvalidArgument("the budgets were raised while a release was prepared, and nothing was charged; charge it again")
             cost = charge.worst_cost(self.settings.records or 1)
             spent = (self.journal.charges[-1].body["spent"] if self.journal.charges else self.settings.spent) + cost
             self._require_room(cost, spent)
@@ -390,9 +392,8 @@ class Ledger:
             most = np.full(matched.totals.size, np.iinfo(np.int64).max)
             for place, amounts in zip(matched.places, budgets, strict=True):
                 np.minimum.at(most, spell(place), amounts)
-            if not rule.attributes:  # one number is that of all units, also of those that are not in these data
-                matched.present[:] = True
-                most[:] = rule.least
+            most[most == np.iinfo(np.int64).max] = rule.least  # those that are not in these data have at least the public least
+            matched.present[:] = True
             self.journal.book.raise_budgets(entry, matched, most, digest)
             return {"budget": budget_body(rule), "time": self.tell_time()}
 

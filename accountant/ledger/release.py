@@ -17,7 +17,7 @@ from accountant.ledger.outputs import load_output, read_output, write_output
 from accountant.ledger.rows import load_matrix
 from accountant.ledger.settings import to_key
 from profiles import InvalidArgument
-from profiles.arrays import Floats
+from profiles.arrays import Booleans, Floats
 from profiles.errors import ReleaseUsed
 from profiles.hypotheses import ARITHMETIC, RECORD_STATISTICS, RUN_ON_ACTIVE, Hypothesis
 from profiles.mechanisms.catalogue import describe_proof
@@ -30,13 +30,16 @@ if TYPE_CHECKING:
 class Release:
     """One release: charged, and to be run once on ``active_data`` with ``weights``; or ``published`` before.
 
-    ``active_data``: the records that take part, shape (n, d); ``weights``: of shape (n,), None where all are 1. Both are private.
+    ``active_data``: the records that take part, shape (n, d); ``active``: which rows of the data these are, for what takes them in another
+    form; ``weights``: of shape (n,), None where all are 1. All of them are private.
     """
 
-    __slots__ = ("_data", "_ledger", "_weights", "name")
+    __slots__ = ("_active", "_data", "_ledger", "_weights", "name")
 
-    def __init__(self, ledger: Ledger, name: str, data: Floats | None, weights: Floats | None) -> None:
-        self._ledger, self.name, self._data, self._weights = ledger, name, data, weights
+    def __init__(
+        self, ledger: Ledger, name: str, data: Floats | None = None, weights: Floats | None = None, active: Booleans | None = None
+    ) -> None:
+        self._ledger, self.name, self._data, self._weights, self._active = ledger, name, data, weights, active
 
     def __repr__(self) -> str:
         return f"Release({self.name!r}, {'published' if self.published else 'charged'})"
@@ -54,14 +57,24 @@ class Release:
     @property
     def active_data(self) -> Floats:
         """The records that take part. Raises :class:`ReleaseUsed` after the block, and where the release was published before."""
+        return self._require_open()
+
+    def _require_open(self) -> Floats:
         if self._data is None:
             raise ReleaseUsed(f"the release {self.name!r} was to be run, but it was published or left before; it is run once, in one block")
         return self._data
 
     @property
+    def active(self) -> Booleans:
+        """Which rows of the data take part, and are in the sample where one was drawn. Raises like :attr:`active_data`."""
+        self._require_open()
+        return np.zeros(0, dtype=np.bool_) if self._active is None else self._active
+
+    @property
     def weights(self) -> Floats | None:
         """Their weights. Raises like :attr:`active_data`."""
-        return self._weights if self.active_data is not None else None
+        self._require_open()
+        return self._weights
 
     def publish(self, output: object) -> Any:
         """Store the output durably and return it as it was stored: what may be handed out from here on.
@@ -84,7 +97,7 @@ class Release:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._data = self._weights = None
+        self._data = self._weights = self._active = None
 
 
 def prepare_release(
@@ -111,7 +124,7 @@ def prepare_release(
     with ledger.journal.reading():
         pass
     if ledger.journal.find(OUTPUT, checked) is not None:
-        return Release(ledger, checked, None, None)
+        return Release(ledger, checked)
     ledger.require_unused(checked)
     promised = isinstance(mechanism, Guarantee | ConditionalGuarantee)
     runnable = callable(getattr(mechanism, "statistic", None)) and callable(getattr(mechanism, "run", None))
@@ -129,7 +142,7 @@ def prepare_release(
         q = np.concatenate([item.probabilities for item in receipt.selections])
         rows = rows & sampler.select(q)
         weights = np.concatenate([item.weights for item in receipt.selections])[rows]
-    return Release(ledger, checked, matrix.values[rows], weights)
+    return Release(ledger, checked, matrix.values[rows], weights, rows)
 
 
 def _suppose(charge: Charge, mechanism: object, name: str, sampler: PoissonSampler, noise: Hypothesis | None) -> tuple[Hypothesis, ...]:

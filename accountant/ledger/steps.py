@@ -64,9 +64,11 @@ class Rounding:
             columns = columns.joined(**{WEIGHT: np.where(q > 0, weights, 1.0), _RATE: q})
         with np.errstate(all="ignore"):
             value, error = self.compiled.bounded(columns)
-            exact = np.broadcast_to(np.equal(error, 0.0), (size,))
-            low = np.where(exact, value, np.maximum((value - error) * (1.0 - 4 * U), 0.0))
-            high = np.where(exact, value, (value + error) * (1.0 + 4 * U))
+            if isinstance(error, float) and error == 0.0:
+                low = high = np.broadcast_to(value, (size,))
+            else:  # the widening covers the roundings of these lines
+                low = np.broadcast_to(np.maximum((value - error) * (1.0 - 4 * U), 0.0), (size,))
+                high = np.broadcast_to((value + error) * (1.0 + 4 * U), (size,))
             if q is not None:
                 low, high = _sample(low, high, q)
             bottom, top = self._round(low), self._round(high)
@@ -74,6 +76,8 @@ class Rounding:
         tiny = columns.tiny()
         if tiny is not None:
             decided &= ~tiny
+        if decided.all():
+            return top.astype(np.int64)
         found = np.where(decided, top, 0.0).astype(np.int64)
         rows = np.flatnonzero(~decided)
         if rows.size:

@@ -157,6 +157,8 @@ class Store:
             return UnwritableOutput(
                 f"the ledger {name} is in use by another process for {_WAIT_SECONDS} seconds; nothing was charged: try again"
             )
+        if "thread" in text:
+            return UnreadableFile(f"the ledger {name} was opened in another thread; open it again in this one")
         return LedgerRejected(f"the ledger {name} is damaged; restore it from a backup of its log")
 
     @contextlib.contextmanager

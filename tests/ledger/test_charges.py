@@ -21,7 +21,7 @@ from accountant.ledger.notions import LedgerNotion, root_up, to_ledger_notion
 from accountant.ledger.packing import pack, unpack
 from profiles import InvalidArgument, InvalidData, OtherNotion, declare
 from profiles.errors import OverBudget, ReleaseUsed
-from profiles.mechanisms import GaussianSum, LaplaceSum
+from profiles.mechanisms import GaussianSum, KNormSum, LaplaceSum, WeightedCount, WeightedLloyd
 from tests.ledger.conftest import PEOPLE, SUM, table
 
 POSITIVE = st.fractions(Fraction(1, 10**9), Fraction(10**4))
@@ -183,6 +183,21 @@ def test_budgets_of_columns_and_raising_them(make):
     assert ledger.verify() == 0
 
 
+def test_raised_budgets_are_those_of_absent_units_as_well(make):
+    """In public mode nobody is left out: whoever was not in the data of the raise has the public least."""
+    people = pa.table({"id": ["ada", "ben"], "years": [0, 5], "z": [1.0, 1.0]})
+    ledger = make(people, budget="1.5 + years/5", attributes={"years": [0, 5]}, mode="public")
+    ledger.charge("one", SUM, people)
+    ledger.raise_budget("2.5 + years/5", people.slice(1), attributes={"years": [0, 5]})
+    absent, present = (Fraction(ledger.account(name)["budget"]) for name in ("ada", "ben"))
+    assert Fraction("2.4999999") < absent <= Fraction(5, 2)  # a lower bound of the rule on its ranges
+    assert present == Fraction(7, 2)
+    assert ledger.charge("two", SUM, people).active.all()
+    with pytest.raises(OverBudget):
+        ledger.charge("three", SUM, people)
+    assert ledger.verify() == 0
+
+
 def test_names_are_used_once_and_outputs_are_served_again(make):
     rows = table(ada=0.5, ben=0.25)
     ledger = make(rows, budget="5")
@@ -271,6 +286,7 @@ def test_whatever_has_a_guarantee_for_records_is_charged_its_number(make):
         assert 0 <= Fraction(ledger.account(name)["spent"]) - records * number < Fraction(1, 10**8)
     assert {"fixed-in-advance", "run-on-active"} <= {item.id for item in ledger.guarantee().hypotheses}
     with ledger.release("again", found.guarantee, from_rows) as release:
+        assert release.active.tolist() == [False, True, False]
         assert release.active_data.tolist() == [[0.25]]  # two of ada's cost more than she has left
     with pytest.raises(InvalidArgument, match="statistic and run"):
         ledger.run("not to be run", found.guarantee, from_rows)
@@ -291,3 +307,24 @@ def test_curves_of_unsampled_noise_are_charged_under_zcdp(make):
     assert wider.account("ada")["spent"].startswith("1.000000")
     with pytest.raises(InvalidArgument, match="another bound"):
         make(rows, name="pure").release("three", curve, rows)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        LaplaceSum(b=1, radius=1),
+        KNormSum(beta_sum=1, radius=1),
+        WeightedCount(beta_count=1),
+        WeightedLloyd(initial_centres=[[-1, 0], [1, 0]], iterations=2, beta_count=10, beta_sum=10, radius=1),
+    ],
+    ids=lambda mechanism: mechanism.name,
+)
+def test_a_release_on_nobody_looks_like_every_other_one(make, mechanism):
+    """Where nobody has room any more, there is an output as before: a refusal would tell that."""
+    rows = pa.table({"id": ["ada", "ben"], "x": [0.5, -0.25], "y": [0.25, 0.5]})
+    if mechanism.name == "Laplace weighted sum":
+        rows = rows.drop_columns(["y"])
+    ledger = make(rows, budget="0")
+    output = ledger.run("one", mechanism, rows)
+    assert output is not None
+    assert ledger.account("ada")["spent"] == "0"
