@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-interop test-browser test-site dist audit-suite audit-calibration docs clean
+.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-interop test-browser test-portable test-site dist audit-suite audit-calibration docs clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -75,6 +75,16 @@ $(BROWSER): $(STAMP)
 
 test-browser: $(BROWSER)
 	AXE_CORE=$(VENV)/axe/node_modules/axe-core/axe.min.js $(BIN)/python -m pytest -q -m browser tests/report
+
+# CPython in WebAssembly, of one version whose files have known hashes: docs/self-checking.md. Its tests are skipped where it cannot be had.
+RUNTIME := $(VENV)/runtime/node_modules/pyodide
+$(RUNTIME): $(STAMP)
+	npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix $(VENV)/runtime pyodide@314.0.7
+	touch $(RUNTIME)
+
+# The kernel on each Python that is installed, and in WebAssembly under node: docs/portability.md. About five minutes.
+test-portable: $(STAMP) $(RUNTIME)
+	PYODIDE=$(RUNTIME) $(BIN)/python -m pytest -q -rs -m "slow or not slow" tests/portable
 
 # Every page of the documentation site in that browser, about five minutes.
 test-site: $(BROWSER) docs

@@ -41,7 +41,7 @@ Examples:
     --statistic z=l2 --out sample.parquet
   pdp sample examples/gaussian.toml -e 1 --target-delta 1e-5 --target-size 10 \\
     --data examples/points.csv --statistic z=l2 --out sample.csv
-  pdp sample examples/gaussian.toml --q "1/10 + z/50" --delta 1e-5 \\
+  pdp sample examples/gaussian.toml --q "1/2 + z/20" --delta 1e-5 \\
     --data examples/points.csv --statistic z=l2 --out sample.csv
 """
 

@@ -16,6 +16,7 @@ from .terms import Meter, require
 _MOST_EVENTS, _MOST_LEVEL, _FARTHEST = 64, 60, 10**18
 _MOST_BITS = 640  # of a numerator or denominator
 _MOST_PLACES = 320  # of a number that stands for a mass
+_MOST_LOSS = 8 * 10**8  # whose exponential is a number (section 11)
 End = tuple[Fraction | None, Fraction]  # of a law: no finite loss is larger, if there is such a number; the mass at infinity
 
 
@@ -48,7 +49,7 @@ class Event:
         with localcontext(curves.context(80)):
             sign, far = 1 if remove else -1, Decimal(0)
             if loss is not None and (remove or not mass):
-                require(loss <= 10**12, "the loss of an event is out of range")
+                require(loss <= _MOST_LOSS, "the loss of an event is out of range")
                 far = curves.decimal(self.q) * (sign * curves.decimal(loss)).exp()
             found = Fraction(sign * (curves.decimal(1 - self.q) + far).ln())
             return found + Fraction(1 if up else -1, 10**60), self.q * mass if remove else Fraction(0)
@@ -84,7 +85,7 @@ def read_events(value: object) -> list[Event]:
         require(isinstance(kind, str) and kind in _PARAMETERS, "unknown mechanism")
         required = {"mechanism", "sampling_probability", "count"} | _PARAMETERS[str(kind)]
         fields = read_fields(item, required, frozenset({"epsilon_add"} if kind == "two-sided" else ()))
-        number = {name: read_number(fields[name]) for name in fields.keys() - {"mechanism", "count"}}
+        number = {name: read_number(fields[name]) for name in sorted(fields.keys() - {"mechanism", "count"})}
         q, count = number.pop("sampling_probability"), read_integer(fields["count"], 1, 10**9)
         noise, delta = number.get("noise_multiplier", zero), number.get("delta", zero)
         require(0 < q <= 1 and all(x >= 0 for x in number.values()), "a number is out of range")
@@ -197,7 +198,9 @@ def check_composition(events: list[Event], value: object, meter: Meter | None = 
         require(plain and bound == 0, "what is positive is above 0, for which no grid is needed")
         require(loss is None or mass or epsilon <= loss, "delta is not shown to be positive below this epsilon")
         return name, "proved", "0"
-    if plain and up and loss is not None and loss <= epsilon and mass <= bound:
+    ended = plain and up and loss is not None and loss <= epsilon and mass <= bound
+    require(ended or epsilon <= _MOST_LOSS, "the epsilon of the claim is out of range")
+    if ended:
         found = mass
     elif "grid" in claim:
         require("order" not in claim, "the order of an event belongs to its grid")

@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOp
 from fractions import Fraction
 from math import ceil, floor, isqrt
 
+from .intervals import MOST_PLACES
 from .terms import require
 
 Base = Callable[[Decimal], tuple[Decimal, Decimal]]
@@ -19,7 +20,7 @@ _NODES, _FAR = 8, 64  # Mills' ratio: Taylor polynomials around the multiples of
 def context(digits: int) -> Context:
     """Return a context that rounds to nearest, with exponents that no number here leaves."""
     traps = [InvalidOperation, DivisionByZero, Overflow]
-    return Context(prec=digits, rounding=ROUND_HALF_EVEN, Emin=-(10**15), Emax=10**15, capitals=1, clamp=0, flags=[], traps=traps)
+    return Context(digits, ROUND_HALF_EVEN, -MOST_PLACES, MOST_PLACES, 1, 0, [], traps)
 
 
 def decimal(q: Fraction) -> Decimal:
@@ -29,7 +30,7 @@ def decimal(q: Fraction) -> Decimal:
 
 def gaussian(m: Fraction) -> Base:
     """N(1, 1/m) against N(0, 1/m): V = 1 - Phi(z), S = 1 - Phi(z + mu) with mu^2 = m, z = log(b)/mu - mu/2 (section 7)."""
-    require(Fraction(1, 10**30) <= m <= 10**10, "the noise of a Gaussian event is out of range")
+    require(Fraction(1, 10**30) <= m <= 10**9, "the noise of a Gaussian event is out of range")
     digits, mu = getcontext().prec, decimal(m).sqrt()
     far = 3 * isqrt(digits) + 3  # exp(-far^2/2) < 10^-digits
     mills = _mills(min(_FAR, far + ceil(mu)))
@@ -81,7 +82,7 @@ def _mills(end: int) -> Callable[[Decimal], Decimal]:
 
 def _fraction(x: Decimal) -> Decimal:
     with localcontext(context(getcontext().prec + 5)):
-        a, b, c, d, k, least = _ZERO, _ONE, _ONE, x, 0, Decimal(10) ** -getcontext().prec
+        a, b, c, d, k, least = _ZERO, _ONE, _ONE, x, 0, Decimal((0, (1,), -getcontext().prec))
         while abs(a / b - c / d) > least:
             k += 1
             a, b, c, d = c, d, x * c + k * a, x * d + k * b
@@ -111,7 +112,7 @@ def discrete_gaussian(variance: Fraction) -> Base:
     require(Fraction(1, 10**8) <= variance <= 10**8, "the noise of a discrete Gaussian event is out of range")
     ratio, weight = (decimal(1 / variance) / -2).exp(), _ONE
     step, factor, weights = ratio * ratio, ratio, list[Decimal]()
-    while not weights or weights[-1] > Decimal(10) ** -getcontext().prec:
+    while not weights or weights[-1] > Decimal((0, (1,), -getcontext().prec)):
         weights.append(weight)  # the last one is below: a loss multiplies those left out by up to the ratio of two neighbors
         weight, factor = weight * factor, factor * step
     tails = [_ZERO]
@@ -158,7 +159,7 @@ def two_sided(e: Fraction | None, d: Fraction, back_e: Fraction | None, back_d: 
 
 def renyi(rho: Fraction, order: Fraction) -> Base:
     """The worst of the pairs with a Renyi divergence of at most order rho at this order (section 10)."""
-    require(order >= Fraction(1001, 1000) and order**2 * max(rho, Fraction(1)) <= 10**10, "an order is out of range")
+    require(order >= Fraction(1001, 1000) and order**2 * max(rho, Fraction(1)) <= 5 * 10**8, "an order is out of range")
     require(rho >= Fraction(1, 10**12), "a rho is out of range")
     a, less = decimal(order), decimal(order - 1)
     height = (less * (less / a).ln() + decimal(order * (order - 1) * rho)).exp()  # a times the bound at 1

@@ -5,11 +5,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal, Inexact, getcontext, localcontext
+from decimal import ROUND_HALF_EVEN, Context, Decimal, Inexact, getcontext, localcontext
 from fractions import Fraction
 from itertools import pairwise
 
 from . import curves
+from .intervals import MOST_PLACES
 from .terms import Meter, require
 
 MOST_CELLS, _MOST_DIGITS, _WIDEST = 1 << 19, 2 * 10**7, 1000  # of a product; nats in a cell on which something is rounded
@@ -56,7 +57,7 @@ class Lattice:
     def discretise(self, curve: Curve, offset: Fraction, points: Points) -> Laws:
         """Return the laws on some points, moved by an offset (sections 4 and 5)."""
         self.meter.spend((len(points) + 1) * (1500 + getcontext().prec ** 2) // WORK)
-        error, places = Decimal(10) ** (curves.GUARD - precision(self.digits, self.unit)), [i for i, _ in points]
+        error, places = Decimal((0, (1,), curves.GUARD - precision(self.digits, self.unit))), [i for i, _ in points]
         if not self.up:
             return self._outcomes(curve, offset, points, error)
         exps = {g: (curves.decimal(self.unit) * g).exp() for g in {j - i for i, j in pairwise(places)}}
@@ -80,7 +81,7 @@ class Lattice:
 
     def _law(self, points: Points, masses: list[Decimal], offset: Fraction, beyond: Decimal, *, up: bool) -> Law:
         law = Law({}, self.units(beyond, up=up), offset)
-        for level in {level for _, level in points}:
+        for level in sorted({level for _, level in points}):
             at = {i >> level: self.units(mass, up=up) for (i, own), mass in zip(points, masses, strict=True) if own == level}
             require(max(at) - min(at) < MOST_CELLS, "the grid is too large")
             self.meter.spend((max(at) - min(at)) // _CELLS)
@@ -115,7 +116,7 @@ class Lattice:
         n, width = len(cells) + len(others) - 1, len(str(sum(cells) * sum(others)))  # of the largest sum that there may be
         require(n <= MOST_CELLS and n * width <= _MOST_DIGITS, "the grid is too large")
         self.meter.spend(n * (width + _CELLS) // (6 * _CELLS))
-        exact = Context(n * width + 1, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, 1, 0, [], [Inexact])
+        exact = Context(n * width + 1, ROUND_HALF_EVEN, -MOST_PLACES, MOST_PLACES, 1, 0, [], [Inexact])
         packed = [Decimal("".join([f"{c:0{width}d}" for c in numbers])) for numbers in ([cells] if x is y else [cells, others])]
         text = str(exact.multiply(packed[0], packed[-1])).zfill(n * width)
         return low + other, _divide([int(text[i : i + width]) for i in range(0, n * width, width)], self.digits, up=self.up or side > 0)

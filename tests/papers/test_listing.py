@@ -17,8 +17,7 @@ def test_the_page_is_current():
     )
 
 
-@pytest.mark.thorough
 def test_every_claim_has_one_row():
-    text = site_module("claims").render_claims()
+    text = PAGE.read_text(encoding="utf-8")
     for claim in all_claims():
         assert text.count(f" | `{claim.id}` |\n") == 1

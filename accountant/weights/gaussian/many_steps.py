@@ -12,8 +12,6 @@ from fractions import Fraction
 from math import exp, isqrt, log
 from typing import Any
 
-from scipy.optimize import brentq
-
 from accountant.curves.engine import share_work, write_events
 from accountant.curves.events import Composition, Direction, MechanismKind, make_event
 from accountant.curves.grids import Side, count_points, find_shape, plan
@@ -113,6 +111,7 @@ class Line:
     """Pairs (μ, q) of ``steps`` steps along which δ rises: ``pair`` gives that of a place, rounded to where δ is smaller.
 
     ``near``: how far below the place where δ is its target one may be found. Nothing that :meth:`find` returns rests on estimates.
+    ``lag``: how much a bound on log δ was last above its estimate, where that is known.
     """
 
     step: OneStep
@@ -120,6 +119,7 @@ class Line:
     pair: Callable[[float], tuple[Fraction, Fraction]]
     name: str
     near: float
+    lag: float | None = None
     count: int = 0
 
     def find(self, low: float, high: float, *, guess: float | None = None) -> Found | None:
@@ -132,7 +132,7 @@ class Line:
         slope = max((ahead - self._excess(aim - _STEP)) / _STEP, _FLATTEST)
         wanted, best = slope * self.near, None
         gap = min(max(Fraction(wanted / _LAGS), _FINE), _USUAL)
-        lag, free = float(gap) * _LAGS / 2, wanted / 8
+        lag, free = float(gap) * _LAGS / 2 if self.lag is None else self.lag, wanted / 8
         for _ in range(_MOST):
             place = min(max(aim - (lag + free + ahead) / slope, low), high)
             mu, q = self.pair(place)
@@ -144,7 +144,7 @@ class Line:
                 gap *= 10  # the kernel does not work with so fine a grid
                 continue
             excess = _log(found.delta) - _log(self.step.delta)
-            lag = excess - self._excess_of(mu, q)
+            lag = self.lag = excess - self._excess_of(mu, q)
             if excess > 0:
                 free *= 2  # the estimate, or its slope, is wrong here
             elif best is None or place > best.place:
@@ -168,7 +168,11 @@ class Line:
                 wide *= 5
         if self._excess(low) > 0:
             return low
-        return high if self._excess(high) <= 0 else float(brentq(self._excess, low, high, xtol=self.near / 10, rtol=1e-12))
+        if self._excess(high) <= 0:
+            return high
+        from scipy.optimize import brentq  # noqa: PLC0415 - what reads a certificate alone searches for nothing
+
+        return float(brentq(self._excess, low, high, xtol=self.near / 10, rtol=1e-12))
 
     def _excess(self, place: float) -> float:
         return self._excess_of(*self.pair(place))
