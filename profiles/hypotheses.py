@@ -361,6 +361,12 @@ UNSEEN_MOMENT = Hypothesis(
     "tells that nobody had.",
     "a public clock, or a run that returns all reports together",
 )
+KEPT_STATE = Hypothesis(
+    "kept-state",
+    "the state file of the pass was read by nobody else, and was not copied, changed or put back: no state of it was used twice",
+    Head.RELEASE,
+    "A state that is used twice makes the noise of the same reports twice.",
+)
 ARRIVAL = Hypothesis("arrival", "whether a record comes before its time step is over does not depend on other users", Head.RELEASE)
 IN_TIME = Hypothesis(
     "in-time", "the work of each time step is done before the moment at which the clock lets its report leave", Head.RELEASE

@@ -13,11 +13,10 @@ from itertools import product
 from math import isqrt
 from typing import Any
 
-from accountant.curves.events import Direction
 from accountant.curves.points import point_at_delta
-from accountant.weights.gaussian.many_steps import StepBound, bound_steps
+from accountant.weights.gaussian.many_steps import BOTH, StepBound, bound_steps, bounds_without_grid, compose_pair
 from accountant.weights.gaussian.one_step import OneStep
-from accountant.weights.gaussian.table import TableRow, WeightTable, compose_pair
+from accountant.weights.gaussian.table import TableRow, WeightTable
 from profiles.balls import lower_fraction, working_precision
 from profiles.errors import InvalidSampling, Undecided
 from profiles.numbers import decimal_text, exact_text
@@ -32,8 +31,9 @@ _BITS, _DIGITS, _BOXES = 128, 9, 64
 _PLACES, _MOST_RECORDS, _MOST_LOOKS = 9, 27, 12
 #: How much larger than a cell needs it a pair is tried at first, as a share of the gap; from which depth on a cell's middle is looked at.
 _SHARE, _DEEP = Fraction(1, 6), 4
-_BOTH = (Direction.REMOVE, Direction.ADD)
 _GRIDS = (Fraction(1, 50), Fraction(1, 500))
+#: The kernel computes no curve of a larger shift.
+_MOST_SHIFT = Fraction(10**5)
 Box = tuple[Statistic, ...]
 Point = Mapping[str, Fraction]
 
@@ -169,7 +169,7 @@ class _Search:
         if pair is None:
             return
         mu, q = pair
-        if mu < Fraction(1, 10**9) or q < Fraction(1, 10**12):
+        if not Fraction(1, 10**9) <= mu <= _MOST_SHIFT or q < Fraction(1, 10**12):
             return
         found = point_at_delta(compose_pair(mu, q, self.steps), self.delta, Fraction(1, 1000))
         side = max(found.sides.values(), key=lambda end: end.lower or Fraction(0))
@@ -261,13 +261,14 @@ class _Search:
 
     def _account(self, mu: Fraction, q: Fraction, gap: Fraction) -> tuple[Fraction, TableRow] | None:
         """Return an ε that is enough for a pair, with its row, from an account of the pair by itself."""
-        composition = compose_pair(mu, q, self.steps)
-        found = point_at_delta(composition, self.delta, gap)
+        if mu > _MOST_SHIFT:
+            return None
+        found = point_at_delta(compose_pair(mu, q, self.steps), self.delta, gap)
         if found.upper is None:
             return None
         epsilon = Fraction(decimal_text(max(found.upper, Fraction(1, 10**6)), _DIGITS, round_up=True))
         grids = {claim["direction"]: claim.get("grid") for claim in found.claims if claim["claim"] == "delta-upper"}
-        return epsilon, TableRow(mu, q, tuple(StepBound(direction, self.delta, grids.get(direction.value)) for direction in _BOTH))
+        return epsilon, TableRow(mu, q, tuple(StepBound(direction, self.delta, grids.get(direction.value)) for direction in BOTH))
 
     def _certify(self, box: Box, place: int) -> Cell | None:
         """Return the cell of a box with a row, where the kernel accepts that the row dominates its pairs."""
@@ -278,18 +279,18 @@ class _Search:
     def _make_row(self, mu: Fraction, q: Fraction) -> TableRow | None:
         """Return a certified row with at least these numbers, None where δ(ε) is not shown to be at most δ."""
         mu, q = _short(max(mu, Fraction(1, 10**9))), min(_short(max(q, Fraction(1, 10**12))), Fraction(1))
-        if any(mu >= other and q >= its for other, its in self.failed):
+        if mu > _MOST_SHIFT or any(mu >= other and q >= its for other, its in self.failed):
             return None
         step = OneStep(self.epsilon, self.delta)
         if self.steps == 1:
             if step.is_feasible(1 / q, mu * q, _BITS):
-                return TableRow(mu, q, tuple(StepBound(direction, self.delta, None) for direction in _BOTH))
+                return TableRow(mu, q, bounds_without_grid(self.delta))
         elif q == 1:
             if step.is_feasible(Fraction(1), mu * _root_above(self.steps), _BITS):
-                return TableRow(mu, q, tuple(StepBound(direction, self.delta, None) for direction in _BOTH))
+                return TableRow(mu, q, bounds_without_grid(self.delta))
         else:
             for width in _GRIDS:
-                bounds = tuple(bound_steps(compose_pair(mu, q, self.steps), step, direction, width) for direction in _BOTH)
+                bounds = tuple(bound_steps(compose_pair(mu, q, self.steps), step, direction, width) for direction in BOTH)
                 if all(bound.delta <= self.delta for bound in bounds):
                     return TableRow(mu, q, bounds)
                 if max(bound.delta for bound in bounds) > 3 * self.delta:

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from accountant.amplification import MOST_EPSILON
 from accountant.applications.running import Answer, Draw, seed_public
 from accountant.applications.submodular.choosing import Scores, choose_greedily
 from accountant.applications.submodular.functions import TABLE
+from accountant.applications.submodular.matroids.facility import FacilityLocation
 from accountant.applications.submodular.matroids.matroid import Matroid, Members
 from accountant.applications.submodular.matroids.objective import MOST_UNITS, Coverage, Objective, Tracked
 from accountant.applications.submodular.matroids.per_user import PerUser
@@ -26,7 +28,7 @@ from profiles.randomness import ExponentialDraws
 from profiles.randomness.bits import BitSource
 
 PUBLIC = PUBLIC_CONSTANTS.about(names="the matroid, the function, epsilon and the numbers of rounds, draws and roundings are")
-_PROVED = (Coverage, PerUser, Tracked)
+_PROVED = (Coverage, FacilityLocation, PerUser, Tracked)
 _SOURCE = "docs/matroids.md"
 
 
@@ -56,7 +58,7 @@ class PrivateMatroidGreedy:
     epsilon : exact number
         The ε to keep, in nats; text such as ``"0.1"`` is one tenth.
     objective : Objective
-        By default the number of covered users, :class:`Coverage`; :class:`Tracked` for weighted coverage and facility location;
+        By default the number of covered users, :class:`Coverage`; :class:`FacilityLocation`; :class:`Tracked` for weighted coverage;
         :class:`PerUser` for any function that is given by its values.
     rounds : int
         T. The ratio to the optimum is at best 1 − (1 + 1/T)^−T: 0.5, 0.56, 0.58, 0.59 for 1, 2, 3, 4; the error grows with kT.
@@ -125,7 +127,7 @@ class PrivateMatroidGreedy:
 
     @property
     def add_dp(self) -> AnyGuarantee:
-        """What holds on the sample: ε₀-add-DP of greedy and the last choice together; rounding in between does not see the data."""
+        """What holds on the sample: ε₀ where a user goes, kT·(1 − c)ε₀ + cε₀ where one comes; rounding in between does not see the data."""
         greedy, selection = self.budgets
         assumed = () if type(self.function) in _PROVED else (CONTRIBUTIONS,)
         few = FEW_RECORDS.about(most=f"{self.most_users} users")
@@ -134,9 +136,12 @@ class PrivateMatroidGreedy:
             "unit": Unit.USER,
             "algorithm": self,
         }
-        parts = [prove_losses("private continuous greedy", greedy, None, theorem=f"{_SOURCE}, Theorem 1", **supposed)]
+        steps = max(1, self.matroid.rank * self.rounds)
+        coming = steps * greedy if steps * greedy + selection <= MOST_EPSILON else None
+        parts = [prove_losses("private continuous greedy", greedy, coming, theorem=f"{_SOURCE}, Theorem 1", **supposed)]
         if selection:
-            parts.append(prove_losses("selection of a rounded set", selection, None, theorem=f"{_SOURCE}, Theorem 2", **supposed))
+            minus = None if coming is None else selection
+            parts.append(prove_losses("selection of a rounded set", selection, minus, theorem=f"{_SOURCE}, Theorem 2", **supposed))
         return compose_directions("private matroid greedy", parts)
 
     @property
