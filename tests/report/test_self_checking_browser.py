@@ -192,7 +192,7 @@ def test_a_chosen_certificate_is_judged(chromium, site, tmp_path):
         assert chromium.find_element("id", "dropped-answer").text.startswith(begins)
 
 
-@pytest.mark.parametrize(("bound", "said"), [("1.2", "accepted"), ("0.1", "not accepted by these rules"), ("one", "not accepted")])
+@pytest.mark.parametrize(("bound", "said"), [("2.1", "accepted"), ("0.1", "not accepted by these rules"), ("one", "not accepted")])
 def test_a_typed_claim_is_tried(chromium, site, bound, said):
     open_page(chromium, site)
     chromium.execute_script("document.getElementById('typed-bound').value = arguments[0]", bound)
