@@ -44,6 +44,8 @@ Examples:
     --threshold 80 --out reports.csv
 """
 _CHUNK = 1 << 22
+_MOST_STEPS = 10**7
+_LARGEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,9 +124,17 @@ def _make(options: Options) -> tuple[HeavyHitterMonitor, dict[str, Any]]:
     from accountant.applications.heavyhitters import HeavyHitterMonitor, plan_threshold
 
     start, colon, stop = options.times.partition(":")
-    if not colon or not all(part.lstrip("-").isdigit() and part.isascii() for part in (start, stop)) or int(start) >= int(stop):
-        raise InvalidArgument(f"--times must be A:B with integers A < B, but {options.times[:40]!r} was found; write for example 0:24")
+    if (
+        not colon
+        or not all(part.lstrip("-").isdigit() and part.isascii() for part in (start, stop))
+        or not -_LARGEST <= int(start) < int(stop) <= _LARGEST
+    ):
+        raise InvalidArgument(
+            f"--times must be A:B with integers A < B of at most 62 bits, but {options.times[:40]!r} was found; write for example 0:24"
+        )
     times = range(int(start), int(stop))
+    if len(times) > _MOST_STEPS:
+        raise InvalidArgument(f"--times has {len(times)} time steps, but each has a report; give at most {_MOST_STEPS}")
     items = read_candidates(options.domain)
     domain: Any = range(items) if isinstance(items, int) else items
     if (options.threshold is None) == (options.beta is None):

@@ -77,14 +77,15 @@ def run(options: Options) -> int:
         raise InvalidArgument("--combine was given, but it belongs to values; add --value, or leave it out")
     check_outputs(((options.data, "input"), (options.candidates, "list of candidates")), options.out, options.guarantee)
     rng, bits = open_seeds(options.seed)
+    candidates = read_candidates(options.candidates)
     mechanism = PrivateGreedy(
         options.k,
         options.epsilon,
         options.calibration,  # type: ignore[arg-type]
         options.method,  # type: ignore[arg-type]
         options.users,
+        None if options.users is None else candidates if isinstance(candidates, int) else len(candidates),
     )
-    candidates = read_candidates(options.candidates)
     with show_progress("selecting"):
         rows = read_incidence(options.data, options.user, options.item, options.value)
         named = {"user": options.user, "item": options.item, "candidates": candidates, "drop_unknown": options.drop_unknown}

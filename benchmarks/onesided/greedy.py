@@ -54,7 +54,7 @@ def _balanced(instance: CoverageInstance, k: int, epsilon: str, seed: int) -> tu
     """The automatic choice with a public guess of the users of a candidate: the number of users over k, to a power of 10."""
     rng, bits = np.random.default_rng([seed, 3]), np.random.default_rng([seed, 4])
     guess = 10 ** max(1, round(np.log10(max(10, instance.users / k))))
-    return PrivateGreedy(k, epsilon, users=guess).run(instance, rng, bits=bits).selected
+    return PrivateGreedy(k, epsilon, users=guess, candidates=instance.candidates).run(instance, rng, bits=bits).selected
 
 
 def _known_rounds(instance: CoverageInstance, k: int, epsilon: str, seed: int) -> tuple[int, ...]:

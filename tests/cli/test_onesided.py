@@ -184,7 +184,10 @@ REFUSED = [
     (("monitor", "lines.csv", *STREAM, "--beta", "0.1"), "not both"),
     (("monitor", "lines.csv", *STREAM, "--keep-open"), "without --state"),
     (("monitor", "lines.csv", *STREAM, "--state", "s", "--seed", "1"), "--seed was given with --state"),
+    (("select", "pixels.csv", *SELECT, "--value", "pixel"), "one of them twice"),
     (("monitor", "lines.csv", *STREAM, "--times", "5"), "--times must be A:B"),
+    (("monitor", "lines.csv", *STREAM, "--times", "0:99999999999999999999"), "--times must be A:B"),
+    (("monitor", "lines.csv", *STREAM, "--times", "0:999999999"), "give at most 10000000"),
     (("monitor", "lines.csv", *STREAM, "--state", "roads.csv"), "is no state of a pass"),
 ]
 

@@ -83,6 +83,8 @@ def load_columns(data: Any, names: list[str]) -> tuple[Any, str]:
     """Return an Arrow table of the named columns, those of a CSV file as texts, and what to call it. Raises :class:`UnreadableFile`,
     :class:`InvalidData`, :class:`InvalidArgument`.
     """
+    if len(set(names)) != len(names):
+        raise InvalidArgument(f"the columns {', '.join(map(repr, names))} were named, one of them twice; name different ones")
     if isinstance(data, pa.Table):
         return _choose(data, names, "the table"), "the table"
     if not isinstance(data, (str, os.PathLike)):
