@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 OUT ?= out
 
-.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-interop test-browser test-portable test-site dist audit-suite audit-calibration docs clean
+.PHONY: run test test-all properties range soundness account-sweep mutants guards exact-instances lint types contracts check-all bench bench-peers bench-accountants study study-onesided study-delta study-delta-lloyd weights-delta bench-engines test-engines test-ledger test-interop test-browser test-portable test-site dist audit-suite audit-calibration docs clean
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
@@ -64,6 +64,11 @@ $(ENGINES): $(STAMP)
 
 test-engines: $(ENGINES)
 	$(BIN)/python -m pytest -q -m "not slow" tests/engines
+
+# Four writers of one ledger, of which KILLS are killed one after the other at random moments; and each bit of a small ledger flipped once.
+KILLS ?= 1000
+test-ledger: $(STAMP)
+	KILLS=$(KILLS) $(BIN)/python -m pytest -q -s -m slow tests/ledger
 
 # The report in a headless Chromium at two window sizes, in print and in the dark, with axe-core's rules of accessibility.
 # Debian: apt-get install chromium chromium-driver npm.

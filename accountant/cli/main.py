@@ -53,6 +53,7 @@ COMMANDS = (
     "cover",
     "cluster",
     "monitor",
+    "ledger",
     "report",
     "check",
     "audit",

@@ -252,7 +252,8 @@ def _closed(event: KernelEvent, side: Side) -> _Curve:
 
     def about(epsilon: Fraction) -> Fraction:
         with localcontext(curves.context(digits + curves.GUARD)):
-            a, v, s = curve(epsilon)
+            a = curves.decimal(epsilon).exp()
+            v, s = curve(a)
             return Fraction(int((v - a * s).scaleb(digits)), 10**digits)
 
     def guess(target: Fraction) -> float | None:
@@ -272,7 +273,7 @@ def _closed(event: KernelEvent, side: Side) -> _Curve:
 
 def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object]) -> _Curve:
     lattice, laws = compositions.compose(events, grid, remove=side.direction is Direction.REMOVE, up=side.up, meter=share_work())
-    scale, first, last = 10**lattice.digits, laws[0], laws[-1]
+    scale, first, last = 1 << lattice.bits, laws[0], laws[-1]
     places = [
         (float(first.shift) + (low + np.arange(len(cells))) * float(lattice.width(level)), cells, last.parts[level][1])
         for level, (low, cells) in first.parts.items()
@@ -301,9 +302,9 @@ def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object])
 
 def _epsilon_above(curve: _Curve, delta: Fraction) -> Fraction | None:
     """Return an ε at which the curve is at most δ, close to the least one."""
-    if curve.delta(Fraction(0)) <= delta:
-        return Fraction(0)
     guess, step = curve.guess(delta), 1e-13
+    if not guess and curve.delta(Fraction(0)) <= delta:
+        return Fraction(0)
     while guess is not None and step < 1:
         epsilon = _round(Fraction(guess) * (1 + Fraction(step)) + Fraction(step) / 1000, up=True)
         if curve.delta(epsilon) <= delta:

@@ -8,7 +8,7 @@ from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 
 from . import curves
-from .lattices import MOST_CELLS, SLACK, WORK, Curve, Lattice, Laws, Points, precision
+from .lattices import MOST_CELLS, SLACK, WORK, Curve, Lattice, Laws, Points, count_bits, precision
 from .syntax import read_choice, read_fields, read_integer, read_list
 from .syntax import read_number as read_any_number
 from .terms import Meter, require
@@ -134,11 +134,11 @@ def _later(make: Callable[..., curves.Base], *numbers: Fraction | None) -> Calla
 def compose(events: list[Event], grid: object, *, remove: bool, up: bool, meter: Meter | None = None) -> tuple[Lattice, Laws]:
     """Return the lattice that a certificate names, and the laws of the composition of events in one direction, on one side."""
     fields = read_fields(grid, {"digits", "unit", "tails", "events"})
-    digits, unit = read_integer(fields["digits"], 1, _MOST_PLACES), read_number(fields["unit"])
+    bits, unit = count_bits(read_integer(fields["digits"], 1, _MOST_PLACES)), read_number(fields["unit"])
     few, many = map(read_number, read_list(fields["tails"], 2))
     require(Fraction(1, 10**15) <= unit <= 10**6 and 0 <= few <= 1 and 0 <= many <= 1, "a number of the grid is out of range")
-    lattice, whole = Lattice(up, digits, unit, (few, many), meter or Meter()), list[Laws]()
-    with localcontext(curves.context(precision(digits, unit))):
+    lattice, whole = Lattice(up, bits, unit, (few, many), meter or Meter()), list[Laws]()
+    with localcontext(curves.context(precision(bits, unit))):
         for event, value in zip(events, read_list(fields["events"], len(events)), strict=True):
             part = read_fields(value, {"offset", "start", "steps", "floors"}, frozenset({"order"}))
             offset, floors = read_number(part["offset"]), [read_integer(level, 0, _MOST_LEVEL) for level in read_list(part["floors"])]
@@ -173,7 +173,8 @@ def closed_form(
     """Return a bound on delta at epsilon for one event that is used once."""
     require(event.count == 1 and digits <= _MOST_PLACES + 20, "only one use has a closed form, to a moderate number of places")
     with localcontext(curves.context(digits + curves.GUARD)):
-        a, v, s = event.curve(remove=remove, up=up, order=order, meter=meter)(epsilon)
+        a = curves.decimal(epsilon).exp()
+        v, s = event.curve(remove=remove, up=up, order=order, meter=meter)(a)
         units = int(min(max(v - a * s, Decimal(0)), Decimal(1)).scaleb(digits))
         return Fraction(max(units + (SLACK if up else -SLACK), 0), 10**digits)
 

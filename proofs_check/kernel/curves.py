@@ -6,6 +6,7 @@
 from collections.abc import Callable
 from decimal import ROUND_HALF_EVEN, Context, Decimal, DivisionByZero, InvalidOperation, Overflow, getcontext, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor, isqrt
 
 from .intervals import MOST_PLACES
@@ -33,7 +34,7 @@ def gaussian(m: Fraction) -> Base:
     require(Fraction(1, 10**30) <= m <= 10**9, "the noise of a Gaussian event is out of range")
     digits, mu = getcontext().prec, decimal(m).sqrt()
     far = 3 * isqrt(digits) + 3  # exp(-far^2/2) < 10^-digits
-    mills = _mills(min(_FAR, far + ceil(mu)))
+    mills = _mills(min(_FAR, far + ceil(mu)), digits)
     height = 1 / (2 * mills(_ZERO))
 
     def upper(x: Decimal, density: Decimal) -> Decimal:
@@ -49,10 +50,11 @@ def gaussian(m: Fraction) -> Base:
     return base
 
 
-def _mills(end: int) -> Callable[[Decimal], Decimal]:
+@lru_cache(maxsize=8)
+def _mills(end: int, digits: int) -> Callable[[Decimal], Decimal]:
     # M(x) = (1 - Phi(x))/phi(x): at the end by the continued fraction 1/(x + 1/(x + 2/(x + ...))), whose convergents lie on either side,
     # and from each node to the next one below by the Taylor polynomial; M' = x M - 1, and the n-th coefficient is at most 1.26/n!!
-    digits, nodes = getcontext().prec, list[tuple[Decimal, ...]]()
+    nodes = list[tuple[Decimal, ...]]()
     terms = ((2 * _NODES, digits), (_NODES, digits + 9))
     short, long = (next(n for n in range(2, 400) if k**n * _double_factorial(n) > 10**p) for k, p in terms)
     with localcontext(context(digits + 20)):
@@ -175,17 +177,16 @@ def renyi(rho: Fraction, order: Fraction) -> Base:
     return base
 
 
-def sampled(base: Base, q: Fraction, *, remove: bool) -> Callable[[Fraction], tuple[Decimal, Decimal, Decimal]]:
-    """Return the map from a loss l to exp(l), V, S of ((1 - q) Q + q P, Q) if remove, else of (Q, (1 - q) Q + q P) (section 6)."""
+def sampled(base: Base, q: Fraction, *, remove: bool) -> Base:
+    """Return the map from a > 0 to V, S of ((1 - q) Q + q P, Q) if remove, else of (Q, (1 - q) Q + q P) (section 6)."""
     # base is that of (P, Q) if remove, else that of (Q, P)
     rate, rest = decimal(q), decimal(1 - q)
 
-    def at(loss: Fraction) -> tuple[Decimal, Decimal, Decimal]:
-        a = decimal(loss).exp()
+    def at(a: Decimal) -> tuple[Decimal, Decimal]:
         w, b = (rate, a - rest) if remove else (1 - a * rest, a * rate)
         if w <= 0 or b <= 0:
-            return (a, _ZERO, _ZERO) if w <= 0 else (a, _ONE, _ONE)
+            return (_ZERO, _ZERO) if w <= 0 else (_ONE, _ONE)
         v, s = base(b / w)
-        return (a, rest * s + rate * v, s) if remove else (a, v, rest * v + rate * s)
+        return (rest * s + rate * v, s) if remove else (v, rest * v + rate * s)
 
     return at

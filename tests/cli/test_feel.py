@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from accountant.cli import progress
+from accountant import progress
 from accountant.cli.main import COMMANDS, invoke, make_app
 from accountant.cli.output import print_table
 from profiles import PDPError, declare, load

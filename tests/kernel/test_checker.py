@@ -32,6 +32,7 @@ ALLOWED = {
     "re",
     "inspect",
     "contextlib",
+    "struct",
 }
 
 
@@ -259,8 +260,8 @@ def count(path):
 
 def test_the_kernel_does_not_grow():
     lines, texts = map(sum, zip(*map(count, sources()), strict=True))
-    assert lines - texts <= 2020  # neither blank, nor comments, nor docstrings; 480 of them for compositions
-    assert lines <= 2170
+    assert lines - texts <= 2050  # neither blank, nor comments, nor docstrings; 510 of them for compositions
+    assert lines <= 2200
 
 
 def test_every_rule_and_claim_says_what_it_rests_on():

@@ -120,10 +120,10 @@ def agree(checker, folder, suite):
     said = [part.strip().splitlines() for part in done.stdout.split("end ")]
     for (file, name), lines, ending in zip(files.items(), said, said[1:], strict=False):
         report = check_text((folder / file).read_text(encoding="utf-8"))
-        lines = lines if lines[0] not in ("0", "1") else lines[1:]
+        own = lines if lines[0] not in ("0", "1") else lines[1:]
         assert ending[0] == ("0" if report.accepted else "1"), name
         rejected = f"rejected at {report.step}: {report.reason}".encode("ascii", "backslashreplace").decode()
-        assert lines[0] == ("accepted" if report.accepted else rejected), name
+        assert own[0] == ("accepted" if report.accepted else rejected), name
 
 
 def test_the_command_and_the_file_agree(checker, tmp_path):
