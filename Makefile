@@ -70,6 +70,12 @@ KILLS ?= 1000
 test-ledger: $(STAMP)
 	KILLS=$(KILLS) $(BIN)/python -m pytest -q -s -m slow tests/ledger
 
+# CPython in WebAssembly, of one version whose files have known hashes: docs/self-checking.md. Its tests are skipped where it cannot be had.
+RUNTIME := $(VENV)/runtime/node_modules/pyodide
+$(RUNTIME): $(STAMP)
+	npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix $(VENV)/runtime pyodide@314.0.7
+	touch $(RUNTIME)
+
 # The report in a headless Chromium at two window sizes, in print and in the dark, with axe-core's rules of accessibility.
 # Debian: apt-get install chromium chromium-driver npm.
 BROWSER := $(VENV)/.browser
@@ -78,14 +84,8 @@ $(BROWSER): $(STAMP)
 	npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix $(VENV)/axe axe-core@4
 	touch $(BROWSER)
 
-test-browser: $(BROWSER)
-	AXE_CORE=$(VENV)/axe/node_modules/axe-core/axe.min.js $(BIN)/python -m pytest -q -m browser tests/report
-
-# CPython in WebAssembly, of one version whose files have known hashes: docs/self-checking.md. Its tests are skipped where it cannot be had.
-RUNTIME := $(VENV)/runtime/node_modules/pyodide
-$(RUNTIME): $(STAMP)
-	npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix $(VENV)/runtime pyodide@314.0.7
-	touch $(RUNTIME)
+test-browser: $(BROWSER) $(RUNTIME)
+	PYODIDE=$(RUNTIME) AXE_CORE=$(VENV)/axe/node_modules/axe-core/axe.min.js $(BIN)/python -m pytest -q -m browser tests/report
 
 # The kernel on each Python that is installed, and in WebAssembly under node: docs/portability.md. About five minutes.
 test-portable: $(STAMP) $(RUNTIME)
@@ -122,9 +122,10 @@ $(DOCS): $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,docs]'
 	touch $(DOCS)
 
-docs: $(DOCS)
+docs: $(DOCS) $(RUNTIME)
 	rm -rf $(OUT)/site
 	$(BIN)/python -m sphinx -q -W --keep-going -E -b html -d $(OUT)/site-doctrees docs $(OUT)/site
+	$(BIN)/python -m accountant.report.checking $(RUNTIME) $(OUT)/site/check.html
 	@echo "open $(OUT)/site/index.html"
 
 lint: $(STAMP)
