@@ -26,6 +26,7 @@ from .grids import LEAST_EPSILON, Side, find_order, find_shape, plan
 _ROUNDS, _FINEST, _COARSEST = 6, 64.0, 0.02
 _COARSE = Fraction(1, 50)  # a wider gap is not planned for: it would take hardly less time
 _MOST_EPSILON = 1 << 29  # whose exponential the kernel computes
+_MOST_GAUSSIAN = 10**10  # of Gaussian noise alone, whose curve has no exponential
 _FARTHEST = 500.0  # so far, in nats, is the next guess of a delta
 _NEAR = 8  # so many times below the delta that a grid was made for, it is still sharp
 #: Smaller deltas are only told to be below this.
@@ -36,7 +37,7 @@ _LEAST = Fraction(1, 10**100)
 class EpsilonBound:
     """The least ε at which δ(ε) is at most a given δ, from both sides, each with the claim of a certificate that says so.
 
-    ``lower`` is ``None`` if no ε up to 2^29 is enough, ``upper`` if none was found to be.
+    ``lower`` is ``None`` if no ε up to 2^29 (10^10 for Gaussian noise alone) is enough, ``upper`` if none was found to be.
     """
 
     lower: Fraction | None
@@ -60,6 +61,7 @@ class _Curve:
     delta: Callable[[Fraction], Fraction]
     guess: Callable[[Fraction], float | None]
     fields: Mapping[str, object]
+    most: int = _MOST_EPSILON
 
 
 def write_events(composition: Composition) -> list[dict[str, object]]:
@@ -101,17 +103,19 @@ def bound_epsilon(composition: Composition, delta: Fraction, direction: Directio
     if end.upper is not None and end.mass <= delta and (high is None or end.upper <= high):
         high, made = end.upper, [end.claim_upper(end.upper, delta)]
     if low != 0:
-        made.append(_claim(direction, Fraction(_MOST_EPSILON) if low is None else low, delta, lower, up=False))
+        made.append(_claim(direction, Fraction(lower.most) if low is None else low, delta, lower, up=False))
     return EpsilonBound(low, high, tuple(made))
 
 
 def bound_delta(composition: Composition, epsilon: Fraction, direction: Direction, *, gap: Fraction = Fraction(1, 1000)) -> DeltaBound:
     """Return δ(ε) for ε = ``epsilon`` >= 0 from both sides, about ``gap`` δ apart; farther where δ is near 10^-100 or below it.
 
-    Raises :class:`profiles.InvalidArgument` for an ε below 0 or above 2^29, and for mechanisms whose curve the kernel does not compute.
+    Raises :class:`profiles.InvalidArgument` for an ε below 0 or above 2^29 (10^10 for Gaussian noise alone), and for mechanisms whose
+    curve the kernel does not compute.
     """
-    if not 0 <= epsilon <= _MOST_EPSILON:
-        raise InvalidArgument(f"an epsilon in [0, 2^29] was expected, but {exact_text(epsilon)[:40]} was found; correct it")
+    most = _find_most(_read(composition))
+    if not 0 <= epsilon <= most:
+        raise InvalidArgument(f"an epsilon in [0, {most}] was expected, but {exact_text(epsilon)[:40]} was found; correct it")
 
     end = _find_end(composition, direction)
     if end.upper is not None and end.upper <= epsilon and not end.mass:
@@ -245,20 +249,23 @@ _NOTHING = _Curve(lambda _: Fraction(0), lambda _: 0.0, {})
 _EVERYTHING = _Curve(lambda _: Fraction(1), lambda _: None, {})
 
 
+def _find_most(events: Sequence[KernelEvent]) -> int:
+    return _MOST_GAUSSIAN if len(events) == 1 and events[0].m is not None else _MOST_EPSILON
+
+
 def _closed(event: KernelEvent, side: Side) -> _Curve:
     digits, order, remove = len(str(side.delta.denominator)) + 20, find_order(event, side), side.direction is Direction.REMOVE
-    with localcontext(curves.context(digits + curves.GUARD)):
-        curve = event.curve(remove=remove, up=side.up, order=order)
+    most, context = _find_most([event]), curves.context(digits + curves.GUARD)
+    with localcontext(context):
+        delta = event.delta(remove=remove, up=side.up, order=order)
 
     def about(epsilon: Fraction) -> Fraction:
-        with localcontext(curves.context(digits + curves.GUARD)):
-            a = curves.decimal(epsilon).exp()
-            v, s = curve(a)
-            return Fraction(int((v - a * s).scaleb(digits)), 10**digits)
+        with localcontext(context):
+            return Fraction(int(delta(epsilon).scaleb(digits)), 10**digits)
 
     def guess(target: Fraction) -> float | None:
         low, high = 0.0, 1.0
-        while about(Fraction(high)) > target and high < _MOST_EPSILON:
+        while about(Fraction(high)) > target and high < most:
             low, high = high, high * 2
         if about(Fraction(high)) > target:
             return None
@@ -268,7 +275,9 @@ def _closed(event: KernelEvent, side: Side) -> _Curve:
         return high if about(Fraction(low)) > target else low
 
     error = Fraction(2 if side.up else -2, 10**digits)
-    return _Curve(lambda epsilon: max(about(epsilon) + error, Fraction(0)), guess, {} if order is None else {"order": exact_text(order)})
+    return _Curve(
+        lambda epsilon: max(about(epsilon) + error, Fraction(0)), guess, {} if order is None else {"order": exact_text(order)}, most
+    )
 
 
 def _composed(events: list[KernelEvent], side: Side, grid: Mapping[str, object]) -> _Curve:
@@ -316,7 +325,7 @@ def _epsilon_above(curve: _Curve, delta: Fraction) -> Fraction | None:
 def _epsilon_below(curve: _Curve, delta: Fraction) -> Fraction | None:
     """Return an ε at which the curve is above δ, close to the largest one; 0 if there is none; None if there is no end of them."""
     guess, step = curve.guess(delta), 1e-13
-    if guess is None and curve.delta(Fraction(_MOST_EPSILON)) > delta:
+    if guess is None and curve.delta(Fraction(curve.most)) > delta:
         return None
     while guess and step < 1:
         epsilon = _round(Fraction(guess) * (1 - Fraction(step)), up=False)

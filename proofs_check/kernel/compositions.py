@@ -31,15 +31,29 @@ class Event:
     size: int = 1  # of a table of its law, in units of its noise
     rho: Fraction | None = None  # of a mechanism of which only its zCDP is known
     ends: tuple[End, End] = ((None, Fraction(0)), (None, Fraction(0)))  # of the base and of its reverse
+    m: Fraction | None = None  # of Gaussian noise on all records: the mean of the loss is m/2
 
     def curve(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Curve:
         """Return the curve of one use, in the current decimal context; of zcdp an upper one at an order, or a lower one."""
         require((order is not None) is (self.rho is not None and up), "an upper bound for zcdp has an order, and nothing else has one")
-        digits = getcontext().prec
-        (meter or Meter()).spend((200 * digits + 40 * self.size) * digits // WORK)
+        _pay(meter, self.size)
         if self.rho is not None and order is not None:
             return curves.sampled(curves.renyi(self.rho, order), self.q, remove=remove)
         return curves.sampled(self.base() if remove else self.reverse(), self.q, remove=remove)
+
+    def delta(self, *, remove: bool, up: bool, order: Fraction | None = None, meter: Meter | None = None) -> Callable[[Fraction], Decimal]:
+        """Return the curve of one use as delta at an epsilon, in the current decimal context and within its error."""
+        if self.m is not None:
+            _pay(meter, self.size)
+            return curves.gaussian_delta(self.m)
+        curve = self.curve(remove=remove, up=up, order=order, meter=meter)
+
+        def delta(epsilon: Fraction) -> Decimal:
+            a = _exponential(epsilon)
+            v, s = curve(a)
+            return v - a * s
+
+        return delta
 
     def end(self, *, remove: bool, up: bool) -> End:
         """Return the end of the law of one use, its largest loss from above or below (section 13)."""
@@ -49,8 +63,7 @@ class Event:
         with localcontext(curves.context(80)):
             sign, far = 1 if remove else -1, Decimal(0)
             if loss is not None and (remove or not mass):
-                require(loss <= _MOST_LOSS, "the loss of an event is out of range")
-                far = curves.decimal(self.q) * (sign * curves.decimal(loss)).exp()
+                far = curves.decimal(self.q) * _exponential(sign * loss)
             found = Fraction(sign * (curves.decimal(1 - self.q) + far).ln())
             return found + Fraction(1 if up else -1, 10**60), self.q * mass if remove else Fraction(0)
 
@@ -112,10 +125,20 @@ def read_events(value: object) -> list[Event]:
             both = [_later(curves.two_sided, *there, *back), _later(curves.two_sided, *back, *there)]
         size, ends = 1 + int(noise) if kind == "discrete-gaussian" else 1, (_end(there, back), _end(back, there))
         events.append(Event(both[0], both[1], q, count, size, ends=ends))
-    first = [_once(_later(curves.gaussian, m))] if m else []
+    first = [_once(_later(curves.gaussian, m), m=m)] if m else []
     if not (m or rho or events):  # nothing is lost
         events.append(_once(_later(curves.two_sided, zero, zero, zero, zero)))
     return first + events + ([_once(_later(curves.gaussian, 2 * rho), rho)] if rho else [])
+
+
+def _pay(meter: Meter | None, size: int) -> None:
+    digits = getcontext().prec
+    (meter or Meter()).spend((200 * digits + 40 * size) * digits // WORK)
+
+
+def _exponential(loss: Fraction) -> Decimal:
+    require(abs(loss) <= _MOST_LOSS, "a loss is out of range")
+    return curves.decimal(loss).exp()
 
 
 def _end(there: End, back: End) -> End:
@@ -123,8 +146,8 @@ def _end(there: End, back: End) -> End:
     return back if back == (Fraction(0), Fraction(0)) else there
 
 
-def _once(base: Callable[[], curves.Base], rho: Fraction | None = None) -> Event:
-    return Event(base, base, Fraction(1), 1, rho=rho)
+def _once(base: Callable[[], curves.Base], rho: Fraction | None = None, m: Fraction | None = None) -> Event:
+    return Event(base, base, Fraction(1), 1, rho=rho, m=m)
 
 
 def _later(make: Callable[..., curves.Base], *numbers: Fraction | None) -> Callable[[], curves.Base]:
@@ -173,9 +196,8 @@ def closed_form(
     """Return a bound on delta at epsilon for one event that is used once."""
     require(event.count == 1 and digits <= _MOST_PLACES + 20, "only one use has a closed form, to a moderate number of places")
     with localcontext(curves.context(digits + curves.GUARD)):
-        a = curves.decimal(epsilon).exp()
-        v, s = event.curve(remove=remove, up=up, order=order, meter=meter)(a)
-        units = int(min(max(v - a * s, Decimal(0)), Decimal(1)).scaleb(digits))
+        delta = event.delta(remove=remove, up=up, order=order, meter=meter)(epsilon)
+        units = int(min(max(delta, Decimal(0)), Decimal(1)).scaleb(digits))
         return Fraction(max(units + (SLACK if up else -SLACK), 0), 10**digits)
 
 
@@ -200,11 +222,11 @@ def check_composition(events: list[Event], value: object, meter: Meter | None = 
         require(loss is None or mass or epsilon <= loss, "delta is not shown to be positive below this epsilon")
         return name, "proved", "0"
     ended = plain and up and loss is not None and loss <= epsilon and mass <= bound
-    require(ended or epsilon <= _MOST_LOSS, "the epsilon of the claim is out of range")
     if ended:
         found = mass
     elif "grid" in claim:
         require("order" not in claim, "the order of an event belongs to its grid")
+        require(epsilon <= _MOST_LOSS, "the epsilon of the claim is out of range")
         lattice, laws = compose(events, claim["grid"], remove=remove, up=up, meter=meter)
         found = lattice.delta(laws, epsilon)
     else:

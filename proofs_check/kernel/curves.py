@@ -31,11 +31,7 @@ def decimal(q: Fraction) -> Decimal:
 
 def gaussian(m: Fraction) -> Base:
     """N(1, 1/m) against N(0, 1/m): V = 1 - Phi(z), S = 1 - Phi(z + mu) with mu^2 = m, z = log(b)/mu - mu/2 (section 7)."""
-    require(Fraction(1, 10**30) <= m <= 10**9, "the noise of a Gaussian event is out of range")
-    digits, mu = getcontext().prec, decimal(m).sqrt()
-    far = 3 * isqrt(digits) + 3  # exp(-far^2/2) < 10^-digits
-    mills = _mills(min(_FAR, far + ceil(mu)), digits)
-    height = 1 / (2 * mills(_ZERO))
+    mu, far, mills, height = _normal(m, 10**9)
 
     def upper(x: Decimal, density: Decimal) -> Decimal:
         return density * mills(x) if x >= 0 else 1 - density * mills(-x)
@@ -48,6 +44,29 @@ def gaussian(m: Fraction) -> Base:
         return upper(z, density), upper(z + mu, density / b)
 
     return base
+
+
+def gaussian_delta(m: Fraction) -> Callable[[Fraction], Decimal]:
+    """V - e^epsilon S of that pair for epsilon >= 0, as 1 - Phi(z) - phi(z) M(z + mu): without the exponential (section 7)."""
+    mu, far, mills, height = _normal(m, 10**10)
+
+    def delta(epsilon: Fraction) -> Decimal:
+        z = decimal(epsilon) / mu - mu / 2
+        if z > far:
+            return _ZERO
+        density = height * (z * z / -2).exp()
+        return (density * mills(z) if z >= 0 else 1 - density * mills(-z)) - density * mills(z + mu)
+
+    return delta
+
+
+def _normal(m: Fraction, most: int) -> tuple[Decimal, int, Callable[[Decimal], Decimal], Decimal]:
+    # mu, a point whose density is below all digits, Mills' ratio, and the density at 0
+    require(Fraction(1, 10**30) <= m <= most, "the noise of a Gaussian event is out of range")
+    digits, mu = getcontext().prec, decimal(m).sqrt()
+    far = 3 * isqrt(digits) + 3  # exp(-far^2/2) < 10^-digits
+    mills = _mills(min(_FAR, far + ceil(mu)), digits)
+    return mu, far, mills, 1 / (2 * mills(_ZERO))
 
 
 @lru_cache(maxsize=8)
