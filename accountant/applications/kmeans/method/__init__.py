@@ -5,7 +5,6 @@ Theorems are in docs/private-kmeans.md, measurements in docs/study-kmeans.md.
 """
 
 from accountant.applications.kmeans.method.plan import LloydPlan, MethodPlan, TreePlan, choose_method, measure_signal
-from accountant.applications.kmeans.method.running import MethodRun, run_method
-from accountant.applications.kmeans.method.shrinking import Totals
+from accountant.applications.kmeans.method.running import find_centres, run_method
 
-__all__ = ["LloydPlan", "MethodPlan", "MethodRun", "Totals", "TreePlan", "choose_method", "measure_signal", "run_method"]
+__all__ = ["LloydPlan", "MethodPlan", "TreePlan", "choose_method", "find_centres", "measure_signal", "run_method"]

@@ -11,11 +11,14 @@ from accountant.applications.kmeans.access import Assign, DataAccess
 from accountant.applications.kmeans.method.merging import merge_points
 from accountant.applications.kmeans.method.plan import LloydPlan
 from accountant.applications.kmeans.method.shrinking import (
-    SPECTRAL_DIMENSIONS,
+    Found,
     Totals,
+    clean_means,
     compute_means,
     denoise_sums,
+    is_spectral,
     read_totals,
+    shrink_means,
     trust_means,
 )
 from profiles.arrays import Floats, Positions, ignore_flags
@@ -49,50 +52,49 @@ def assign_nearest(centres: Floats, radius: float) -> Assign:
 
 
 @ignore_flags
-def run_rounds(access: DataAccess, centres: Floats, shares: list[Fraction], estimate: Estimate) -> tuple[Floats, list[Totals]]:
-    """Return the centres after a round for each of ``shares`` (each of what is left then), and the totals of each round.
+def run_rounds(access: DataAccess, start: Floats, shares: list[Fraction], estimate: Estimate) -> tuple[Floats, Totals | None]:
+    """Return the centres after a round for each of ``shares`` (each of what is left then), and the totals of the last round.
 
     A cell that is not usable keeps its centre.
     """
-    rounds: list[Totals] = []
+    centres, totals = start, None
     for share in shares:
         totals = read_totals(access.release(assign_nearest(centres, access.radius), share, len(centres)))
         centres = np.where(totals.usable[:, np.newaxis], estimate(totals, access.radius), centres)
-        rounds.append(totals)
-    return centres, rounds
+    return centres, totals
 
 
 @ignore_flags
-def run_lloyd(access: DataAccess, plan: LloydPlan, rng: np.random.Generator) -> tuple[Floats, list[Totals]]:
-    """Return at most k′ centres and the totals of all rounds, by ``plan``; ``rng`` draws what needs no secret."""
+def run_lloyd(access: DataAccess, plan: LloydPlan, rng: np.random.Generator) -> Found:
+    """Return at most k′ centres by ``plan``; ``rng`` draws what needs no secret."""
     statistics = access.statistics
     access.clip(min(access.radius, plan.clip * statistics.rms))
-    dimension = statistics.dimension
-    spectral = dimension >= SPECTRAL_DIMENSIONS
     # of equal length, so that the nearest one is the one of the closest direction, whatever the length is
-    directions = draw_directions(rng, (plan.cells,), dimension, 2) * statistics.rms
+    directions = draw_directions(rng, (plan.cells,), statistics.dimension, 2) * statistics.rms
     before = [plan.share_before / plan.rounds_before] * plan.rounds_before
     after = [(1 - plan.share_before) / plan.rounds_after] * plan.rounds_after if plan.rounds_after else []
     shares = divide_left([*before, *after])
-    middle = plan.rounds_before
-    _, rounds = run_rounds(access, directions, shares[:middle], _clean if spectral else compute_means)
-    centres = merge_cells(rounds[-1], plan.active, access.radius, rng)
-    if plan.rounds_after and len(centres):
-        centres, more = run_rounds(access, centres, shares[middle:], trust_means)
-        rounds += more
-    return centres, rounds
+    first, last = shares[: plan.rounds_before - 1], shares[plan.rounds_before - 1]
+    centres, _ = run_rounds(access, directions, first, clean_means)
+    cells = read_totals(access.release(assign_nearest(centres, access.radius), last, plan.cells))
+    return refine(access, merge_cells(cells, plan.active, access.radius, rng), shares[plan.rounds_before :])
 
 
-def merge_cells(totals: Totals, clusters: int, radius: float, rng: np.random.Generator) -> Floats:
+def refine(access: DataAccess, found: Found, shares: list[Fraction]) -> Found:
+    """Return what more rounds make of centres; where nothing was found there is nothing to spend on."""
+    if not len(found.centres):
+        return found
+    centres, totals = run_rounds(access, found.centres, shares, trust_means)
+    return found if totals is None else Found(centres, totals.counts)
+
+
+def merge_cells(totals: Totals, clusters: int, radius: float, rng: np.random.Generator) -> Found:
     """Return at most ``clusters`` centres: usable cells are merged by k-means on their means, weighted by noisy counts, and shrunk."""
-    if totals.sums.shape[1] >= SPECTRAL_DIMENSIONS:
-        totals = denoise_sums(totals)
-        usable = totals.pick(totals.usable)
-        labels = merge_points(compute_means(usable, radius), usable.counts, clusters, rng)
-        return compute_means(usable.merge(labels, int(labels.max(initial=-1)) + 1), radius)
-    usable = totals.pick(totals.usable)
+    spectral = is_spectral(totals)
+    usable = (denoise_sums(totals) if spectral else totals).pick(totals.usable)
     labels = merge_points(compute_means(usable, radius), usable.counts, clusters, rng)
-    return trust_means(usable.merge(labels, int(labels.max(initial=-1)) + 1), radius)
+    merged = usable.merge(labels)
+    return Found(compute_means(merged, radius) if spectral else shrink_means(merged, radius), merged.counts)
 
 
 def divide_left(parts: list[Fraction]) -> list[Fraction]:
@@ -106,7 +108,3 @@ def divide_left(parts: list[Fraction]) -> list[Fraction]:
         shares.append(part / left)
         left -= part
     return shares
-
-
-def _clean(totals: Totals, radius: float) -> Floats:
-    return compute_means(denoise_sums(totals), radius)

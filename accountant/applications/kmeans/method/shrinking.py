@@ -30,6 +30,14 @@ _DEVIATIONS = 2.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """At most k centres, shape (k', d), and the noisy counts of their clusters, shape (k',)."""
+
+    centres: Floats
+    counts: Floats
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Totals:
     """Noisy totals of s groups of cells: ``counts`` (s,), ``sums`` (s, d), ``cells`` (s,): of how many cells each group is the union.
 
@@ -52,9 +60,9 @@ class Totals:
         """Return the totals of some groups."""
         return Totals(self.counts[which], self.sums[which], self.cells[which], self.count_variance, self.sum_energy)
 
-    def merge(self, labels: NDArray[np.intp], size: int) -> Totals:
-        """Return the totals of ``size`` unions; ``labels``: that of each group, shape (s,)."""
-        members = np.zeros((size, len(labels)))
+    def merge(self, labels: NDArray[np.intp]) -> Totals:
+        """Return the totals of unions; ``labels``: the number of that of each group, shape (s,)."""
+        members = np.zeros((int(labels.max(initial=-1)) + 1, len(labels)))
         members[labels, np.arange(len(labels))] = 1.0
         return Totals(members @ self.counts, members @ self.sums, members @ self.cells, self.count_variance, self.sum_energy)
 
@@ -108,11 +116,22 @@ def denoise_sums(totals: Totals) -> Totals:
     return Totals(totals.counts, (left * kept) @ right * scale, totals.cells, totals.count_variance, totals.sum_energy)
 
 
+def is_spectral(totals: Totals) -> bool:
+    """Tell whether there are enough dimensions for the spectrum."""
+    return int(totals.sums.shape[1]) >= SPECTRAL_DIMENSIONS
+
+
+def clean_means(totals: Totals, radius: float) -> Floats:
+    """Return the means of cells that will be cut anew: less noise where the spectrum tells it, and else none taken away, shape (s, d).
+
+    Shrinking single rows would draw all of them together, and the next cells with them.
+    """
+    return compute_means(denoise_sums(totals) if is_spectral(totals) else totals, radius)
+
+
 def trust_means(totals: Totals, radius: float) -> Floats:
     """Return the means of groups shrunk in the way that suits d: shape (s, d)."""
-    if totals.sums.shape[1] >= SPECTRAL_DIMENSIONS:
-        return compute_means(denoise_sums(totals), radius)
-    return shrink_means(totals, radius)
+    return clean_means(totals, radius) if is_spectral(totals) else shrink_means(totals, radius)
 
 
 def confine(points: Floats, radius: float) -> Floats:

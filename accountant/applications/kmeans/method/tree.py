@@ -10,8 +10,8 @@ import numpy as np
 from accountant.applications.kmeans.access import DataAccess
 from accountant.applications.kmeans.method.merging import merge_points
 from accountant.applications.kmeans.method.plan import TreePlan
-from accountant.applications.kmeans.method.rounds import divide_left, run_rounds
-from accountant.applications.kmeans.method.shrinking import Totals, read_totals, shrink_means
+from accountant.applications.kmeans.method.rounds import divide_left, refine
+from accountant.applications.kmeans.method.shrinking import Found, compute_means, read_totals, shrink_means
 from profiles.arrays import Booleans, Floats, Positions, ignore_flags
 
 #: A cell is cut again whose noisy count is above so many standard deviations of its noise.
@@ -81,25 +81,19 @@ def plant_tree(dimension: int, radius: float) -> CutTree:
 
 
 @ignore_flags
-def run_tree(access: DataAccess, plan: TreePlan, rng: np.random.Generator) -> tuple[Floats, list[Totals]]:
-    """Return at most k centres and the totals of leaves and rounds, by ``plan``; ``rng`` draws what needs no secret."""
+def run_tree(access: DataAccess, plan: TreePlan, rng: np.random.Generator) -> Found:
+    """Return at most k centres by ``plan``; ``rng`` draws what needs no secret. What counts did not need goes to the leaves."""
     access.clip(min(access.radius, plan.clip * access.statistics.rms))
     tree, spent = _grow(access, plan)
     rest = 1 - plan.share_counts - plan.share_leaves
-    shares = [Fraction(1)] if not plan.rounds_after else divide_left([1 - rest, *[rest / plan.rounds_after] * plan.rounds_after])
-    if plan.rounds_after:  # what was not needed for counts goes to the leaves
-        shares[0] = (plan.share_counts + plan.share_leaves - spent) / (1 - spent)
+    rounds = [rest / plan.rounds_after] * plan.rounds_after if plan.rounds_after else []
+    shares = divide_left([spent, 1 - sum(rounds) - spent, *rounds])[1:]
     leaves = read_totals(access.release(tree.assign, shares[0], len(tree.leaves)))
-    usable = leaves.usable
-    found = leaves.pick(usable)
+    found, boxes = leaves.pick(leaves.usable), tree.leaves[leaves.usable]
     # the mean of the records of a cell is in its box
-    boxed = np.clip(found.sums / found.counts[:, np.newaxis], tree.low[tree.leaves[usable]], tree.high[tree.leaves[usable]])
-    labels = merge_points(boxed, found.counts, plan.clusters, rng)
-    centres = shrink_means(found.merge(labels, int(labels.max(initial=-1)) + 1), access.radius)
-    if not len(centres):
-        return centres, [leaves]
-    centres, rounds = run_rounds(access, centres, shares[1:], shrink_means)
-    return centres, [leaves, *rounds]
+    boxed = np.clip(compute_means(found, np.inf), tree.low[boxes], tree.high[boxes])
+    merged = found.merge(merge_points(boxed, found.counts, plan.clusters, rng))
+    return refine(access, Found(shrink_means(merged, access.radius), merged.counts), shares[1:])
 
 
 def _grow(access: DataAccess, plan: TreePlan) -> tuple[CutTree, Fraction]:
