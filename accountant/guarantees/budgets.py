@@ -12,6 +12,8 @@ from accountant.guarantees.theorem import AnyGuarantee, CurveBound, EpsilonDP, c
 from profiles import InvalidArgument, decimal_text, exact_text
 from profiles.hypotheses import WITHIN_BUDGET
 
+#: The name of the rule.
+KEPT = "composition within a fixed budget"
 _PAGE = "docs/private-kmeans.md"
 _KEPT = Signature("keep_within_budget", {"budget": NUMBER})
 
@@ -48,7 +50,7 @@ def keep_within_budget(guarantee: AnyGuarantee, budget: Fraction) -> AnyGuarante
             "take the worst case over records first"
         )
     return conclude(
-        "composition within a fixed budget",
+        KEPT,
         subject,
         kept,
         source=f"{_PAGE}, Theorem 1",
@@ -68,9 +70,9 @@ def _multiplier(composition: Composition) -> Fraction | None:
 
 def _too_much(subject: str, number: str, budget: Fraction) -> str:
     return (
-        f"{number} = {decimal_text(budget, 6, round_up=False)} may be spent by {subject[:60]!r}, but its costs are not proved to be within that; "
-        "spend less"
+        f"{number} = {decimal_text(budget, 6, round_up=False)} may be spent by {subject[:60]!r}, but its costs are not proved to be within "
+        "that; spend less"
     )
 
 
-__all__ = ["keep_within_budget"]
+__all__ = ["KEPT", "keep_within_budget"]

@@ -35,7 +35,12 @@ def render_page(evidence: Evidence, *, title: str, date: str, command: Sequence[
         audit(evidence),
         _again(evidence, date, command),
     ]
-    first, *others = [part for part in parts if part is not None]
+    return lay_out([part for part in parts if part is not None], title=title, date=date)
+
+
+def lay_out(parts: Sequence[Element], *, title: str, date: str) -> str:
+    """Return the text of one HTML file that loads nothing: the first section, the contents, and all others."""
+    first, *others = parts
     style = resources.files("accountant.report").joinpath("report.css").read_text(encoding="utf-8")
     body = make(
         "body",

@@ -43,7 +43,7 @@ class Statistics:
 
     @property
     def dimension(self) -> int:
-        """d."""
+        """D."""
         return len(self.mean)
 
 

@@ -43,6 +43,7 @@ from profiles.hypotheses import (
     PUBLIC_CONSTANTS,
     RECORD_STATISTICS,
     WITHIN_BUDGET,
+    Hypothesis,
 )
 from profiles.mechanisms import GaussianSum, KNormSum
 from proofs_check.suprema.bound import EpsilonBound
@@ -70,7 +71,7 @@ def describe_path(charges: Sequence[Charge], law: NoiseLaw, name: str) -> Profil
     'w*(c1 + c2*z**2)'
     """
     normal = isinstance(law, NormalNoise)
-    terms = [_term(f"c{place}", charge.part, normal) for place, charge in enumerate(charges, 1)]
+    terms = [_term(f"c{place}", charge.part, 2 if normal else 1) for place, charge in enumerate(charges, 1)]
     costs = {f"c{place}": charge.cost for place, charge in enumerate(charges, 1)}
     whole = " + ".join(terms)
     read = {_POWERS[charge.part][0] for charge in charges if _POWERS[charge.part] is not None}  # type: ignore[index]
@@ -81,11 +82,11 @@ def describe_path(charges: Sequence[Charge], law: NoiseLaw, name: str) -> Profil
     return declare(name, f"w*({whole})", record=record, parameters=costs, source=source)
 
 
-def _term(cost: str, part: Part, normal: bool) -> str:
+def _term(cost: str, part: Part, exponent: int) -> str:
     found = _POWERS[part]
     if found is None:
         return cost
-    statistic, power = found[0], found[1] * (2 if normal else 1)
+    statistic, power = found[0], found[1] * exponent
     return f"{cost}*{statistic}" + (f"**{power}" if power > 1 else "")
 
 
@@ -134,8 +135,8 @@ def certify_path(
     return CertifiedPath(found, profile, worst, curve)
 
 
-def _reasons(guarantee: AnyGuarantee) -> dict[object, str]:
-    """Return what discharges the hypotheses of a fit that hold by construction, each with the reason (docs/private-kmeans.md, section 5)."""
+def _reasons(guarantee: AnyGuarantee) -> dict[Hypothesis, str]:
+    """Return what discharges the hypotheses of a fit that hold by construction, with reasons (docs/private-kmeans.md, section 5)."""
     said = {
         WITHIN_BUDGET.id: f"the account of the run refuses a release that its budget does not have ({_PAGE}, Theorem 1)",
         FIXED_IN_ADVANCE.id: (

@@ -108,7 +108,9 @@ class PrivateRecords:
     def centre(self, statistics: Statistics) -> None:
         """Take over released statistics: rows are seen around this mean from now on. Costs nothing, because they are released."""
         self._statistics = statistics
-        self._clip = Fraction(math.nextafter(float(self._domain.radius) + float(np.linalg.norm(statistics.mean - statistics.center)), math.inf))
+        self._clip = Fraction(
+            math.nextafter(float(self._domain.radius) + float(np.linalg.norm(statistics.mean - statistics.center)), math.inf)
+        )
         self._kept = None
 
     def clip(self, radius: float) -> None:

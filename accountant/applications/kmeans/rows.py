@@ -21,7 +21,7 @@ class Rows(Protocol):
 
     @property
     def dimension(self) -> int:
-        """d."""
+        """D."""
 
     def blocks(self) -> Iterator[Floats]:
         """Yield all rows in their order, in blocks of shape (rows, d), finite and in C order; they are not to be changed."""
@@ -35,7 +35,7 @@ class ArrayRows:
 
     @property
     def dimension(self) -> int:
-        """d."""
+        """D."""
         return int(self.points.shape[1])
 
     def blocks(self) -> Iterator[Floats]:
@@ -57,7 +57,7 @@ class FileRows:
 
     @property
     def dimension(self) -> int:
-        """d."""
+        """D."""
         return len(self.names)
 
     def blocks(self) -> Iterator[Floats]:
@@ -97,3 +97,12 @@ def open_rows(
     if not chosen:
         raise InvalidData(f"{source.label} has no column that is left; leave out fewer columns, or give a table of numbers")
     return FileRows(path, chosen, report)
+
+
+def read_center(path: Path, dimension: int) -> Floats:
+    """Return the one record of a file, shape (d,). Raises :class:`InvalidData`, :class:`profiles.UnreadableFile`."""
+    rows = open_rows(path)
+    found = [row for block in rows.blocks() for row in block[:2]][:2]
+    if len(found) != 1 or rows.dimension != dimension:
+        raise InvalidData(f"the center must be one record of {dimension} numbers, but {path.name} has another shape; give one row")
+    return np.array(found[0])

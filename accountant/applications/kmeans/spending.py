@@ -166,7 +166,9 @@ class Spending:
         """Record a release before its noise is drawn. Raises :class:`InvalidArgument` where the budget does not have its cost."""
         cost = round_down(cost)
         if not 0 < cost <= self.left:
-            raise InvalidArgument("a release was asked for that the budget of the fit does not have; ask for a smaller share of what is left")
+            raise InvalidArgument(
+                "a release was asked for that the budget of the fit does not have; ask for a smaller share of what is left"
+            )
         made = Charge(part, cost, reach)
         self.charges.append(made)
         return made
@@ -177,7 +179,7 @@ class Spending:
 
 def to_share(share: object) -> Fraction:
     """Return a share as an exact number in (0, 1]. Raises :class:`InvalidArgument`."""
-    found = to_exact(share, "a share of the budget")  # type: ignore[arg-type]
+    found = to_exact(share, "a share of the budget")
     if not 0 < found <= 1:
         raise InvalidArgument(f"a share of what is left of the budget lies in (0, 1], but {float(found):g} was found; correct it")
     return found
@@ -187,7 +189,9 @@ def open_law(epsilon: ExactLike, delta: ExactLike | None) -> NoiseLaw:
     """Return the law of noise for ε, or for (ε, δ). Raises :class:`InvalidArgument`, and :class:`profiles.Infeasible` for such a δ."""
     asked = to_exact(epsilon, "epsilon")
     if not 0 < asked <= MOST_EPSILON:
-        raise InvalidArgument(f"epsilon must be positive and at most {MOST_EPSILON}, but {str(epsilon)[:40]} was found; give another number")
+        raise InvalidArgument(
+            f"epsilon must be positive and at most {MOST_EPSILON}, but {str(epsilon)[:40]} was found; give another number"
+        )
     if delta is None:
         return PureNoise(asked)
     from accountant.applications.kmeans.gaussian import largest_mu  # noqa: PLC0415 - loads curves, which pure noise does not need

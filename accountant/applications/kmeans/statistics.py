@@ -1,7 +1,7 @@
 """The number of records, their mean and their spread, each with noise that is paid for, or taken as it is where it is public.
 
-Statement (docs/private-kmeans.md, section 2). Let y be the records in the public ball of radius r about the center, n their number. Released
-are ñ = n + noise, Σ y + noise and Σ ‖y‖² + noise, for which a record of norm z = ‖y‖ pays ε_n, ε_c z/r and ε_Z z²/r². All else is
+Statement (docs/private-kmeans.md, section 2). Let y be the records in the public ball of radius r about the center, n their number. Released are
+ ñ = n + noise, Σ y + noise and Σ ‖y‖² + noise, for which a record of norm z = ‖y‖ pays ε_n, ε_c z/r and ε_Z z²/r². All else is
 post-processing of these:
 
     m = (Σ y + ζ)/ñ, moved into the ball,  V = E ‖ζ‖²/ñ²,  mean = max(0, 1 − V/‖m‖²) m,
@@ -59,7 +59,12 @@ class Public:
     @property
     def sentence(self) -> str:
         """What is supposed of the data, as the hypothesis says it; "" where nothing is."""
-        words = {"n": "the number of records", "mean": "their mean", "rms": "their mean squared distance from it", "radius": "their largest norm"}
+        words = {
+            "n": "the number of records",
+            "mean": "their mean",
+            "rms": "their mean squared distance from it",
+            "radius": "their largest norm",
+        }
         named = [words[name] for name in NAMES if name in self.names]
         return "" if not named else f"{', '.join(named)} {'are' if len(named) > 1 else 'is'}"
 
@@ -109,7 +114,8 @@ def shrink_mean(mean: Floats, variance: float, radius: Fraction) -> Floats:
     """
     inside = project_records(mean[np.newaxis], 2, radius)[0]
     square = float(inside @ inside)
-    return inside * max(0.0, 1 - variance / square) if square > 0 else inside
+    shrunk: Floats = inside * max(0.0, 1 - variance / square) if square > 0 else inside
+    return shrunk
 
 
 def _mean_of(rows: Rows, records: PrivateRecords) -> Floats:
