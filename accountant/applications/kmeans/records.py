@@ -91,6 +91,21 @@ class PrivateRecords:
         """What may be spent in all: ε, or μ²."""
         return self._spending.law.budget
 
+    @property
+    def unspent(self) -> Fraction:
+        """What is left of it."""
+        return self._spending.left
+
+    @property
+    def dimension(self) -> int:
+        """d."""
+        return self._rows.dimension
+
+    @property
+    def count_share(self) -> Fraction:
+        """The share of counts with the least first-order error of a centre."""
+        return self._spending.law.count_share(self._rows.dimension)
+
     def energy_of(self, charge: Charge, dimension: int) -> float:
         """Return E ‖ζ‖₂² of the noise that a charge of a vector of ``dimension`` numbers bought."""
         return self._spending.law.energy(charge, dimension)
@@ -183,7 +198,7 @@ class PrivateRecords:
         columns = 1 if summed is None else self._rows.dimension + 1
         totals = np.zeros((cells, columns), dtype=object)
         one = quantise(np.ones((1, 1)), None, counted.unit)[0, 0]
-        for block in self._centred():
+        for block in self.centred():
             labels = check_labels(assign(block), len(block), cells)
             units = np.empty((len(block), columns))
             most = max(1.0, float(one))
@@ -194,8 +209,8 @@ class PrivateRecords:
             totals += total_labelled(units, most, labels[np.newaxis], cells)[0].astype(object)
         return totals
 
-    def _centred(self) -> Iterator[Floats]:
-        """Yield blocks in centred coordinates."""
+    def centred(self) -> Iterator[Floats]:
+        """Yield blocks of rows in centred coordinates: private, and not to be released."""
         statistics = self.statistics
         shift = statistics.mean - self._domain.center
         for block in self._rows.blocks():
