@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from accountant.applications.kmeans.access import Assign, Cells, Statistics
 from accountant.applications.kmeans.rows import Rows
-from accountant.applications.kmeans.spending import Charge, Part, Spending, to_share
+from accountant.applications.kmeans.spending import Charge, NoiseLaw, Part, Spending, to_share
 from profiles import InvalidArgument
 from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.ball import project_records, widen
@@ -87,6 +87,11 @@ class PrivateRecords:
         return self._spending.law.sum_noise(self._rows.dimension)
 
     @property
+    def law(self) -> NoiseLaw:
+        """The law of the noise."""
+        return self._spending.law
+
+    @property
     def budget(self) -> Fraction:
         """What may be spent in all: ε, or μ²."""
         return self._spending.law.budget
@@ -98,7 +103,7 @@ class PrivateRecords:
 
     @property
     def dimension(self) -> int:
-        """d."""
+        """Return d."""
         return self._rows.dimension
 
     @property

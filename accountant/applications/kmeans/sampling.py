@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from accountant.applications.kmeans.access import Assign, Cells, Statistics
 from accountant.applications.kmeans.records import PrivateRecords, check_labels
-from accountant.applications.kmeans.spending import Charge, Part, PureNoise, round_down, to_share
+from accountant.applications.kmeans.spending import Charge, Part, round_down, to_share
 from accountant.guarantees import AnyGuarantee, Run, conclude_run, realise_pairs, settle
 from accountant.guarantees.derive import DerivedEpsilon, derive_epsilon
 from accountant.guarantees.proved import prove_promises
@@ -246,7 +246,7 @@ class SampledRecords:
         part = to_share(share)
         points, weights = self._draw()
         counts, rest = self._left()
-        law, dimension = PureNoise(self._records.budget), points.shape[1]
+        law, dimension = self._records.law, points.shape[1]
         count = self._charge(Part.CELL_COUNTS, part * counts, Fraction(1))
         counted = law.open(count, self._bits)
         summed: Release | None = None
