@@ -105,12 +105,12 @@ def choose_method(signal: float, *, clusters: int, dimension: int) -> MethodPlan
 def _choose_lloyd(signal: float, clusters: int, *, spectral: bool) -> LloydPlan:
     """Return the row of the table of docs/study-kmeans.md."""
     if signal < 4:
-        active = min(clusters, max(2, int((1.0 if spectral else 0.4) * signal * clusters)))
+        active = min(clusters, max(2, int((0.5 if spectral else 0.4) * signal * clusters)))
         return LloydPlan(clusters, active, 2, 1, 0, Fraction(1), 1.0)
     if signal < 7:
-        return LloydPlan(clusters, clusters, 4, 2 if spectral else 1, 0, Fraction(1), 1.0)
+        return LloydPlan(clusters, clusters, 4, 1, 0, Fraction(1), 1.0)
     if signal < 25:
-        return LloydPlan(clusters, clusters, 4, 2, 0, Fraction(1), 1.2)
+        return LloydPlan(clusters, clusters, 4, 2, 0, Fraction(1), 1.0 if spectral else 1.2)
     if signal < 200:
         return LloydPlan(clusters, clusters, 4, 2, 1, Fraction(6, 10), 1.5)
     return LloydPlan(clusters, clusters, 16, 2, 2, Fraction(1, 2), 2.0)
