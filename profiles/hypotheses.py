@@ -448,9 +448,9 @@ OF_SAMPLES = (INDEPENDENT, ONE_ANALYSIS, NOT_REDRAWN)
 #: Of every sample whose records get the weight 1/q(x).
 OF_WEIGHTED_SAMPLES = (IN_RANGE, RECORD_STATISTICS, WEIGHT_AS_GIVEN, *OF_SAMPLES)
 
-#: What is true of a machine and of its surroundings or not, and no program can discharge: IEEE arithmetic, balls, random bits of the
-#: operating system, and that nobody watches the run. A bound under these alone is unconditional.
-PHYSICS = (IEEE_ROUNDING, BALLS_ENCLOSE, SECURE_BITS, ONLY_OUTPUT)
+#: What is true of a machine and of its surroundings or not, and no program can discharge: arithmetic of binary64, balls, random bits of
+#: the operating system, and that nobody watches the run. A bound under these alone is unconditional.
+PHYSICS = (IEEE_ROUNDING, ARITHMETIC, BALLS_ENCLOSE, SECURE_BITS, ONLY_OUTPUT)
 
 #: All of them, in the order of the heads; families with their gaps.
 REGISTRY: dict[str, Hypothesis] = {item.id: item for item in list(globals().values()) if isinstance(item, Hypothesis)}

@@ -212,12 +212,15 @@ def decimal_text(value: Fraction, digits: int, *, round_up: bool) -> str:
 
 
 def shorten(value: Fraction) -> str:
-    """Return a fraction as at most 40 characters, for a message; a longer one ends with dots.
+    """Return a fraction as at most 40 characters, for a message; a longer one ends with dots. Binary64 numbers are written as given.
 
-    >>> shorten(Fraction(1, 3)), len(shorten(Fraction(10**5000)))
-    ('1/3', 40)
+    >>> shorten(Fraction(1, 3)), len(shorten(Fraction(10**5000))), shorten(Fraction(1.2))
+    ('1/3', 40, '1.2')
     """
     text = integer_text(value.numerator) + ("" if value.denominator == 1 else f"/{integer_text(value.denominator)}")
+    given = nearest(value)
+    if math.isfinite(given) and Fraction(given) == value:
+        text = min(text, repr(given), key=len)
     return text if len(text) <= 40 else text[:37] + "..."
 
 

@@ -7,10 +7,12 @@ from fractions import Fraction
 
 import mpmath
 
-from accountant.amplification import MOST_EPSILON, amplify_minus, amplify_plus
+from accountant.amplification import BITS, MOST_EPSILON, amplify_minus, amplify_plus, round_outward
 from accountant.calibration.one_sided import largest_epsilon0, largest_probability, to_target
-from profiles import InvalidTarget, Undecided
+from profiles import InvalidArgument, InvalidTarget, Undecided
 from profiles.mechanisms.repeated.interface import to_rounds
+from profiles.numbers import round_down_finite
+from proofs_check.enclosures import ball, working_precision
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +39,15 @@ class RoundsCalibration:
         return self.target if found is None else found
 
 
-def calibrate_rounds(target: object, rounds: object) -> RoundsCalibration:
+def calibrate_rounds(target: object, rounds: object, *, p: float | None = None) -> RoundsCalibration:
     """Return p and ε₀ for L rounds of the exponential mechanism, whose losses are ε₀ and L·ε₀ (docs/repeated-mechanisms.md, Theorem C).
 
         ε₀ = log y for the root y > 1 of y = 1 + e^ε (1 − y^−L),   p = (e^ε − 1)/(y − 1).
 
     Both directions are then exactly ε, and no pair (p, ε₀) that these losses allow has a larger p·ε₀. One round gives p = 1 and ε₀ = ε;
     many rounds give the pair of :func:`calibrate_one_sided`. Both numbers are rounded down to binary64.
+    ``p``, a public probability above 0, is taken in place of the best one: a larger one has less noise of sampling and a smaller p·ε₀. Then
+    ε₀ is the largest that it allows, min(log(1 + (e^ε − 1)/p), −log(1 − (1 − e^−ε)/p)/L).
 
     ``target`` ε in nats, exact, 0 < ε ≤ 10000. Raises :class:`InvalidTarget`, :class:`InvalidArgument`.
 
@@ -52,14 +56,33 @@ def calibrate_rounds(target: object, rounds: object) -> RoundsCalibration:
     (0.6885, 1.2516, True)
     """
     epsilon, count = to_target(target), to_rounds(rounds)
+    if p is not None:
+        return _calibrate_at(epsilon, count, p)
     guess = largest_epsilon0(epsilon, 1) if count == 1 else _guess(epsilon, count)
     p = largest_probability(epsilon, _minus(count, guess))
     if p == 0:
         raise InvalidTarget("this target needs a sampling probability below every binary64 number; raise it")
-    plan = RoundsCalibration(epsilon, p, min(guess, largest_epsilon0(epsilon, p)), count)
+    return _certify(RoundsCalibration(epsilon, p, min(guess, largest_epsilon0(epsilon, p)), count))
+
+
+def _certify(plan: RoundsCalibration) -> RoundsCalibration:
+    epsilon = plan.target
     if plan.epsilon0 <= 0 or plan.plus > epsilon or plan.minus > epsilon:
         raise Undecided("the pair for this target could not be certified; give a target with fewer digits")
     return plan
+
+
+def _calibrate_at(epsilon: Fraction, rounds: int, p: float) -> RoundsCalibration:
+    """Return the plan with a given p. Raises :class:`InvalidArgument` unless 0 < p ≤ 1."""
+    if isinstance(p, bool) or not isinstance(p, (int, float)) or not 0 < p <= 1:
+        raise InvalidArgument(f"a sampling probability must lie in (0, 1], but {str(p)[:40]} was found; give a public one")
+    most = largest_epsilon0(epsilon, Fraction(p))
+    with working_precision(BITS):
+        share = -(-ball(epsilon)).expm1() / ball(Fraction(p))
+        if bool(share < 1):
+            loss = -((-share).log1p()) / rounds
+            most = min(most, Fraction(round_down_finite(max(Fraction(0), round_outward(loss, up=False)))))
+    return _certify(RoundsCalibration(epsilon, float(p), most, rounds))
 
 
 def _minus(rounds: int, epsilon0: Fraction) -> Fraction | None:

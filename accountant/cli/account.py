@@ -10,8 +10,8 @@ import typer
 
 from accountant.cli.options import AllOption, CertificateOption, JsonOption
 from accountant.cli.output import print_as_it_is, print_json, print_line
-from accountant.cli.progress import show_progress
 from accountant.files import check_not_input, check_writable, write_whole
+from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:

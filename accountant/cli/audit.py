@@ -16,8 +16,8 @@ import typer
 from accountant.cli.completion import complete_effort, complete_mechanism, complete_mode, complete_profile
 from accountant.cli.options import JsonOption, ShowValuesOption, parse_assignments, repeat_words
 from accountant.cli.output import print_as_it_is, print_json
-from accountant.cli.progress import with_progress
 from accountant.cli.streams import quiet_output
+from accountant.progress import with_progress
 from profiles.errors import InvalidArgument, PDPError, UnwritableOutput
 from profiles.numbers import to_integer
 from profiles.private import locate_failure, quote_failure

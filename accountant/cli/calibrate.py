@@ -22,9 +22,9 @@ from accountant.cli.options import (
     parse_assignments,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
-from accountant.cli.progress import show_progress
 from accountant.cli.streams import load_quietly, quiet_output
 from accountant.files import check_not_input, check_writable, write_whole
+from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.private import EYES_ONLY
 

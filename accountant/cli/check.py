@@ -12,7 +12,7 @@ import typer
 
 from accountant.cli.options import JsonOption
 from accountant.cli.output import print_json, print_line
-from accountant.cli.progress import show_progress
+from accountant.progress import show_progress
 
 HELP = (
     "Check a certificate (or that of a sample or of a table of weights) with the proof checker (the kernel; standard library only): "

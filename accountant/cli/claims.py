@@ -10,7 +10,7 @@ import typer
 from accountant.cli.completion import complete_claim, complete_paper
 from accountant.cli.options import JsonOption
 from accountant.cli.output import print_json, print_line, print_table
-from accountant.cli.progress import show_progress
+from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:

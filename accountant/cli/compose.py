@@ -10,8 +10,8 @@ import typer
 
 from accountant.cli.options import AllOption, JsonOption
 from accountant.cli.output import print_as_it_is, print_json, print_line
-from accountant.cli.progress import show_progress
 from accountant.files import check_not_input, check_writable, write_whole
+from accountant.progress import show_progress
 
 HELP = (
     "Add up the epsilons of several releases about the same records, from their guarantee files or certificates, with all premises. A file "

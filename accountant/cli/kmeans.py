@@ -53,7 +53,7 @@ class Options:
     )
     columns: Annotated[str | None, typer.Option("--columns", metavar="a,b", help="the columns that are used; all by default")] = None
     without: Annotated[str | None, typer.Option("--without", metavar="a,b", help="columns that are not used, such as a label")] = None
-    method: Annotated[str, typer.Option("--method", metavar="NAME", help="how centres are found")] = "lloyd"
+    method: Annotated[str, typer.Option("--method", metavar="NAME", help="how centres are found: auto or lloyd")] = "auto"
     public: Annotated[
         list[str] | None,
         typer.Option(

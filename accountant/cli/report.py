@@ -26,9 +26,9 @@ from accountant.cli.options import (
     repeat_words,
 )
 from accountant.cli.output import print_json, print_line
-from accountant.cli.progress import show_progress, with_progress
 from accountant.cli.streams import load_quietly, quiet_output
 from accountant.files import check_not_input, check_writable, write_whole
+from accountant.progress import show_progress, with_progress
 from accountant.report.writing import check_title, today
 from profiles.errors import InvalidArgument
 from profiles.numbers import to_integer

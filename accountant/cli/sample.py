@@ -25,8 +25,8 @@ from accountant.cli.options import (
     parse_assignments,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line
-from accountant.cli.progress import show_progress
 from accountant.cli.streams import quiet_output
+from accountant.progress import show_progress
 from profiles.private import EYES_ONLY
 
 HELP = (
@@ -40,6 +40,8 @@ Examples:
   pdp sample examples/lloyd.toml --q 1/2 --data examples/points.csv \\
     --statistic z=l2 --out sample.parquet
   pdp sample examples/gaussian.toml -e 1 --target-delta 1e-5 --target-size 10 \\
+    --data examples/points.csv --statistic z=l2 --out sample.csv
+  pdp sample examples/gaussian.toml --q "1/2 + z/20" --delta 1e-5 \\
     --data examples/points.csv --statistic z=l2 --out sample.csv
 """
 
@@ -55,6 +57,9 @@ class Options:
         str | None, typer.Option("--target-epsilon", "-e", metavar="E", help="target epsilon* in nats: privacy-constrained weights")
     ] = None
     target_delta: TargetDeltaOption = None
+    delta: Annotated[
+        str | None, typer.Option("--delta", metavar="D", help="at which epsilon is bounded, with --rule or --q under Gaussian noise")
+    ] = None
     steps: StepsOption = None
     target_size: TargetSizeOption = None
     rule: RuleOption = None
@@ -97,6 +102,7 @@ def run(options: Options) -> int:
             constants=parse_assignments(options.constant, "--constant") or None,
             target_epsilon=options.target_epsilon,
             target_delta=options.target_delta,
+            delta=options.delta,
             steps=options.steps,
         )
     found = to_certificate(
@@ -110,6 +116,7 @@ def run(options: Options) -> int:
         **{name: value for name, value in found.items() if name != "proof"},
         "out": str(summary.out),
         "certificate": str(summary.certificate),
+        "steps": summary.plan.steps,
         **summary.plan.derived.compare_with_unsampled(),
     }
     if options.json:
@@ -142,7 +149,7 @@ def _print(found: dict[str, Any], beside: Sequence[str], lines: list[str]) -> No
 
 
 def _say_steps(found: dict[str, Any]) -> str:
-    steps = int(found["rule"]["constants"]["steps"])
+    steps = found["steps"]
     return "for one sample and its analysis" if steps == 1 else f"for {steps} fresh samples by this plan, with an analysis each, together"
 
 

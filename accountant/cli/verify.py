@@ -12,9 +12,9 @@ import typer
 from accountant.cli.completion import complete_condition
 from accountant.cli.options import CertificateOption, JsonOption, ProfileArgument
 from accountant.cli.output import console, print_as_it_is, print_json, print_line, print_table
-from accountant.cli.progress import show_progress
 from accountant.cli.streams import load_quietly
 from accountant.files import check_not_input, check_writable, write_whole
+from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.notions import ProfileNotion
 

@@ -20,9 +20,9 @@ from accountant.cli.options import (
     require_delta,
 )
 from accountant.cli.output import print_as_it_is, print_json, print_line
-from accountant.cli.progress import show_progress
 from accountant.cli.streams import load_quietly
 from accountant.files import check_not_input, check_writable, write_whole
+from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 from profiles.notions import ProfileNotion
 from profiles.private import EYES_ONLY

@@ -8,7 +8,7 @@ from accountant.curves.events import Composition, MechanismKind, make_event
 from accountant.guarantees.calls import Signature
 from accountant.guarantees.curves import describe_events
 from accountant.guarantees.stored import NUMBER
-from accountant.guarantees.theorem import AnyGuarantee, CurveBound, EpsilonDP, conclude, require_guarantee
+from accountant.guarantees.theorem import AnyGuarantee, CurveBound, EpsilonDP, TwoSidedDP, conclude, require_guarantee
 from profiles import InvalidArgument, decimal_text, exact_text
 from profiles.hypotheses import WITHIN_BUDGET
 
@@ -36,7 +36,12 @@ def keep_within_budget(guarantee: AnyGuarantee, budget: Fraction) -> AnyGuarante
     if isinstance(bound, EpsilonDP):
         if bound.upper > budget:
             raise InvalidArgument(_too_much(subject, "epsilon", budget))
-        kept: EpsilonDP | CurveBound = EpsilonDP(bound.lower, budget, bound.evidence)
+        kept: EpsilonDP | TwoSidedDP | CurveBound = EpsilonDP(bound.lower, budget, bound.evidence)
+        said = f"whatever is released, epsilon <= {decimal_text(budget, 12, round_up=True)} is what may be spent"
+    elif isinstance(bound, TwoSidedDP) and bound.epsilon is not None and not bound.delta:
+        if bound.epsilon > budget:
+            raise InvalidArgument(_too_much(subject, "epsilon", budget))
+        kept = TwoSidedDP(budget, budget, evidence=bound.evidence)
         said = f"whatever is released, epsilon <= {decimal_text(budget, 12, round_up=True)} is what may be spent"
     elif isinstance(bound, CurveBound) and _multiplier(bound.composition) is not None:
         noise = _multiplier(bound.composition)

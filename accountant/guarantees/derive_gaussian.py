@@ -24,9 +24,9 @@ from accountant.guarantees.theorem import AnyGuarantee, TwoSidedDP
 from accountant.rules import SamplingRule
 from accountant.rules.gaussian import make_gaussian_rule
 from accountant.weights.gaussian.covers import CoveredRule, lower_number
+from accountant.weights.gaussian.many_steps import compose_pair
 from accountant.weights.gaussian.premise import GaussianTarget, to_gaussian_target, to_steps
 from accountant.weights.gaussian.stored import TabulatedWeights
-from accountant.weights.gaussian.table import compose_pair
 from accountant.weights.gaussian.weight import require_gaussian, to_target_delta
 from profiles import Declaration, InvalidSampling, Profile, decimal_text, exact_text
 from profiles.files import to_declaration
@@ -136,8 +136,16 @@ class DerivedDelta:
             "checked_by_kernel": True,
             "gap_reached": self.covered.cover.reached,
             "relative_gap": decimal_text((self.upper - self.lower) / self.upper, 3, round_up=True),
-            **_compare(self.unsampled, self.lower, self.upper),
+            **self.compare_with_unsampled(),
         }
+
+    def compare_with_unsampled(self) -> dict[str, Any]:
+        """Return ε without sampling and which of the two is smaller as JSON: the keys ``without_sampling`` and ``smaller``."""
+        return _compare(self.unsampled, self.lower, self.upper)
+
+    def describe_unsampled(self) -> tuple[str, ...]:
+        """Return ε without sampling in words, and which of the two is smaller."""
+        return _describe(self.unsampled, self.target, self.lower, self.upper)
 
     @property
     def unsampled(self) -> CurvePoint:
@@ -153,7 +161,7 @@ class DerivedDelta:
             lines.append(
                 f"the pair of the record {at} has epsilon of at least {decimal_text(self.lower, 12, round_up=False)} at this delta"
             )
-        lines += ["checked by kernel: yes", *_describe(self.unsampled, self.target, self.lower, self.upper)]
+        lines += ["checked by kernel: yes", *self.describe_unsampled()]
         if not cover.reached:
             lines.append(
                 "gap: both sides are proved, but they are farther apart than was asked for; raise --budget, or narrow the ranges without "

@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from accountant.guarantees import AnyGuarantee, amplify_by_importance_sampling, derive_profile, settle, worst_case
+from accountant.guarantees.gaussian_samples import bound_by_cover
 from accountant.guarantees.rules import list_premises
 from accountant.guarantees.theorem import TwoSidedDP, conclude
 from accountant.interop.files import FORMAT, read_guarantee, suppose
 from accountant.interop.replaying import replay
 from accountant.rules import rule_from_expression
 from accountant.samples.checking import check_certificate, declare_stated, name_unstated, read_certificate, read_premises
+from accountant.weights.gaussian.covers import FORMAT as COVER
+from accountant.weights.gaussian.covers import check_cover
 from profiles import NotReplayed, UnreadableFile, to_exact
 from profiles.hypotheses import FILE_IS_RIGHT, PUBLIC_CONSTANTS, Hypothesis, as_hypothesis
 from profiles.strict_json import read_json
@@ -25,7 +28,7 @@ def read_release(text: str, name: str = "the file") -> AnyGuarantee:
     """Return the guarantee that a file is about, with an epsilon that was checked here again as far as that can be done.
 
     * A guarantee file: its calls are made again; where they cannot be, what it states, with its word as an open hypothesis.
-    * A certificate of ``pdp epsilon``: the kernel checks it, and the rules conclude from its profile and q.
+    * A certificate of ``pdp epsilon``, also of one at a delta: the kernel checks it, and the rules conclude from its profile and q.
     * A certificate of ``pdp sample``: checked as ``pdp check`` does; what it states, and the premises that it does not name.
 
     Raises :class:`UnreadableFile` for other files, and for certificates that are rejected or have no epsilon.
@@ -43,6 +46,8 @@ def read_release(text: str, name: str = "the file") -> AnyGuarantee:
             return replay(read)
         except NotReplayed:
             return suppose(read)
+    if isinstance(whole, dict) and whole.get("format") == COVER:
+        return _from_cover(whole, name)
     if isinstance(whole, dict) and isinstance(whole.get("sampling"), dict) and isinstance(whole.get("profile"), dict):
         return _from_epsilon(whole, text, name)
     raise UnreadableFile(
@@ -76,6 +81,16 @@ def _from_epsilon(whole: Mapping[str, Any], text: str, name: str) -> AnyGuarante
     rule = rule_from_expression(whole["sampling"]["q"], profile)
     found = amplify_by_importance_sampling(derive_profile(profile), rule)
     return settle(worst_case(found, certificate=whole), supposes=(_NUMBERS,))
+
+
+def _from_cover(whole: Mapping[str, Any], name: str) -> AnyGuarantee:
+    report = check_cover(whole)
+    if not report.accepted:
+        raise UnreadableFile(f"a certificate of an epsilon at a delta was expected in {name}, but it is rejected at {report.step}")
+    profile = declare_stated(whole["profile"])
+    rule = rule_from_expression(whole["sampling"]["q"], profile)
+    found = bound_by_cover(profile, rule=rule, at_delta=to_exact(whole["delta"]), steps=whole["steps"], weight_cover=whole)
+    return settle(found, supposes=(_NUMBERS,))
 
 
 def _from_sample(sample: Mapping[str, Any], text: str, name: str) -> AnyGuarantee:

@@ -13,7 +13,8 @@ from accountant.guarantees.theorem import Unit
 from accountant.rules.gaussian import make_gaussian_rule
 from accountant.rules.named import RULES, SamplingRule, constants_are_public, make_rule, rule_from_expression
 from accountant.samples.certificate import DRAWS, FORMAT, SECRET, USES, VERSION, WEIGHTED
-from accountant.selection.select import CERTIFIED, CHECKED, METHODS, ROUNDED, TABULATED
+from accountant.selection.select import CERTIFIED, CHECKED, DOMINATED, METHODS, ROUNDED, TABULATED
+from accountant.weights.gaussian.covers import check_cover
 from accountant.weights.gaussian.stored import check_table
 from accountant.weights.gaussian.stored import declare_stated as declare_gaussian
 from profiles import InvalidSampling, PDPError, Profile, declare, exact_text, to_exact
@@ -56,7 +57,7 @@ _FIRST_KEYS = frozenset(
     }
 )
 #: What each version has: the first one named fewer premises, and is still read; ``pdp check`` adds what it does not say. The third one is
-#: of weights under Gaussian noise, whose proof is their table.
+#: of samples under Gaussian noise, whose proof is a table of weights, or a cover of the rule.
 _KEYS = {1: _FIRST_KEYS, VERSION: _FIRST_KEYS | {"unit", "premises", "parts"}, WEIGHTED: _FIRST_KEYS | {"unit", "premises", "parts"}}
 _NOTIONS = {1: "add-remove-dp", VERSION: "add-remove-dp", WEIGHTED: "approximate-dp"}
 _FIGURES = frozenset({"warning", "records", "sample_size", "expected_sample_size", "seed"})
@@ -116,7 +117,7 @@ def _require(condition: object, step: str, reason: str) -> None:
 def _check(found: Mapping[str, Any]) -> Report:
     _require(type(found["version"]) is int and found["version"] in _KEYS, "version", f"version {VERSION} was expected")
     weighted = isinstance(found.get("profile"), dict) and "notion" in found["profile"]
-    _require((found["version"] == WEIGHTED) is weighted, "version", f"version {WEIGHTED} is of weights for a target delta, and no other is")
+    _require((found["version"] == WEIGHTED) is weighted, "version", f"version {WEIGHTED} is of Gaussian noise, and no other is")
     keys = _KEYS[found["version"]]
     unknown = [key for key in found if key not in keys and key != "private"]
     _require(not unknown, "fields", f"the field {str(unknown[:1])[:60]} is unknown")
@@ -126,7 +127,7 @@ def _check(found: Mapping[str, Any]) -> Report:
     _require(proof is not None, "proof", "there is no proof for the kernel: the bound rests on ball arithmetic alone")
     _require(proof["profile"] == found["profile"], "profile", "the proof is about another profile")
     stated = read_premises(found)
-    report = check_table(proof) if found["version"] == WEIGHTED else check(json.dumps(proof))
+    report = _check_proof(proof, weighted=found["version"] == WEIGHTED, tabulated=rule["q"] is None)
     if not report.accepted:
         return Report(accepted=False, step=f"proof.{report.step}", reason=report.reason)
     _require(
@@ -154,6 +155,12 @@ def _check(found: Mapping[str, Any]) -> Report:
         lost = [item.sentence for item in _list_premises(found, made, declared) if item in _closable(declared) and item not in told]
         _require(not lost, "discharged", f"the premise {''.join(lost[:1])[:60]} is neither open nor discharged")
     return report
+
+
+def _check_proof(proof: Mapping[str, Any], *, weighted: bool, tabulated: bool) -> Report:
+    if not weighted:
+        return check(json.dumps(proof))
+    return check_table(proof) if tabulated else check_cover(proof)
 
 
 def read_premises(found: Mapping[str, Any]) -> list[Hypothesis]:
@@ -210,7 +217,7 @@ def declare_stated(profile: Mapping[str, Any]) -> Profile:
 def _rebuild(declared: Profile, rule: Mapping[str, Any], proof: Mapping[str, Any], *, weighted: bool) -> SamplingRule:
     """Return the rule from its name and constants, which has to be the one that is stated and that the proof is about."""
     name, q, constants = rule["name"], rule["q"], rule["constants"]
-    if weighted:
+    if weighted and q is None:
         numbers = {key: to_exact(_text(value)) for key, value in constants.items()}
         stated = make_gaussian_rule(
             to_exact(_text(rule["target_epsilon"])), numbers["target_delta"], int(numbers["steps"]), numbers.get("scale")
@@ -271,9 +278,14 @@ def _list_premises(found: Mapping[str, Any], rule: SamplingRule, declared: Profi
     every.update(dict.fromkeys((*Unit.RECORD.hypotheses, EXACT_REALS, STATISTICS, ARITHMETIC, ONE_ANALYSIS, _BITS[randomness])))
     if len(found["runs"]) > 1:
         every[SAME_STATISTICS] = None
-    if found["version"] == WEIGHTED and (steps := int(dict(rule.constants)["steps"])) > 1:
+    if found["version"] == WEIGHTED and (steps := _count_steps(found)) > 1:
         every.update(dict.fromkeys((FRESH_SAMPLES, MOST_STEPS.about(steps=steps))))
     return [item for item in every if declared.record or item.id not in _EMPTY]
+
+
+def _count_steps(found: Mapping[str, Any]) -> int:
+    proof = found["proof"]
+    return int(proof["target"]["steps"] if found["rule"]["q"] is None else proof["steps"])
 
 
 def _name_parts(found: Mapping[str, Any]) -> Iterator[Hypothesis]:
@@ -301,8 +313,10 @@ def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None], dec
     methods = {text: method for method, text in METHODS.items()}
     method = methods.get(found["sampler"]["pairs"])
     if found["version"] == WEIGHTED:
-        _require(method == TABULATED, "sampler", "the pairs are not chosen in a known way")
-        _require("weight-table" in claims, "proof", "the claim weight-table is missing")
+        tabulated = found["rule"]["q"] is None
+        _require(method == (TABULATED if tabulated else DOMINATED), "sampler", "the pairs are not chosen in a known way")
+        main = "weight-table" if tabulated else "epsilon-upper"
+        _require(main in claims and "homogeneous" in claims, "proof", f"the claim {main} or homogeneous is missing")
         _check_losses(found)
         return
     constrained = found["rule"]["q"] is None
@@ -323,7 +337,7 @@ def _check_bound(found: Mapping[str, Any], claims: Mapping[str, str | None], dec
 
 
 def _check_losses(found: Mapping[str, Any]) -> None:
-    target = found["proof"]["target"]
+    target = found["proof"]["target"] if found["rule"]["q"] is None else found["proof"]
     proved = {**dict.fromkeys(("upper", "plus", "minus"), to_exact(target["epsilon"])), "delta": to_exact(target["delta"])}
     _require(set(found["epsilon"]) == set(proved), "epsilon", "it has other fields than upper, plus, minus and delta")
     for name, value in proved.items():

@@ -10,14 +10,15 @@ from typing import Any
 
 from accountant.guarantees import AnyGuarantee, Hypothesis, assume, realise_pairs, realise_sampling, settle
 from accountant.guarantees.derive import CONSTRAINED, DerivedEpsilon, derive_epsilon
-from accountant.guarantees.derive_gaussian import DerivedWeights, derive_weights
+from accountant.guarantees.derive_gaussian import DerivedDelta, DerivedWeights, derive_delta, derive_weights
 from accountant.rules import SamplingRule
 from accountant.samples.once import compose_on_one_sample, to_hypotheses, to_profiles
-from accountant.selection.select import METHODS, Selector, prepare_selection, prepare_tabulated
+from accountant.selection.select import METHODS, Selector, prepare_dominated, prepare_selection, prepare_tabulated
 from accountant.weights.fast import ConvexityPremise
 from accountant.weights.premise import prove_premise
-from profiles import Declaration, InvalidArgument, Profile, load
+from profiles import Declaration, InvalidArgument, OtherNotion, Profile, load
 from profiles.hypotheses import RECORD_STATISTICS, as_hypotheses, as_hypothesis, name_statistics
+from profiles.notions import ProfileNotion
 from profiles.randomness.bits import BitSource
 from proofs_check.kernel import check
 
@@ -33,7 +34,7 @@ class SamplingPlan:
 
     profiles: tuple[Profile, ...]
     profile: Profile
-    derived: DerivedEpsilon | DerivedWeights
+    derived: DerivedEpsilon | DerivedWeights | DerivedDelta
     selector: Selector
     proof: Mapping[str, Any] | None
     checked: bool
@@ -77,7 +78,7 @@ class SamplingPlan:
         return self._realise(source)
 
     def _realise(self, source: BitSource | None) -> AnyGuarantee:
-        known = () if self.proof is None or isinstance(self.derived, DerivedWeights) else self.proof["claims"]
+        known = () if self.proof is None or not isinstance(self.derived, DerivedEpsilon) else self.proof["claims"]
         claims = tuple(str(claim["claim"]) for claim in known)
         stated: dict[str, Any] = {
             "pairs": METHODS[self.method],
@@ -100,6 +101,7 @@ def plan_sample(
     constants: Mapping[str, object] | None = None,
     target_epsilon: object | None = None,
     target_delta: object | None = None,
+    delta: object | None = None,
     steps: object | None = None,
     premise: ConvexityPremise | None = None,
     assumed: Sequence[Hypothesis | str] = (),
@@ -110,8 +112,8 @@ def plan_sample(
     ``profiles``: a profile file or ``package.module:object``, what :func:`profiles.load` made of one, a profile, a mechanism, or a list of
     profiles and mechanisms. The rule is privacy-constrained for a ``target_epsilon`` alone, a named ``rule`` with its ``constants``, an
     expression ``q``, or the profile file's.
-    Under Gaussian noise (the notion ``gaussian``) ``target_delta`` goes with ``target_epsilon``; the guarantee is then of ``steps``
-    samples, one by default, each drawn anew by this plan, with an analysis each.
+    Under Gaussian noise (the notion ``gaussian``) ``target_delta`` goes with ``target_epsilon``, and ``delta``, at which ε is bounded, with
+    a rule or q; the guarantee is then of ``steps`` samples, one by default, each drawn anew by this plan, with an analysis each.
     ``premise`` is what the weights rest on, where it is proved already.
 
     Raises what :func:`accountant.derive_epsilon`, :func:`accountant.prove_premise` and :func:`compose_on_one_sample` raise.
@@ -129,17 +131,32 @@ def plan_sample(
         reference = profile = compose_on_one_sample(listed)
     if target_delta is not None:
         if rule is not None or q is not None or constants:
-            raise InvalidArgument("a target delta was given together with a rule or its constants; give one of them")
+            raise InvalidArgument(
+                "a target delta was given together with a rule or its constants; with a rule, give the delta at which epsilon is bounded"
+            )
+        if delta is not None:
+            raise InvalidArgument("a delta belongs to a sampling rule, and was given together with a target delta; give one of the two")
         return plan_weights(profiles, reference, listed, target_epsilon, target_delta, steps=1 if steps is None else steps, assumed=assumed)
+    more = tuple(dict.fromkeys((*to_hypotheses(profiles), *as_hypotheses(assumed, "a sample"))))
+    if delta is not None:
+        if target_epsilon is not None:
+            raise InvalidArgument("a target epsilon was given together with a delta, which belongs to a sampling rule; give a target delta")
+        found = derive_delta(reference, delta, rule=rule, q=q, constants=constants, steps=1 if steps is None else steps)
+        selector = prepare_dominated(profile, found.rule)
+        return SamplingPlan(listed, profile, found, selector, found.certificate(), checked=True, assumed=more)
     if steps is not None:
-        raise InvalidArgument("a number of steps was given, but it belongs to a target delta; give one, or leave it out")
+        raise InvalidArgument("a number of steps was given, but it belongs to a delta; give one, or leave it out")
+    if profile.notion is ProfileNotion.GAUSSIAN:
+        raise OtherNotion(
+            f'{profile.name[:60]!r} declares mu in the notion "gaussian", and an epsilon of it is one at a delta: no Gaussian mechanism is '
+            "purely epsilon-private; give a target delta beside a target epsilon, or a delta beside a rule, for example 1e-6"
+        )
     named = "privacy-constrained" if rule is None and q is None and target_epsilon is not None else rule
     if named == "privacy-constrained" and target_epsilon is not None and premise is None:
         premise = prove_premise(profile, target_epsilon)  # refuses an unusable target with its reason
     derived = derive_epsilon(reference, rule=named, q=q, constants=constants, target_epsilon=target_epsilon, relative_gap=relative_gap)
     if not profile.record:
         raise InvalidArgument(f"the profile {profile.name!r} declares no record statistic, so no data can be read for it; declare one")
-    more = tuple(dict.fromkeys((*to_hypotheses(profiles), *as_hypotheses(assumed, "a sample"))))
     selector = prepare_selection(profile, derived.rule, premise=premise, bound=derived.bound.upper)
     proof = _find_proof(derived, selector)
     checked = proof is not None and check(json.dumps(proof)).accepted

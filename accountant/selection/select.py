@@ -39,6 +39,7 @@ from proofs_check.verify import decide_in_time
 #: w·ε′ ≥ ε ≥ 0 for all records and all w ≥ 1, with ε continuously differentiable: then ε′ ≥ 0. Concave profiles are beyond it.
 _MONOTONE = "proposition-17"
 CERTIFIED, ROUNDED, CHECKED, TABULATED = "certified-weights", "directed-rounding", "checked", "tabulated-shifts"
+DOMINATED = "dominated-pairs"
 #: Why the bound of the exact rule holds for the numbers used, by method.
 METHODS: Mapping[str, str] = {
     CERTIFIED: "w is the largest weight with psi_w(x) <= epsilon*, rounded down to 28 bits, and q is 1/w rounded down",
@@ -49,6 +50,10 @@ METHODS: Mapping[str, str] = {
     TABULATED: (
         "q <= zeta/mu and w <= mu/zeta, both rounded down to 36 bits, or both 1, where zeta = mu(1, x) and mu is that of a row of the "
         "table that serves zeta: the pair of the row dominates that of the record"
+    ),
+    DOMINATED: (
+        "q <= q(x) and w <= 1/q(x), both rounded down to 36 bits: the pair of q(x) and mu(1/q(x), x) dominates that of the record, because "
+        "mu(w, x) = w*mu(1, x)"
     ),
 }
 
@@ -155,6 +160,18 @@ def prepare_tabulated(premise: GaussianPremise, table: WeightTable, rule: Sampli
     """
     shifts = prepare_shifts(premise, table, scale)
     return Selector(premise.profile, rule, TABULATED, METHODS[TABULATED], shifts=shifts)
+
+
+def prepare_dominated(profile: Profile, rule: SamplingRule) -> Selector:
+    """Return what computes q̂ and ŵ under Gaussian noise for a rule with an explicit q (docs/gaussian-weights.md, Theorem 10).
+
+    Claim: q̂ ≤ q(x) and ŵ ≤ 1/q(x), so that the pair of each record is dominated by that of (q(x), μ(1/q(x), x)), if μ is a multiple of w;
+    both depend on the record alone. Raises :class:`InvalidSampling` for a rule without a q.
+    """
+    refuse_oracle(rule)
+    if rule.q is None:
+        raise InvalidSampling(f"the rule {rule.name!r} has no explicit q; under Gaussian noise its weights are those of a table")
+    return Selector(profile, rule, DOMINATED, METHODS[DOMINATED])
 
 
 def prove_monotone(profile: Profile) -> Mapping[str, Any] | None:

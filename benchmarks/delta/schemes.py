@@ -19,7 +19,6 @@ from accountant.applications.dpsgd.noise import find_noise, to_target
 from accountant.applications.dpsgd.rules import RULES
 from accountant.weights.gaussian.many_steps import find_weight
 from accountant.weights.gaussian.one_step import OneStep
-from accountant.weights.gaussian.weight import compose_record
 from benchmarks.delta.data import Array, Problem, load
 from benchmarks.study.store import Row, Task
 from profiles import Infeasible
@@ -99,7 +98,7 @@ def run_table(task: Task) -> list[Row]:
     steps = int(task.key["steps"])
     zeta = Fraction(f"{0.6 * float(step.epsilon) / steps**0.5 * _RATIO ** -int(task.key['place']):.6g}")
     try:
-        found = find_weight(step, (zeta, zeta), steps, lambda weight: compose_record(weight, zeta, steps, "table"), 6)
+        found = find_weight(step, (zeta, zeta), steps, 6, "table")
     except Infeasible:
         return [{"zeta": float(zeta), "weight": 0.0}]
     return [{"zeta": float(zeta), "weight": float(found.weight)}]

@@ -7,6 +7,7 @@ are in docs/repeated-mechanisms.md, section 5.
 from profiles.randomness.bits import BitSource, draw_below, open_bits
 from profiles.randomness.choice import ExponentialChoice, ExponentialDraws, measure_gaps
 from profiles.randomness.exponentials import draw_discrete_laplace, draw_exp, draw_geometric, enclose_exp
+from profiles.randomness.geometric import draw_geometrics
 
 __all__ = [
     "BitSource",
@@ -16,6 +17,7 @@ __all__ = [
     "draw_discrete_laplace",
     "draw_exp",
     "draw_geometric",
+    "draw_geometrics",
     "enclose_exp",
     "measure_gaps",
     "open_bits",

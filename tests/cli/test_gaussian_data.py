@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +12,14 @@ import pytest
 
 import accountant
 from accountant.cli.main import invoke
+from accountant.data import parse_statistic
 from accountant.engines import arrow_pairs
+from accountant.guarantees.derive_gaussian import derive_delta
+from accountant.onesided import compose
 from accountant.samples import check_certificate
+from accountant.selection.select import METHODS, ROUNDED, TABULATED
 from profiles import InvalidArgument, SampleUsed, declare
+from profiles.mechanisms import GaussianSum
 
 FILE, DATA = "examples/gaussian.toml", "examples/points.csv"
 NARROW = 'name = "noisy sum"\nnotion = "gaussian"\nmu = "w*z/sigma"\n[record]\nz = [3.9, 4]\n[parameters]\nsigma = 30\n'
@@ -98,6 +104,85 @@ def test_several_steps_name_the_number_of_samples_that_the_guarantee_is_for(file
     assert check_certificate(found).step == "sample-certificate.hypotheses"
 
 
+RULED = "sample {profile} --q z/5 --delta 1e-5 --data {data} --out {out}"
+
+
+@pytest.mark.parametrize("steps", [1, pytest.param(3, marks=pytest.mark.thorough)])
+def test_a_sample_by_any_rule_has_epsilon_at_a_delta_and_a_certificate_that_is_checked(steps, files, capsys):
+    """μ = z/30 over q = z/5 is 1/6 for every record, and q is largest at z = 4: the worst pair is that of q = 4/5."""
+    assert run(RULED + f" --steps {steps} --json", files) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["steps"], told["epsilon"]["delta"], told["checked_by_kernel"]) == (steps, "0.00001", True)
+    worst = derive_delta(str(files["profile"]), "1e-5", q="4/5", steps=steps)
+    assert float(told["epsilon"]["upper"]) == pytest.approx(float(worst.upper), rel=0.02)
+    for row in csv.DictReader(files["out"].open()):
+        assert Fraction(float(row["q"])) <= Fraction(row["z"]) / 5
+        assert Fraction(float(row["weight"])) * Fraction(row["z"]) <= 5
+    path = files["out"].with_name("out.csv.certificate.json")
+    found = json.loads(path.read_text())
+    assert (found["version"], found["publishable"], check_certificate(found).accepted) == (3, True, True)
+    assert ("most-steps" in {item["id"] for item in found["premises"]}) is (steps > 1)
+    assert run(f"compose {path} {path} --json", files) == 0
+    assert json.loads(capsys.readouterr().out)["epsilon"]["delta"] == "0.00002"
+    changes = {
+        "epsilon": lambda v: v["epsilon"].update(upper="0.1"),
+        "delta": lambda v: v["epsilon"].update(delta="1e-6"),
+        "plus": lambda v: v["epsilon"].update(plus="0.1"),
+        "q": lambda v: v["rule"].update(q="z/6"),
+        "rule": lambda v: v["rule"].update(name="uniform"),
+        "no q": lambda v: v["rule"].update(q=None),
+        "target": lambda v: v["rule"].update(target_epsilon="1"),
+        "pairs": lambda v: v["sampler"].update(pairs=METHODS[ROUNDED]),
+        "table": lambda v: v["sampler"].update(pairs=METHODS[TABULATED]),
+        "version": lambda v: v.update(version=2),
+        "profile": lambda v: v["profile"].update(mu="w*z/(2*sigma)"),
+        "rows": lambda v: v["proof"]["rows"][0].update(q="1/2"),
+        "steps": lambda v: v["proof"].update(steps=steps + 1),
+        "proved delta": lambda v: v["proof"].update(delta="1/1000000"),
+        "proof": lambda v: v.update(proof=None),
+        **{
+            item["id"]: lambda v, k=place: (v["hypotheses"].pop(k), v["premises"].pop(k))
+            for place, item in enumerate(found["premises"])
+            if item["id"] not in ("only-release", "only-output")
+        },
+    }
+    for name, change in changes.items():
+        value = json.loads(json.dumps(found))
+        change(value)
+        assert not check_certificate(value).accepted, name
+
+
+@pytest.mark.parametrize("options", [{"target_epsilon": 1, "target_delta": "1e-5"}, {"q": "1/4", "delta": "1e-5"}])
+def test_a_gaussian_mechanism_of_the_catalogue_runs_on_its_sample_once(options):
+    sum_of_two = GaussianSum(sigma=30, radius=4, dimension=2)
+    data, spec = np.full((40, 2), 1.5), parse_statistic("z=l2")
+    sample = accountant.draw_sample(sum_of_two, data, specs=[spec], **options)
+    found = sample.release(sum_of_two)
+    assert found.output.shape == (2,)
+    assert found.guarantee.bound.delta == Fraction(1, 10**5)
+    assert 0 < found.guarantee.bound.epsilon <= 1
+    assert "exact-reals" not in [item.id for item in found.guarantee.hypotheses]
+    with pytest.raises(SampleUsed):
+        sample.release(sum_of_two)
+    both = compose(found.guarantee, accountant.draw_sample(sum_of_two, data, specs=[spec], **options).release(sum_of_two).guarantee)
+    assert both.bound.delta == Fraction(2, 10**5)
+
+
+def test_a_certificate_of_epsilon_at_a_delta_is_a_release(files, capsys):
+    assert run("epsilon {profile} --q 1/4 --delta 1e-5 --certificate {c} --json", files) == 0
+    upper = json.loads(capsys.readouterr().out)["epsilon"]["upper"]
+    assert run("compose {c} --json", files) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["epsilon"]["upper"], told["epsilon"]["delta"]) == (upper, "0.00001")
+    assert any("numbers in q" in sentence for sentence in told["hypotheses"])
+    changed = json.loads(files["c"].read_text()) | {"epsilon": "1/10"}
+    files["c"].write_text(json.dumps(changed))
+    assert run("compose {c}", files) == 2
+    printed = capsys.readouterr()
+    assert "rejected at weight-cover" in printed.err
+    assert printed.err.count("\n") == 1
+
+
 @pytest.mark.thorough
 def test_a_size_lowers_the_weights_and_is_not_publishable(files, capsys):
     assert run(WEIGHTS + " --target-size 60 --json", files) == 0
@@ -124,8 +209,6 @@ def test_a_sample_in_memory_is_for_the_planned_mechanism_alone():
         profile = declare("noisy sum", notion="gaussian", mu="w*z/20", record={"z": ["3.9", 4]})
 
     data = np.full((50, 1), 3.95)
-    from accountant.data import parse_statistic  # noqa: PLC0415
-
     sample = accountant.draw_sample(Noisy(), data, specs=[parse_statistic("z=l2")], target_epsilon=1, target_delta="1e-5")
     with pytest.raises(InvalidArgument, match=r"planned for mu\(w, x\)"):
         sample.release(Other())
@@ -160,11 +243,20 @@ REFUSED = {
     "too strict": (WEIGHTS.replace("-e 1", "-e 0.01").replace("1e-5", "1e-12"), 1, "at the record z = 4 of the declared domain"),
     "too strict for a sample": (SAMPLE.replace("-e 1", "-e 0.01").replace("1e-5", "1e-12"), 1, "at the record z = 4"),
     "steps": (WEIGHTS + " --steps 0", 2, "the number of steps"),
-    "steps of a pure sample": ("sample examples/lloyd.toml -e 2 --steps 3 --data {data} --out {out}", 2, "belongs to a target delta"),
+    "steps of a pure sample": ("sample examples/lloyd.toml -e 2 --steps 3 --data {data} --out {out}", 2, "belongs to a delta"),
     "steps of pure weights": ("weights examples/lloyd.toml -e 20 --steps 3 --data {data} --out {out}", 2, "add --target-delta"),
     "a pure profile": ("weights examples/lloyd.toml -e 20 --target-delta 1e-5 --data {data} --out {out}", 2, "which needs none"),
     "a pure sample": ("sample examples/lloyd.toml -e 20 --target-delta 1e-5 --data {data} --out {out}", 2, "which needs none"),
     "a rule as well": (SAMPLE + " --q 1/2", 2, "together with a rule"),
+    "a delta as well": (SAMPLE + " --delta 1e-5", 2, "a delta belongs to a sampling rule"),
+    "a delta without a rule": ("sample {profile} --delta 1e-5 --data {data} --out {out}", 2, "a sampling rule is needed"),
+    "a target beside a delta": ("sample {profile} -e 1 --delta 1e-5 --data {data} --out {out}", 2, "give a target delta"),
+    "a rule without a delta": ("sample {profile} --q 1/2 --data {data} --out {out}", 2, "a delta beside a rule"),
+    "a target without a delta": ("sample {profile} -e 1 --data {data} --out {out}", 2, "give a target delta beside a target epsilon"),
+    "a q above 1": (RULED.replace("z/5", "z/3"), 2, "q must be a probability"),
+    "a rule at delta 1": (RULED.replace("1e-5", "1"), 2, "between 0 and 1"),
+    "a size beside a rule": (RULED + " --target-size 3", 2, "together with a rule"),
+    "delta of a pure rule": ("sample examples/lloyd.toml --q 1/2 --delta 1e-5 --data {data} --out {out}", 2, "which needs none"),
     "a size above": (WEIGHTS + " --target-size 1e9", 2, "above the number of records"),
     "one file for two": (WEIGHTS + " --certificate {out}", 2, "name two files"),
     "pure target of an epsilon": ("epsilon {profile} --q 1/4", 2, "add for example --delta"),

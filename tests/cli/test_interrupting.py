@@ -87,6 +87,7 @@ def test_a_terminal_that_is_closed_ends_the_command_unless_nohup_says_no():
             signal.signal(number, handler)
 
 
+@pytest.mark.thorough
 def test_audits_end_with_their_workers(folder):
     arguments = [
         "audit",

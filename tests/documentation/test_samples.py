@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from sympy import sympify
 
 from accountant.cli.main import invoke
 from accountant.cli.sample import EXAMPLE
@@ -35,9 +36,10 @@ def examples() -> list[tuple[str, list[str], dict[str, str]]]:
 def probability_of_nothing(words: list[str], folder: Path) -> float:
     """Return the probability that no record is selected."""
     if "--q" in words:
-        rows = len((folder / words[words.index("--data") + 1]).read_text().splitlines()) - 1
-        numerator, _, denominator = words[words.index("--q") + 1].partition("/")
-        return (1 - int(numerator) / int(denominator)) ** rows
+        with (folder / words[words.index("--data") + 1]).open() as stream:
+            norms = [math.hypot(*map(float, row.values())) for row in csv.DictReader(stream)]
+        rule = sympify(words[words.index("--q") + 1])
+        return math.prod(1 - float(rule.subs("z", norm)) for norm in norms)
     words = [*words[1:], "--out", "weights.csv"]
     assert invoke(["weights", *words[1:]]) == 0
     with (folder / "weights.csv").open() as stream:

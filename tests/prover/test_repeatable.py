@@ -37,7 +37,7 @@ def run(where):
         sys.setprofile(lambda *_: None)
     found = {}
     def all_of_them():
-        cases = list(reversed(CASES)) * 2 if where == "warm" else CASES
+        cases = list(reversed(CASES)) * 2 if where == "warm" else CASES[:1] if where == "first" else CASES
         for case in cases:
             found[case[0]] = decide(case)
     if where == "thread":
@@ -46,7 +46,7 @@ def run(where):
         thread.join()
     else:
         all_of_them()
-    print(json.dumps([found[case[0]] for case in CASES], default=str))
+    print(json.dumps([found[case[0]] for case in CASES if case[0] in found], default=str))
 
 run(sys.argv[1])
 """
@@ -65,10 +65,15 @@ def plain():
     return verdicts(0, "plain")
 
 
+@pytest.mark.thorough
 def test_the_cases_are_decided_but_for_the_last(plain):
     assert [found[0] for found in plain[:2]] == ["proved", "proved"]
     assert [found[0] == "unknown" for found in plain] == [False] * (len(plain) - 1) + [True]
     assert "the same on every machine" in plain[-1][2]
+
+
+def test_one_case_is_decided_alike_in_two_runs():
+    assert verdicts(0, "first") == verdicts(5, "first")
 
 
 @pytest.mark.thorough

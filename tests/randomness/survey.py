@@ -123,6 +123,10 @@ SURVEY: tuple[Line, ...] = (
         "events of probability e^−x, geometric and discrete Laplace noise", "section 5 of [repeated mechanisms](repeated-mechanisms.md)",
     ),
     Line(
+        f"{_R}/geometric.py", ("draw_geometrics", "_draw_events", "_decide"), Kind.EXACT, "many geometric numbers at once, digit by digit",
+        "Theorem E of [repeated mechanisms](repeated-mechanisms.md)",
+    ),
+    Line(
         f"{_R}/choice.py",
         ("ExponentialChoice.draw", "ExponentialDraws.among", "ExponentialDraws.levels", "ExponentialDraws.uniform", "_draw_enclosed",
          "_draw_entry"), Kind.EXACT, "the choice of the exponential mechanism", _D,

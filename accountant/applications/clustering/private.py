@@ -9,11 +9,12 @@ from typing import Literal
 
 import numpy as np
 
+from accountant.amplification import MOST_EPSILON
 from accountant.applications.clustering.records import Data, MetricRecords, Tally
 from accountant.applications.clustering.selection import count_nearest, select_candidates
 from accountant.applications.clustering.solver import solve_weighted
 from accountant.applications.clustering.space import MetricSpace
-from accountant.applications.running import Answer, Draw
+from accountant.applications.running import Answer, Choice, Draw
 from accountant.calibration.one_sided import to_target
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, discharge, post_processing
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, compose_directions, prove_losses, subsample
@@ -34,6 +35,9 @@ _SOLVER = "the solution of the weighted instance"
 MOST_ROUNDS = 2**20
 _LEAST_RATE = Fraction(1, 2**900)
 _HISTOGRAMS = ("sampled", "full")
+_METHODS = ("selection", "everything", "auto")
+#: What noise may leave where everything is counted, as a share of the records.
+_NOISY = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,10 @@ class PrivateMetricClustering:
     Chooses k of m public candidates such that the sum over records of min_c d(x, c)^power is small. Proofs: docs/metric-clustering.md.
 
     ``space``: public candidates and distances. ``power``: 1 (k-median) or 2 (k-means). ``epsilon``: exact, in nats.
-    How many candidates are selected before the histogram, exactly one of:
+    ``method``: "selection" draws some candidates and counts records at these; "everything" counts records at all m with two-sided noise and
+    the whole ε, and selects none; "auto" takes the second where the noise that it leaves, m·e^−ε/(1 − e^−2ε) records in expectation, is at
+    most a fifth of ``n_bound``, and else the first. ``choice`` says which and why.
+    How many candidates a selection draws before the histogram, exactly one of:
     ``rounds`` (that many); ``n_bound`` N (⌈k ln N⌉, good for up to N records; privacy holds for more, too, but N must not be looked up in
     the data); ``size_share`` (⌈k ln ñ⌉ for a noisy number of records ñ, which costs this share of the budget).
     ``split``: share of what is left for the selection; the rest is for the histogram. ``histogram``: ``"sampled"`` counts the sample that
@@ -101,7 +108,9 @@ class PrivateMetricClustering:
     split: ExactLike = "1/2"
     histogram: Literal["sampled", "full"] = "sampled"
     calibration: Literal["optimal", "corollary"] = "optimal"
+    method: Literal["selection", "everything", "auto"] = "selection"
     budget: BudgetSplit = field(init=False, repr=False, compare=False)
+    choice: Choice = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if type(self.space) is not MetricSpace:  # a subclass may make costs beyond one of a record
@@ -110,8 +119,15 @@ class PrivateMetricClustering:
             )
         to_integer(self.k, "k", 1, self.space.size, hint="give at most the number of candidates")
         to_integer(self.power, "the power", 1, 2)
-        if sum(item is not None for item in (self.rounds, self.n_bound, self.size_share)) != 1:
+        if self.method not in _METHODS:
+            raise InvalidArgument(f"the method must be one of {', '.join(_METHODS)}, but {str(self.method)[:40]!r} was found; choose one")
+        given = sum(item is not None for item in (self.rounds, self.n_bound, self.size_share))
+        if self.method == "selection" and given != 1:
             raise InvalidArgument("exactly one of rounds, n_bound and size_share is needed; say how many candidates are to be selected")
+        if self.method != "selection" and given - (self.n_bound is not None):
+            raise InvalidArgument(f"the method {self.method!r} takes no rounds and no size_share, but one was given; leave it out")
+        if self.method == "auto" and self.n_bound is None:
+            raise InvalidArgument("the method 'auto' chooses by a public bound of the number of records; give n_bound, or choose a method")
         if self.rounds is not None:
             to_integer(self.rounds, "rounds", self.k, MOST_ROUNDS)
         if self.n_bound is not None:
@@ -121,21 +137,35 @@ class PrivateMetricClustering:
                 raise InvalidArgument(f"{what} must lie strictly between 0 and 1, but {str(value)[:40]} was found; give a share")
         if self.histogram not in _HISTOGRAMS:
             raise InvalidArgument(f"histogram must be 'sampled' or 'full', but {str(self.histogram)[:40]!r} was found; give one of the two")
+        object.__setattr__(self, "choice", self._choose())
         budget = divide_budget(
             to_target(self.epsilon),
             split=to_exact(self.split, "split"),
             size_share=Fraction(0) if self.size_share is None else to_exact(self.size_share, "size_share"),
             everything=self.public_rounds == self.space.size,
-            full=self.histogram == "full",
+            full=self.histogram == "full" or self.choice.method == "everything",
             calibration=self.calibration,
         )
         object.__setattr__(self, "budget", budget)
         if any(0 < share < _LEAST_RATE for share in (budget.size, budget.selection, budget.histogram)):
             raise InvalidTarget("a part of the budget is below 2^-900 nats, whose noise is no binary64 number; raise epsilon or the share")
 
+    def _choose(self) -> Choice:
+        if self.method == "selection":
+            return Choice("selection", "as asked")
+        left = self.space.size * expect_left(float(to_target(self.epsilon)))
+        if self.method == "everything":
+            return Choice("everything", f"as asked; noise leaves weights of about {left:.4g} records where nobody is")
+        bound = float(self.n_bound or 0)
+        taken, word = ("everything", "at most") if left <= _NOISY * bound else ("selection", "more than")
+        reason = f"counting all candidates leaves noise of about {left:.4g} records, {word} {_NOISY:g} of the bound {bound:.6g}"
+        return Choice(taken, reason, (("everything", left / bound),))
+
     @property
     def public_rounds(self) -> int | None:
         """How many candidates are selected, where that is public; None where it comes from a noisy number of records."""
+        if self.choice.method == "everything":
+            return self.space.size
         if self.rounds is not None:
             return min(int(self.rounds), self.space.size)
         return None if self.n_bound is None else rounds_for(int(self.n_bound), int(self.k), self.space.size)
@@ -143,7 +173,7 @@ class PrivateMetricClustering:
     @property
     def guarantee(self) -> AnyGuarantee:
         """The guarantee of :meth:`run` before it is known where the random bits come from."""
-        return derive_guarantee(self.budget, self)
+        return derive_guarantee(self.budget, self, rounds=self.public_rounds)
 
     def run(self, data: Data, rng: object = None, *, bits: object = None) -> MetricClustering:
         """Return private centres for ``data``: candidate numbers (n,), points (n, d), :class:`Multiplicities` or :class:`DistanceRows`.
@@ -160,7 +190,8 @@ class PrivateMetricClustering:
         counted = records.tally() if budget.full or sample is None else sample
         weights = self._weigh(counted, selected, draw.noise)
         costs = (self.space.distances[list(selected)] / self.space.diameter) ** self.power
-        return MetricClustering(solve_weighted(costs, weights, int(self.k)), guarantee, selected, tuple(weights.tolist()))
+        centres = solve_weighted(costs, weights, int(self.k))
+        return MetricClustering(centres, guarantee, selected, tuple(weights.tolist()), choice=self.choice)
 
     def _select(self, sample: Tally, digits: BitSource) -> tuple[int, ...]:
         rounds = self.public_rounds
@@ -178,6 +209,15 @@ class PrivateMetricClustering:
         bias = math.exp(-rate) / -math.expm1(-rate)  # 1/(e^rate − 1), which would overflow for large rates
         noisy = np.array([count + draw_geometric(rate, digits) for count in exact], dtype=np.float64)
         return np.maximum(noisy - bias, 0.0) / budget.plan.p
+
+
+def expect_left(epsilon: float) -> float:
+    """Return E max(0, z) = e^−ε/(1 − e^−2ε) for two-sided geometric noise z of rate ε: the weight that a place without records gets.
+
+    >>> round(expect_left(1.0), 4), round(expect_left(0.1), 3)
+    (0.4255, 4.992)
+    """
+    return math.exp(-epsilon) / -math.expm1(-2 * epsilon)
 
 
 def rounds_for(records: int, k: int, candidates: int) -> int:
@@ -212,17 +252,20 @@ def divide_budget(
     return BudgetSplit(plan, size, split * rest, (1 - split) * rest, full)
 
 
-def derive_guarantee(budget: BudgetSplit, algorithm: object) -> AnyGuarantee:
+def derive_guarantee(budget: BudgetSplit, algorithm: object, *, rounds: int | None = None) -> AnyGuarantee:
     """Return the guarantee of selected candidates, weights and centres together, before it is known where the random numbers come from.
 
-    ``algorithm`` is what runs. Source: docs/metric-clustering.md, Theorems 1 to 4.
+    ``algorithm`` is what runs, ``rounds`` how many candidates it selects, where that is public.
+    Source: docs/metric-clustering.md, Theorems 1 to 4.
     """
     parts: list[AnyGuarantee] = []
     if budget.size:
         parts.append(_prove(algorithm, "number of records with geometric noise", budget.size, f"{PAGE}, Theorem 3"))
     if budget.selection:
         theorem = f"Ghazi et al. 2024, Theorem 4.3; {PAGE}, Theorem 1"
-        parts.append(_prove(algorithm, "repeated exponential mechanism on cost reductions", budget.selection, theorem))
+        coming = rounds * budget.selection if budget.full and rounds is not None else None
+        minus = coming if coming is None or coming <= MOST_EPSILON else None
+        parts.append(_prove(algorithm, "repeated exponential mechanism on cost reductions", budget.selection, theorem, minus=minus))
     if not budget.full:
         parts.append(_prove(algorithm, "histogram with geometric noise", budget.histogram, f"{PAGE}, Theorem 2"))
     found: list[AnyGuarantee] = []
@@ -230,13 +273,12 @@ def derive_guarantee(budget: BudgetSplit, algorithm: object) -> AnyGuarantee:
         found.append(subsample(compose_directions("one-sided parts", parts), budget.plan.p))
     if budget.full:
         name = "histogram with two-sided geometric noise"
-        found.append(_prove(algorithm, name, budget.histogram, f"Ghosh et al. 2009; {PAGE}, Theorem 2", two_sided=True))
+        found.append(_prove(algorithm, name, budget.histogram, f"Ghosh et al. 2009; {PAGE}, Theorem 2", minus=budget.histogram))
     whole = found[0] if len(found) == 1 else compose_directions("selection on a sample, histogram of all records", found)
     evidence = "the solver is given candidates and noisy weights only, and its random starts have a fixed seed"
     return discharge(post_processing(whole, _SOLVER), ONLY_THROUGH_OUTPUT.about(what=_SOLVER), evidence)
 
 
-def _prove(algorithm: object, subject: str, epsilon: Fraction, theorem: str, *, two_sided: bool = False) -> AnyGuarantee:
+def _prove(algorithm: object, subject: str, epsilon: Fraction, theorem: str, *, minus: Fraction | None = None) -> AnyGuarantee:
     supposed = (PUBLIC, FORM, OWN_ENTRY, FEW, ARITHMETIC)
-    minus = epsilon if two_sided else None
     return prove_losses(subject, epsilon, minus, theorem=theorem, algorithm=algorithm, hypotheses=supposed)

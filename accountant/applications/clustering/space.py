@@ -21,6 +21,8 @@ _NORMS = (1.0, 2.0, np.inf)
 _BLOCK = 2**18
 #: Coordinates beyond it are moved to it: squares of differences then stay finite in up to 10^7 dimensions.
 _REACH = 1e150
+#: Up to so many candidates the triangle inequality is looked at without being asked: a second of work.
+_CHECKED = 500
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,17 +81,22 @@ class MetricSpace:
         return np.asarray(self.tree.query(found, p=self.norm)[1], dtype=np.intp)
 
 
-def read_distances(distances: ArrayLike, *, diameter: float | None = None, triangle: bool = False) -> MetricSpace:
+def read_distances(distances: ArrayLike, *, diameter: float | None = None, triangle: bool | None = None) -> MetricSpace:
     """Return the space of a public matrix of distances d(i, j), shape (m, m).
 
-    ``diameter``: a public bound; larger distances are cut to it (min(d, Δ) is a metric again). None takes the largest entry, which is
-    public because the matrix is. ``triangle`` also checks d(i, j) ≤ d(i, l) + d(l, j) up to 10^−9 of the diameter, in O(m³).
-    Raises :class:`InvalidData`.
+    ``diameter``: a public bound; larger distances are cut to it (min(d, Δ) is a metric again), also infinite ones, those between parts of
+    a network that no way connects. None takes the largest entry, which is public because the matrix is, and must be finite. ``triangle``
+    checks d(i, j) ≤ d(i, l) + d(l, j) up to 10^−9 of the diameter, in O(m³): None does so up to 500 candidates. The error bound needs it,
+    privacy does not. Raises :class:`InvalidData`.
 
     >>> read_distances([[0, 3], [3, 0]]).diameter
     3.0
     """
     matrix = _read_floats(distances, "distances")
+    if diameter is not None:
+        np.minimum(matrix, _read_diameter(1.0, diameter), out=matrix)  # NaN stays and is refused
+    if diameter is None and matrix.size and float(matrix.max()) == np.inf:
+        raise InvalidData("an infinite distance was found: some candidates are not connected; give a public diameter, to which it is cut")
     MetricSpace(matrix, 1.0)
     if not bool((matrix == matrix.T).all()):
         raise InvalidData("distances must be symmetric, but d(i, j) and d(j, i) differ somewhere; use (d + d.T)/2 if rounding did it")
@@ -97,7 +104,7 @@ def read_distances(distances: ArrayLike, *, diameter: float | None = None, trian
         raise InvalidData("the distance of a candidate to itself must be 0, but another entry was found on the diagonal; correct it")
     bound = _read_diameter(float(matrix.max()), diameter)
     np.minimum(matrix, bound, out=matrix)
-    if triangle:
+    if triangle or (triangle is None and len(matrix) <= _CHECKED):
         _check_triangle(matrix, bound)
     matrix.setflags(write=False)
     return MetricSpace(matrix, bound)
@@ -163,5 +170,5 @@ def _check_triangle(matrix: Floats, diameter: float) -> None:
                 i, j = (int(item[0]) for item in np.nonzero(bad))
                 raise InvalidData(
                     f"the triangle inequality fails: d({start + i}, {j}) > d({start + i}, {middle}) + d({middle}, {j}); give a metric, or "
-                    "leave the check out where the error bound is not needed"
+                    "leave the check out (triangle=False) where the error bound is not needed"
                 )

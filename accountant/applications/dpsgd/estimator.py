@@ -24,8 +24,8 @@ from accountant.applications.dpsgd.rules import GradientRule, to_rule
 from accountant.applications.dpsgd.training import MOST_ENTRIES, Schedule, Trainer, open_noise
 from accountant.applications.kmeans.estimator import make_generator
 from accountant.applications.kmeans.withheld import refuse_search, release_of, without_quotes
-from accountant.cli.progress import show_progress
 from accountant.guarantees import Run, ships
+from accountant.progress import show_progress
 from profiles import InvalidArgument, InvalidData, to_exact
 from profiles.arrays import Floats
 from profiles.mechanisms.datasets import float_at_most

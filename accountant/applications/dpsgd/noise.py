@@ -12,17 +12,16 @@ from fractions import Fraction
 from functools import lru_cache
 from math import exp, log, sqrt
 
-from accountant.curves.events import Composition, Direction, MechanismKind, make_event
-from accountant.curves.points import is_checked, point_at_epsilon, to_epsilon
-from accountant.weights.gaussian.many_steps import StepBound, bound_steps, find_weight
+from accountant.curves.events import Composition
+from accountant.curves.points import CurvePoint, is_checked, point_at_epsilon, to_epsilon
+from accountant.weights.gaussian.many_steps import Line, StepBound, compose_pair, find_weight
 from accountant.weights.gaussian.one_step import OneStep
-from accountant.weights.gaussian.weight import MAX_STEPS, compose_record, to_target_delta
+from accountant.weights.gaussian.weight import MAX_STEPS, to_target_delta
 from profiles import Infeasible, InvalidArgument, InvalidTarget, Undecided, decimal_text
 from profiles.numbers import shorten, to_exact, to_integer
 
-#: How coarse the grids are, as a gap in ε: for the way, and for the result.
-_ROUGH, _USUAL = Fraction(1, 10), Fraction(1, 100)
-_MOST, _NEAR = 24, 0.002
+#: How close log noise comes to the least one, and how far apart both sides of a closed form are.
+_NEAR, _GAP = 0.002, Fraction(1, 100)
 #: The noise multipliers that are searched; above the largest a step tells nothing, below the least it hides nothing.
 _LEAST, _LARGEST = Fraction(1, 20), Fraction(10**6)
 _DIGITS = 5
@@ -56,8 +55,7 @@ class FoundNoise:
 
 def compose_steps(noise: Fraction, rate: Fraction, steps: int, name: str = "DP-SGD") -> Composition:
     """Return the composition whose curve dominates that of the steps (docs/dp-sgd.md, Theorem 2)."""
-    event = make_event(MechanismKind.GAUSSIAN, {"noise_multiplier": noise}, sampling_probability=rate, count=steps)
-    return Composition(name, (event,))
+    return compose_pair(1 / noise, rate, steps, name)
 
 
 def to_steps(value: object) -> int:
@@ -93,16 +91,57 @@ def find_noise(target: Target) -> FoundNoise:
     >>> 37.3 < float(found.noise) < 37.5, len(found.claims)
     (True, 2)
     """
-    search = _Search(target)
-    place = search.approach(log(search.guess()), _ROUGH)
-    place = search.approach(place, _USUAL)
-    for _ in range(_MOST):
-        noise = search.round_up(place)
-        bounds = [search.bound(noise, direction, _USUAL) for direction in Direction]
-        if all(bound.delta <= target.delta for bound in bounds):
-            return FoundNoise(noise, target, tuple(search.claim(noise, bound) for bound in bounds), search.count)
-        place += _NEAR
-    raise Undecided(f"noise for {target} was asked for, but none could be certified; change the target slightly")
+    if target.steps == 1 or target.rate == 1:
+        return _find_closed(target)
+    line = Line(OneStep(target.epsilon, target.delta), target.steps, lambda place: (1 / _round_up(-place), target.rate), "DP-SGD", _NEAR)
+    found = line.find(-log(_LARGEST), -log(_LEAST), guess=-log(_guess(target)))
+    if found is None:
+        _require_enough(target)
+        raise Undecided(f"noise for {target} was asked for, but none could be certified; change the target slightly")
+    return FoundNoise(1 / found.mu, target, _claim(found.bounds, target), found.evaluations)
+
+
+def _find_closed(target: Target) -> FoundNoise:
+    """Return the noise of what has a closed form, by halving: of one step, or of all records in each step."""
+    _require_enough(target)
+    low, high, count = log(_LEAST), log(_LARGEST), 1
+    while high - low > _NEAR / 4:
+        middle = (low + high) / 2
+        count += 1
+        low, high = (low, middle) if _is_enough(target, middle) else (middle, high)
+    point = _point(target, high)
+    if not all(is_checked(side) and side.upper is not None and side.upper <= target.delta for side in point.sides.values()):
+        raise Undecided(f"noise for {target} was asked for, but none could be certified; change the target slightly")
+    claims = (claim for side in point.sides.values() for claim in side.claims if claim.get("claim") == "delta-upper")
+    return FoundNoise(_round_up(high), target, tuple(claims), count)
+
+
+def _require_enough(target: Target) -> None:
+    if not _is_enough(target, log(_LARGEST)):
+        raise Infeasible(f"noise for {target} was asked for, but a multiplier of 10^6 is too little; raise the target")
+
+
+def _is_enough(target: Target, place: float) -> bool:
+    return all(side.upper is not None and side.upper <= target.delta for side in _point(target, place).sides.values())
+
+
+def _point(target: Target, place: float) -> CurvePoint:
+    return point_at_epsilon(compose_steps(_round_up(place), target.rate, target.steps), target.epsilon, _GAP)
+
+
+def _guess(target: Target) -> float:
+    """Return a noise at which about the right δ is expected: that of the limit where all steps look like one Gaussian sum."""
+    whole = (sqrt(-2 * log(target.delta)) + 1) / max(float(target.epsilon), 1e-3)
+    return min(max(0.5, float(target.rate) * sqrt(target.steps) * whole), float(_LARGEST))
+
+
+def _claim(bounds: tuple[StepBound, ...], target: Target) -> Claims:
+    return tuple(bound.claim(target.epsilon, bound.shown(target.delta)) for bound in bounds)
+
+
+def _round_up(place: float) -> Fraction:
+    """Return a decimal of few digits at or above e^place."""
+    return Fraction(decimal_text(min(max(Fraction(exp(min(max(place, -50.0), 50.0))), _LEAST), _LARGEST), _DIGITS, round_up=True))
 
 
 def find_rate(noise_of_sum: object, epsilon: object, delta: object, steps: object) -> FoundNoise:
@@ -126,83 +165,9 @@ def find_rate(noise_of_sum: object, epsilon: object, delta: object, steps: objec
     zeta = 1 / sigma
     if aim.steps == 1:
         raise InvalidArgument("the rate of a single step was asked for; take gaussian_weight, which is exact for one step")
-    found = find_weight(
-        OneStep(aim.epsilon, aim.delta), (zeta, zeta), aim.steps, lambda weight: compose_record(weight, zeta, aim.steps, "DP-SGD"), _DIGITS
-    )
+    found = find_weight(OneStep(aim.epsilon, aim.delta), (zeta, zeta), aim.steps, _DIGITS, "DP-SGD")
     target = Target(aim.epsilon, aim.delta, aim.steps, 1 / found.weight)
-    claims = tuple(bound.claim(aim.epsilon, _decimal_above(bound.delta, aim.delta)) for bound in found.bounds)
-    return FoundNoise(1 / (found.weight * zeta), target, claims, found.evaluations)
-
-
-@dataclass(slots=True)
-class _Search:
-    """The secant method for log δ as a function of log noise; what it believes of the curve decides only where it looks next."""
-
-    target: Target
-    slope: float = -8.0
-    count: int = 0
-
-    def guess(self) -> float:
-        """Return a noise at which about the right δ is expected: that of the limit where all steps look like one Gaussian sum."""
-        tail = sqrt(-2 * _log(self.target.delta))
-        whole = (tail + 1) / max(float(self.target.epsilon), 1e-3)
-        return max(0.5, float(self.target.rate) * sqrt(self.target.steps) * whole)
-
-    def round_up(self, place: float) -> Fraction:
-        """Return a decimal of few digits at or above e^place."""
-        return Fraction(decimal_text(min(max(Fraction(exp(min(max(place, -50.0), 50.0))), _LEAST), _LARGEST), _DIGITS, round_up=True))
-
-    def approach(self, place: float, gap: Fraction) -> float:
-        """Return log noise close to where δ, where the record goes, is its target on such grids."""
-        low, high = log(_LEAST), log(_LARGEST)
-        before: tuple[float, float] | None = None
-        for _ in range(_MOST):
-            noise = self.round_up(place)
-            excess = _log(self.bound(noise, Direction.REMOVE, gap).delta) - _log(self.target.delta)
-            if before is not None and abs(place - before[0]) > 1e-9:
-                self.slope = max(min((excess - before[1]) / (place - before[0]), -0.05), -1e4)
-            before = place, excess
-            if excess > 0:
-                if noise == _LARGEST:
-                    raise Infeasible(f"noise for {self.target} was asked for, but a multiplier of 10^6 is too little; raise the target")
-                low = max(low, place)
-            else:
-                high = min(high, place)
-                if noise == _LEAST:
-                    return place
-            if abs(excess) <= -self.slope * _NEAR or high - low < _NEAR / 4:
-                return place
-            moved = place - excess / self.slope
-            place = moved if low < moved < high else (low + high) / 2
-        return high
-
-    def bound(self, noise: Fraction, direction: Direction, gap: Fraction) -> StepBound:
-        """Return an upper bound on δ: of the kernel's grids, or of the closed form where there is one."""
-        self.count += 1
-        target = self.target
-        composition = compose_steps(noise, target.rate, target.steps)
-        if target.steps > 1 and target.rate < 1:
-            return bound_steps(composition, OneStep(target.epsilon, target.delta), direction, gap)
-        upper = point_at_epsilon(composition, target.epsilon, Fraction(1, 100)).sides[direction].upper
-        return StepBound(direction, Fraction(1) if upper is None else upper, None)
-
-    def claim(self, noise: Fraction, bound: StepBound) -> Mapping[str, object]:
-        """Return the claim of a certificate that belongs to a bound."""
-        target = self.target
-        if target.steps > 1 and target.rate < 1:
-            return bound.claim(target.epsilon, _decimal_above(bound.delta, target.delta))
-        side = point_at_epsilon(compose_steps(noise, target.rate, target.steps), target.epsilon, Fraction(1, 100)).sides[bound.direction]
-        if not is_checked(side):
-            raise Undecided(f"noise for {target} was asked for, but the kernel has no claim of it; change the target slightly")
-        return next(claim for claim in side.claims if claim.get("claim") == "delta-upper")
-
-
-def _decimal_above(value: Fraction, most: Fraction) -> Fraction:
-    return min(most, Fraction(decimal_text(value, 12, round_up=True)))
-
-
-def _log(value: Fraction) -> float:
-    return log(value.numerator) - log(value.denominator) if value > 0 else -700.0
+    return FoundNoise(1 / (found.weight * zeta), target, _claim(found.bounds, target), found.evaluations)
 
 
 __all__ = ["FoundNoise", "Target", "compose_steps", "find_noise", "find_rate", "to_rate", "to_steps", "to_target"]

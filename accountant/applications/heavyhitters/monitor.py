@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from accountant.applications.heavyhitters.clock import Clock, ClockedWatch, follow_clock
 from accountant.applications.heavyhitters.domain import PublicDomain, read_domain
+from accountant.applications.heavyhitters.planning import ThresholdPlan, share_budget
 from accountant.applications.heavyhitters.streams import cut_records
 from accountant.applications.heavyhitters.users import MEMBERSHIPS, Membership
 from accountant.applications.heavyhitters.watching import PassConstants, StepReport, Watch
@@ -58,12 +59,13 @@ class HeavyHitterMonitor:
     """Claim: the reports of one pass are ``epsilon``-differentially private for adding or removing a user with all records.
 
     An item is reported at a time step if the number of its users in the Poisson sample, users with k contributions to earlier reports
-    left out, plus noise of the law Exp(ε₀/k) exceeds ``threshold``. An item that is counted ``threshold`` times is surely reported; one
-    that nobody has, with probability e^(−ε₀·threshold/k).
+    left out, plus noise of the law Exp(λ), λ = ε₀/min(k, T·|Y|), exceeds ``threshold``. An item that is counted ``threshold`` times is
+    surely reported; one that nobody has, with probability e^(−λ·threshold).
 
-    ``k`` contributions a user, at least 1; ``epsilon`` target in nats, exact; ``threshold`` a count of users *in the sample* (an
-    integer of at least 1: :func:`plan_threshold` finds it); ``domain`` all items, a range or list, public; ``times`` all time steps,
-    a range or an increasing list of integers, public; ``calibration`` optimal or corollary (:func:`calibrate_one_sided`);
+    ``k`` contributions a user, at least 1 (T·|Y| at most matter); ``epsilon`` target in nats, exact; ``threshold`` a count of users *in
+    the sample* (an integer of at least 1), or the plan of :func:`plan_threshold` for these very numbers, which is checked
+    (:meth:`from_plan`); ``domain`` all items, a range or list, public; ``times`` all time steps, a range or an increasing list of
+    integers, public; ``calibration`` optimal or corollary (:func:`calibrate_one_sided`);
     ``membership`` stored (exact; keeps every user seen) or keyed (keeps users of reports only; supposes a pseudorandom function);
     ``outside``: records outside the domain or times are ignored, which the guarantee covers, or refused, which it does not.
 
@@ -77,19 +79,21 @@ class HeavyHitterMonitor:
 
     k: int
     epsilon: object
-    threshold: int
+    threshold: int | ThresholdPlan
     domain: Any
     times: Any
     calibration: str = "optimal"
     membership: Membership = "stored"
     outside: Outside = "ignore"
     plan: OneSidedCalibration = field(init=False, repr=False, compare=False)
+    _threshold: int = field(init=False, repr=False, compare=False)
     _domain: PublicDomain = field(init=False, repr=False, compare=False)
     _times: PublicDomain = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         to_integer(self.k, "k", 1, _MOST)
-        to_integer(self.threshold, "the threshold", 1, _MOST)
+        planned = self.threshold if isinstance(self.threshold, ThresholdPlan) else None
+        threshold = to_integer(self.threshold if planned is None else planned.threshold, "the threshold", 1, _MOST)
         if self.membership not in MEMBERSHIPS:
             raise InvalidArgument(
                 f"membership must be one of {', '.join(MEMBERSHIPS)}, but {str(self.membership)[:40]!r} was found; choose one"
@@ -99,11 +103,31 @@ class HeavyHitterMonitor:
         object.__setattr__(self, "plan", calibrate_one_sided(self.epsilon, choice=self.calibration))
         object.__setattr__(self, "_domain", read_domain(self.domain))
         object.__setattr__(self, "_times", to_times(self.times))
+        if planned is not None:
+            sizes = {"steps": len(self._times), "domain_size": len(self._domain)}
+            planned.require(k=self.k, epsilon=self.epsilon, calibration=self.calibration, **sizes)
+        object.__setattr__(self, "threshold", threshold)
+        object.__setattr__(self, "_threshold", threshold)
+
+    @classmethod
+    def from_plan(
+        cls, plan: ThresholdPlan, *, domain: Any, times: Any, membership: Membership = "stored", outside: Outside = "ignore"
+    ) -> Self:
+        """Return the monitor that ``plan`` was made for. Raises :class:`InvalidArgument` where there are more items or times than planned.
+
+        >>> from accountant.applications.heavyhitters import plan_threshold
+        >>> plan = plan_threshold(2, 1, "0.01", steps=24, domain_size=3)
+        >>> HeavyHitterMonitor.from_plan(plan, domain=["a", "b", "c"], times=range(24)).threshold == plan.threshold
+        True
+        """
+        if not isinstance(plan, ThresholdPlan):
+            raise InvalidArgument(f"a plan of plan_threshold was expected, but {type(plan).__name__} was found; make one")
+        return cls(plan.k, plan.epsilon, plan, domain, times, plan.calibration, membership, outside)
 
     @property
     def rate(self) -> Fraction:
-        """The rate λ = ε₀/k of the noise, for each user."""
-        return self.plan.epsilon0 / self.k
+        """The rate λ = ε₀/min(k, T·|Y|) of the noise, for each user."""
+        return share_budget(self.plan.epsilon0, self.k, len(self._domain) * len(self._times))
 
     @property
     def guarantee(self) -> AnyGuarantee:
@@ -116,7 +140,7 @@ class HeavyHitterMonitor:
     def expected_noise_reports(self) -> Fraction:
         """An upper bound of the expected number of reported pairs (time, item) among those that nobody has: T·|Y|·e^(−λ·threshold)."""
         with working_precision(128):
-            tail = upper_fraction((-ball(self.rate * self.threshold)).exp())
+            tail = upper_fraction((-ball(self.rate * self._threshold)).exp())
         return len(self._domain) * len(self._times) * (Fraction(1) if tail is None else tail)
 
     def start(self, *, bits: object = None) -> Watch:
@@ -126,7 +150,7 @@ class HeavyHitterMonitor:
         """
         source = open_bits(bits)
         setting = PassConstants(
-            self.k, self.threshold, self.rate, self.plan.p, self._domain, self._times, self.membership, self.outside == "refuse"
+            self.k, self._threshold, self.rate, self.plan.p, self._domain, self._times, self.membership, self.outside == "refuse"
         )
         return Watch(setting, source, self._derive(source.hypothesis))
 
@@ -164,7 +188,7 @@ class HeavyHitterMonitor:
         refused = (REFUSED,) if self.outside == "refuse" else ()
         keyed = (PSEUDORANDOM,) if self.membership == "keyed" else ()
         one_sided = prove_losses(
-            f"THRESHMONITOR with k = {self.k}, threshold {self.threshold} (a record is a user with the whole stream)",
+            f"THRESHMONITOR with k = {self.k}, threshold {self._threshold} (a record is a user with the whole stream)",
             self.plan.epsilon0,
             None,
             theorem=_SOURCE,

@@ -11,7 +11,7 @@ from flint import arb
 from scipy.stats import binom
 
 from accountant.onesided import calibrate_one_sided
-from profiles import InvalidNumber, InvalidTarget, Undecided, to_exact
+from profiles import InvalidArgument, InvalidNumber, InvalidTarget, Undecided, to_exact
 from profiles.numbers import bisect, to_integer
 from proofs_check.enclosures import ball, upper_fraction, working_precision
 
@@ -29,12 +29,37 @@ class ThresholdPlan:
 
     ``threshold`` is what :class:`HeavyHitterMonitor` takes, ``failure`` a certified upper bound of the probability that the claim fails, at
     most beta. All are functions of public numbers. Proof: docs/heavy-hitters.md, Theorem 2. The privacy does not depend on the premise.
+    ``k``, ``epsilon``, ``calibration``, ``steps`` T and ``domain_size`` |Y| are what it was made for: it says nothing about others.
     """
 
     threshold: int
     level: int
     error: int
     failure: Fraction
+    k: int
+    epsilon: Fraction
+    calibration: str
+    steps: int
+    domain_size: int
+
+    def require(self, *, k: int, epsilon: object, calibration: str, steps: int, domain_size: int) -> None:
+        """Refuse other parameters than those of the plan; fewer time steps or items are covered by it. Raises :class:`InvalidArgument`."""
+        asked = (("k", self.k, k), ("epsilon", self.epsilon, to_exact(epsilon, "epsilon")), ("calibration", self.calibration, calibration))
+        for name, planned, given in asked:
+            if planned != given:
+                raise InvalidArgument(
+                    f"the plan is for {name} = {planned}, but {str(given)[:40]} was found; plan the threshold for the numbers that are used"
+                )
+        for name, planned, given in (("time steps", self.steps, steps), ("items", self.domain_size, domain_size)):
+            if given > planned:
+                raise InvalidArgument(
+                    f"the plan is for at most {planned} {name}, but {given} were found; plan the threshold for all of them"
+                )
+
+
+def share_budget(epsilon0: Fraction, k: int, pairs: int) -> Fraction:
+    """Return the rate λ = ε₀/min(k, T·|Y|) of the noise: nobody can contribute to more reports than there are pairs (time, item)."""
+    return epsilon0 / min(k, pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +145,8 @@ def plan_threshold(
         raise InvalidTarget(
             f"thresholds are planned for targets of up to {_MOST_EPSILON} nats, but more was asked for; give a smaller target"
         )
-    law, pairs = _DecisionLaw(plan.epsilon0 / k, plan.p), steps * domain_size
+    pairs = steps * domain_size
+    law = _DecisionLaw(share_budget(plan.epsilon0, k, pairs), plan.p)
     share = float(chance) / (2 * pairs)
     base = _least(lambda users: law.miss(_threshold(law, users, share), 2 * users) <= share) if level is None else level
     for extra in range(_TRIES):  # floating point proposes, ball arithmetic decides
@@ -129,7 +155,8 @@ def plan_threshold(
         error = 2 * used if level is None else _error(law, threshold, share) + extra
         ends = law.certified_report(threshold, used), law.certified_miss(threshold, error)
         if pairs * sum(ends) <= chance:
-            return ThresholdPlan(threshold, used, error, pairs * sum(ends, Fraction(0)))
+            failure = pairs * sum(ends, Fraction(0))
+            return ThresholdPlan(threshold, used, error, failure, k, plan.target, calibration, steps, domain_size)
     raise Undecided("no threshold could be certified for these numbers; give a larger beta or a smaller target")
 
 

@@ -15,6 +15,7 @@ from accountant.applications.kmeans.access import Clustering, Method, Statistics
 from accountant.applications.kmeans.path import CertifiedPath, certify_path
 from accountant.applications.kmeans.records import Domain, PrivateRecords, as_vector
 from accountant.applications.kmeans.rows import Rows
+from accountant.applications.kmeans.sampling import SampleChoice, SampledRecords, certify_sample
 from accountant.applications.kmeans.spending import Charge, NoiseLaw, Spending, open_law
 from accountant.applications.kmeans.statistics import Public, find_largest_norm, release_statistics
 from accountant.guarantees import Run
@@ -24,6 +25,7 @@ from profiles.hypotheses import Hypothesis
 from profiles.mechanisms.ball import project_records
 from profiles.mechanisms.datasets import check_radius
 from profiles.numbers import ExactLike, to_integer
+from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import BitSource
 
 _MOST_CLUSTERS = 10**5
@@ -42,6 +44,7 @@ class Settings:
     center: object
     public: Public
     law: NoiseLaw
+    sample: SampleChoice | None = None
 
     @classmethod
     def of(
@@ -53,6 +56,8 @@ class Settings:
         radius: ExactLike | None = None,
         center: object = None,
         public: object = (),
+        sample: object = None,
+        sample_size: ExactLike | None = None,
     ) -> Settings:
         """Return checked arguments. Raises :class:`InvalidArgument`, :class:`profiles.InvalidNumber`, :class:`profiles.Infeasible`."""
         named = Public.of(public)
@@ -66,9 +71,11 @@ class Settings:
         count = to_integer(clusters, "n_clusters", 1, _MOST_CLUSTERS)
         law = open_law(epsilon, delta)
         exact = None if delta is None else to_exact(delta, "delta")
-        return cls(
-            count, to_exact(epsilon, "epsilon"), exact, None if radius is None else to_exact(radius, "the radius"), center, named, law
-        )
+        chosen = None if sample is None and sample_size is None else SampleChoice.of(sample, sample_size)
+        if chosen is not None and delta is not None:
+            raise InvalidArgument("a sample was asked for together with a delta, but samples are drawn under pure epsilon here; omit one")
+        ball = None if radius is None else to_exact(radius, "the radius")
+        return cls(count, to_exact(epsilon, "epsilon"), exact, ball, center, named, law, chosen)
 
     def around(self, center: object) -> Settings:
         """Return the same arguments with another public center."""
@@ -84,6 +91,7 @@ class Fit:
     clustering: Clustering
     charges: tuple[Charge, ...]
     certified: CertifiedPath
+    sample: SampledRecords | None
     warnings: tuple[str, ...]
 
 
@@ -110,7 +118,13 @@ def fit_rows(
     spending = Spending(settings.law)
     records = PrivateRecords(rows, Domain(center, radius), spending, bits)
     statistics = release_statistics(records, rows, settings.clusters, settings.public)
-    found = method(records, settings.clusters, rng)
+    sampled: SampledRecords | None = None
+    run, part = Run(noise=source, known=known), None
+    if settings.sample is not None:
+        sampled = SampledRecords(records, settings.sample, bits, PoissonSampler(bits))
+    found = method(records if sampled is None else sampled, settings.clusters, rng)
+    if sampled is not None:
+        part = certify_sample(sampled.plan, Run(noise=source, draws=source, known=known))
     inside = project_records(found.centres + (statistics.mean - center), 2, radius) + center
     certified = certify_path(
         records.charges,
@@ -119,10 +133,11 @@ def fit_rows(
         delta=settings.delta,
         dimension=rows.dimension,
         name=_name(settings),
-        run=Run(noise=source, known=known),
+        run=run,
         public=settings.public.sentence,
+        sample=part,
     )
-    return Fit(inside, statistics, found, records.charges, certified, (*_warn(found), *found.warnings))
+    return Fit(inside, statistics, found, records.charges, certified, sampled, (*_warn(found), *found.warnings))
 
 
 def _name(settings: Settings) -> str:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 
 from accountant.applications.kmeans.access import Method
 from accountant.applications.kmeans.lloyd import Lloyd
+from accountant.applications.kmeans.method import find_centres
 from profiles import InvalidArgument
 
 #: The rounds of DP-Lloyd, where nobody says how many.
 ROUNDS = 3
 #: Each is made of a number of iterations, which only DP-Lloyd has.
-METHODS: Mapping[str, Callable[[int], Method]] = {"lloyd": Lloyd}
+METHODS: Mapping[str, Callable[[int], Method]] = {"auto": lambda _: find_centres, "lloyd": Lloyd}
 
 
 def find_method(name: object, iterations: int = ROUNDS) -> Method:

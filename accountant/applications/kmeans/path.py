@@ -23,6 +23,8 @@ from accountant.guarantees import (
     Run,
     TwoSidedDP,
     assume,
+    both_directions,
+    compose_directions,
     conclude_run,
     curve_of_profile,
     keep_within_budget,
@@ -100,10 +102,12 @@ def certify_path(
     name: str,
     run: Run,
     public: str = "",
+    sample: AnyGuarantee | None = None,
 ) -> CertifiedPath:
     """Return the guarantee of what was released at these costs under ``law``, by a run that keeps its budget.
 
-    ``public``: what is supposed to be public, in words (:attr:`Public.sentence`). Raises :class:`InvalidTarget` where the costs are not
+    ``public``: what is supposed to be public, in words (:attr:`Public.sentence`). ``sample``: the guarantee of what was released besides
+    about one sample, whose worst case is added. Raises :class:`InvalidTarget` where the costs are not
     proved to be within the budget, :class:`profiles.Undecided` where the kernel does not accept the proof.
     """
     profile = describe_path(charges, law, name)
@@ -121,7 +125,10 @@ def certify_path(
             raise Undecided("the costs of a private fit were to be proved, but the kernel does not accept the proof; please report it")
     promised = {item: f"{_PAGE}, Theorem 2, of the run of {name}" for item in found.hypotheses if item.id == DECLARED_PROFILE.id}
     # what is released are sums with the exact noise of these two mechanisms of the catalogue, and of nothing else
-    found = keep_within_budget(prove_promises(found, (proxy,), promised), budget)
+    found = prove_promises(found, (proxy,), promised)
+    if sample is not None:
+        found = compose_directions(name, [both_directions(found), both_directions(sample)])
+    found = keep_within_budget(found, budget)
     found = settle(found, _reasons(found) | {PUBLIC_RATE: "the rate is the constant 1"})
     if public:
         found = assume(found, (PUBLIC_CONSTANTS.about(names=public),))
@@ -130,7 +137,7 @@ def certify_path(
         curve, found = found, point_of_curve(found, at_epsilon=epsilon)
         if not isinstance(found.bound, TwoSidedDP) or delta is None or found.bound.delta > delta:
             raise InvalidTarget("a delta was asked for at this epsilon, but the certified bound is larger; ask for another number")
-    elif not isinstance(found.bound, EpsilonDP):
+    elif not isinstance(found.bound, (EpsilonDP, TwoSidedDP)):
         raise InvalidTarget("an epsilon was asked for, but the costs are not proved to be within it; ask for another number")
     return CertifiedPath(found, profile, worst, curve)
 

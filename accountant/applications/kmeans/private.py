@@ -52,10 +52,15 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Which of "n", "mean", "rms" (root of the mean squared distance from the mean) and "radius" (the largest norm, in place of
         ``radius``) are public already: they are taken from the records as they are, cost nothing, and that they are public is an open
         hypothesis of the guarantee.
-    method : "lloyd"
-        How centres are found.
+    method : "auto" or "lloyd"
+        How centres are found: by what suits the released numbers best (docs/private-kmeans.md, section 3), or by DP-Lloyd.
     iterations : int
         Rounds of ``method="lloyd"``.
+    sample : None, "uniform", "coreset" or "privacy-constrained"
+        Run the method on one Poisson sample of the records, which is drawn after the statistics were released, by a rule that is made of
+        them (docs/private-kmeans.md, section 4). None uses every record. Not with a δ.
+    sample_size : exact number or None
+        The expected size m of the sample, a public number; None where the sample is privacy-constrained, or there is none.
     random_state : None, int, numpy.random.Generator or RandomState
         None draws from the operating system's secure source. An int is for tests: a guarantee rests on a secret seed, and says so.
 
@@ -104,8 +109,10 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         center: ArrayLike | None = None,
         delta: ExactLike | None = None,
         public: tuple[str, ...] = (),
-        method: str = "lloyd",
+        method: str = "auto",
         iterations: int = ROUNDS,
+        sample: str | None = None,
+        sample_size: ExactLike | None = None,
         random_state: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
@@ -116,6 +123,8 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.public = public
         self.method = method
         self.iterations = iterations
+        self.sample = sample
+        self.sample_size = sample_size
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: object = None) -> DPKMeans:  # noqa: ARG002, N803
@@ -126,7 +135,14 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                     "sample_weight was given, but DPKMeans takes every record once; weights of records are taken by DPLloyd"
                 )
             settings = Settings.of(
-                self.n_clusters, self.epsilon, delta=self.delta, radius=self.radius, center=self.center, public=self.public
+                self.n_clusters,
+                self.epsilon,
+                delta=self.delta,
+                radius=self.radius,
+                center=self.center,
+                public=self.public,
+                sample=self.sample,
+                sample_size=self.sample_size,
             )
             method = find_method(self.method, self.iterations)
             points = self._read(X, reset=True)
@@ -147,6 +163,9 @@ class DPKMeans(WithheldOutputs, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             self.cluster_counts_ = found.clustering.counts
             self.releases_ = found.charges
             self.choices_ = dict(found.clustering.choices)
+            if found.sample is not None:
+                self.releases_ += found.sample.charges
+                self.choices_["expected size of the sample"] = found.sample.plan.expected
         for text in found.warnings:
             warnings.warn(text, UtilityWarning, stacklevel=2)
         return self

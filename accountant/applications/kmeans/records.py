@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from accountant.applications.kmeans.access import Assign, Cells, Statistics
 from accountant.applications.kmeans.rows import Rows
-from accountant.applications.kmeans.spending import Charge, Part, Spending, to_share
+from accountant.applications.kmeans.spending import Charge, NoiseLaw, Part, Spending, to_share
 from profiles import InvalidArgument
 from profiles.arrays import Floats, ignore_flags
 from profiles.mechanisms.ball import project_records, widen
@@ -87,9 +87,29 @@ class PrivateRecords:
         return self._spending.law.sum_noise(self._rows.dimension)
 
     @property
+    def law(self) -> NoiseLaw:
+        """The law of the noise."""
+        return self._spending.law
+
+    @property
     def budget(self) -> Fraction:
         """What may be spent in all: ε, or μ²."""
         return self._spending.law.budget
+
+    @property
+    def unspent(self) -> Fraction:
+        """What is left of it."""
+        return self._spending.left
+
+    @property
+    def dimension(self) -> int:
+        """Return d."""
+        return self._rows.dimension
+
+    @property
+    def count_share(self) -> Fraction:
+        """The share of counts with the least first-order error of a centre."""
+        return self._spending.law.count_share(self._rows.dimension)
 
     def energy_of(self, charge: Charge, dimension: int) -> float:
         """Return E ‖ζ‖₂² of the noise that a charge of a vector of ``dimension`` numbers bought."""
@@ -183,7 +203,7 @@ class PrivateRecords:
         columns = 1 if summed is None else self._rows.dimension + 1
         totals = np.zeros((cells, columns), dtype=object)
         one = quantise(np.ones((1, 1)), None, counted.unit)[0, 0]
-        for block in self._centred():
+        for block in self.centred():
             labels = check_labels(assign(block), len(block), cells)
             units = np.empty((len(block), columns))
             most = max(1.0, float(one))
@@ -194,8 +214,8 @@ class PrivateRecords:
             totals += total_labelled(units, most, labels[np.newaxis], cells)[0].astype(object)
         return totals
 
-    def _centred(self) -> Iterator[Floats]:
-        """Yield blocks in centred coordinates."""
+    def centred(self) -> Iterator[Floats]:
+        """Yield blocks of rows in centred coordinates: private, and not to be released."""
         statistics = self.statistics
         shift = statistics.mean - self._domain.center
         for block in self._rows.blocks():

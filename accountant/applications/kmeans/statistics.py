@@ -1,7 +1,7 @@
 """The number of records, their mean and their spread, each with noise that is paid for, or taken as it is where it is public.
 
-Statement (docs/private-kmeans.md, section 2). Let y be the records in the public ball of radius r about the center, n their number. Released are
- ñ = n + noise, Σ y + noise and Σ ‖y‖² + noise, for which a record of norm z = ‖y‖ pays ε_n, ε_c z/r and ε_Z z²/r². All else is
+Statement (docs/private-kmeans.md, section 2). Let y be the records in the public ball of radius r about the center, n their number.
+Released are ñ = n + noise, Σ y + noise and Σ ‖y‖² + noise, for which a record of norm z = ‖y‖ pays ε_n, ε_c z/r and ε_Z z²/r². All else is
 post-processing of these:
 
     m = (Σ y + ζ)/ñ, moved into the ball,  V = E ‖ζ‖²/ñ²,  mean = max(0, 1 − V/‖m‖²) m,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -11,6 +10,7 @@ import numpy as np
 from accountant.applications.running import Answer, Draw, seed_public
 from accountant.applications.setcover.algorithms import Algorithm, NoisyGreedy, to_calibration
 from accountant.applications.setcover.program import CoverProgram, Group, ThresholdPass
+from accountant.applications.submodular.choosing import choose_with_kept_noise
 from accountant.applications.submodular.coverage import MOST, CoverageGains, CoverageInstance
 from accountant.guarantees import AnyGuarantee
 from profiles import InvalidData, InvalidTarget, to_exact
@@ -107,7 +107,7 @@ def _run_group(group: Group, system: CoverageInstance, order: Integers, taken: B
         if isinstance(stage, ThresholdPass):
             found = pass_once(state, remaining, noise, stage.threshold)
         else:
-            found = pick_greedily(state, remaining, noise, stage.floor)
+            found = choose_with_kept_noise(state, remaining, noise.tolist(), len(remaining), stage.floor)
         taken[np.array(found, dtype=np.int64)] = True
         chosen += found
     return chosen
@@ -145,33 +145,4 @@ def pass_once(state: CoverageGains, remaining: Integers, noise: Integers, thresh
     return taken
 
 
-def pick_greedily(state: CoverageGains, remaining: Integers, noise: Integers, floor: int = 0) -> list[int]:
-    """Take the set with the largest count plus noise, again and again, while that is at least ``floor``; return those taken, in order.
-
-    ``noise`` has shape (len(remaining),) and is drawn once: it stays with its set. Ties go to the set that comes first in ``remaining``.
-    Lazy: a key on the heap is never below the true one, because counts only fall; so a key on top that is up to date is the largest.
-    """
-    taken: list[int] = []
-    offered, noises, counts = remaining.tolist(), noise.tolist(), state.gains
-    heap = [(-key, position) for position, key in enumerate((counts[remaining] + noise).tolist())]
-    heapq.heapify(heap)
-    while heap and state.left:
-        key, position = heap[0]
-        chosen = offered[position]
-        current = -(int(counts[chosen]) + noises[position])
-        if current != key:
-            heapq.heapreplace(heap, (current, position))
-            continue
-        if -key < floor:
-            return taken
-        heapq.heappop(heap)
-        taken.append(chosen)
-        state.add(chosen)
-    # nothing is left to cover: all counts are zero and the keys stay what they are
-    rest = np.array(sorted(position for _, position in heap), dtype=np.int64)
-    rest = rest[noise[rest] >= floor]
-    taken += remaining[rest[np.argsort(-noise[rest], kind="stable")]].tolist()
-    return taken
-
-
-__all__ = ["CoverAnswer", "PrivateSetCover", "draw_noise", "pass_once", "pick_greedily", "track_uncovered"]
+__all__ = ["CoverAnswer", "PrivateSetCover", "draw_noise", "pass_once", "track_uncovered"]

@@ -6,6 +6,7 @@ if a user who comes lowers no score and raises those of what is chosen by one un
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -136,3 +137,33 @@ def choose_greedily(growth: Growth, scores: Scores, most: int, draws: Exponentia
         growth.add(element)
         chosen.append(element)
     return tuple(chosen)
+
+
+def choose_with_kept_noise(tracker: MarginalGains, offered: Integers, noise: Sequence[int], most: int, floor: int = 0) -> list[int]:
+    """Return up to ``most`` of ``offered`` in their order: always that of the largest gain plus noise, while it is at least ``floor``.
+
+    ``noise`` has one integer ≥ 0 for each of ``offered``, drawn once and kept. Ties go to what comes first in ``offered``, a public
+    order. Gains are whole units and must fall as the set grows: then a key on the heap is never below the true one, and a key on top
+    that is up to date is the largest. Law and privacy: docs/submodular.md, Theorem 8. Raises :class:`InvalidArgument` for gains that are
+    no whole numbers.
+    """
+    size = len(tracker.gains)
+    counts = read_whole_gains(tracker, size)
+    names = offered.tolist()
+    heap = [(-(count + added), place) for place, (count, added) in enumerate(zip(counts[offered].tolist(), noise, strict=True))]
+    heapq.heapify(heap)
+    taken: list[int] = []
+    while heap and len(taken) < most:
+        key, place = heap[0]
+        chosen = names[place]
+        current = -(int(counts[chosen]) + noise[place])
+        if current != key:
+            heapq.heapreplace(heap, (current, place))
+            continue
+        if -key < floor:
+            break
+        heapq.heappop(heap)
+        taken.append(chosen)
+        tracker.add(chosen)
+        counts = read_whole_gains(tracker, size)
+    return taken

@@ -6,25 +6,37 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
+import numpy as np
+
 from accountant.amplification import MOST_EPSILON
-from accountant.applications.running import Answer, Draw
-from accountant.applications.submodular.choosing import PlainScores, choose_greedily, count_up_to
+from accountant.applications.running import Answer, Choice, Draw, UtilityBound
+from accountant.applications.submodular.bounds import Noise, bound_plan, expect_loss
+from accountant.applications.submodular.choosing import PlainScores, choose_greedily, choose_with_kept_noise, count_up_to
 from accountant.applications.submodular.coverage import CoverageInstance
 from accountant.applications.submodular.functions import TABLE, DecomposableFunction
 from accountant.applications.submodular.weighted import WeightedCoverage
+from accountant.calibration.rounds import RoundsCalibration, calibrate_rounds
 from accountant.guarantees import ARITHMETIC, AnyGuarantee, Hypothesis, Run, Unit, conclude_run, ships
 from accountant.onesided import OneSidedCalibration, calibrate_one_sided, prove_losses, subsample
 from profiles import InvalidArgument, to_exact
-from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, OWN_ENTRY, PUBLIC_CONSTANTS
+from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, OWN_ENTRY, PUBLIC_CONSTANTS, SUBMODULAR
 from profiles.numbers import ExactLike, to_integer
-from profiles.randomness import ExponentialDraws
+from profiles.randomness import ExponentialDraws, draw_geometrics
 from profiles.randomness.bits import BitSource, open_bits
 
-_SOURCE = "docs/submodular.md, Theorem 1; Ghazi et al. 2024, Theorem 4.3 and Section 4.1.1"
+_SOURCES: dict[Noise, str] = {
+    "fresh": "docs/submodular.md, Theorem 1; docs/repeated-mechanisms.md, Theorem A'; Ghazi et al. 2024, Theorem 4.3 and Section 4.1.1",
+    "kept": "docs/submodular.md, Theorem 8",
+}
 PUBLIC = PUBLIC_CONSTANTS.about(names="k, epsilon and the list of candidates are")
 #: What is proved of which functions: docs/submodular.md, Theorem 2.
 PROVED = (CoverageInstance, WeightedCoverage)
 _LEAST = Fraction(1, 2**900)
+_METHODS = ("auto", "kept", "fresh")
+_CALIBRATIONS = ("rounds", "optimal", "corollary")
+_MOST_USERS = 2**31
+#: With these numbers an answer states its utility.
+_BETA, _ETA = "0.05", "0.1"
 
 
 class GreedyAnswer(Answer[tuple[int, ...]]):
@@ -40,15 +52,17 @@ class GreedyAnswer(Answer[tuple[int, ...]]):
 
 @dataclass(frozen=True, slots=True)
 class OneSidedGreedy:
-    """Claim: the k candidates that :meth:`run` returns, in their order, are ``epsilon0``-add-DP; no other direction is bounded.
+    """Claim: for the k candidates that :meth:`run` returns, in order, a user who goes costs ``epsilon0``, one who comes k·``epsilon0``.
 
-    k rounds; each selects a remaining candidate c with probability proportional to exp(ε₀·(F(S ∪ {c}) − F(S))). ``k`` and ``epsilon0``
-    (nats, exact) are public. Its other direction without a sample: :func:`approximate_dp`. Source: docs/submodular.md, Theorem 1.
-    Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
+    ``noise`` "fresh": k rounds; each selects a remaining candidate c with probability proportional to exp(ε₀·(F(S ∪ {c}) − F(S))).
+    "kept": every candidate draws geometric noise once, and the largest gain plus noise is selected k times; F must be submodular then, and
+    its gains whole numbers. ``k`` and ``epsilon0`` (nats, exact) are public. Another bound of the second direction, with δ:
+    :func:`approximate_dp`. Source: docs/submodular.md, Theorems 1 and 8. Raises :class:`InvalidArgument`, :class:`InvalidNumber`.
     """
 
     k: int
     epsilon0: ExactLike
+    noise: Noise = "fresh"
 
     def __post_init__(self) -> None:
         to_integer(self.k, "k", 0)
@@ -57,12 +71,14 @@ class OneSidedGreedy:
             raise InvalidArgument(
                 f"epsilon0 must be positive, from 2^-900 to {MOST_EPSILON} nats, but {str(self.epsilon0)[:40]} was found; give another"
             )
+        if self.noise not in _SOURCES:
+            raise InvalidArgument(f"the noise must be 'fresh' or 'kept', but {str(self.noise)[:40]!r} was found; choose one")
         object.__setattr__(self, "epsilon0", exact)
 
     @property
     def guarantee(self) -> AnyGuarantee:
         """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
-        return _declare(self.k, self.epsilon0, self)
+        return declare_selection(self.k, self.epsilon0, self.noise, self)
 
     def run(self, function: DecomposableFunction, rng: object = None) -> GreedyAnswer:
         """Select k candidates. ``rng``: None for the operating system's secure source, a seed or a :class:`numpy.random.Generator`."""
@@ -75,7 +91,11 @@ class OneSidedGreedy:
     def select(self, function: DecomposableFunction, bits: BitSource) -> tuple[int, ...]:
         """Return the candidates alone, drawn with ``bits``. Raises :class:`InvalidArgument` where k exceeds their number."""
         self.check(function)
-        draws = ExponentialDraws(to_exact(self.epsilon0) / function.resolution, bits)
+        rate = to_exact(self.epsilon0) / function.resolution
+        if self.noise == "kept":
+            noise = draw_geometrics(rate, function.candidates, bits)
+            return tuple(choose_with_kept_noise(function.track(), np.arange(function.candidates), noise, self.k))
+        draws = ExponentialDraws(rate, bits)
         if type(function) is CoverageInstance:  # the same law without a pass over all candidates (docs/submodular.md, section 5)
             rounds = function.rounds()
             return tuple(rounds.draw(draws) for _ in range(self.k))
@@ -99,37 +119,78 @@ class OneSidedGreedy:
 class PrivateGreedy:
     """Claim: the k candidates that :meth:`run` returns, in their order, are ``epsilon``-differentially private (one user more or less).
 
-    Every user is kept with probability p, independently; on those kept :class:`OneSidedGreedy` runs with ε₀. ``calibration`` chooses
-    ``plan``, the public (p, ε₀): ``"optimal"``, or ``"corollary"`` for the paper's ε₀ = log 2. k = m returns an order of all candidates,
-    for set cover. For a monotone submodular function the answer is a (1 − 1/e − η)-approximation with the error of :func:`bound_utility`.
+    Every user is kept with probability p, independently; on those kept :class:`OneSidedGreedy` runs with ε₀. All choices below depend on
+    public numbers only, and the answer says which way was taken and why.
 
-    Source: docs/submodular.md, Theorems 1 to 4; Ghazi et al. 2024, Theorem 1.2 and Appendix F. Raises :class:`InvalidArgument`,
-    :class:`InvalidTarget`.
+    * ``method``: "kept" or "fresh" noise, see :class:`OneSidedGreedy`; "auto" takes kept noise for the functions of this package, for
+      which the bound of what noise costs is never larger, and fresh noise for functions of one's own, whose submodularity nobody showed.
+    * ``calibration`` chooses ``plan``, the public (p, ε₀): "rounds", for what k choices cost at most in both directions (k = 1 needs no
+      sample: p = 1, ε₀ = ε); "optimal", for any one-sided mechanism; "corollary", the paper's ε₀ = log 2.
+    * ``users``, for "rounds": a public guess of how many users a good candidate serves. Then p balances the noise of sampling and that
+      of the choices for so many users; without it p·ε₀ is largest. A wrong guess costs accuracy, one made from the data privacy.
+
+    k = m returns an order of all candidates, for set cover. For a monotone submodular function the answer is a (1 − 1/e − η)-approximation
+    with the error of :meth:`bound`. Source: docs/submodular.md, Theorems 1 to 9; Ghazi et al. 2024, Theorem 1.2 and Appendix F. Raises
+    :class:`InvalidArgument`, :class:`InvalidTarget`.
 
     >>> instance = CoverageInstance.from_sets([[0]] * 40 + [[1, 2]] * 30, candidates=4)
     >>> answer = PrivateGreedy(2, "1").run(instance, 7, bits=8)
-    >>> answer.selected, answer.guarantee.bound.epsilon <= 1
-    ((0, 1), True)
+    >>> answer.selected, answer.guarantee.bound.epsilon <= 1, answer.choice.method
+    ((0, 1), True, 'kept')
     """
 
     k: int
     epsilon: ExactLike
-    calibration: Literal["optimal", "corollary"] = "optimal"
-    plan: OneSidedCalibration = field(init=False, repr=False, compare=False)
+    calibration: Literal["rounds", "optimal", "corollary"] = "rounds"
+    method: Literal["auto", "kept", "fresh"] = "auto"
+    users: int | None = None
+    plan: OneSidedCalibration | RoundsCalibration = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         to_integer(self.k, "k", 0)
-        object.__setattr__(self, "plan", calibrate_one_sided(self.epsilon, choice=self.calibration))
+        if self.method not in _METHODS:
+            raise InvalidArgument(f"the method must be one of {', '.join(_METHODS)}, but {str(self.method)[:40]!r} was found; choose one")
+        if self.calibration not in _CALIBRATIONS:
+            raise InvalidArgument(
+                f"the calibration must be one of {', '.join(_CALIBRATIONS)}, but {str(self.calibration)[:40]!r} was found; choose one"
+            )
+        if self.users is not None:
+            to_integer(self.users, "the guess of users", 1, _MOST_USERS, hint="give a public number")
+        object.__setattr__(self, "plan", self._calibrate())
+
+    def _calibrate(self) -> OneSidedCalibration | RoundsCalibration:
+        if self.calibration != "rounds":
+            return calibrate_one_sided(self.epsilon, choice=self.calibration)
+        best = calibrate_rounds(self.epsilon, max(1, self.k))
+        return best if self.users is None or best.p == 1 else balance_sampling(best, self.users)
 
     @property
     def inner(self) -> OneSidedGreedy:
-        """What runs on the sample."""
-        return OneSidedGreedy(self.k, self.plan.epsilon0)
+        """What runs on the sample, for a function of this package."""
+        return OneSidedGreedy(self.k, self.plan.epsilon0, self._noise(known=True))
 
     @property
     def guarantee(self) -> AnyGuarantee:
         """The guarantee for any function; :meth:`run` discharges what is proved for the function that it is given."""
-        return subsample(_declare(self.k, self.plan.epsilon0, self), self.plan.p)
+        return self._derive(self._noise(known=True))
+
+    def bound(self, candidates: int, *, beta: ExactLike, eta: ExactLike) -> UtilityBound:
+        """Return the proved bound of a run on a function of this package with m ``candidates``: :func:`bound_plan`."""
+        return bound_plan(candidates, self.k, self.plan.p, self.plan.epsilon0, beta=beta, eta=eta, noise=self._noise(known=True))
+
+    def choose(self, candidates: int, *, known: bool = True) -> Choice:
+        """Return which noise a run takes for m ``candidates`` and why; ``known``: for a function of this package."""
+        noise, plan = self._noise(known=known), self.plan
+        scale = float(plan.epsilon0) * plan.p
+        errors = tuple((name, expect_loss(candidates, self.k, name) / scale) for name in _SOURCES) if self.k else ()
+        shown = ", ".join(f"{value:.4g} with {name} noise" for name, value in errors)
+        balance = "for the largest p*epsilon0" if self.users is None else f"for {self.users} users a candidate"
+        how = f"sample of rate {plan.p:.6g}, epsilon0 {float(plan.epsilon0):.6g}, {self.calibration} calibration"
+        if self.calibration == "rounds":
+            how += f" {balance}" if plan.p < 1 else ", no sample is needed"
+        why = "as asked" if self.method != "auto" else "fresh noise needs no submodularity" if not known else "the smaller bound"
+        cost = f"; expected loss of value by noise at most {shown} (users)" if shown else ""
+        return Choice(noise, f"{why}{cost}; {how}", errors)
 
     def run(self, function: DecomposableFunction, rng: object = None, *, bits: object = None) -> GreedyAnswer:
         """Select k candidates.
@@ -137,28 +198,75 @@ class PrivateGreedy:
         ``rng`` draws candidates, ``bits`` the sample: each None (the operating system's secure source), a seed, or a
         :class:`numpy.random.Generator`. Raises :class:`InvalidArgument` where k exceeds m, or where both are the same seed.
         """
-        inner = self.inner
+        known = type(function) in PROVED
+        noise = self._noise(known=known)
+        inner = OneSidedGreedy(self.k, self.plan.epsilon0, noise)
         inner.check(function)
-        draw = Draw.open(rng, bits)
-        sample = function.restrict(draw.sample(function.users, self.plan.p))
+        draw, everything = Draw.open(rng, bits), self.plan.p == 1
+        sample = function if everything else function.restrict(draw.sample(function.users, self.plan.p))
         if (sample.candidates, sample.resolution) != (function.candidates, function.resolution):
             raise InvalidArgument("the number of candidates and the resolution are public, but they change with the users; keep them")
         selected = inner.select(sample, draw.noise)
-        return GreedyAnswer(selected, draw.conclude(self.guarantee, self, proved=prove_function(function)))
+        found = draw.conclude(self._derive(noise), self, sampled=not everything, proved=prove_function(function))
+        utility = self.bound(function.candidates, beta=_BETA, eta=_ETA) if known and self.k else None
+        return GreedyAnswer(selected, found, utility=utility, choice=self.choose(function.candidates, known=known))
+
+    def _noise(self, *, known: bool) -> Noise:
+        if self.method == "auto":
+            return "kept" if known else "fresh"
+        return self.method
+
+    def _derive(self, noise: Noise) -> AnyGuarantee:
+        found = declare_selection(self.k, self.plan.epsilon0, noise, self)
+        return found if self.plan.p == 1 else subsample(found, self.plan.p)
 
 
-def _declare(k: int, epsilon0: ExactLike, algorithm: object) -> AnyGuarantee:
-    """Return the add-DP guarantee of k choices, for any function; it is proved where ``algorithm`` is of a class of this project."""
-    supposed = (MONOTONE_BOUNDED, EXACT_GAINS, PUBLIC, TABLE, OWN_ENTRY, ARITHMETIC)
+def balance_sampling(best: RoundsCalibration, users: int) -> RoundsCalibration:
+    """Return the plan for the same target whose estimate of the gain of a candidate with ``users`` users has the least mean square error,
+
+        N (1 − p)/p + 1/(p ε₀)²,
+
+    among the largest ε₀ of 65 rates p from that of ``best`` to 1: sampling noise and the noise of one candidate.
+    """
+    target, rounds = float(best.target), best.rounds
+    if target > 100:
+        return best
+    rates = np.geomspace(best.p, 1.0, 65)[1:]
+    going = np.log1p(np.expm1(target) / rates)
+    share = -np.expm1(-target) / rates
+    coming = np.full(len(rates), np.inf)
+    coming[share < 1] = -np.log1p(-share[share < 1]) / rounds
+    budgets = np.minimum(going, coming)
+    errors = users * (1 - rates) / rates + 1 / (rates * budgets) ** 2
+    least = int(errors.argmin())
+    if errors[least] >= users * (1 - best.p) / best.p + 1 / (best.p * float(best.epsilon0)) ** 2:
+        return best
+    return calibrate_rounds(best.target, rounds, p=float(rates[least]))
+
+
+def declare_selection(k: int, epsilon0: ExactLike, noise: Noise, algorithm: object) -> AnyGuarantee:
+    """Return the losses of k choices, ε₀ and k·ε₀, for any function; proved where ``algorithm`` is of a class of this project."""
+    supposed = (MONOTONE_BOUNDED, *((SUBMODULAR,) if noise == "kept" else ()), EXACT_GAINS, PUBLIC, TABLE, OWN_ENTRY, ARITHMETIC)
     subject = f"greedy selection of {k} candidates"
-    return prove_losses(subject, epsilon0, None, theorem=_SOURCE, algorithm=algorithm, hypotheses=supposed, unit=Unit.USER)
+    minus = max(1, k) * to_exact(epsilon0)
+    return prove_losses(
+        subject,
+        epsilon0,
+        minus if minus <= MOST_EPSILON else None,
+        theorem=_SOURCES[noise],
+        algorithm=algorithm,
+        hypotheses=supposed,
+        unit=Unit.USER,
+    )
 
 
 def prove_function(function: DecomposableFunction) -> dict[Hypothesis, str]:
     """Return what is proved for the functions of this package (docs/submodular.md, section 3): nothing for others."""
     if type(function) not in PROVED:
         return {}
+    theorem = f"{type(function).__name__}: docs/submodular.md, Theorem 2"
     return {
-        MONOTONE_BOUNDED: f"{type(function).__name__}: docs/submodular.md, Theorem 2",
+        MONOTONE_BOUNDED: theorem,
+        SUBMODULAR: theorem,
         EXACT_GAINS: "gains are sums of integers (docs/submodular.md, section 3)",
     }

@@ -13,11 +13,10 @@ from itertools import product
 from math import isqrt
 from typing import Any
 
-from accountant.curves.events import Direction
 from accountant.curves.points import point_at_delta
-from accountant.weights.gaussian.many_steps import StepBound, bound_steps
+from accountant.weights.gaussian.many_steps import BOTH, StepBound, bound_steps, bounds_without_grid, compose_pair
 from accountant.weights.gaussian.one_step import OneStep
-from accountant.weights.gaussian.table import TableRow, WeightTable, compose_pair
+from accountant.weights.gaussian.table import TableRow, WeightTable
 from profiles.balls import lower_fraction, working_precision
 from profiles.errors import InvalidSampling, Undecided
 from profiles.numbers import decimal_text, exact_text
@@ -32,7 +31,6 @@ _BITS, _DIGITS, _BOXES = 128, 9, 64
 _PLACES, _MOST_RECORDS, _MOST_LOOKS = 9, 27, 12
 #: How much larger than a cell needs it a pair is tried at first, as a share of the gap; from which depth on a cell's middle is looked at.
 _SHARE, _DEEP = Fraction(1, 6), 4
-_BOTH = (Direction.REMOVE, Direction.ADD)
 _GRIDS = (Fraction(1, 50), Fraction(1, 500))
 Box = tuple[Statistic, ...]
 Point = Mapping[str, Fraction]
@@ -267,7 +265,7 @@ class _Search:
             return None
         epsilon = Fraction(decimal_text(max(found.upper, Fraction(1, 10**6)), _DIGITS, round_up=True))
         grids = {claim["direction"]: claim.get("grid") for claim in found.claims if claim["claim"] == "delta-upper"}
-        return epsilon, TableRow(mu, q, tuple(StepBound(direction, self.delta, grids.get(direction.value)) for direction in _BOTH))
+        return epsilon, TableRow(mu, q, tuple(StepBound(direction, self.delta, grids.get(direction.value)) for direction in BOTH))
 
     def _certify(self, box: Box, place: int) -> Cell | None:
         """Return the cell of a box with a row, where the kernel accepts that the row dominates its pairs."""
@@ -283,13 +281,13 @@ class _Search:
         step = OneStep(self.epsilon, self.delta)
         if self.steps == 1:
             if step.is_feasible(1 / q, mu * q, _BITS):
-                return TableRow(mu, q, tuple(StepBound(direction, self.delta, None) for direction in _BOTH))
+                return TableRow(mu, q, bounds_without_grid(self.delta))
         elif q == 1:
             if step.is_feasible(Fraction(1), mu * _root_above(self.steps), _BITS):
-                return TableRow(mu, q, tuple(StepBound(direction, self.delta, None) for direction in _BOTH))
+                return TableRow(mu, q, bounds_without_grid(self.delta))
         else:
             for width in _GRIDS:
-                bounds = tuple(bound_steps(compose_pair(mu, q, self.steps), step, direction, width) for direction in _BOTH)
+                bounds = tuple(bound_steps(compose_pair(mu, q, self.steps), step, direction, width) for direction in BOTH)
                 if all(bound.delta <= self.delta for bound in bounds):
                     return TableRow(mu, q, bounds)
                 if max(bound.delta for bound in bounds) > 3 * self.delta:

@@ -10,9 +10,10 @@ from typing import Any
 
 from accountant.curves.engine import make_certificate
 from accountant.weights.gaussian.cover import Cell, Cover, LowerEnd, Split, pair_at
+from accountant.weights.gaussian.many_steps import compose_pair
 from accountant.weights.gaussian.premise import recheck_promise, to_gaussian_target, zeta_term
 from accountant.weights.gaussian.stored import declare_stated, read_certificate_object, read_row, report_on, row_object
-from accountant.weights.gaussian.table import MOST_ROWS, compose_pair
+from accountant.weights.gaussian.table import MOST_ROWS
 from profiles import PDPError, UnreadableFile, exact_text, to_exact
 from profiles.grammar import parse_expression
 from profiles.profile import Profile

@@ -1,7 +1,7 @@
 """Several sampled Gaussian steps, each on a fresh sample: the largest weight that the kernel's bound on compositions shows to be feasible.
 
-δ after T steps has no closed form. Every δ here is an upper bound that :mod:`proofs_check.kernel.compositions` computed, so that a weight
-is safe whatever the search did (docs/gaussian-weights.md, section 9): it looks below the first crossing of one step, by the secant method.
+δ after T steps has no closed form. Every δ that is returned is an upper bound that :mod:`proofs_check.kernel.compositions` computed, so
+that a weight is safe whatever the search did (docs/gaussian-weights.md, section 9): estimates in binary64 tell it where to look.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, expm1, isqrt, log
+from math import exp, isqrt, log
 from typing import Any
 
 from accountant.curves.engine import share_work, write_events
-from accountant.curves.events import Composition, Direction
+from accountant.curves.events import Composition, Direction, MechanismKind, make_event
 from accountant.curves.grids import Side, count_points, find_shape, plan
+from accountant.weights.gaussian.estimate import estimate_delta
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.errors import Infeasible, Undecided
 from profiles.numbers import decimal_text, exact_text
@@ -22,17 +23,17 @@ from proofs_check.kernel import compositions
 from proofs_check.kernel.compositions import Event as KernelEvent
 from proofs_check.kernel.terms import Rejected
 
-#: How coarse the grids are, as a gap in ε: the first one is for the way only, the last ones are taken where they make the weight
-#: noticeably larger.
-_GRIDS = (Fraction(1, 10), Fraction(1, 50), Fraction(1, 200), Fraction(1, 1000))
-#: Evaluations on each grid; and how close log w has to come to where δ passes its target, from below.
-_MOST, _NEAR = 16, 0.004
-#: The least slope of log δ against log w that is believed.
-_FLATTEST = 0.02
-#: Points of the finer grids.
-_MOST_POINTS = 5_000
-_DIGITS, _BITS = 20, 160
-Compose = Callable[[Fraction], Composition]
+BOTH = (Direction.REMOVE, Direction.ADD)
+#: How coarse grids are, as a gap in ε: where the record comes, which loses far less if it is rarely kept; where it goes; the finest first
+#: one, and the finest of all.
+_COARSE, _RARE, _USUAL, _FINE, _FINEST = Fraction(1, 50), Fraction(1, 8), Fraction(1, 500), Fraction(1, 20_000), Fraction(1, 200_000)
+#: Points of the grids that are finer than the first one, and how many times finer the next one is at most.
+_MOST_POINTS, _MOST_FINER = 5_000, 20
+#: Bounds on the way to a place; how many times the gap log δ is expected to be above an estimate.
+_MOST, _LAGS = 8, 20
+#: The least slope of log δ that is believed, and the step of a difference quotient.
+_FLATTEST, _STEP = 0.01, 1e-3
+_DIGITS, _BITS, _SHOWN, _LEAST_SHIFT = 20, 160, 12, Fraction(1, 10**12)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +44,161 @@ class StepBound:
     delta: Fraction
     grid: Mapping[str, object] | None
 
+    def shown(self, most: Fraction) -> Fraction:
+        """Return δ as a decimal at or above it, and at most ``most``, which is not below δ."""
+        return min(most, Fraction(decimal_text(self.delta, _SHOWN, round_up=True)))
+
     def claim(self, epsilon: Fraction, bound: Fraction) -> dict[str, object]:
         """Return the claim of a certificate that δ is at most ``bound``, which must not be below ``delta``."""
         stated = {"direction": self.direction.value, "epsilon": exact_text(epsilon), "bound": exact_text(bound)}
         return {"claim": "delta-upper", "verdict": "proved", **stated, **({} if self.grid is None else {"grid": self.grid})}
 
 
+def bounds_without_grid(delta: Fraction) -> tuple[StepBound, ...]:
+    """Return that δ is at most ``delta`` in both directions, which the kernel finds by a closed form: of one step, or of w = 1."""
+    return tuple(StepBound(direction, delta, None) for direction in BOTH)
+
+
+def compose_pair(mu: Fraction, q: Fraction, steps: int, name: str = "one pair") -> Composition:
+    """Return the composition of a record that is kept with probability q, and shifts the output by μ if it is, in each of some steps.
+
+    A μ below 10⁻¹² is taken for 10⁻¹², the least that events have, which dominates it (docs/gaussian-weights.md, Theorem 6).
+    """
+    noise = {"noise_multiplier": 1 / max(mu, _LEAST_SHIFT)}
+    return Composition(name, (make_event(MechanismKind.GAUSSIAN, noise, sampling_probability=q, count=steps),))
+
+
 def bound_steps(composition: Composition, step: OneStep, direction: Direction, gap: Fraction) -> StepBound:
     """Return a bound on δ of a record's composition. Raises :class:`Undecided` where it needs a grid that the kernel does not work with."""
     try:
         events, planned = _plan(composition, step, direction, gap)
-        lattice, laws = compositions.compose(events, planned, remove=direction is Direction.REMOVE, up=True, meter=share_work())
-        return StepBound(direction, lattice.delta(laws, step.epsilon), planned)
+        return _compute(events, planned, step, direction)
     except Rejected as problem:
-        raise Undecided(
-            f"delta of {composition.name[:60]!r} after several steps was asked for, but the kernel does not compute it ({problem}); "
-            "ask for fewer steps"
-        ) from problem
+        raise _refuse(composition, problem) from problem
 
 
 def _plan(composition: Composition, step: OneStep, direction: Direction, gap: Fraction) -> tuple[list[KernelEvent], dict[str, Any]]:
     side = Side(direction, up=True, delta=step.delta, tails=(gap / 100, step.delta * gap / 100))
     events = compositions.read_events(write_events(composition))
     return events, plan(find_shape(composition, events, side), side, gap=gap)
+
+
+def _compute(events: list[KernelEvent], planned: dict[str, Any], step: OneStep, direction: Direction) -> StepBound:
+    lattice, laws = compositions.compose(events, planned, remove=direction is Direction.REMOVE, up=True, meter=share_work())
+    return StepBound(direction, lattice.delta(laws, step.epsilon), planned)
+
+
+def _refuse(composition: Composition, problem: Rejected) -> Undecided:
+    return Undecided(
+        f"delta of {composition.name[:60]!r} after several steps was asked for, but the kernel does not compute it ({problem}); "
+        "ask for fewer steps"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The place that was found, its pair (μ, q), the bounds in both directions that show it, and how many curves were computed."""
+
+    place: float
+    mu: Fraction
+    q: Fraction
+    bounds: tuple[StepBound, ...]
+    evaluations: int
+
+
+@dataclass(slots=True)
+class Line:
+    """Pairs (μ, q) of ``steps`` steps along which δ rises: ``pair`` gives that of a place, rounded to where δ is smaller.
+
+    ``near``: how far below the place where δ is its target one may be found. Nothing that :meth:`find` returns rests on estimates.
+    """
+
+    step: OneStep
+    steps: int
+    pair: Callable[[float], tuple[Fraction, Fraction]]
+    name: str
+    near: float
+    count: int = 0
+
+    def find(self, low: float, high: float, *, guess: float | None = None) -> Found | None:
+        """Return about the largest feasible place in [``low``, ``high``], None where none was certified.
+
+        ``guess``: about where δ is its target, which is looked at first.
+        """
+        aim = self._cross(low, high, guess)
+        ahead = self._excess(aim)
+        slope = max((ahead - self._excess(aim - _STEP)) / _STEP, _FLATTEST)
+        wanted, best = slope * self.near, None
+        gap = min(max(Fraction(wanted / _LAGS), _FINE), _USUAL)
+        lag, free = float(gap) * _LAGS / 2, wanted / 8
+        for _ in range(_MOST):
+            place = min(max(aim - (lag + free + ahead) / slope, low), high)
+            mu, q = self.pair(place)
+            try:
+                found = self._bound(mu, q, Direction.REMOVE, gap)
+            except Undecided:
+                if gap >= _COARSE:
+                    raise
+                gap *= 10  # the kernel does not work with so fine a grid
+                continue
+            excess = _log(found.delta) - _log(self.step.delta)
+            lag = excess - self._excess_of(mu, q)
+            if excess > 0:
+                free *= 2  # the estimate, or its slope, is wrong here
+            elif best is None or place > best.place:
+                best = self._complete(place, mu, q, found, gap) or best
+            finer = gap / _refine(found, gap, lag / wanted)
+            reach = aim - (lag + ahead) / slope if finer == gap else aim  # about the largest place that may be hoped for
+            if place <= low or (best is not None and min(reach, high) - best.place <= self.near):
+                break
+            lag, gap = lag * float(finer / gap), finer
+        return best
+
+    def _cross(self, low: float, high: float, guess: float | None) -> float:
+        """Return about where δ is its target, an end where it is on one side of it."""
+        if guess is not None:
+            wide = 0.05
+            while wide < high - low:
+                start, end = max(low, guess - wide), min(high, guess + wide)
+                if self._excess(start) <= 0 < self._excess(end):
+                    low, high = start, end
+                    break
+                wide *= 5
+        if self._excess(low) > 0:
+            return low
+        if self._excess(high) <= 0:
+            return high
+        from scipy.optimize import brentq  # noqa: PLC0415 - what reads a certificate alone searches for nothing
+
+        return float(brentq(self._excess, low, high, xtol=self.near / 10, rtol=1e-12))
+
+    def _excess(self, place: float) -> float:
+        return self._excess_of(*self.pair(place))
+
+    def _excess_of(self, mu: Fraction, q: Fraction) -> float:
+        return estimate_delta(float(mu), float(q), self.steps, float(self.step.epsilon)) - _log(self.step.delta)
+
+    def _complete(self, place: float, mu: Fraction, q: Fraction, going: StepBound, gap: Fraction) -> Found | None:
+        """Return the place where δ is at most the target in the other direction, too."""
+        for width in (_COARSE, gap) if q < _RARE else (gap,):
+            coming = self._bound(mu, q, Direction.ADD, width)
+            if coming.delta <= self.step.delta:
+                return Found(place, mu, q, (going, coming), self.count)
+        return None
+
+    def _bound(self, mu: Fraction, q: Fraction, direction: Direction, gap: Fraction) -> StepBound:
+        self.count += 1
+        return bound_steps(compose_pair(mu, q, self.steps, self.name), self.step, direction, gap)
+
+
+def _refine(found: StepBound, gap: Fraction, ratio: float) -> int:
+    """Return how many times finer the next grid is to be, where a bound is ``ratio`` times farther off than wanted; 1 for none.
+
+    The number of points is as the root of the fineness.
+    """
+    points = _MOST_POINTS if found.grid is None else count_points(found.grid)
+    factor = int(min(1.5 * ratio, _MOST_FINER, (_MOST_POINTS / points) ** 2, float(gap / _FINEST)))
+    return factor if ratio > 1 and factor > 1 else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,91 +210,24 @@ class StepsWeight:
     evaluations: int
 
 
-def find_weight(step: OneStep, zeta: tuple[Fraction, Fraction], steps: int, compose: Compose, digits: int) -> StepsWeight:
-    """Return a feasible weight, close to the first crossing of δ after ``steps`` steps; ``compose`` makes the composition of a weight.
+def find_weight(step: OneStep, zeta: tuple[Fraction, Fraction], steps: int, digits: int, name: str) -> StepsWeight:
+    """Return a feasible weight of a record ``name``, close to the first crossing of δ after ``steps`` steps; ζ lies between the two ends.
 
-    Raises :class:`Infeasible` where w = 1 is certified to be infeasible, :class:`Undecided` where no weight could be certified.
+    Raises :class:`Infeasible` where w = 1 is certified to be infeasible, :class:`Undecided` where that could not be decided.
     """
     _require_feasible_unsampled(step, zeta, steps)  # which shows w = 1 to be feasible
     once = find_crossing(step, zeta, _DIGITS)
     most = min(1 / step.delta, 1 / step.delta if once.upper is None else once.lower)
-    search = _Search(step, compose, most, digits)
-    place, best = log(_guess(step, float(zeta[1]), steps, float(most))), None
-    for index, gap in enumerate(_GRIDS):
-        if index > 1 and not search.gains(_round_down(Fraction(exp(place)), digits) if best is None else best.weight, best, gap):
-            break
-        place, found = search.approach(place, gap, (Direction.REMOVE,) if index < 2 else tuple(Direction), on_the_way=not index)
-        if index < 2 and found is not None:  # where the record comes, δ is mostly far smaller, and computed once
-            found = None if not index else search.complete(found, gap)
-        best = max((item for item in (best, found) if item is not None), key=lambda item: item.weight, default=None)
-    if best is None:  # of w = 1 the kernel finds the closed form by itself
-        best = _Feasible(Fraction(1), tuple(StepBound(direction, step.delta, None) for direction in Direction))
-    if {bound.direction for bound in best.bounds} != set(Direction) or any(bound.delta > step.delta for bound in best.bounds):
-        raise Undecided("a weight was asked for, but none could be certified in both directions; raise the target slightly")
-    return StepsWeight(best.weight, best.bounds, search.count)
 
+    def pair(place: float) -> tuple[Fraction, Fraction]:
+        weight = _round_down(min(max(Fraction(exp(place)), Fraction(1)), most), digits)
+        return weight * zeta[1], 1 / weight
 
-@dataclass(frozen=True, slots=True)
-class _Feasible:
-    """A weight, and bounds that are at most the target."""
-
-    weight: Fraction
-    bounds: tuple[StepBound, ...]
-
-
-@dataclass(slots=True)
-class _Search:
-    """The secant method for log δ, where the record goes, as a function of log w; the slope is kept from one grid to the next."""
-
-    step: OneStep
-    compose: Compose
-    most: Fraction
-    digits: int
-    slope: float = 8.0
-    count: int = 0
-
-    def approach(
-        self, place: float, gap: Fraction, directions: tuple[Direction, ...], *, on_the_way: bool
-    ) -> tuple[float, _Feasible | None]:
-        """Return log w about where δ on such grids is its target, and the largest weight that was seen to be feasible there, if one was."""
-        low, high, before, best = 0.0, log(self.most) + 1e-9, None, None
-        for _ in range(_MOST):
-            weight = _round_down(min(max(Fraction(exp(place)), Fraction(1)), self.most), self.digits)
-            bounds = tuple(self._bound(weight, direction, gap) for direction in directions)
-            excess = max(_log(bound.delta) for bound in bounds) - _log(self.step.delta)
-            if before is not None and abs(place - before[0]) > 1e-9:
-                self.slope = min(max((excess - before[1]) / (place - before[0]), _FLATTEST), 1e4)
-            before = place, excess
-            if excess <= 0:
-                low = max(low, place)
-                best = _Feasible(weight, bounds) if best is None or weight > best.weight else best
-            else:
-                high = min(high, place)
-            close = abs(excess) <= self.slope * _NEAR
-            if (close and (excess <= 0 or on_the_way)) or high - low < _NEAR / 4 or high < _NEAR or weight == self.most:
-                break
-            moved = place - excess / self.slope - _NEAR / 3
-            place = moved if low < moved < high else (low + high) / 2
-        return place, best
-
-    def complete(self, found: _Feasible, gap: Fraction) -> _Feasible | None:
-        """Return the weight with the bound of the other direction too; None where that one is above the target."""
-        coming = self._bound(found.weight, Direction.ADD, gap)
-        return _Feasible(found.weight, (*found.bounds, coming)) if coming.delta <= self.step.delta else None
-
-    def gains(self, weight: Fraction, best: _Feasible | None, gap: Fraction) -> bool:
-        """Tell whether finer grids are small enough, and would make the weight noticeably larger, or find one at all."""
-        _, planned = _plan(self.compose(weight), self.step, Direction.REMOVE, gap)
-        if count_points(planned) > _MOST_POINTS:
-            return False
-        if best is None:
-            return True
-        finer = self._bound(weight, Direction.REMOVE, gap)
-        return _log(best.bounds[0].delta) - _log(finer.delta) > self.slope * _NEAR
-
-    def _bound(self, weight: Fraction, direction: Direction, gap: Fraction) -> StepBound:
-        self.count += 1
-        return bound_steps(self.compose(weight), self.step, direction, gap)
+    line = Line(step, steps, pair, name, near=0.004)
+    found = line.find(0.0, log(most))
+    if found is None or found.q == 1:  # of w = 1 the kernel finds the closed form by itself
+        return StepsWeight(Fraction(1), bounds_without_grid(step.delta), line.count)
+    return StepsWeight(1 / found.q, found.bounds, found.evaluations)
 
 
 def _require_feasible_unsampled(step: OneStep, zeta: tuple[Fraction, Fraction], steps: int) -> None:
@@ -177,33 +243,6 @@ def _require_feasible_unsampled(step: OneStep, zeta: tuple[Fraction, Fraction], 
             "the noise"
         )
     raise Undecided(f"a weight was asked for at {target} after {steps} steps, but delta at w = 1 is too close to decide; raise the target")
-
-
-def _guess(step: OneStep, zeta: float, steps: int, most: float) -> float:
-    """Return a weight at which about the right δ is expected: T q² (e^{μ²} − 1) is about the μ² of all steps, and half the way in log w."""
-    unsampled = find_crossing_of_size(step)
-
-    def excess(w: float) -> float:
-        square = min((w * zeta) ** 2, 600.0)
-        return 0.5 * (log(steps) + log(expm1(square))) - log(w) - log(unsampled)
-
-    low, high = 0.0, log(most)
-    if excess(exp(high)) <= 0:
-        return max(1.0, exp(high) / 2)
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if excess(exp(middle)) <= 0 else (low, middle)
-    return max(1.0, exp(low) * 0.7)
-
-
-def find_crossing_of_size(step: OneStep) -> float:
-    """Return about the largest ζ that is feasible at w = 1."""
-    low, high = -60.0, 10.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        feasible = step.is_feasible(Fraction(1), Fraction(exp(middle)), 96)
-        low, high = (middle, high) if feasible else (low, middle)
-    return exp(low)
 
 
 def _round_down(weight: Fraction, digits: int) -> Fraction:

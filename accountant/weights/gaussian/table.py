@@ -13,8 +13,8 @@ from fractions import Fraction
 from math import exp, isqrt, log, sqrt
 
 from accountant.curves.engine import make_certificate
-from accountant.curves.events import Composition, Direction, MechanismKind, make_event
-from accountant.weights.gaussian.many_steps import StepBound, bound_steps, find_weight
+from accountant.curves.events import Composition
+from accountant.weights.gaussian.many_steps import BOTH, Line, StepBound, bounds_without_grid, compose_pair, find_weight
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from profiles.balls import ball, working_precision
 from profiles.errors import Infeasible
@@ -29,11 +29,10 @@ _MU_BITS, _Q_DIGITS, _BITS = 28, 8, 160
 _PACES, _LONGEST = (0.016, 0.08), 0.25
 #: A table ends where ζ is this small beside its first one: further down the weight is μ/ζ with the last μ.
 _SPAN = Fraction(1, 10_000)
-#: How close log q comes to where δ is its target, for one step and for several; and evaluations on the way.
-_NEAR, _MOST = (1e-9, 0.005), 40
-#: δ rises with q, and δ/q as well; slopes of log δ outside these are noise of the grids.
+#: How close log q comes to where δ is its target, for one step and for several; and evaluations on the way of one step.
+_NEAR, _NEAR_STEPS, _MOST = 1e-9, 0.003, 40
+#: δ rises with q, and δ/q as well; slopes of log δ outside these are not believed.
 _SLOPES = (0.9, 30.0)
-_BOTH = (Direction.REMOVE, Direction.ADD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class WeightTable:
 
     def compose_row(self, row: TableRow) -> Composition:
         """Return the composition that a row is about."""
-        return compose_pair(row.mu, row.q, self.steps)
+        return compose_pair(row.mu, row.q, self.steps, NAME)
 
     def certify_row(self, row: TableRow) -> dict[str, object]:
         """Return the certificate of a row: its composition, and δ in both directions at most δ*, which the kernel computes again."""
@@ -92,14 +91,9 @@ class WeightTable:
         return next((row for row in asked if not self._accepts(row)), None)
 
     def _accepts(self, row: TableRow) -> bool:
-        if tuple(bound.direction for bound in row.bounds) != _BOTH:
+        if tuple(bound.direction for bound in row.bounds) != BOTH:
             return False
         return check_text(json.dumps(self.certify_row(row))).accepted
-
-
-def compose_pair(mu: Fraction, q: Fraction, steps: int, name: str = NAME) -> Composition:
-    """Return the composition of a record that is kept with probability q, and shifts the output by μ if it is, in each of some steps."""
-    return Composition(name, (make_event(MechanismKind.GAUSSIAN, {"noise_multiplier": 1 / mu}, sampling_probability=q, count=steps),))
 
 
 def make_table(
@@ -139,7 +133,7 @@ def make_table(
 
 @dataclass(slots=True)
 class _Walk:
-    """From row to row: the largest q at the next μ, by the secant method for log δ as a function of log q, which rises (Theorem 6)."""
+    """From row to row: the largest q at the next μ, where log δ rises with log q (Theorem 6)."""
 
     step: OneStep
     steps: int
@@ -149,11 +143,11 @@ class _Walk:
         """Return the row of the largest ζ itself."""
         ends = (reach, reach)
         if self.steps > 1:
-            found = find_weight(self.step, ends, self.steps, lambda w: compose_pair(w * reach, 1 / w, self.steps), _Q_DIGITS - 2)
+            found = find_weight(self.step, ends, self.steps, _Q_DIGITS - 2, NAME)
             return TableRow(found.weight * reach, 1 / found.weight, found.bounds)
         once = find_crossing(self.step, ends, _Q_DIGITS)
         weight = once.lower if once.upper is not None else 1 / self.step.delta  # δ ≤ 1/w
-        return TableRow(weight * reach, 1 / weight, self._at_target())
+        return TableRow(weight * reach, 1 / weight, bounds_without_grid(self.step.delta))
 
     def begin_whole(self, reach: Fraction) -> TableRow:
         """Return a row of the largest ζ that is feasible without sampling, which is at least ``reach``: T steps are one of √T ζ."""
@@ -166,15 +160,15 @@ class _Walk:
             middle = (low + high) / 2
             low, high = (middle, high) if self.step.is_feasible(Fraction(1), root * middle, _BITS) else (low, middle)
         largest = max(reach, _shorten(low))
-        return TableRow(largest, Fraction(1), self._at_target())
+        return TableRow(largest, Fraction(1), bounds_without_grid(self.step.delta))
 
     def go_on(self, rows: list[TableRow]) -> TableRow | None:
         """Return the next row, None where ζ no longer falls."""
         mu, place = self._aim(rows)
-        found = self._solve(mu, place, _NEAR[self.steps > 1])
+        found = self._solve(mu, place)
         if found is None or found.zeta >= rows[-1].zeta:  # what was learned on the way may mislead: begin at the last row again
             self.slope = 2.0
-            found = self._solve(mu, _log(rows[-1].q), _NEAR[self.steps > 1])
+            found = self._solve(mu, _log(rows[-1].q))
         return found if found is not None and found.zeta < rows[-1].zeta else None
 
     def _aim(self, rows: list[TableRow]) -> tuple[Fraction, float]:
@@ -195,60 +189,40 @@ class _Walk:
             slope += bend * (x - places[1][0] + ahead) / 2
         return mu, y + slope * ahead
 
-    def _solve(self, mu: Fraction, place: float, near: float) -> TableRow | None:
-        """Return a row with this μ and about the largest q; None where none was certified."""
-        low, high, before = place - 3.0, 0.0, None
-        best: tuple[Fraction, StepBound | None] | None = None
+    def _solve(self, mu: Fraction, place: float) -> TableRow | None:
+        """Return a row with this μ and about the largest q, log q being about ``place``; None where none was certified."""
+        if self.steps == 1:
+            return self._solve_one_step(mu, place)
+        line = Line(self.step, self.steps, lambda at: (mu, _round_down(Fraction(exp(min(at, 0.0))))), NAME, near=_NEAR_STEPS)
+        found = line.find(place - 3.0, 0.0, guess=place)
+        return None if found is None else TableRow(mu, found.q, found.bounds)
+
+    def _solve_one_step(self, mu: Fraction, place: float) -> TableRow | None:
+        low, high, before, best = place - 3.0, 0.0, None, None
         for _ in range(_MOST):
             q = _round_down(Fraction(exp(min(place, 0.0))))
-            excess, going = self._excess(mu, q)
+            excess = self._excess(mu, q)
             if before is not None and abs(place - before[0]) > 1e-12:
                 self.slope = min(max((excess - before[1]) / (place - before[0]), _SLOPES[0]), _SLOPES[1])
             before = place, excess
             if excess <= 0:
                 low = place
-                best = (q, going) if best is None or q > best[0] else best
+                best = q if best is None else max(best, q)
             else:
                 high = place
-            if -self.slope * near <= excess <= 0 or high - low < near / 4:
+            if -self.slope * _NEAR <= excess <= 0 or high - low < _NEAR / 4:
                 break
-            moved = place - excess / self.slope - near / 3
+            moved = place - excess / self.slope - _NEAR / 3
             place = moved if low < moved < high else (low + high) / 2
-        return None if best is None else self._certify(mu, *best)
+        if best is None or not self.step.is_feasible(1 / best, mu * best, _BITS):
+            return None
+        return TableRow(mu, best, bounds_without_grid(self.step.delta))
 
-    def _excess(self, mu: Fraction, q: Fraction) -> tuple[float, StepBound | None]:
-        """Return log δ/δ* where the record goes; for several steps of the kernel's upper bound, which is returned, too."""
-        if self.steps > 1:
-            bound = self._bound(mu, q, Direction.REMOVE)
-            return _log(bound.delta) - _log(self.step.delta), bound
+    def _excess(self, mu: Fraction, q: Fraction) -> float:
+        """Return log δ/δ* of one step where the record goes."""
         with working_precision(_BITS):
             delta = self.step.going(1 / ball(q), ball(mu) * ball(q))
-            return (float((delta / ball(self.step.delta)).log().mid()) if delta > 0 else -700.0), None
-
-    def _certify(self, mu: Fraction, q: Fraction, going: StepBound | None) -> TableRow | None:
-        """Return the row where it is certified in both directions."""
-        if going is None:
-            return TableRow(mu, q, self._at_target()) if self.step.is_feasible(1 / q, mu * q, _BITS) else None
-        bounds = (going, self._bound(mu, q, Direction.ADD))
-        return TableRow(mu, q, bounds) if all(bound.delta <= self.step.delta for bound in bounds) else None
-
-    def _bound(self, mu: Fraction, q: Fraction, direction: Direction) -> StepBound:
-        """Return a bound on δ, from finer grids where a coarse one says next to nothing, as it may of laws with few large losses."""
-        composition, gap = compose_pair(mu, q, self.steps), self._gap()
-        found = bound_steps(composition, self.step, direction, gap)
-        for finer in (5, 25) if self.steps <= 1_000 else ():
-            if found.delta <= 3 * self.step.delta:
-                break
-            again = bound_steps(composition, self.step, direction, gap / finer)
-            found = again if again.delta < found.delta else found
-        return found
-
-    def _gap(self) -> Fraction:
-        """Return how coarse the grid is: finer ones would take longer than they are worth where there are very many steps."""
-        return Fraction(1, 200) if self.steps <= 2_000 else Fraction(1, 50)
-
-    def _at_target(self) -> tuple[StepBound, ...]:
-        return tuple(StepBound(direction, self.step.delta, None) for direction in _BOTH)
+            return float((delta / ball(self.step.delta)).log().mid()) if delta > 0 else -700.0
 
 
 def _shorten(mu: Fraction) -> Fraction:
@@ -266,4 +240,4 @@ def _log(value: Fraction) -> float:
     return log(value.numerator) - log(value.denominator) if value > 0 else -700.0
 
 
-__all__ = ["TableRow", "WeightTable", "compose_pair", "make_table"]
+__all__ = ["TableRow", "WeightTable", "make_table"]

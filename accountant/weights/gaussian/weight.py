@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Any
 
 from accountant.curves.engine import make_certificate
-from accountant.curves.events import MOST_EPSILON, Composition, Direction, MechanismKind, make_event
-from accountant.weights.gaussian.many_steps import find_weight
+from accountant.curves.events import MOST_EPSILON, Composition, Direction
+from accountant.weights.gaussian.many_steps import compose_pair, find_weight
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from accountant.weights.precise import INFINITY, specialise
 from profiles.balls import ball, lower_fraction, upper_fraction, working_precision
@@ -186,8 +186,7 @@ def measure_record(profile: Profile, record: Mapping[str, object], digits: int) 
 
 def compose_record(weight: Fraction, zeta: Fraction, steps: int, name: str) -> Composition:
     """Return the composition of a record that is selected with probability 1/w and then counts w times, in each of some steps."""
-    noise = {"noise_multiplier": 1 / (weight * zeta)}
-    return Composition(name, (make_event(MechanismKind.GAUSSIAN, noise, sampling_probability=1 / weight, count=steps),))
+    return compose_pair(weight * zeta, 1 / weight, steps, name)
 
 
 def state_claims(epsilon: Fraction, reached: Mapping[Direction, Fraction]) -> tuple[dict[str, object], ...]:
@@ -224,18 +223,14 @@ def _round_up(step: OneStep, weight: Fraction, zeta: Fraction, digits: int) -> d
 def _many_steps(name: str, step: OneStep, zeta: tuple[Fraction, Fraction], steps: int, digits: int) -> GaussianWeight:
     """Return the weight after several steps; its bounds on δ are those that the kernel computed, so it need not be asked again."""
     shown = min(digits, MOST_STEP_DIGITS)
-    found = find_weight(step, zeta, steps, lambda weight: compose_record(weight, zeta[1], steps, name), shown)
-    reached = {bound.direction: _decimal_above(bound.delta, step.delta) for bound in found.bounds}
+    found = find_weight(step, zeta, steps, shown, name)
+    reached = {bound.direction: bound.shown(step.delta) for bound in found.bounds}
     return GaussianWeight(
         found.weight, None, shown, infinite=False, zeta=zeta[1], epsilon=step.epsilon, delta=step.delta, steps=steps,
-        method="search below the first crossing of one step, by upper bounds of the kernel on both directions", reached=reached,
+        method="search below the first crossing of one step, certified by upper bounds of the kernel on both directions", reached=reached,
         evaluations=found.evaluations, name=name,
         claims=tuple(bound.claim(step.epsilon, reached[bound.direction]) for bound in found.bounds),
     )  # fmt: skip
-
-
-def _decimal_above(value: Fraction, most: Fraction) -> Fraction:
-    return min(most, Fraction(decimal_text(value, 12, round_up=True)))
 
 
 def certify(found: GaussianWeight, reached: Mapping[Direction, Fraction], claims: tuple[Mapping[str, object], ...] = ()) -> GaussianWeight:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from accountant.amplification import amplify_minus
 from accountant.applications.clustering import (
     DistanceRows,
     Multiplicities,
@@ -183,6 +184,39 @@ def test_weights_are_unbiased_where_they_are_not_cut():
 def test_unusable_options(options, error, words):
     with pytest.raises(error, match=words):
         PrivateMetricClustering(**{"space": SPACE, "k": 2, "epsilon": 1, "rounds": 2, **options})
+
+
+def test_the_method_is_chosen_by_public_numbers():
+    space = read_distances(np.abs(np.subtract.outer(np.arange(30.0), np.arange(30.0))))
+    few, many = (PrivateMetricClustering(space, 2, "0.1", n_bound=n, method="auto") for n in (400, 40_000))
+    assert (few.choice.method, many.choice.method) == ("selection", "everything")
+    assert few.budget == PrivateMetricClustering(space, 2, "0.1", n_bound=400).budget
+    everything = PrivateMetricClustering(space, 2, "0.1", rounds=30, histogram="full")
+    assert many.budget == everything.budget
+    assert (
+        many.guarantee.bound == everything.guarantee.bound == PrivateMetricClustering(space, 2, "0.1", method="everything").guarantee.bound
+    )
+    answer = many.run(np.arange(30).repeat(10), 1, bits=2)
+    assert answer.centres == everything.run(np.arange(30).repeat(10), 1, bits=2).centres
+    assert answer.choice == many.run(np.zeros(0, dtype=np.int64), 3, bits=4).choice
+    assert "counting all candidates leaves noise of about 149.8 records, at most 0.2 of the bound 40000" in answer.explain()
+    for options, words in (
+        ({"method": "auto"}, "give n_bound"),
+        ({"method": "auto", "rounds": 3}, "takes no rounds"),
+        ({"method": "everything", "size_share": "1/2"}, "takes no rounds"),
+        ({"method": "best", "rounds": 3}, "method must be one of"),
+    ):
+        with pytest.raises(InvalidArgument, match=words):
+            PrivateMetricClustering(space, 2, 1, **options)
+
+
+def test_a_full_histogram_keeps_the_second_direction_of_the_selection():
+    space = read_distances([[0, 1, 2], [1, 0, 1], [2, 1, 0]])
+    one = PrivateMetricClustering(space, 1, 1, rounds=1, histogram="full")
+    plan, spent = one.budget.plan, one.budget.selection
+    assert one.guarantee.bound.plus <= 1
+    assert one.guarantee.bound.minus < amplify_minus(None, plan.p) + one.budget.histogram  # -log(1 - p) before
+    assert one.guarantee.bound.minus == amplify_minus(spent, plan.p) + one.budget.histogram
 
 
 def test_unusable_generators():

@@ -32,11 +32,11 @@ def test_what_is_no_metric_is_refused(matrix, words):
         read_distances(matrix)
 
 
-def test_the_triangle_inequality_is_checked_on_request():
+def test_the_triangle_inequality_is_checked_up_to_a_size():
     matrix = [[0, 1, 3], [1, 0, 1], [3, 1, 0]]
-    assert read_distances(matrix).size == 3
     with pytest.raises(InvalidData, match=r"triangle inequality fails: d\(0, 2\) > d\(0, 1\) \+ d\(1, 2\)"):
-        read_distances(matrix, triangle=True)
+        read_distances(matrix)
+    assert read_distances(matrix, triangle=False).diameter > 0
     assert read_distances(SPACE.distances, triangle=True).diameter == 4
 
 
@@ -154,3 +154,12 @@ def test_what_is_no_array_of_numbers_is_refused():
             measure_points(wrong)
     with pytest.raises(InvalidArgument, match="diameter must be a number"):
         read_distances([[0, 1], [1, 0]], diameter="x")
+
+
+def test_parts_that_are_not_connected_are_a_diameter_apart():
+    matrix = [[0, 1, np.inf], [1, 0, np.inf], [np.inf, np.inf, 0]]
+    with pytest.raises(InvalidData, match="not connected; give a public diameter"):
+        read_distances(matrix)
+    assert read_distances(matrix, diameter=7).distances[0].tolist() == [0, 1, 7]
+    with pytest.raises(InvalidData, match="finite and not negative"):
+        read_distances([[0, np.nan], [np.nan, 0]], diameter=7)

@@ -137,6 +137,35 @@ def test_the_monitor_reads_the_path():
     assert instance.read_path(monitor.run(instance, bits=4).reports) == instance.path
 
 
+def test_a_plan_belongs_to_its_parameters():
+    shape = {"domain": range(3), "times": range(24)}
+    plan = plan_threshold(2, 1, "0.01", steps=24, domain_size=3)
+    made = HeavyHitterMonitor.from_plan(plan, **shape)
+    assert made == HeavyHitterMonitor(2, 1, plan.threshold, **shape)
+    assert made == HeavyHitterMonitor(2, 1, plan, **shape)
+    assert HeavyHitterMonitor.from_plan(plan, domain=range(2), times=range(10)).threshold == plan.threshold  # less is covered
+    for change, match in (
+        ({"k": 5}, "plan is for k = 2, but 5"),
+        ({"epsilon": "0.1"}, "plan is for epsilon = 1, but 1/10"),
+        ({"calibration": "corollary"}, "plan is for calibration = optimal"),
+        ({"times": range(25)}, "at most 24 time steps, but 25"),
+        ({"domain": range(4)}, "at most 3 items, but 4"),
+    ):
+        with pytest.raises(InvalidArgument, match=match):
+            HeavyHitterMonitor(**({"k": 2, "epsilon": 1, "threshold": plan, **shape} | change))
+    with pytest.raises(InvalidArgument, match="a plan of plan_threshold was expected"):
+        HeavyHitterMonitor.from_plan(59, **shape)
+
+
+def test_nobody_contributes_to_more_reports_than_there_are_pairs():
+    few, many = (HeavyHitterMonitor(k, 1, 5, domain=range(2), times=range(3)) for k in (6, 1000))
+    assert few.rate == many.rate == many.plan.epsilon0 / 6
+    assert HeavyHitterMonitor(5, 1, 5, domain=range(2), times=range(3)).rate == few.plan.epsilon0 / 5
+    shape = {"steps": 3, "domain_size": 2}
+    plans = [plan_threshold(k, 1, "0.05", **shape) for k in (6, 1000)]
+    assert plans[0].threshold == plans[1].threshold
+
+
 def test_refusals():
     with pytest.raises(InvalidNumber, match="beta"):
         plan_threshold(1, 1, 1, steps=1, domain_size=1)

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accountant.applications.setcover import CoverageInstance, cover_cost, greedy_cover
-from accountant.applications.setcover.private import draw_noise, pass_once, pick_greedily, track_uncovered
+from accountant.applications.setcover.private import draw_noise, pass_once, track_uncovered
+from accountant.applications.submodular.choosing import choose_with_kept_noise
 from profiles.randomness.bernoulli import PoissonSampler
 
 SYSTEMS = st.lists(st.sets(st.integers(0, 5), max_size=4), max_size=12)
@@ -37,6 +38,10 @@ def test_greedy_and_passes(rows, noise, level, order, before):
         left = [row for row in rows if not row & {*taken, *found}]
         assert state.left == sum(bool(row) for row in left)
         assert state.gains.tolist() == [count(left, (), item) for item in range(6)]
+
+
+def pick_greedily(state, remaining, noise, floor=0):
+    return choose_with_kept_noise(state, remaining, noise.tolist(), len(remaining), floor)
 
 
 def plain_greedy(rows, taken, remaining, noise, floor):

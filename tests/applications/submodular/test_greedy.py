@@ -25,7 +25,7 @@ from accountant.applications.submodular import (
 )
 from accountant.guarantees.theorem import Notion
 from profiles import InvalidArgument, InvalidData, InvalidTarget
-from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED
+from profiles.hypotheses import EXACT_GAINS, MONOTONE_BOUNDED, SUBMODULAR
 from profiles.randomness.bernoulli import PoissonSampler
 from profiles.randomness.bits import open_bits
 from tests.applications.submodular.test_coverage import SETS, covered, plain_law
@@ -100,7 +100,7 @@ def test_draws_follow_the_law(kind):
         "weighted": WeightedCoverage.from_matrix([[float(c in items) for c in range(m)] for items in sets]),
         "own": Own(m, [lambda chosen, items=items: bool(chosen & set(items)) for items in sets]),
     }[kind]
-    mechanism = PrivateGreedy(k, 1)
+    mechanism = PrivateGreedy(k, 1, method="fresh")
     plan = mechanism.plan
     law = subsampled_law(sets, m, k, math.exp(plan.epsilon0), plan.p)
     rng, inner = np.random.default_rng(11), mechanism.inner
@@ -154,8 +154,12 @@ def test_guarantees_say_what_is_open():
     assert not any("seed" in text for text in proved.hypotheses)
     assert sum("seed" in text for text in mechanism.run(instance, 1, bits=2).guarantee.hypotheses) == 1
     one = OneSidedGreedy(1, "0.5").run(instance)
-    assert one.guarantee.notion is Notion.ADD_DP
-    assert (one.guarantee.bound.plus, one.guarantee.bound.minus) == (Fraction(1, 2), None)
+    assert one.guarantee.notion is Notion.ADD_REMOVE_DP
+    assert (one.guarantee.bound.plus, one.guarantee.bound.minus) == (Fraction(1, 2), Fraction(1, 2))
+    assert (SUBMODULAR in open_.hypotheses, SUBMODULAR in mechanism.run(own).guarantee.hypotheses) == (False, False)
+    kept = PrivateGreedy(1, "0.7", method="kept")
+    assert SUBMODULAR in kept.guarantee.hypotheses
+    assert SUBMODULAR not in kept.run(instance).guarantee.hypotheses
 
 
 def test_the_answer_holds_nothing_else_and_does_not_depend_on_how_many_users_there_are():
@@ -261,7 +265,7 @@ def test_public_numbers_must_not_change_with_the_users():
     function = Own(2, [len])
     function.restrict = lambda kept: Own(3, [])
     with pytest.raises(InvalidArgument, match="public"):
-        PrivateGreedy(1, 1).run(function)
+        PrivateGreedy(2, 1).run(function)
 
 
 def test_budgets_out_of_range_are_refused():

@@ -24,8 +24,8 @@ from accountant.applications.submodular import (
     lazy_greedy,
     selection_value,
 )
-from accountant.applications.submodular.utility import TWO_VALUES
 from profiles import InvalidArgument
+from profiles.hypotheses import TWO_VALUES
 from profiles.randomness.bits import open_bits
 from tests.applications.submodular.test_coverage import covered, plain_law
 
@@ -47,7 +47,7 @@ def test_bounds_have_a_side():
     with mpmath.workdps(50):
         c, L = 1 - mpmath.mpf("0.9") ** 10, mpmath.log(300)
         v = (1 - mpmath.mpf("0.9") ** 20) / (1 - mpmath.mpf("0.81"))
-        plan = PrivateGreedy(10, 1).plan
+        plan = PrivateGreedy(10, 1, "optimal").plan
         spent, p = mpmath.mpf(plan.epsilon0.numerator) / plan.epsilon0.denominator, mpmath.mpf(plan.p)
         inner = (10 * c * (mpmath.log(1000) + 1) + mpmath.sqrt(2 * v * L) + L) / spent
         ratio = 1 - mpmath.exp(-1) - mpmath.mpf("0.1")
@@ -147,5 +147,5 @@ def test_without_sampling_the_other_direction_is_lost():
     outcome = tuple(range(m - k, m))
     ratio = math.log(plain_law([], m, k, math.exp(epsilon0))[outcome] / plain_law(sets, m, k, math.exp(epsilon0))[outcome])
     assert 2.5 * epsilon0 < ratio < k * epsilon0
-    assert OneSidedGreedy(k, epsilon0).guarantee.bound.minus is None
+    assert OneSidedGreedy(k, epsilon0).guarantee.bound.minus == k
     assert OneSidedGreedy(k, epsilon0).select(CoverageInstance.from_sets(sets, candidates=m), open_bits(1))

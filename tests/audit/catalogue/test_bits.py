@@ -40,7 +40,7 @@ count, float_count = WeightedCount(beta_count=10), WeightedCount(beta_count=10, 
 """
 
 
-@pytest.mark.thorough(quick=2)
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize(("name", "code"), [("exact", 0), ("count", 0), ("floats", 1), ("float_count", 1)])
 def test_from_the_command_line(name: str, code: int, tmp_path, pdp) -> None:
     (tmp_path / "mine.py").write_text(OBJECTS, encoding="utf-8")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from accountant.cli.progress import with_progress
+from accountant.progress import with_progress
 from profiles.errors import InvalidArgument
 from profiles.presenting.pictures import find_format
 from proofs_check.audit import Claim

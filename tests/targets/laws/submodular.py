@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from accountant.applications.submodular.functions import DecomposableFunction, read_gains
 from profiles import InvalidArgument
+from tests.targets.laws.setcover import enumerate_noise
 
 MOST_USERS = 16
 MOST_OUTCOMES = 100_000
@@ -38,6 +40,46 @@ def greedy_law(function: DecomposableFunction, k: int, base: Any, p: Any = None)
         for outcome, inner in _law(function.restrict(np.array(kept, dtype=np.bool_)), k, base).items():
             found[outcome] = found.get(outcome, 0) + mass * inner
     return found
+
+
+def kept_law(function: DecomposableFunction, k: int, decay: Fraction, p: Fraction | None = None) -> dict[tuple[int, ...], Fraction]:
+    """Return the probability of every sequence of k candidates where each draws noise once, P[G ≥ j] = decay^j in units of the gains.
+
+    By definition: all noise vectors that can be told apart, and a plain maximum in each round. For at most four candidates.
+
+    >>> from accountant.applications.submodular import CoverageInstance
+    >>> kept_law(CoverageInstance.from_sets([[0]], candidates=2), 1, Fraction(1, 2))
+    {(0,): Fraction(5, 6), (1,): Fraction(1, 6)}
+    """
+    if p is None:
+        return _kept(function, k, decay)
+    found: dict[tuple[int, ...], Fraction] = {}
+    for kept in itertools.product((True, False), repeat=function.users):
+        mass = math.prod(p if keep else 1 - p for keep in kept)
+        for outcome, inner in _kept(function.restrict(np.array(kept, dtype=np.bool_)), k, decay).items():
+            found[outcome] = found.get(outcome, Fraction(0)) + mass * inner
+    return {outcome: found[outcome] for outcome in sorted(found)}
+
+
+def _kept(function: DecomposableFunction, k: int, decay: Fraction) -> dict[tuple[int, ...], Fraction]:
+    everyone = range(function.candidates)
+    gains = {chosen: _gains_after(function, chosen) for size in range(k) for chosen in itertools.permutations(everyone, size)}
+    found: dict[tuple[int, ...], Fraction] = {}
+    for noise, weight in enumerate_noise(everyone, max(gains[()]) + 1, decay):
+        chosen: tuple[int, ...] = ()
+        while len(chosen) < k:
+            left = [item for item in everyone if item not in chosen]
+            chosen = (*chosen, max(left, key=lambda item: (gains[chosen][item] + noise[item], -item)))
+        found[chosen] = found.get(chosen, Fraction(0)) + weight
+    return {outcome: found[outcome] for outcome in sorted(found)}
+
+
+def _gains_after(function: DecomposableFunction, chosen: tuple[int, ...]) -> list[int]:
+    tracker = function.track()
+    for candidate in chosen:
+        tracker.add(candidate)
+    gains: list[int] = read_gains(tracker, function.candidates).tolist()
+    return gains
 
 
 def _law(function: DecomposableFunction, k: int, base: Any) -> dict[tuple[int, ...], Any]:

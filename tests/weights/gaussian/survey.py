@@ -1,8 +1,8 @@
 """Many random settings: δ(ε*) ≤ δ* of weights under Gaussian noise, evaluated from the definition, with nothing of the package.
 
 ``python -m tests.weights.gaussian.survey --settings 100000`` prints counts, and fails where one is above its target. One step: both
-directions in balls of 200 bits, for the very binary64 (q, w) that tables give, and for the weights of single records. Several steps: the
-kernel's upper bound on grids that are 10 to 1,000 times as fine.
+directions in balls of 200 bits, for the very binary64 (q, w) that tables give, and for the weights of single records. Several steps,
+likewise: both directions of an upper curve on a fine lattice of losses, by :func:`dominate`.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from fractions import Fraction
 
 import numpy as np
 from flint import arb, ctx
+from scipy.special import ndtr
 
-from accountant.curves.events import Direction
 from accountant.selection.shifts import prepare_shifts
 from accountant.weights.fast.domain import as_columns
-from accountant.weights.gaussian.many_steps import bound_steps
+from accountant.weights.gaussian.many_steps import find_weight
 from accountant.weights.gaussian.one_step import OneStep, find_crossing
 from accountant.weights.gaussian.premise import GaussianTarget, prove_gaussian, tabulate_weights
-from accountant.weights.gaussian.table import compose_pair
 from profiles import Infeasible, declare
 
 BITS = 200
@@ -118,36 +117,104 @@ def single(rng, count):
     return count, faults
 
 
-def several(rng, rows):
-    """Rows of tables for several steps, on a grid eight times as fine, in both directions."""
-    epsilon, delta = Fraction(rng.choice(["0.3", "1", "3"])), Fraction(rng.choice(["1e-5", "1e-8", "1e-10"]))
-    steps = rng.choice([2, 5, 20, 100])
-    reach = largest(epsilon, delta, steps) * Fraction(rng.choice(["0.999", "0.5", "0.1"]))
-    profile = declare("noisy sum", notion="gaussian", mu="w*z", record={"z": [reach * Fraction(9, 10), reach]})
-    table = tabulate_weights(prove_gaussian(profile), GaussianTarget(epsilon, delta, steps))
-    chosen = [table.rows[0], *rng.sample(table.rows[1:], min(rows - 1, len(table.rows) - 1))]
-    faults = 0
-    for row in chosen:
-        for direction in Direction:
-            step, pair = OneStep(epsilon, delta), compose_pair(row.mu, row.q, steps)
-            # rows near w = 1 were certified on grids that are finer than the first one here
-            faults += not any(bound_steps(pair, step, direction, Fraction(1, fine)).delta <= delta for fine in (500, 5_000, 50_000))
-    return len(chosen), faults
+def dominate(q, mu, steps, epsilon, cell):
+    """Upper bounds of δ(ε) in both directions after some steps, but for rounding in binary64: about 1e-9 of themselves.
+
+    Losses between two places of a lattice are split between these such that the masses under both laws are kept, which makes a pair that
+    dominates the one in question; its T-fold convolution is a Fourier transform of the law tilted to ε.
+    """
+    low = math.log1p(-q) if q < 1 else -mu * mu / 2 - 9 * mu
+    last = mu + 9.0 + mu  # of what is above, nothing is known: its loss is taken for infinite
+    high = math.log1p(q * math.expm1(mu * last - mu * mu / 2)) if q < 1 else mu * last - mu * mu / 2
+    loss = low + cell * np.arange(int((high - low) / cell) + 2)
+    with np.errstate(divide="ignore"):
+        x = (np.log(np.expm1(loss) + q) - math.log(q)) / mu + mu / 2 if q < 1 else loss / mu + mu / 2
+    x[0] = -np.inf
+
+    def mass(shift):
+        return np.where(x[1:] > shift, ndtr(shift - x[:-1]) - ndtr(shift - x[1:]), ndtr(x[1:] - shift) - ndtr(x[:-1] - shift))
+
+    without, with_it = mass(0.0), mass(mu)
+    p = (1 - q) * without + q * with_it
+    share = np.clip((p - without * np.exp(loss[:-1])) / np.where(p > 0, p, 1) / -np.expm1(-cell) * math.exp(-cell), 0, 1)
+    under_p = np.zeros(len(loss))
+    under_p[:-1] += p * (1 - share)
+    under_p[1:] += p * share
+    beyond = (1 - q) * ndtr(-x[-1]) + q * ndtr(mu - x[-1])
+    under_q = under_p * np.exp(-loss)
+    under_q[-1] += ndtr(-x[-1])
+    return convolve(loss, under_p, steps, epsilon, cell) + steps * beyond, convolve(-loss[::-1], under_q[::-1], steps, epsilon, cell)
+
+
+def convolve(loss, masses, steps, epsilon, cell):
+    """δ(ε) of the sum of some losses on a lattice."""
+    if steps * loss[-1] <= epsilon:
+        return 0.0
+    with np.errstate(divide="ignore"):
+        logs = np.log(masses)
+    low, high = -10.0, 8.0
+    for _ in range(50):
+        tilt = math.exp((low + high) / 2)
+        powers = logs + tilt * loss
+        weights = np.exp(powers - powers.max())
+        mean = weights @ loss / weights.sum()
+        low, high = (math.log(tilt), high) if steps * mean - 1 / tilt < epsilon else (low, math.log(tilt))
+    constant = powers.max() + math.log(weights.sum())
+    weights /= weights.sum()
+    spread = math.sqrt(steps * (weights @ (loss - mean) ** 2)) + 1 / tilt
+    window = 2 ** math.ceil(math.log2((2 * (loss[-1] - loss[0]) + 24 * spread) / cell))
+    summed = np.fft.irfft(np.fft.rfft(weights, window) ** steps, window)
+    first = int((steps * (mean - loss[0]) - max(12 * spread, loss[-1] - loss[0])) / cell)
+    excess = steps * loss[0] + cell * (first + np.arange(window)) - epsilon
+    over = excess > 0
+    found = np.roll(summed, -(first % window))[over] @ (np.exp(-tilt * excess[over]) * -np.expm1(-excess[over]))
+    return found * math.exp(steps * constant - tilt * epsilon)
+
+
+def is_above(q, w, zeta, steps, epsilon, delta):
+    """Whether δ of a record after some steps is not shown to be at most its target."""
+    if q == 0:
+        return False
+    mu = float(Fraction(w) * zeta)
+    return not any(max(dominate(float(q), mu, steps, float(epsilon), cell)) <= float(delta) for cell in (1e-3, 1e-4, 1e-5))
+
+
+def several(rng, count):
+    """Weights for several steps: of records that a table serves, and of one record alone."""
+    epsilon = Fraction(round(math.exp(rng.uniform(math.log(0.1), math.log(6))), 4)).limit_denominator(10**4)
+    delta = Fraction(f"{math.exp(rng.uniform(math.log(1e-12), math.log(1e-3))):.5g}")
+    steps = round(math.exp(rng.uniform(math.log(2), math.log(2000))))
+    reach = largest(epsilon, delta, steps) * Fraction(rng.choice(["0.999", "0.9", "0.5", "0.1", "0.01"]))
+    reach = Fraction(float(f"{float(reach):.8g}")) * Fraction(999_999, 1_000_000)
+    found = find_weight(OneStep(epsilon, delta), (reach, reach), steps, 6, "one record")
+    faults = is_above(1 / found.weight, found.weight, reach, steps, epsilon, delta)
+    profile = declare("noisy sum", notion="gaussian", mu="w*z", record={"z": [reach / 2, reach]})
+    table = tabulate_weights(premise := prove_gaussian(profile), GaussianTarget(epsilon, delta, steps))
+    zetas = np.array([float(reach) * (1 - rng.random() / 2) for _ in range(count - 1)])
+    zetas = np.clip(zetas, np.nextafter(float(reach) / 2, 1.0), np.nextafter(float(reach), 0.0))
+    q, w, _ = prepare_shifts(premise, table).read(as_columns({"z": zetas}, ("z",)))
+    given = zip(q, w, zetas, strict=True)
+    return count, faults + sum(is_above(a, float(b), Fraction(float(z)), steps, epsilon, delta) for a, b, z in given)
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--settings", type=int, default=100_000)
+    parser.add_argument("--several", type=int, help="settings of several steps (default: a hundredth)")
     parser.add_argument("--seed", type=int, default=20)
     options = parser.parse_args(arguments)
     rng = random.Random(options.seed)
-    shares = {"tables": (tabulated, 0.6, 400), "records": (single, 0.4, 100), "steps": (several, 0.0006, 3)}
+    many = options.settings // 100 if options.several is None else options.several
+    work = {"tables": (tabulated, options.settings * 6 // 10, 400), "records": (single, options.settings * 4 // 10, 100)}
     bad = 0
-    for name, (check, share, size) in shares.items():
+    for name, (check, wanted, size) in (work | {"several steps": (several, many, 50)}).items():
         done = faults = 0
-        while done < options.settings * share:
+        while done < wanted:
             more, wrong = check(rng, size)
             done, faults = done + more, faults + wrong
+            if name == "several steps":
+                sys.stdout.write(f"{name}: {done} settings, {faults} above the target\n")
+                sys.stdout.flush()
         sys.stdout.write(f"{name}: {done} settings, {faults} above the target\n")
         sys.stdout.flush()
         bad += faults

@@ -231,8 +231,18 @@ def test_random_settings_hold_by_an_independent_evaluation(seed):
 
 
 @pytest.mark.thorough
-def test_rows_for_several_steps_hold_on_a_finer_grid():
-    assert survey.several(survey.random.Random(1), 3)[1] == 0
+@pytest.mark.parametrize("seed", [1, 2])
+def test_random_settings_of_several_steps_hold_by_an_upper_curve_of_another_method(seed):
+    assert survey.several(survey.random.Random(seed), 20)[1] == 0
+
+
+@pytest.mark.parametrize(("steps", "weight"), [(2, 6.5884), (10, 19.125), (100, 80.18), (1000, 305.6)])
+def test_the_survey_knows_the_weights_of_several_steps(steps, weight):
+    """Shortly below the optimum (docs/gaussian-weights.md, section 8) nothing is reported, and a per cent above it is."""
+    zeta = Fraction(survey.math.sqrt(0.2367**2 / steps) / 2)
+    epsilon, delta = Fraction(1), Fraction(1, 10**6)
+    assert not survey.is_above(1 / (weight * 0.995), weight * 0.995, zeta, steps, epsilon, delta)
+    assert survey.is_above(1 / (weight * 1.01), weight * 1.01, zeta, steps, epsilon, delta)
 
 
 def test_the_survey_finds_a_weight_that_is_too_large():

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from accountant.amplification import MOST_EPSILON
 from accountant.applications.running import Answer, Draw, seed_public
 from accountant.applications.submodular.choosing import Scores, choose_greedily
 from accountant.applications.submodular.functions import TABLE
@@ -125,7 +126,7 @@ class PrivateMatroidGreedy:
 
     @property
     def add_dp(self) -> AnyGuarantee:
-        """What holds on the sample: ε₀-add-DP of greedy and the last choice together; rounding in between does not see the data."""
+        """What holds on the sample: ε₀ where a user goes, kT·(1 − c)ε₀ + cε₀ where one comes; rounding in between does not see the data."""
         greedy, selection = self.budgets
         assumed = () if type(self.function) in _PROVED else (CONTRIBUTIONS,)
         few = FEW_RECORDS.about(most=f"{self.most_users} users")
@@ -134,9 +135,12 @@ class PrivateMatroidGreedy:
             "unit": Unit.USER,
             "algorithm": self,
         }
-        parts = [prove_losses("private continuous greedy", greedy, None, theorem=f"{_SOURCE}, Theorem 1", **supposed)]
+        steps = max(1, self.matroid.rank * self.rounds)
+        coming = steps * greedy if steps * greedy + selection <= MOST_EPSILON else None
+        parts = [prove_losses("private continuous greedy", greedy, coming, theorem=f"{_SOURCE}, Theorem 1", **supposed)]
         if selection:
-            parts.append(prove_losses("selection of a rounded set", selection, None, theorem=f"{_SOURCE}, Theorem 2", **supposed))
+            minus = None if coming is None else selection
+            parts.append(prove_losses("selection of a rounded set", selection, minus, theorem=f"{_SOURCE}, Theorem 2", **supposed))
         return compose_directions("private matroid greedy", parts)
 
     @property

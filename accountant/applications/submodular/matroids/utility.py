@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from flint import arb, fmpz
 
+from accountant.applications.running import UtilityBound
 from accountant.applications.submodular.functions import UNIT
 from accountant.applications.submodular.matroids.mechanism import PrivateMatroidGreedy
-from accountant.applications.submodular.utility import UtilityBound
 from profiles import InvalidArgument, to_exact
 from profiles.hypotheses import Hypothesis
 from profiles.numbers import ExactLike, exact_text, round_down_finite, round_up_finite, to_integer

@@ -44,13 +44,15 @@ def test_the_guarantee_is_the_target_in_both_directions():
     assert INDEPENDENT in mechanism.guarantee.hypotheses
     with mp.workdps(60):
         assert abs(mpf(mechanism.plan.epsilon0.numerator) / mechanism.plan.epsilon0.denominator - mp.log(1 + mp.exp(mpf("0.3")))) < 1e-15
-    assert mechanism.add_dp.bound.minus is None
+    greedy, selection = mechanism.budgets
+    assert mechanism.add_dp.bound.minus == mechanism.matroid.rank * mechanism.rounds * greedy + selection
+    assert make(epsilon="5000").add_dp.bound.minus is None  # beyond what the rules take
     assert mechanism.add_dp.bound.plus == mechanism.plan.epsilon0 == sum(mechanism.budgets)
 
 
 def test_an_answer_has_the_set_and_the_guarantee_only():
     answer = make().run([[0, 1], [2], [5]], np.random.default_rng(0), bits=1)
-    assert [field.name for field in dataclasses.fields(answer)] == ["output", "guarantee"]
+    assert [field.name for field in dataclasses.fields(answer)] == ["output", "guarantee", "utility", "choice"]
     assert answer.output == answer.members
     assert INDEPENDENT not in answer.guarantee.hypotheses
     assert ARITHMETIC in answer.guarantee.hypotheses

@@ -22,8 +22,8 @@ def show_progress(what: str, unit: str = "") -> Iterator[Report]:
     if not sys.stderr.isatty():
         yield _ignore
         return
-    from rich.console import Console  # slow to load, and rarely needed
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.console import Console  # noqa: PLC0415 - slow to load, and rarely needed
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
     console = Console(stderr=True)
     if not console.is_interactive:
