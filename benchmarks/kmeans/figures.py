@@ -37,7 +37,9 @@ def plot_costs(rows: Sequence[Row], path: Path, *, kept: bool) -> Path | None:
         for name, style in _STYLE.items():
             points = []
             for epsilon in EPSILONS:
-                costs = [(row["cost"] - low) / (high - low) for row in pick(rows, method=name, data=case.name, k=case.clusters, epsilon=epsilon)]
+                costs = [
+                    (row["cost"] - low) / (high - low) for row in pick(rows, method=name, data=case.name, k=case.clusters, epsilon=epsilon)
+                ]
                 if costs:
                     points.append((float(epsilon), tuple(np.quantile(costs, (0.25, 0.5, 0.75)))))
             draw_band(axis, style, points)

@@ -16,7 +16,6 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from accountant import DPLloyd
-from accountant.applications.kmeans.access import DataAccess
 from accountant.applications.kmeans.method import find_centres
 from accountant.applications.kmeans.records import Domain, PrivateRecords
 from accountant.applications.kmeans.rows import ArrayRows
@@ -123,12 +122,12 @@ def run_centre(data: Data, clusters: int, epsilon: str, seeds: Sequence[int]) ->
 
 
 def run_diffprivlib(data: Data, clusters: int, epsilon: str, seeds: Sequence[int]) -> list[Outcome]:
-    """diffprivlib as it is, with the true least and largest values as public bounds."""
+    """Diffprivlib as it is, with the true least and largest values as public bounds."""
     return _ask_diffprivlib(data, clusters, epsilon, seeds, charged=False)
 
 
 def run_charged(data: Data, clusters: int, epsilon: str, seeds: Sequence[int]) -> list[Outcome]:
-    """diffprivlib with its charge put right: see the worker."""
+    """Diffprivlib with its charge put right: see the worker."""
     return _ask_diffprivlib(data, clusters, epsilon, seeds, charged=True)
 
 
@@ -154,7 +153,9 @@ def peers_folder() -> Path:
 def is_here(name: str) -> bool:
     """Tell whether what a method needs is here."""
     peer = "diffprivlib" if name.startswith("diffprivlib") else name
-    return peer not in ("diffprivlib", "google") or (peers_folder() / peer / "bin" / "python").exists()
+    if peer not in ("diffprivlib", "google"):
+        return True
+    return (peers_folder() / peer / "bin" / "python").exists() and (peer != "google" or (peers_folder() / peer / "learning").exists())
 
 
 def _ask(peer: str, clusters: int, seeds: Sequence[int], given: dict[str, object], *more: str) -> list[Outcome]:

@@ -1,7 +1,8 @@
-"""diffprivlib's KMeans: centres of each seed. Arguments: a .npz file in, a .npy file out.
+"""The KMeans of diffprivlib: centres of each seed. Arguments: a .npz file in, a .npz file out.
 
 ``charged`` True puts its charge right: _split_epsilon returns (share of one coordinate, share of the count), and its caller takes them for
-(count, coordinate), so that an iteration costs ε_i + d ε_0 in place of ε_0 + d ε_i; the epsilon that is handed over is divided by that factor.
+(count, coordinate), so that an iteration costs ε_i + d ε_0 in place of ε_0 + d ε_i; the epsilon that is handed over is divided by the
+quotient of the two.
 """
 
 import sys

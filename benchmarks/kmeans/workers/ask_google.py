@@ -1,4 +1,4 @@
-"""Google's clustering by locality-sensitive hashing: centres of each seed. Arguments: a .npz file in, a .npz file out, its folder ``learning``.
+"""Google's clustering by locality-sensitive hashing: centres of each seed. Arguments: a .npz file in, one out, its folder ``learning``.
 
 Its own measurement of the result, a loop over all records in Python that is not private, is left out.
 """
