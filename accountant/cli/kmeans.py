@@ -11,8 +11,8 @@ import typer
 
 from accountant.cli.options import AllOption, JsonOption, OutOption, ShowValuesOption
 from accountant.cli.output import print_as_it_is, print_json, print_line, print_table
-from accountant.cli.progress import show_progress
 from accountant.files import check_not_input, check_writable, replace_files
+from accountant.progress import show_progress
 from profiles.errors import InvalidArgument
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import pytest
@@ -24,14 +23,13 @@ SOUND: dict[str, tuple[Program, float]] = {
 
 
 @pytest.fixture(autouse=True)
-def _plan_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _plan_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Plans are functions of released numbers: each is made once."""
 
-    def plan(choice, statistics, *, radius, budget, share):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
-        return private_kmeans._plan(choice, statistics.count, statistics.rms, radius, budget, share)  # noqa: SLF001
+    def plan(choice, statistics, *, radius, budget, share):  # type: ignore[no-untyped-def]
+        return private_kmeans._plan(choice, statistics.count, statistics.rms, radius, budget, share)
 
     monkeypatch.setattr(sampling, "plan_sample", plan)
-    yield
 
 
 #: Just below e^2, for the budget of 2 nats.
@@ -50,14 +48,12 @@ def find_worst(program: Program) -> tuple[float, float]:
 def test_the_exact_epsilon_is_within_the_budget_and_near_it(name: str) -> None:
     program, share = SOUND[name]
     (plus, minus), ratios = find_worst(program)
-    print(name, plus, minus)
     assert all(ratio <= LARGEST for ratio in ratios)
     assert max(plus, minus) >= share * EPSILON
 
 
-@pytest.mark.thorough
+@pytest.mark.thorough(quick=1)
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_twins_are_refuted(name: str) -> None:
     (plus, minus), _ = find_worst(BROKEN[name])
-    print(name, plus, minus)
     assert max(plus, minus) > float(EPSILON) + 0.1
