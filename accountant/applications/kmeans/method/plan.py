@@ -19,6 +19,8 @@ from profiles.numbers import to_integer
 #: Up to how many dimensions a tree is used.
 TREE_DIMENSIONS = 4
 _WIDEST = 2.0
+#: Below this signal of a centre with all that is left no two centres are told apart.
+_HOPELESS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,11 @@ def measure_signal(statistics: Statistics, *, clusters: int, radius: float, sum_
     return statistics.count * statistics.rms / (clusters * wide * sum_noise)
 
 
-def choose_method(signal: float, *, clusters: int, dimension: int) -> MethodPlan:
+def choose_method(signal: float, *, clusters: int, dimension: int, left: float = 1.0) -> MethodPlan:
     """Return the plan for Q = ``signal``, k = ``clusters`` and d = ``dimension``.
+
+    ``left``: the part of the budget that is left. Where Q·``left`` is below 1/2, all of it goes to the mean, which had too little: the mean
+    of the clipped residuals is added, shrunk by its own noise.
 
     Raises :class:`profiles.InvalidArgument` where k or d is no positive integer.
 
@@ -95,6 +100,8 @@ def choose_method(signal: float, *, clusters: int, dimension: int) -> MethodPlan
     dimension = to_integer(dimension, "the dimension", 1)
     if clusters == 1:
         return LloydPlan(1, 1, 1, 1, 0, Fraction(1), _WIDEST)
+    if signal * left < _HOPELESS:
+        return LloydPlan(clusters, 1, 1, 1, 0, Fraction(1), 1.0)
     if dimension <= TREE_DIMENSIONS and signal >= 10:
         if signal < 100:
             return TreePlan(clusters, 8, 1, 0, Fraction(3, 10), Fraction(7, 10), 2.0)
@@ -107,10 +114,12 @@ def _choose_lloyd(signal: float, clusters: int, *, spectral: bool) -> LloydPlan:
     if signal < 4:
         active = min(clusters, max(2, int((0.5 if spectral else 0.4) * signal * clusters)))
         return LloydPlan(clusters, active, 2, 1, 0, Fraction(1), 1.0)
-    if signal < 7:
+    if signal < (7 if spectral else 10):
         return LloydPlan(clusters, clusters, 4, 1, 0, Fraction(1), 1.0)
+    if signal < 10:
+        return LloydPlan(clusters, clusters, 3, 2, 0, Fraction(1), 1.0)
     if signal < 25:
-        return LloydPlan(clusters, clusters, 4, 2, 0, Fraction(1), 1.0 if spectral else 1.2)
+        return LloydPlan(clusters, clusters, 4, 2, 0, Fraction(1), 1.0)
     if signal < 200:
         return LloydPlan(clusters, clusters, 4, 2, 1, Fraction(6, 10), 1.5)
     return LloydPlan(clusters, clusters, 16, 2, 2, Fraction(1, 2), 2.0)

@@ -22,7 +22,7 @@ def find_centres(access: DataAccess, clusters: int, rng: np.random.Generator) ->
     The choice looks at released and public numbers alone. Raises what ``access`` raises.
     """
     signal = measure_signal(access.statistics, clusters=clusters, radius=access.radius, sum_noise=access.sum_noise)
-    plan = choose_method(signal, clusters=clusters, dimension=access.statistics.dimension)
+    plan = choose_method(signal, clusters=clusters, dimension=access.statistics.dimension, left=float(access.left))
     found = run_method(access, plan, rng)
     return Clustering(found.centres, found.counts, {"signal": signal, **found.choices}, (*_doubt(signal, clusters), *found.warnings))
 
